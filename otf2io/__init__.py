@@ -1,1 +1,1 @@
-"""iostrata."""
+"""Floor 1: an OTF2 archive becomes columns."""

@@ -1,6 +1,7 @@
 """I/O events as columns: one row per I/O record of an archive, whatever its type."""
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -78,7 +79,8 @@ class IoEvents:
     @classmethod
     def empty(cls) -> "IoEvents":
         """Return no events."""
-        return cls(*(np.empty(0, dtype) for dtype in EVENT_DTYPES))
+        columns: list[npt.NDArray[Any]] = [np.empty(0, dtype) for dtype in EVENT_DTYPES]
+        return cls(*columns)
 
 
 EVENT_DTYPES = (np.int32, np.uint8, np.int64, np.uint32, np.uint8, np.uint32, np.uint64, np.uint64, np.uint64)
