@@ -1,0 +1,191 @@
+"""One layer of a trace: the operations of one paradigm, with their signals and statistics."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..otf2io.definitions import Paradigm
+from ..otf2io.errors import SelectionError
+from ..otf2io.operations import Operations
+from ..otf2io.records import UNDEFINED_TIME, IoMode
+from .signal import StepSignal, level_signal
+from .statistics import LayerStatistics, layer_statistics, total, union_length
+from .tick_signal import step_signal_from_ticks
+from .window import TickWindow, completed_bytes
+
+DIRECTIONS: Final = ("read", "write", "total")
+TRAFFIC: Final = ("all", "own", "inherited")
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Operations of one layer on the selected files within the trace's window.
+
+    Attributes
+    ----------
+    name : str
+        Identification of the paradigm: ``MPI-IO``, ``POSIX``.
+    paradigm : Paradigm
+    trace_operations : Operations
+        All operations of the trace.
+    rows : intp (n,)
+        Which of them are the layer's.
+    handle_own : bool (handles,)
+        Whether a handle has no ancestor of a higher layer.
+    handle_file : int32 (handles,)
+        Row of each handle's file in ``Definitions.files``, −1 where it has none.
+    metadata_times : int64 (m,)
+        Ticks of the layer's metadata events on the selected files within the window.
+    tick_window : TickWindow
+    """
+
+    name: str
+    paradigm: Paradigm
+    trace_operations: Operations
+    rows: npt.NDArray[np.intp]
+    handle_own: npt.NDArray[np.bool_]
+    handle_file: npt.NDArray[np.int32]
+    metadata_times: npt.NDArray[np.int64]
+    tick_window: TickWindow
+
+    def __repr__(self) -> str:
+        moved = {way: total(self.tick_window.bytes_within(self._chosen(way, "all"))) for way in self.directions}
+        parts = [f"{len(self.rows)} operations", *(f"{way} {volume} bytes" for way, volume in moved.items())]
+        return f"<Layer {self.name}: {', '.join(parts)}>"
+
+    @cached_property
+    def operations(self) -> Operations:
+        """The layer's operations, flushes among them."""
+        return self.trace_operations.take(self.rows)
+
+    @cached_property
+    def own(self) -> npt.NDArray[np.bool_]:
+        """Whether each operation is the program's own, bool (n,): no ancestor of its handle is of a higher layer."""
+        return self.handle_own[self.operations.handle]
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end of the signals in s from the trace's start."""
+        return self.tick_window.seconds
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """Those of ``read`` and ``write`` that have operations."""
+        modes = self.operations.mode
+        return tuple(direction for direction in ("read", "write") if (modes == IoMode[direction.upper()]).any())
+
+    @property
+    def flushes(self) -> int:
+        """Number of flushes; they move no bytes and have no direction."""
+        return int((self.operations.mode == IoMode.FLUSH).sum())
+
+    @property
+    def flush_busy_s(self) -> float:
+        """Time in s in which at least one flush was under way."""
+        flushes = self.operations.take(self.operations.mode == IoMode.FLUSH)
+        return union_length(*self.tick_window.clipped(flushes)) / self.tick_window.ticks_per_second
+
+    def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
+        """Return the aggregate bandwidth in bytes per second.
+
+        Each completed operation spreads its bytes evenly over the time from its begin to its end. Operations whose
+        bytes are zero or unknown contribute nothing.
+
+        Parameters
+        ----------
+        direction : {"read", "write", "total"}
+        traffic : {"all", "own", "inherited"}
+            Own traffic goes through handles without an ancestor of a higher layer.
+
+        Raises
+        ------
+        SelectionError
+            If there is no such direction or traffic.
+        """
+        operations = self._chosen(direction, traffic)
+        # The signal itself cuts what the window cuts, so it is given the whole bytes.
+        moved = completed_bytes(operations)
+        rows = np.flatnonzero(moved > 0)
+        kept = operations.take(rows)
+        return step_signal_from_ticks(
+            kept.begin,
+            self.tick_window.ends(kept),
+            moved[rows],
+            self.tick_window.ticks_per_second,
+            window=self.window,
+            name=_title(self.name, direction, traffic),
+        )
+
+    def operation_rate(self, direction: str = "total", traffic: str = "all") -> StepSignal:
+        """Return operations per second; each that ended counts one, spread evenly from its begin to its end."""
+        operations = self._chosen(direction, traffic)
+        ended = operations.take(operations.end != UNDEFINED_TIME)
+        return step_signal_from_ticks(
+            ended.begin,
+            self.tick_window.ends(ended),
+            np.ones(len(ended)),
+            self.tick_window.ticks_per_second,
+            window=self.window,
+            unit="s-1",
+            name=f"{_title(self.name, direction, traffic)} operations",
+        )
+
+    def metadata_rate(self) -> StepSignal:
+        """Return metadata events per second: handles made and destroyed, seeks, status changes, deletions, locks."""
+        times = self.metadata_times
+        return step_signal_from_ticks(
+            times,
+            times,
+            np.ones(len(times)),
+            self.tick_window.ticks_per_second,
+            window=self.window,
+            unit="s-1",
+            name=f"{self.name} metadata events",
+        )
+
+    def in_flight(self, direction: str = "total", traffic: str = "all") -> StepSignal:
+        """Return the number of operations under way; one that never completed is so to the window's end."""
+        operations = self._chosen(direction, traffic)
+        begin, end = self.tick_window.clipped(operations)
+        resolution = self.tick_window.ticks_per_second
+        name = f"{_title(self.name, direction, traffic)} operations in flight"
+        return level_signal(begin / resolution, end / resolution, window=self.window, name=name)
+
+    def statistics(self, direction: str) -> LayerStatistics:
+        """Return the statistics of one direction, ``total`` being read and write together.
+
+        Raises
+        ------
+        SelectionError
+            If there is no such direction.
+        """
+        chosen = np.flatnonzero(self._mask(direction, "all"))
+        return layer_statistics(
+            self.operations.take(chosen), self.own[chosen], self.handle_file, self.tick_window, self.name, direction
+        )
+
+    def _chosen(self, direction: str, traffic: str) -> Operations:
+        """Return the operations of a direction and traffic."""
+        return self.operations.take(self._mask(direction, traffic))
+
+    def _mask(self, direction: str, traffic: str) -> npt.NDArray[np.bool_]:
+        """Return which operations are of a direction and traffic, bool (n,)."""
+        if direction not in DIRECTIONS:
+            raise SelectionError(f"no direction {direction!r}; there are {', '.join(DIRECTIONS)}")
+        if traffic not in TRAFFIC:
+            raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
+        modes = [IoMode.READ, IoMode.WRITE] if direction == "total" else [IoMode[direction.upper()]]
+        mask = np.isin(self.operations.mode, np.array(modes, np.uint8))
+        if traffic == "own":
+            return mask & self.own
+        if traffic == "inherited":
+            return mask & ~self.own
+        return mask
+
+
+def _title(name: str, direction: str, traffic: str) -> str:
+    """Return the name of a signal: layer, direction, and the traffic unless it is all."""
+    return f"{name} {direction}" if traffic == "all" else f"{name} {direction} ({traffic})"

@@ -1,0 +1,305 @@
+"""The layered trace: an archive's I/O, split into layers."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..otf2io.damage import DamageReport
+from ..otf2io.definitions import Definitions
+from ..otf2io.errors import SelectionError, TraceError
+from ..otf2io.events import IoEvents
+from ..otf2io.operations import Operations
+from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
+from .forest import HandleForest, handle_forest, higher_ancestors
+from .layer import Layer
+from .metadata import MetadataEvents, metadata_events
+from .order import layer_name, layer_order, layer_rows
+from .statistics import SetAside, set_aside_statistics
+from .tree import sound_parents
+from .window import TickWindow, select_window, trace_window
+
+Window = tuple[float | None, float | None]
+
+PROCESS: Final = 1
+"""``OTF2_LocationGroupType`` of a process."""
+
+
+class LayerMapping(Mapping[str, Layer]):
+    """Layers by name, highest first; read-only.
+
+    Asking for a layer that is not there raises `UnknownLayerError`, a SelectionError that is also a KeyError.
+    """
+
+    def __init__(self, layers: Mapping[str, Layer]) -> None:
+        self._layers = dict(layers)
+
+    def __getitem__(self, name: str) -> Layer:
+        try:
+            return self._layers[name]
+        except KeyError:
+            there = ", ".join(self._layers) or "none"
+            raise UnknownLayerError(f"no layer {name!r} in this trace; there are {there}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layers)
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+    def __repr__(self) -> str:
+        return f"<layers {', '.join(self._layers) or 'none'}>"
+
+
+class UnknownLayerError(SelectionError, KeyError):
+    """Raised when a layer is asked for that the trace does not have."""
+
+    def __str__(self) -> str:
+        # KeyError would put the sentence in quotes.
+        return ValueError.__str__(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """An archive's I/O, split into layers; the result of `open_trace`.
+
+    Attributes
+    ----------
+    path : Path
+        The archive's anchor.
+    definitions : Definitions
+    events : IoEvents
+        All I/O events of the archive.
+    operations : Operations
+        All operations, of all files and times.
+    damage : DamageReport
+    engine : str
+        The engine that read the events: ``direct`` or ``library``.
+    events_total : int
+        Number of all events read, I/O or not.
+    tick_window : TickWindow
+        Part of the trace's time that layers, handles and `set_aside` speak of.
+    rules : tuple of FileRule
+        Which files are no application files.
+    selection : FileSelection
+        Which handles are selected.
+    """
+
+    path: Path
+    definitions: Definitions
+    events: IoEvents
+    operations: Operations
+    damage: DamageReport
+    engine: str
+    events_total: int
+    tick_window: TickWindow
+    rules: tuple[FileRule, ...]
+    selection: FileSelection
+
+    def __repr__(self) -> str:
+        start, end = self.window
+        return (
+            f"<Trace {str(self.path)!r}: {self.duration:.6g} s, {self.ranks} ranks on {self.nodes} nodes, "
+            f"{len(self.operations)} I/O operations, layers {', '.join(self._order) or 'none'}, "
+            f"files {self.files}, window {start:.6g}:{end:.6g} s{', damaged' if self.damage.damaged else ''}>"
+        )
+
+    @property
+    def files(self) -> str:
+        """What files are selected: ``application``, ``all`` or a pattern."""
+        return self.selection.files
+
+    @property
+    def duration(self) -> float:
+        """Length of the trace in s, as its clock properties give it."""
+        return self.definitions.clock.duration
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end in s from the trace's start of what layers, handles and `set_aside` speak of.
+
+        Without a selection it is 0 to `duration`, extended by operations that lie outside of it.
+        """
+        return self.tick_window.seconds
+
+    @property
+    def ranks(self) -> int:
+        """Number of processes."""
+        return int((self.definitions.groups.kind == PROCESS).sum())
+
+    @property
+    def nodes(self) -> int:
+        """Number of compute nodes that have processes."""
+        groups = self.definitions.groups
+        return len(np.unique(groups.node[(groups.kind == PROCESS) & (groups.node >= 0)]))
+
+    @property
+    def locations(self) -> int:
+        """Number of locations."""
+        return len(self.definitions.locations.id)
+
+    @property
+    def io_events(self) -> int:
+        """Number of I/O events read."""
+        return len(self.events)
+
+    @cached_property
+    def metadata(self) -> MetadataEvents:
+        """I/O events that move no data, of all files and times."""
+        return metadata_events(self.events, self.definitions)
+
+    @cached_property
+    def handles(self) -> HandleForest:
+        """The forest of all I/O handles, of all files."""
+        return handle_forest(
+            self.definitions, self.operations, self.metadata, self._order, self.selection, self.tick_window
+        )
+
+    @cached_property
+    def layers(self) -> LayerMapping:
+        """The layers by name, highest first: all paradigms that have handles."""
+        definitions, operations = self.definitions, self.operations
+        handles, window = definitions.handles, self.tick_window
+        handle_layer = layer_rows(definitions, self._order, handles.paradigm)
+        own = higher_ancestors(sound_parents(handles.parent)[0], handle_layer) < 0
+        defined = operations.handle >= 0
+        layer_row = np.full(len(operations), -1, np.int32)
+        shown = np.where(self.selection.selected, handle_layer, np.int32(-1))
+        layer_row[defined] = shown[operations.handle[defined]]
+        layer_row[~window.overlaps(operations)] = -1
+        paradigms = {layer_name(paradigm): paradigm for paradigm in reversed(definitions.paradigms)}
+        metadata_layer = self._metadata_layer()
+        return LayerMapping(
+            {
+                name: Layer(
+                    name=name,
+                    paradigm=paradigms[name],
+                    trace_operations=operations,
+                    rows=np.flatnonzero(layer_row == row),
+                    handle_own=own,
+                    handle_file=handles.file,
+                    metadata_times=self.metadata.time[metadata_layer == row],
+                    tick_window=window,
+                )
+                for row, name in enumerate(self._order)
+            }
+        )
+
+    @cached_property
+    def set_aside(self) -> SetAside:
+        """What is not selected of the operations within the window, summed over the layers."""
+        return set_aside_statistics(self.operations, self.definitions, self.selection, self.tick_window)
+
+    def select(self, files: str | None = None, window: Window | None = None) -> "Trace":
+        """Return the trace with other files or another window; nothing is read again.
+
+        Parameters
+        ----------
+        files : str, optional
+            ``application``, ``all`` or a pattern for full names; without it the files stay.
+        window : (start, end) in s from the trace's start, optional
+            None in place of a number means the trace's edge; the window is cut to the trace. Operations across an edge
+            count in proportion. Without it the window stays; ``(None, None)`` is the whole trace.
+
+        Raises
+        ------
+        SelectionError
+            If no file matches, or the window is empty or outside the trace.
+        """
+        selection = self.selection if files is None else select_files(self.definitions, files, self.rules)
+        chosen = self.tick_window
+        if window is not None:
+            chosen = select_window(trace_window(self.definitions.clock, self.operations), window)
+        return replace(self, selection=selection, tick_window=chosen)
+
+    @cached_property
+    def _order(self) -> tuple[str, ...]:
+        return layer_order(self.definitions)
+
+    def _metadata_layer(self) -> npt.NDArray[np.int32]:
+        """Return the row of the layer of each metadata event within the selection, −1 where it is outside of it."""
+        metadata = self.metadata
+        layer = layer_rows(self.definitions, self._order, metadata.paradigm)
+        aside = np.full(len(metadata), True)
+        with_handle = metadata.handle >= 0
+        aside[with_handle] = ~self.selection.selected[metadata.handle[with_handle]]
+        deletion = ~with_handle & (metadata.file >= 0)
+        aside[deletion] = self.selection.file_reason[metadata.file[deletion]] >= 0
+        layer[aside | ~self.tick_window.contains(metadata.time)] = -1
+        return layer
+
+
+def open_trace(
+    path: str | Path,
+    engine: str = "auto",
+    workers: int | None = None,
+    memory: int | None = None,
+    files: str = "application",
+    window: Window | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+) -> Trace:
+    """Read an OTF2 archive and split its I/O into layers.
+
+    Parameters
+    ----------
+    path : str or Path
+        The anchor (``*.otf2``), or a folder that holds exactly one.
+    engine : {"auto", "direct", "library"}
+        What reads the events; both give the same rows.
+    workers : int, optional
+        Threads that read.
+    memory : None
+        Kept for a bound in bytes, which does not exist yet: only None is accepted.
+    files : str
+        ``application``: what `rules` do not set aside; ``all``; or a shell pattern for full file names.
+    window : (start, end) in s from the trace's start, optional
+        As in `Trace.select`.
+    progress : callable, optional
+        Called with the events done and the events in total.
+    rules : iterable of (pattern, reason)
+        Which files are set aside; see `FileRule`.
+
+    Raises
+    ------
+    TraceError
+        If the archive cannot be read.
+    SelectionError
+        If files, window, engine or memory make no sense.
+
+    Examples
+    --------
+    >>> trace = open_trace("fixtures/ckpt4")  # doctest: +SKIP
+    >>> trace.layers["MPI-IO"].statistics("write").bytes  # doctest: +SKIP
+    167772160
+    """
+    if memory is not None:
+        raise SelectionError(f"memory={memory!r}: the memory for reading cannot be bounded yet; leave it out")
+    from ..otf2io.archive import open_archive, read_events
+    from ..otf2io.matching import match_operations
+
+    archive = open_archive(path)
+    definitions = archive.definitions
+    if definitions.clock.ticks_per_second <= 0:
+        raise TraceError(f"{archive.anchor.path}: the clock has no resolution; the definitions are damaged")
+    # What can be refused is refused before the events are read.
+    table = tuple(FileRule(*rule) for rule in rules)
+    selection = select_files(definitions, files, table)
+    read = read_events(archive, engine=engine, workers=workers, progress=progress)
+    operations = match_operations(read.events, definitions)
+    return Trace(
+        path=archive.anchor.path,
+        definitions=definitions,
+        events=read.events,
+        operations=operations,
+        damage=read.damage,
+        engine=read.engine,
+        events_total=int(read.counts.sum()),
+        tick_window=select_window(trace_window(definitions.clock, operations), window),
+        rules=table,
+        selection=selection,
+    )
