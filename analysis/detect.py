@@ -1,0 +1,144 @@
+"""Period detection for any signal by any method."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..otf2io.errors import SelectionError
+from .registry import DEFAULT_METHOD, Detector, detector
+from .results import PeriodResult
+
+if TYPE_CHECKING:
+    from ..layers.signal import StepSignal
+
+
+def detect_period(
+    signal: StepSignal, method: str = DEFAULT_METHOD, fs: float | Literal["auto"] = "auto", **options: Any
+) -> PeriodResult:
+    """Find the period of a signal.
+
+    Parameters
+    ----------
+    signal : StepSignal
+        Rate over time; its window is the window of the analysis.
+    method : str
+        Name of a method, one of ``iostrata.analysis.registry.methods()``.
+    fs : float or "auto"
+        Sampling frequency in Hz, or "auto" for the method's own choice.
+    **options
+        Further parameters of the method.
+
+    Returns
+    -------
+    PeriodResult
+        The verdict, whether there is a period or none.
+
+    Raises
+    ------
+    SelectionError
+        If the method, one of its options or the sampling frequency does not exist or makes no sense, or the signal
+        is not a step signal with finite values of at least zero.
+    """
+    _check_signal(signal)
+    _check_frequency(fs)
+    found = detector(method)
+    _check_options(found, method, options)
+    return found(signal, fs, **options)
+
+
+def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:
+    """Find the period of a sampled signal.
+
+    Parameters
+    ----------
+    x : array_like (n,)
+        Samples at equal distances, any real numbers. Time starts with the first.
+    fs : float
+        Sampling frequency in Hz; the analysis uses the samples as they are.
+    method : str
+        Name of a method.
+    **options
+        Further parameters of the method.
+
+    Returns
+    -------
+    PeriodResult
+        As of `detect_period`. A constant changes no period, so samples of which some are negative are measured from
+        the smallest; volumes, phases and metrics then count from there and ``evidence["baseline"]`` says it.
+
+    Raises
+    ------
+    SelectionError
+        If the samples are not one row of at least one finite number, or as in `detect_period`.
+    """
+    from ..layers.signal import StepSignal
+
+    values = _checked_samples(x)
+    _check_number(fs)
+    baseline = min(float(values.min()), 0.0)
+    values = values - baseline
+    if not np.isfinite(values).all() or not np.isfinite(values.sum() / fs):
+        raise SelectionError("samples too large: their range or sum is beyond float64; scale them down")
+    signal = StepSignal(
+        times=np.arange(values.size + 1) / fs,
+        values=values,
+        impulse_times=np.zeros(0),
+        impulse_volumes=np.zeros(0),
+        cumulative=np.concatenate(([0.0], np.cumsum(values / fs))),
+        unit="1",
+    )
+    result = detect_period(signal, method, fs, **options)
+    if baseline < 0:
+        return replace(result, evidence={**result.evidence, "baseline": baseline})
+    return result
+
+
+def _check_signal(signal: StepSignal) -> None:
+    if not hasattr(signal, "impulse_volumes"):
+        raise SelectionError(
+            f"a signal is a StepSignal, not {type(signal).__name__}: for samples use detect_period_samples"
+        )
+    volumes = (signal.values, signal.impulse_volumes)
+    if not all(np.isfinite(volume).all() and (volume >= 0).all() for volume in volumes):
+        raise SelectionError("a signal with negative, infinite or missing values: give a rate of at least zero")
+    if not (np.isfinite(signal.times).all() and signal.duration > 0):
+        raise SelectionError(f"a signal needs a window of positive length, not {signal.window} s")
+
+
+def _check_frequency(fs: float | Literal["auto"]) -> None:
+    if fs != "auto":
+        _check_number(fs)
+
+
+def _check_number(fs: object) -> None:
+    if isinstance(fs, bool) or not isinstance(fs, int | float | np.number) or not (np.isfinite(fs) and fs > 0):
+        raise SelectionError(f"sampling frequency {fs!r}: give a positive, finite number of Hz")
+
+
+def _check_options(found: Detector, method: str, options: dict[str, Any]) -> None:
+    parameters = inspect.signature(found).parameters.values()
+    known = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            raise SelectionError(f"method {method!r} has no option {name!r}: it has {', '.join(known) or 'none'}")
+
+
+def _checked_samples(x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    try:
+        values = np.asarray(x)
+    except ValueError:
+        raise SelectionError("samples of unequal shapes: give one row of numbers") from None
+    if values.dtype.kind not in "buif":
+        raise SelectionError(f"samples of type {values.dtype}: give real numbers")
+    if values.ndim != 1 or values.size == 0:
+        raise SelectionError(f"samples of shape {values.shape}: give one row of at least one number")
+    values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise SelectionError(f"sample {bad} is {values[bad]}: give finite numbers")
+    return values

@@ -1,0 +1,214 @@
+"""FTIO: the period as an outlier of the power spectrum (Tarraf et al., IPDPS'24, §II-B and §II-C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...otf2io.errors import SelectionError
+from ..autocorrelation import autocorrelation_period
+from ..characterisation import characterise
+from ..confidence import line_confidence, refined_confidence, similarity
+from ..harmonics import separate_harmonics
+from ..outliers import fewest_samples, is_near_largest, is_outlier, z_scores
+from ..phase_sampling import phase_frequency
+from ..results import Period, PeriodResult, Phase, Regime, SamplingInfo
+from ..spectrum import Spectrum, power_spectrum
+from ..substantial import recurrence, substantial_phases
+
+if TYPE_CHECKING:
+    from ...layers.signal import StepSignal
+
+NAME = "ftio"
+MOST_LISTED = 16
+"""Candidates listed in the evidence; more than two are no period, and a noisy spectrum can have thousands."""
+
+
+@dataclass(frozen=True, eq=False)
+class DominantFrequency:
+    """What the spectrum says about a period.
+
+    Attributes
+    ----------
+    line : int or None
+        Index k of the dominant frequency; None without one.
+    candidates, harmonics : int64 arrays
+        Indices of the candidates (eq. 3) that were kept, and of those dropped as harmonics.
+    scores : float64 (N // 2,)
+        z-scores of the lines 1 … N // 2 (eq. 2).
+    confidence : float
+        c_d; 0 without a dominant frequency.
+    reason : str
+        Why.
+    """
+
+    line: int | None
+    candidates: NDArray[np.int64]
+    harmonics: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    confidence: float
+    reason: str
+
+
+def dominant_frequency(spectrum: Spectrum, tolerance: float = 0.8, threshold: float = 3.0) -> DominantFrequency:
+    """Find the dominant frequency of a spectrum.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Of the sampled signal.
+    tolerance : float
+        Share of the largest z-score that a candidate reaches, in (0, 1].
+    threshold : float
+        z-score that a candidate reaches.
+
+    Returns
+    -------
+    DominantFrequency
+        With a line where one or two candidates are left after harmonics are dropped; of two, the one with the
+        higher power (the lower one, if both are equal).
+    """
+    nothing = np.zeros(0, dtype=np.int64)
+    if spectrum.samples < fewest_samples(threshold) or spectrum.flat:
+        reason = (
+            "The sampled signal is constant or a single burst: no frequency stands out."
+            if spectrum.samples >= fewest_samples(threshold)
+            else f"Too few samples: in {spectrum.samples} of them no line can reach a z-score of {threshold:g}, "
+            f"which takes {fewest_samples(threshold)}."
+        )
+        scores = np.zeros(spectrum.samples // 2)
+        return DominantFrequency(None, nothing, nothing, scores, 0.0, reason)
+
+    scores = z_scores(spectrum.power[1:])
+    outliers = is_outlier(scores, threshold)
+    found = np.flatnonzero(outliers & is_near_largest(scores, tolerance)) + 1
+    kept, harmonics = separate_harmonics(found)
+    if kept.size == 0:
+        reason = f"No frequency is an outlier: the largest z-score is {scores.max():.3g}, below {threshold:g}."
+        return DominantFrequency(None, kept, harmonics, scores, 0.0, reason)
+    if kept.size > 2:
+        reason = f"{kept.size} frequencies that are no harmonics of each other stand out alike: none is dominant."
+        return DominantFrequency(None, kept, harmonics, scores, 0.0, reason)
+
+    line = int(kept[np.argmax(spectrum.power[kept])])
+    confidence = line_confidence(scores, line - 1, harmonics - 1, tolerance, threshold)
+    if kept.size == 1:
+        reason = "One frequency stands out of the spectrum"
+    else:
+        other = int(kept[kept != line][0]) * spectrum.resolution
+        reason = f"Two frequencies stand out of the spectrum, this one more than {other:.4g} Hz"
+    if harmonics.size:
+        reason += f"; set aside as harmonics: {harmonics.size}"
+    if line == 1:
+        reason += "; its period is the window itself, in which it is seen once"
+    reason += "."
+    return DominantFrequency(line, kept, harmonics, scores, confidence, reason)
+
+
+def detect(
+    signal: StepSignal,
+    fs: float | Literal["auto"] = "auto",
+    *,
+    tolerance: float = 0.8,
+    threshold: float = 3.0,
+) -> PeriodResult:
+    """Find the period of a signal as FTIO does.
+
+    Parameters
+    ----------
+    signal : StepSignal
+        The exact signal; its window is the window of the analysis.
+    fs : float or "auto"
+        Sampling frequency in Hz, or "auto" for bins of about a third of the distance of the signal's phases
+        (`iostrata.analysis.phase_sampling`).
+    tolerance : float
+        Share of the largest z-score that a candidate reaches, in (0, 1].
+    threshold : float
+        z-score that a candidate reaches, > 0.
+
+    Returns
+    -------
+    PeriodResult
+        ``confidence`` is c_d, and 0 where no period is named: the method has no number for its certainty that there
+        is none. The interval of the period is half a line of the spectrum to each side. ``evidence`` holds the
+        candidates, the autocorrelation's period and confidence c_a, the similarity c_s, and the refined confidence.
+
+    Raises
+    ------
+    SelectionError
+        If an option is out of its range.
+
+    Notes
+    -----
+    Other than the paper, samples are averages of bins and not values at points in time: the volume is conserved, and
+    a burst shorter than a bin is not lost.
+    """
+    if not 0 < tolerance <= 1:
+        raise SelectionError(f"tolerance {tolerance!r}: give a share above 0, up to 1")
+    if not 0 < threshold < np.inf:
+        raise SelectionError(f"threshold {threshold!r}: give a positive, finite z-score")
+    automatic = fs == "auto"
+    frequency = phase_frequency(signal) if fs == "auto" else fs
+    samples = signal.sample(frequency, abstraction_error=True)
+    sampling = SamplingInfo(samples.fs, len(samples), automatic, samples.abstraction_error)
+
+    spectrum = power_spectrum(samples.values, samples.fs)
+    dominant = dominant_frequency(spectrum, tolerance, threshold)
+    shifted = autocorrelation_period(samples.values, samples.fs)
+    evidence: dict[str, object] = {
+        "candidates_hz": dominant.candidates[:MOST_LISTED] * spectrum.resolution,
+        "candidates": dominant.candidates.size,
+        "harmonics": dominant.harmonics.size,
+        "autocorrelation_period_s": shifted.period if shifted else None,
+        "autocorrelation_confidence": shifted.confidence if shifted else None,
+        "similarity": None,
+        "refined_confidence": None,
+    }
+    if dominant.line is None:
+        return PeriodResult(
+            method=NAME,
+            periodic=False,
+            period=None,
+            period_interval=None,
+            frequency=None,
+            confidence=0.0,
+            recurrence=None,
+            jitter=None,
+            periods=(),
+            phases=(),
+            regimes=(),
+            metrics=characterise(signal),
+            sampling=sampling,
+            reason=dominant.reason,
+            evidence=evidence,
+        )
+
+    resolution = spectrum.resolution
+    period = 1.0 / (dominant.line * resolution)
+    interval = (1.0 / ((dominant.line + 0.5) * resolution), 1.0 / ((dominant.line - 0.5) * resolution))
+    if shifted is not None:
+        agreement = similarity(period, shifted.candidates)
+        evidence["similarity"] = agreement
+        evidence["refined_confidence"] = refined_confidence(dominant.confidence, shifted.confidence, agreement)
+    phases: tuple[Phase, ...] = substantial_phases(signal, period)
+    mean_distance, jitter = recurrence(phases)
+    return PeriodResult(
+        method=NAME,
+        periodic=True,
+        period=period,
+        period_interval=interval,
+        frequency=dominant.line * resolution,
+        confidence=dominant.confidence,
+        recurrence=mean_distance,
+        jitter=jitter,
+        periods=(Period(period, interval, dominant.confidence, signal.volume),),
+        phases=phases,
+        regimes=(Regime(*signal.window, period),),
+        metrics=characterise(signal, period),
+        sampling=sampling,
+        reason=dominant.reason,
+        evidence=evidence,
+    )

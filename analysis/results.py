@@ -1,0 +1,274 @@
+"""What a period detection gives back: frozen records, plain dictionaries for JSON, readable forms for people."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
+
+
+def plain(value: object) -> Plain:
+    """Turn a value into what JSON can hold: no NumPy types, and None where a number is not finite.
+
+    Parameters
+    ----------
+    value : object
+        None, a string, a number or array of NumPy or Python, or sequences and mappings of these.
+
+    Returns
+    -------
+    None, bool, int, float, str, list or dict
+        The same value in Python's own types.
+    """
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    listed = getattr(value, "tolist", None)
+    if listed is not None:
+        return plain(listed())
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value]
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    raise TypeError(f"{type(value).__name__} has no plain form; give numbers, strings, sequences or mappings")
+
+
+@dataclass(frozen=True)
+class Period:
+    """One of the periods that a signal has at the same time.
+
+    Attributes
+    ----------
+    period : float
+        Mean time between two bursts, in s.
+    period_interval : (float, float)
+        Uncertainty of the period, in s.
+    confidence : float
+        In [0, 1].
+    bytes : float
+        Volume that recurs with this period.
+    """
+
+    period: float
+    period_interval: tuple[float, float]
+    confidence: float
+    bytes: float
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry of ``periods`` in the document of ``iostrata periods --json``."""
+        return {
+            "period_s": plain(self.period),
+            "period_interval_s": plain(self.period_interval),
+            "confidence": plain(self.confidence),
+            "bytes": plain(self.bytes),
+        }
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One burst of substantial I/O: ``start`` and ``end`` in s, and the volume moved from one to the other."""
+
+    start: float
+    end: float
+    bytes: float
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry of ``phases`` in the document of ``iostrata periods --json``."""
+        return {"start_s": plain(self.start), "end_s": plain(self.end), "bytes": plain(self.bytes)}
+
+
+@dataclass(frozen=True)
+class Regime:
+    """A stretch of the run, ``start`` to ``end`` in s, in which one ``period`` (s) holds."""
+
+    start: float
+    end: float
+    period: float
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry of ``regimes`` in the document of ``iostrata periods --json``."""
+        return {"start_s": plain(self.start), "end_s": plain(self.end), "period_s": plain(self.period)}
+
+
+@dataclass(frozen=True)
+class SamplingInfo:
+    """How the signal was sampled for the analysis.
+
+    Attributes
+    ----------
+    fs : float or None
+        Sampling frequency in Hz; None where nothing was sampled.
+    samples : int
+        Number of bins.
+    automatic : bool
+        Whether the frequency was chosen by the program.
+    abstraction_error : float or None
+        Share of the volume that the bins place elsewhere than the signal does.
+    """
+
+    fs: float | None
+    samples: int
+    automatic: bool
+    abstraction_error: float | None
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry ``sampling`` of the document of ``iostrata periods --json``."""
+        return {
+            "fs_hz": plain(self.fs),
+            "samples": plain(self.samples),
+            "automatic": plain(self.automatic),
+            "abstraction_error": plain(self.abstraction_error),
+        }
+
+
+@dataclass(frozen=True)
+class PeriodMetrics:
+    """How well a period describes a signal (FTIO, IPDPS'24, §II-C, "Further characterization").
+
+    A number is None where it is not defined: all but the first two without a period, and every one that divides by
+    an empty stretch or volume.
+
+    Attributes
+    ----------
+    r_io : float or None
+        Share of the time that is spent on substantial I/O.
+    b_io : float or None
+        Mean rate of the substantial I/O, in the signal's unit.
+    sigma_vol : float or None
+        Standard deviation of the volume of a period, relative to the largest.
+    sigma_time : float or None
+        Standard deviation of the share of substantial I/O in a period from ``r_io`` (eq. 4).
+    volume_per_period : float or None
+        Substantial volume of a period.
+    periodicity_score : float or None
+        1 - sigma_vol - sigma_time, in [0, 1].
+    """
+
+    r_io: float | None
+    b_io: float | None
+    sigma_vol: float | None = None
+    sigma_time: float | None = None
+    volume_per_period: float | None = None
+    periodicity_score: float | None = None
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry ``metrics`` of the document of ``iostrata periods --json``."""
+        return {
+            "sigma_vol": plain(self.sigma_vol),
+            "sigma_time": plain(self.sigma_time),
+            "r_io": plain(self.r_io),
+            "b_io": plain(self.b_io),
+            "volume_per_period": plain(self.volume_per_period),
+            "periodicity_score": plain(self.periodicity_score),
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class PeriodResult:
+    """The verdict of one method on one signal.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    periodic : bool
+        Whether the method names a period.
+    period, frequency : float or None
+        Strongest period in s, and its inverse in Hz; None where ``periodic`` is False.
+    period_interval : (float, float) or None
+        Uncertainty of the period, in s.
+    confidence : float
+        In [0, 1]: how sure the method is of the period it names; 0 where it names none.
+    recurrence, jitter : float or None
+        Mean time between the starts of phases in s, and its coefficient of variation; from four phases on.
+    periods : tuple of Period
+        All periods that hold at the same time, the strongest first.
+    phases : tuple of Phase
+        Bursts of substantial I/O in the order of time.
+    regimes : tuple of Regime
+        Stretches of the run with one period.
+    metrics : PeriodMetrics or None
+        How well the period describes the signal.
+    sampling : SamplingInfo
+        How the signal was sampled.
+    reason : str
+        One sentence that says why the verdict is what it is.
+    evidence : mapping
+        What else the method has to say for its verdict; its keys are the method's own.
+    """
+
+    method: str
+    periodic: bool
+    period: float | None
+    period_interval: tuple[float, float] | None
+    frequency: float | None
+    confidence: float
+    recurrence: float | None
+    jitter: float | None
+    periods: tuple[Period, ...]
+    phases: tuple[Phase, ...]
+    regimes: tuple[Regime, ...]
+    metrics: PeriodMetrics | None
+    sampling: SamplingInfo
+    reason: str
+    evidence: Mapping[str, object] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the verdict as it stands in the document of ``iostrata periods --json``.
+
+        Returns
+        -------
+        dict
+            Python's own types only; None where a number is not defined. The metrics keep their keys when there
+            are none.
+        """
+        metrics = self.metrics if self.metrics is not None else PeriodMetrics(r_io=None, b_io=None)
+        return {
+            "periodic": plain(self.periodic),
+            "period_s": plain(self.period),
+            "period_interval_s": plain(self.period_interval),
+            "frequency_hz": plain(self.frequency),
+            "confidence": plain(self.confidence),
+            "recurrence_s": plain(self.recurrence),
+            "jitter": plain(self.jitter),
+            "periods": [period.to_dict() for period in self.periods],
+            "method": self.method,
+            "phases": [phase.to_dict() for phase in self.phases],
+            "regimes": [regime.to_dict() for regime in self.regimes],
+            "metrics": metrics.to_dict(),
+            "sampling": self.sampling.to_dict(),
+            "evidence": plain(self.evidence),
+            "reason": self.reason,
+        }
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [("method", self.method)]
+        if self.period is not None and self.period_interval is not None:
+            low, high = self.period_interval
+            rows.append(("period", f"{self.period:.6g} s [{low:.6g}, {high:.6g}]"))
+        else:
+            rows.append(("period", "none"))
+        rows.append(("confidence", f"{self.confidence:.3f}"))
+        if self.recurrence is not None and self.jitter is not None:
+            rows.append(("recurrence", f"{self.recurrence:.6g} s, jitter {self.jitter:.3g}"))
+        if len(self.periods) > 1:
+            rows.append(("other periods", ", ".join(f"{other.period:.6g} s" for other in self.periods[1:])))
+        rows.append(("phases", str(len(self.phases))))
+        if self.sampling.fs is not None:
+            rows.append(("sampling", f"{self.sampling.samples} bins at {self.sampling.fs:.6g} Hz"))
+        rows.append(("reason", self.reason))
+        return rows
+
+    def __repr__(self) -> str:
+        return f"PeriodResult({'; '.join(f'{name}: {text}' for name, text in self._rows())})"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
+            for name, text in self._rows()
+        )
+        return f"<table>{cells}</table>"

@@ -1,0 +1,104 @@
+"""The power spectrum of a sampled signal (FTIO, IPDPS'24, §II-B)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..otf2io.errors import SelectionError
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The single-sided discrete Fourier transform of N samples.
+
+    Attributes
+    ----------
+    coefficients : complex128 (N // 2 + 1,)
+        X_k for k = 0 … N // 2; X_0 is the sum of the samples.
+    samples : int
+        N.
+    fs : float
+        Sampling frequency in Hz.
+    """
+
+    coefficients: NDArray[np.complex128]
+    samples: int
+    fs: float
+
+    @cached_property
+    def frequencies(self) -> NDArray[np.float64]:
+        """f_k = k fs / N in Hz."""
+        return np.asarray(np.arange(self.coefficients.size) * self.resolution, dtype=np.float64)
+
+    @cached_property
+    def power(self) -> NDArray[np.float64]:
+        """p_k = |X_k|² / N."""
+        return (self.coefficients.real**2 + self.coefficients.imag**2) / self.samples
+
+    @cached_property
+    def amplitude(self) -> NDArray[np.float64]:
+        """|X_k|."""
+        return np.abs(self.coefficients)
+
+    @cached_property
+    def phase(self) -> NDArray[np.float64]:
+        """arg X_k in radians: the k-th cosine peaks where 2 pi k n / N = -phase."""
+        return np.angle(self.coefficients)
+
+    @property
+    def resolution(self) -> float:
+        """Distance of two lines in Hz: fs / N, the inverse of the sampled time."""
+        return self.fs / self.samples
+
+    @cached_property
+    def flat(self) -> bool:
+        """Whether no line stands out by more than rounding: a constant signal, or one single filled bin.
+
+        Bins cut from a running sum of N equal volumes are off by the rounding of that sum, so the limit on the power
+        is the square of a few units in the last place of X_0. The limit on the spread of the lines is relative.
+        """
+        lines = self.power[1:]
+        if lines.size == 0:
+            return True
+        lost = 16 * np.finfo(np.float64).eps * abs(self.coefficients[0])
+        if lines.max() <= lost**2:
+            return True
+        return bool(lines.max() - lines.min() <= 1e-9 * lines.max())
+
+
+def power_spectrum(samples: NDArray[np.float64], fs: float = 1.0) -> Spectrum:
+    """Transform a sampled signal.
+
+    Parameters
+    ----------
+    samples : float64 (N,)
+        The signal at equal distances.
+    fs : float
+        Sampling frequency in Hz.
+
+    Returns
+    -------
+    Spectrum
+        Lines k = 0 … N // 2.
+
+    Raises
+    ------
+    SelectionError
+        If the samples are not one row of at least one finite number, or ``fs`` is not positive and finite.
+
+    Notes
+    -----
+    The mean is taken off before the transform and put back as X_0: it changes no other line, and small lines are
+    not lost in the rounding of a large one.
+    """
+    values = np.asarray(samples, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
+        raise SelectionError(f"a spectrum needs one row of finite samples, not an array of shape {values.shape}")
+    if not (np.isfinite(fs) and fs > 0):
+        raise SelectionError(f"sampling frequency {fs!r} Hz: give a positive, finite number")
+    total = values.sum()
+    coefficients = np.fft.rfft(values - total / values.size)
+    coefficients[0] = total
+    return Spectrum(coefficients=coefficients, samples=values.size, fs=float(fs))

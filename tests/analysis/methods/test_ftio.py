@@ -1,0 +1,339 @@
+"""FTIO against the definitions of the paper, written out slowly: sums for the transform, sets for the candidates."""
+
+import cmath
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from iostrata.analysis.detect import detect_period, detect_period_samples
+from iostrata.analysis.results import PeriodResult, Regime
+from iostrata.layers.signal import step_signal
+from iostrata.layers.trace import open_trace
+from iostrata.otf2io.errors import SelectionError
+
+
+@dataclass
+class Verdict:
+    """What the paper's definitions give, and whether a comparison in them was too close to call."""
+
+    line: int | None
+    confidence: float
+    kept: list[int]
+    close: bool
+
+
+def paper(samples: list[float], tolerance: float = 0.8, threshold: float = 3.0) -> Verdict:
+    """Eq. 1 to 3 and c_k of FTIO (IPDPS'24) by their definitions, in plain Python."""
+    count = len(samples)
+    roots = [cmath.exp(-2j * cmath.pi * n / count) for n in range(count)]
+    mean_sample = math.fsum(samples) / count
+    power = {}
+    for k in range(1, count // 2 + 1):
+        transform = sum((samples[n] - mean_sample) * roots[k * n % count] for n in range(count))
+        power[k] = abs(transform) ** 2 / count
+    if not power:
+        return Verdict(None, 0.0, [], False)
+    largest_power = max(power.values())
+    if (
+        largest_power <= (1e-12 * math.fsum(samples)) ** 2
+        or largest_power - min(power.values()) <= 1e-9 * largest_power
+    ):
+        return Verdict(None, 0.0, [], False)
+    mean = sum(power.values()) / len(power)
+    sigma = math.sqrt(sum((p - mean) ** 2 for p in power.values()) / len(power))
+    z = {k: (p - mean) / sigma for k, p in power.items()}
+    z_max = max(z.values())
+    close = any(abs(z[k] - threshold) < 1e-6 or abs(z[k] / z_max - tolerance) < 1e-6 for k in z)
+
+    outliers = {k for k in z if z[k] >= threshold}
+    near = {k for k in z if z[k] / z_max >= tolerance}
+    kept: list[int] = []
+    dropped = set()
+    for k in sorted(outliers & near):
+        if any(round(k / k0) >= 2 and abs(k - round(k / k0) * k0) <= 1 for k0 in kept):
+            dropped.add(k)
+        else:
+            kept.append(k)
+    if len(kept) not in (1, 2):
+        return Verdict(None, 0.0, kept, close)
+    line = max(kept, key=lambda k: (power[k], -k))
+    if len(kept) == 2 and math.isclose(power[kept[0]], power[kept[1]], rel_tol=1e-9):
+        close = True
+    share_of_outliers = z[line] / sum(z[k] for k in outliers - dropped)
+    share_of_near = z[line] / sum(z[k] for k in near - dropped)
+    return Verdict(line, (share_of_outliers + share_of_near) / 2, kept, close)
+
+
+def agrees(result: PeriodResult, samples: list[float], fs: float, **options: float) -> bool:
+    """Compare a result with the paper's verdict; False where that is too close to call."""
+    expected = paper(samples, **options)
+    if expected.close:
+        return False
+    resolution = fs / len(samples)
+    assert result.evidence["candidates"] == len(expected.kept)
+    np.testing.assert_allclose(np.asarray(result.evidence["candidates_hz"]) / resolution, expected.kept[:16], rtol=1e-9)
+    assert result.periodic == (expected.line is not None)
+    assert result.confidence == pytest.approx(expected.confidence, rel=1e-6)
+    if expected.line is None:
+        assert result.period is None
+        assert result.frequency is None
+        assert result.period_interval is None
+    else:
+        assert result.frequency == pytest.approx(expected.line * resolution)
+        assert result.period == pytest.approx(1 / (expected.line * resolution))
+        assert result.period_interval == pytest.approx(
+            (1 / ((expected.line + 0.5) * resolution), 1 / ((expected.line - 0.5) * resolution))
+        )
+    return True
+
+
+@st.composite
+def sampled_signals(draw: st.DrawFn) -> list[float]:
+    """Bursts with a period and jitter, waves, and noise, alone or on top of each other."""
+    count = draw(st.integers(1, 160))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    noise = draw(st.sampled_from([0.0, 0.05, 1.0]))
+    samples = noise * rng.exponential(1.0, count)
+    for _ in range(draw(st.integers(0, 2))):
+        period = draw(st.floats(1.5, 60))
+        if draw(st.booleans()):
+            samples += 1 + np.sin(2 * np.pi * np.arange(count) / period)
+        else:
+            starts = np.arange(0, count, period) + draw(st.sampled_from([0.0, 0.3])) * rng.normal(
+                size=int(np.ceil(count / period))
+            )
+            samples[np.clip(starts, 0, count - 1).astype(int)] += 3.0
+    return [float(sample) for sample in samples]
+
+
+@settings(max_examples=300, deadline=None)
+@given(samples=sampled_signals(), tolerance=st.sampled_from([0.8, 0.45, 1.0]), threshold=st.sampled_from([3.0, 2.0]))
+@example(samples=[0.0], tolerance=0.8, threshold=3.0)
+@example(samples=[1.0] * 50, tolerance=0.8, threshold=3.0)
+@example(samples=[0.1] * 49 + [7.0], tolerance=0.8, threshold=3.0)
+@example(samples=[1.0, 0.0] * 40, tolerance=0.8, threshold=3.0)
+@example(samples=[1.0, 0.0, 0.0] * 30, tolerance=0.8, threshold=3.0)
+def test_candidates_and_confidence_are_those_of_the_paper(
+    samples: list[float], tolerance: float, threshold: float
+) -> None:
+    result = detect_period_samples(samples, 4.0, method="ftio", tolerance=tolerance, threshold=threshold)
+    assume(agrees(result, samples, 4.0, tolerance=tolerance, threshold=threshold))
+    assert result.sampling.samples == len(samples)
+    assert result.reason.endswith(".")
+
+
+def sound_archives() -> list[str]:
+    """Names of the archives that a program left whole."""
+    folder = Path(__file__).parents[3] / "fixtures"
+    return sorted(path.parent.name for path in folder.glob("*/*.otf2") if not path.parent.name.startswith("broken"))
+
+
+@pytest.mark.parametrize("name", sound_archives())
+def test_every_layer_of_every_archive_is_judged_as_the_paper_says(name: str, fixtures: Path) -> None:
+    trace = open_trace(fixtures / name)
+    judged = 0
+    for layer in trace.layers.values():
+        for direction in layer.directions:
+            signal = layer.bandwidth(direction)
+            for fs in ("auto", 150 / signal.duration, 397 / signal.duration):
+                result = detect_period(signal, method="ftio", fs=fs)
+                if result.sampling.samples > 1500:
+                    continue
+                assert result.sampling.fs is not None
+                samples = signal.sample(result.sampling.fs)
+                assert samples.volume == pytest.approx(signal.volume)
+                assert len(samples) == result.sampling.samples
+                judged += agrees(result, samples.values.tolist(), samples.fs)
+                if result.periodic:
+                    assert result.periods[0].bytes == pytest.approx(signal.volume)
+    assert judged >= 3
+
+
+def recurrences(folder: Path) -> dict[str, float]:
+    """Mean intervals that the programs noted themselves."""
+    notes = json.loads((folder / "truth.json").read_text())
+    return {
+        name: note["mean_interval_s"]
+        for name, note in notes.items()
+        if isinstance(note, dict) and "mean_interval_s" in note
+    }
+
+
+CHECKPOINTS = [
+    name for name in sound_archives() if name.startswith(("ckpt", "ncckpt")) or name in ("mixed4", "serial1")
+]
+
+
+@pytest.mark.parametrize("name", CHECKPOINTS)
+def test_checkpoints_are_found_on_the_line_nearest_to_their_period(name: str, fixtures: Path) -> None:
+    trace = open_trace(fixtures / name)
+    truth = recurrences(fixtures / name)["checkpoints"]
+    for layer in trace.layers.values():
+        if layer.name == "ISOC":
+            continue
+        result = detect_period(layer.bandwidth("write"), method="ftio")
+        assert result.frequency is not None, layer.name
+        assert round(result.frequency * trace.duration) == round(trace.duration / truth), layer.name
+        assert abs(result.frequency - 1 / truth) <= 0.5 / trace.duration
+        low, high = result.period_interval or (math.inf, 0.0)
+        assert low <= truth <= high
+
+
+@pytest.mark.parametrize("name", [name for name in CHECKPOINTS if name not in ("mixed4", "serial1")])
+def test_log_lines_of_another_layer_have_their_own_period(name: str, fixtures: Path) -> None:
+    trace = open_trace(fixtures / name)
+    truth = recurrences(fixtures / name)["log_lines"]
+    result = detect_period(trace.layers["ISOC"].bandwidth("write"), method="ftio")
+    assert result.frequency is not None
+    assert abs(result.frequency - 1 / truth) <= 0.5 / trace.duration
+
+
+def test_own_and_inherited_traffic_of_one_layer_have_periods_of_their_own(fixtures: Path) -> None:
+    trace = open_trace(fixtures / "mixed4")
+    truth = recurrences(fixtures / "mixed4")
+    posix = trace.layers["POSIX"]
+    own = detect_period(posix.bandwidth("write", traffic="own"), method="ftio")
+    inherited = detect_period(posix.bandwidth("write", traffic="inherited"), method="ftio")
+    assert own.frequency is not None
+    assert inherited.frequency is not None
+    assert abs(own.frequency - 1 / truth["posix_log"]) <= 0.5 / trace.duration
+    assert abs(inherited.frequency - 1 / truth["checkpoints"]) <= 0.5 / trace.duration
+    assert len(own.phases) == 80
+    assert len(inherited.phases) == 20
+
+
+def ior(seed: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Eight phases of about 25 s, one about every 98 s in 781.7 s, each of 640 requests of 32 ranks."""
+    rng = np.random.default_rng(seed)
+    starts, ends = [], []
+    for phase in range(8):
+        at = 781.7 / 8 * phase + rng.normal(0, 3) + 20
+        for _ in range(32):
+            lengths = rng.gamma(8.0, 25 / 160, 20)
+            end = at + np.cumsum(lengths)
+            starts.append(end - lengths)
+            ends.append(end)
+    start, end = np.concatenate(starts), np.concatenate(ends)
+    return start, end, np.full(start.size, 2.0**21)
+
+
+def test_a_run_like_the_example_of_the_paper() -> None:
+    signal = step_signal(*ior(), window=(0.0, 781.7))
+    result = detect_period(signal, method="ftio", fs=10.0)
+    assert result.sampling.samples == 7817
+    assert not result.sampling.automatic
+    assert result.sampling.abstraction_error is not None
+    assert result.sampling.abstraction_error < 0.05
+    assert result.period == pytest.approx(781.7 / 8)
+    assert 0.5 < result.confidence < 0.9
+    lowered = detect_period(signal, method="ftio", fs=10.0, tolerance=0.4)
+    assert lowered.period == result.period
+    assert (result.evidence["harmonics"], lowered.evidence["harmonics"]) == (0, 1)
+    assert lowered.confidence > result.confidence
+    assert 0.9 < result.evidence["autocorrelation_confidence"] <= 1
+    assert result.evidence["autocorrelation_period_s"] == pytest.approx(98, rel=0.05)
+    assert result.evidence["refined_confidence"] > result.confidence
+    assert len(result.phases) == 8
+    assert result.recurrence == pytest.approx(781.7 / 8, rel=0.02)
+    assert result.jitter is not None
+    assert result.jitter < 0.1
+    assert sum(phase.bytes for phase in result.phases) == pytest.approx(signal.volume, rel=0.02)
+    assert result.metrics is not None
+    assert result.metrics.r_io == pytest.approx(8 * 25 / 781.7, rel=0.15)
+    assert result.metrics.sigma_vol == pytest.approx(0.0, abs=0.1)
+    assert result.regimes == (Regime(0.0, 781.7, result.period),)
+
+
+def test_disagreement_of_the_autocorrelation_lowers_the_refined_confidence() -> None:
+    # Twenty bursts of 15 s every 30 s: whole in the first signal, beats of 3 s in the second. The fundamental stays,
+    # while the peaks of the autocorrelation come 3 s apart.
+    n = np.arange(600)
+    burst = (n % 30 < 15).astype(float)
+    agreed = detect_period_samples(burst, 1.0, method="ftio")
+    disagreed = detect_period_samples(burst * (1 + (n % 3 == 0)), 1.0, method="ftio")
+    assert agreed.period == disagreed.period == pytest.approx(30)
+    assert agreed.evidence["autocorrelation_period_s"] == pytest.approx(30)
+    assert disagreed.evidence["autocorrelation_period_s"] == pytest.approx(3)
+    refined = {}
+    for name, result in (("agreed", agreed), ("disagreed", disagreed)):
+        parts = [result.confidence, result.evidence["autocorrelation_confidence"], result.evidence["similarity"]]
+        refined[name] = np.mean(parts)
+        assert result.evidence["refined_confidence"] == pytest.approx(refined[name])
+    assert agreed.evidence["similarity"] == pytest.approx(1.0)
+    assert disagreed.evidence["similarity"] < 0.5
+    assert refined["agreed"] > agreed.confidence
+    assert refined["disagreed"] < disagreed.confidence
+    assert refined["disagreed"] < refined["agreed"] - 0.2
+
+
+def test_signals_without_a_recurrence_name_no_period() -> None:
+    window = (0.0, 100.0)
+    signals = {
+        "empty": step_signal([], [], [], window=window),
+        "constant": step_signal([0.0], [100.0], [1e9], window=window),
+        "one impulse": step_signal([40.0], [40.0], [1e9], window=window),
+        "one short burst": step_signal([40.0], [40.1], [1e9], window=window),
+    }
+    for name, signal in signals.items():
+        result = detect_period(signal, method="ftio")
+        assert not result.periodic, name
+        assert result.confidence == 0.0
+        assert result.phases == result.periods == result.regimes == ()
+        assert result.recurrence is None
+        assert result.jitter is None
+        assert result.metrics is not None
+        assert result.metrics.sigma_vol is None
+        assert result.reason
+
+
+@pytest.mark.parametrize("window", [0.3, 7.0, 1e5])
+@pytest.mark.parametrize("fs", [77.7, 1e3])
+def test_a_constant_rate_is_constant_in_any_sampling(window: float, fs: float) -> None:
+    signal = step_signal([0.0, window / 3], [window, window], [1e9, 0.0], window=(0.0, window))
+    result = detect_period(signal, method="ftio", fs=fs / window * 17)
+    assert not result.periodic
+
+
+def test_two_lines_name_the_stronger_one() -> None:
+    n = np.arange(400)
+    waves = 3 + np.cos(2 * np.pi * 21 * n / 400) + 1.05 * np.cos(2 * np.pi * 50 * n / 400)
+    result = detect_period_samples(waves, 1.0, method="ftio")
+    assert result.frequency == pytest.approx(50 / 400)
+    assert result.confidence == pytest.approx(1.05**2 / (1 + 1.05**2), rel=0.02)
+    assert "Two frequencies" in result.reason
+
+
+def test_three_lines_name_none() -> None:
+    n = np.arange(400)
+    waves = 4 + sum(np.cos(2 * np.pi * k * n / 400) for k in (21, 50, 77))
+    result = detect_period_samples(waves, 1.0, method="ftio")
+    assert not result.periodic
+    assert "3 frequencies" in result.reason
+    assert result.evidence["candidates"] == 3
+
+
+def test_harmonics_are_dropped_and_do_not_weigh_on_the_confidence() -> None:
+    train = np.zeros(400)
+    train[::20] = 1.0
+    result = detect_period_samples(train, 1.0, method="ftio")
+    assert result.period == pytest.approx(20)
+    assert result.confidence == pytest.approx(1.0)
+    assert "set aside as harmonics: 9" in result.reason
+
+
+def test_a_period_as_long_as_the_window_is_named_as_such() -> None:
+    n = np.arange(200)
+    result = detect_period_samples(1 + np.cos(2 * np.pi * n / 200), 2.0, method="ftio")
+    assert result.period == pytest.approx(100)
+    assert "the window itself" in result.reason
+
+
+@pytest.mark.parametrize("option", [{"tolerance": 0.0}, {"tolerance": 1.1}, {"threshold": 0.0}, {"threshold": np.nan}])
+def test_options_out_of_range_are_refused(option: dict[str, float]) -> None:
+    with pytest.raises(SelectionError, match=next(iter(option))):
+        detect_period_samples(np.arange(30.0), 1.0, method="ftio", **option)
