@@ -4,9 +4,11 @@ import ctypes
 from collections.abc import Callable
 from ctypes import c_uint64, c_void_p
 from dataclasses import dataclass, field
+from typing import Final
 
-from .anchor import Anchor
+from .anchor import COMPRESSION_NONE, Anchor
 from .errors import TraceError
+from .file_end import is_complete
 from .libotf2 import CALLBACK_INTERRUPT, CALLBACK_SUCCESS, DEFINITION_CALLBACKS, SUCCESS, describe, library, open_reader
 
 
@@ -51,7 +53,7 @@ class DefinitionRecords:
 
 _Function = Callable[..., int]
 
-_GROUP_TYPES_OF_LOCATIONS = frozenset((1, 4, 5, 6, 7))
+_GROUP_TYPES_OF_LOCATIONS: Final = frozenset((1, 4, 5, 6, 7))
 
 
 def _collectors(records: DefinitionRecords, interrupts: list[BaseException]) -> dict[str, _Function]:
@@ -132,8 +134,12 @@ def read_definition_records(anchor: Anchor) -> DefinitionRecords:
         The file of global definitions is missing, cut, or does not hold what the anchor promises.
     """
     path = anchor.base.with_name(anchor.base.name + ".def")
-    if not path.is_file():
-        raise TraceError(f"the global definitions {path} are missing; copy the whole archive or record it again")
+    try:
+        complete = is_complete(path) or anchor.compression != COMPRESSION_NONE
+    except FileNotFoundError:
+        raise TraceError(f"the global definitions {path} are missing; copy the archive or record it again") from None
+    if not complete:
+        raise TraceError(f"the global definitions {path} are cut short or unreadable; copy or record the trace again")
     lib = library()
     records = DefinitionRecords()
     interrupts: list[BaseException] = []

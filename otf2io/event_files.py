@@ -12,11 +12,11 @@ from typing import Final
 
 from .anchor import BIG_ENDIAN, LITTLE_ENDIAN, MAGIC_BYTE
 from .event_walk import walk_chunk
+from .file_end import END
 
 CHUNK_HEADER: Final = 18
 """Bytes of a chunk's header: magic byte, byte order, first and last event (uint64 each, counted from 1)."""
 
-_END: Final = b"\x02\x01"
 _SMALLEST_EVENT: Final = 2
 """Bytes of the shortest record of an event: its type and one more."""
 
@@ -100,7 +100,7 @@ def _check(path: Path, file: int, promised: int, chunk_size: int) -> EventFile:
         valid = magic == MAGIC_BYTE and mark == head[1] and first == before + 1
         if not valid or not 0 <= last - before <= most:
             return result(before, f"chunk {chunk} of its event file has no valid header")
-    if os.pread(file, 2, size - 2) == _END:
+    if os.pread(file, 2, size - 2) == END:
         if last == promised:
             return result(last, None)
         return result(last, f"its event file holds {last} events, the definitions promise {promised}")

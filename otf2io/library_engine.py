@@ -24,6 +24,7 @@ from .event_callbacks import EventBuffer
 from .event_files import EventFile, check_event_file
 from .event_walk import count_credible_events
 from .events import IoEvents
+from .file_end import is_complete
 from .libotf2 import SUCCESS, describe, library, open_reader
 from .records import IoMode, IoRecord
 
@@ -34,7 +35,6 @@ _OFFSET_ATTRIBUTE: Final = "Offset"
 _BATCH: Final = 1 << 16
 _LOCATIONS_PER_READER: Final = 256
 _SLACK_SECONDS: Final = 3600
-_END: Final = b"\x02\x01"
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,13 +177,9 @@ class _BatchReader:
         """Read the location's own definitions; without them its ids and times are not those of the archive."""
         path = self._file(location, "def")
         try:
-            with path.open("rb") as file:
-                file.seek(-len(_END), 2)
-                complete = self._anchor.compression != COMPRESSION_NONE or file.read() == _END
+            complete = is_complete(path) or self._anchor.compression != COMPRESSION_NONE
         except FileNotFoundError:
             return "its definition file is missing, so its ids and times mean nothing"
-        except OSError:
-            complete = False
         outcome: int | None = None
         reader = self._lib.OTF2_Reader_GetDefReader(self._reader, location) if complete else None
         if reader:

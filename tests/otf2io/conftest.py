@@ -91,9 +91,7 @@ def new_archive(tmp_path: Path) -> Callable[..., Any]:
             groups=[
                 definitions.location_group(f"MPI Rank {rank}", LocationGroupType.PROCESS, node) for rank in range(2)
             ],
-            handles=[
-                definitions.io_handle(f"h{i}", file, paradigm, IoHandleFlag.NONE, None, None) for i in range(4)
-            ],
+            handles=[definitions.io_handle(f"h{i}", file, paradigm, IoHandleFlag.NONE, None, None) for i in range(4)],
         )
         return trace
 

@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from iostrata.otf2io.anchor import find_anchor, read_anchor
@@ -137,7 +136,7 @@ def test_base_name_with_dots(copy_of: Callable[[str], Path]) -> None:
     assert read_anchor(folder).base == folder / "run.v1.2"
 
 
-def test_big_endian_and_compressed_anchors_are_read(new_archive: Callable[..., Any], tmp_path: Path) -> None:
+def test_big_endian_and_compressed_anchors_are_read(tmp_path: Path) -> None:
     head = bytearray(46)
     head[0:7] = b"\x03\x23OTF2\0"
     head[7:12] = bytes((3, 2, 3, 0, 3))

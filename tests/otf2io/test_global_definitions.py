@@ -96,9 +96,15 @@ def test_equal_the_official_python_reader(sound_name: str, read_fixture: Read, f
         assert [identity(ours.handles.id, row) for row in ours.handles.parent] == [
             reference(handle.parent) for handle in handles
         ]
-        states = {s._io_handle._ref: (s.mode.value, s.status_flags.value) for s in theirs.io_pre_created_handle_states}
+        states = {
+            s.io_handle._ref: (s.io_access_mode.value, s.io_status_flags.value)
+            for s in theirs.io_pre_created_handle_states
+        }
         assert {
-            int(ours.handles.id[row]): (int(ours.handles.precreated_mode[row]), int(ours.handles.precreated_status[row]))
+            int(ours.handles.id[row]): (
+                int(ours.handles.precreated_mode[row]),
+                int(ours.handles.precreated_status[row]),
+            )
             for row in np.flatnonzero(ours.handles.precreated)
         } == states
 
