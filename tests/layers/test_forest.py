@@ -78,6 +78,13 @@ def test_rows_for_json(make_trace):
     assert all(type(value) in (int, str, bool, type(None)) for row in rows for value in row.values())
 
 
+def test_metadata_events_follow_the_window(make_trace):
+    events = [{"kind": IoRecord.SEEK, "time": time, "handle": 13} for time in (0, 20, 30, 1000)]
+    trace = make_trace(STACK, WRITES, events)
+    assert trace.handles.metadata_events[3] == 4
+    assert trace.select(window=(0.2, 0.3)).handles.metadata_events[3] == 1
+
+
 def test_the_graph_is_the_forest(make_trace):
     graph = make_trace(STACK, WRITES).handles.to_networkx()
     assert isinstance(graph, networkx.DiGraph)

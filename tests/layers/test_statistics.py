@@ -161,3 +161,19 @@ def test_union_of_intervals_equals_counting_ticks(intervals):
 @given(st.lists(st.integers(0, 2**64 - 1)))
 def test_sums_do_not_wrap_round(numbers):
     assert total(np.array(numbers, np.uint64)) == sum(numbers)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "quantiles"),
+    [
+        ([5], (5, 5)),
+        ([1, 2], (1, 2)),
+        (range(1, 11), (5, 9)),
+        (range(1, 12), (6, 10)),
+        ([2**64 - 2, 0], (0, 2**64 - 2)),
+    ],
+)
+def test_quantiles_are_sizes_that_occur(make_trace, sizes, quantiles):
+    rows = [{"handle": 0, "begin": 0, "end": 1, "requested": size} for size in sizes]
+    request = make_trace(HANDLES, rows).layers["MPI-IO"].statistics("write").request_bytes
+    assert (request.min, request.p50, request.p90, request.max) == (min(sizes), *quantiles, max(sizes))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.window import TickWindow, select_window, trace_window
+from iostrata.layers.window import TickWindow, completed_bytes, select_window, trace_window
 from iostrata.otf2io.errors import SelectionError
+from iostrata.otf2io.records import Status
 
 WHOLE = TickWindow(0, 1000, True, 100)
 
@@ -81,3 +82,25 @@ def test_bytes_stay_whole_numbers_where_nothing_is_cut(make_operations):
     operations = make_operations([{"begin": 0, "end": 10, "moved": 2**63 + 1}, {"begin": 20, "end": 40, "moved": 0}])
     assert TickWindow(0, 30, False, 1).bytes_within(operations).tolist() == [2**63 + 1, 0]
     assert TickWindow(5, 30, False, 1).bytes_within(operations).dtype == np.float64
+
+
+def test_operations_that_only_touch_the_window_are_outside(make_operations):
+    spans = [(0, 10), (10, 20), (20, 30), (0, 30), (10, 10), (20, 20), (9, 11), (19, 21)]
+    operations = make_operations([{"begin": begin, "end": end} for begin, end in spans])
+    inside = {
+        span
+        for span, there in zip(
+            zip(operations.begin.tolist(), operations.end.tolist(), strict=True),
+            TickWindow(10, 20, False, 1).overlaps(operations),
+            strict=True,
+        )
+        if there
+    }
+    assert inside == {(10, 20), (0, 30), (10, 10), (9, 11), (19, 21)}
+    assert TickWindow(10, 20, True, 1).overlaps(operations).sum() == 6
+
+
+def test_only_completed_operations_move_bytes(make_operations):
+    operations = make_operations([{"begin": 0, "end": 10, "moved": 5, "status": status} for status in Status])
+    operations.moved[:] = 5
+    assert completed_bytes(operations).tolist() == [5, 0, 0]
