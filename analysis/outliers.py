@@ -17,9 +17,12 @@ def z_scores(power: NDArray[np.float64]) -> NDArray[np.float64]:
     float64 (n,)
         z-scores with the standard deviation of the whole population; zeros where all powers are equal.
     """
-    if power.size == 0:
-        return np.zeros(0)
-    deviation = power - power.mean()
+    largest = power.max(initial=0.0)
+    if largest <= 0.0:
+        return np.zeros(power.size)
+    # Scaled to at most 1, so that no square underflows or overflows.
+    scaled = power / largest
+    deviation = scaled - scaled.mean()
     spread = float(np.sqrt(np.mean(deviation**2)))
     if spread == 0.0:
         return np.zeros(power.size)

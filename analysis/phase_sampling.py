@@ -25,23 +25,41 @@ FEWEST_BINS = 32
 DOUBLINGS = 2
 """How often bins are halved without showing a further phase before the phases count as resolved.
 
-Once is not enough: 192 even bursts look like the same 64 phases in 128 and in 256 bins.
+Once is not enough where bins are hardly more than bursts: then a run of full bins ends where one is left empty.
 """
 SMALLEST_SHARE = 0.01
 """Runs with less than this share of the largest run's volume are no phases."""
+MOST_OF_IT = 0.5
+"""Share of the volume that runs must hold: the one bin with five of 129 even bursts, in 32 bins, is no phase."""
+GAP = 0.5
+"""Runs are parted where a bin falls below this share of the mean.
+
+Even bursts that are more than bins put n or n + 1 into each, and n is never below half of their mean number.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Runs of bins above the mean: first bin and the one after the last, int64 (n,), of ``bins`` in the window."""
+    """Runs of bins above the mean.
+
+    Attributes
+    ----------
+    first, after : int64 (n,)
+        First bin of each run, and the one after its last.
+    bins : int
+        Number of bins in the window.
+    share : float
+        Share of the volume that the runs hold.
+    """
 
     first: NDArray[np.int64]
     after: NDArray[np.int64]
     bins: int
+    share: float
 
 
 def runs_above_mean(values: NDArray[np.float64]) -> Runs:
-    """Find the runs of bins above the mean of all bins.
+    """Find the runs of bins above the mean of all bins, parted by bins below half of it.
 
     Parameters
     ----------
@@ -53,23 +71,28 @@ def runs_above_mean(values: NDArray[np.float64]) -> Runs:
     Runs
         Without those of small volume. A bin above the mean only by rounding is not above.
     """
-    above = values > values.mean() * (1 + 1e-9)
+    mean = values.mean()
+    above = values > mean * (1 + 1e-9)
     edges = np.diff(np.concatenate(([False], above, [False])).astype(np.int8))
     first, after = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
     if first.size:
+        gaps = np.cumsum(values < GAP * mean)
+        parted = gaps[first[1:]] > gaps[after[:-1] - 1]
+        first, after = first[np.append(True, parted)], after[np.append(parted, True)]
         running = np.concatenate(([0.0], np.cumsum(values)))
         volumes = running[after] - running[first]
         large = volumes >= SMALLEST_SHARE * volumes.max()
         first, after = first[large], after[large]
-    return Runs(first, after, values.size)
+        return Runs(first, after, values.size, float(volumes[large].sum() / running[-1]))
+    return Runs(first, after, values.size, 0.0)
 
 
 def phase_frequency(signal: StepSignal, most_bins: int = 2**17) -> float:
     """Choose a sampling frequency by the distance of the phases.
 
     The window is cut into 32, 64, 128, … bins until halving the bins twice shows no further phase. Phases are runs of
-    bins above the mean, as substantial I/O is in §II-C. With d the median distance of their starts and a the share of
-    the window that they fill, there are 3 / a bins to a distance d.
+    bins above the mean, as substantial I/O is in §II-C, that hold most of the volume. With d the median distance of
+    their starts and a the share of the window that they fill, there are 3 / a bins to a distance d.
 
     Phases that fill only a share of the window put a broad lobe around zero frequency, whose flank at line 1 must stay
     below the fundamental; and their lines are broad, so that the fundamental loses little between two of them. Both
@@ -125,8 +148,8 @@ def _settled(ladder: list[Runs]) -> list[tuple[Runs, Runs]]:
     settled = []
     for position, runs in enumerate(ladder[: len(ladder) - DOUBLINGS]):
         finer = ladder[position + 1 : position + 1 + DOUBLINGS]
-        last = finer[-1]
-        enough = runs.first.size == 1 or last.first.size > 1
-        if runs.first.size and enough and all(other.first.size <= runs.first.size for other in finer):
+        count, last = runs.first.size, finer[-1]
+        enough = count == 1 or last.first.size > 1
+        if runs.share >= MOST_OF_IT and enough and all(other.first.size <= count for other in finer):
             settled.append((runs, last))
     return settled

@@ -56,14 +56,14 @@ class Spectrum:
     def flat(self) -> bool:
         """Whether no line stands out by more than rounding: a constant signal, or one single filled bin.
 
-        Bins cut from a running sum of N equal volumes are off by the rounding of that sum, so the limit on the power
-        is the square of a few units in the last place of X_0. The limit on the spread of the lines is relative.
+        Bins cut from a running sum of N equal volumes may each be off by a few units in the last place of that sum,
+        X_0, and N times as much in a line. The limit on the spread of the lines is relative.
         """
         lines = self.power[1:]
         if lines.size == 0:
             return True
         lost = 16 * np.finfo(np.float64).eps * abs(self.coefficients[0])
-        if lines.max() <= lost**2:
+        if lines.max() <= self.samples * lost**2:
             return True
         return bool(lines.max() - lines.min() <= 1e-9 * lines.max())
 

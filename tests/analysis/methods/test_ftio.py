@@ -174,7 +174,7 @@ def test_checkpoints_are_found_on_the_line_nearest_to_their_period(name: str, fi
     trace = open_trace(fixtures / name)
     truth = recurrences(fixtures / name)["checkpoints"]
     for layer in trace.layers.values():
-        if layer.name == "ISOC":
+        if layer.name == "ISOC" or "write" not in layer.directions:
             continue
         result = detect_period(layer.bandwidth("write"), method="ftio")
         assert result.frequency is not None, layer.name
@@ -231,7 +231,7 @@ def test_a_run_like_the_example_of_the_paper() -> None:
     assert result.sampling.abstraction_error < 0.05
     assert result.period == pytest.approx(781.7 / 8)
     assert 0.5 < result.confidence < 0.9
-    lowered = detect_period(signal, method="ftio", fs=10.0, tolerance=0.4)
+    lowered = detect_period(signal, method="ftio", fs=10.0, tolerance=0.3)
     assert lowered.period == result.period
     assert (result.evidence["harmonics"], lowered.evidence["harmonics"]) == (0, 1)
     assert lowered.confidence > result.confidence
@@ -266,7 +266,7 @@ def test_disagreement_of_the_autocorrelation_lowers_the_refined_confidence() -> 
         assert result.evidence["refined_confidence"] == pytest.approx(refined[name])
     assert agreed.evidence["similarity"] == pytest.approx(1.0)
     assert disagreed.evidence["similarity"] < 0.5
-    assert refined["agreed"] > agreed.confidence
+    assert refined["agreed"] == pytest.approx(1.0)
     assert refined["disagreed"] < disagreed.confidence
     assert refined["disagreed"] < refined["agreed"] - 0.2
 

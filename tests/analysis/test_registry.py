@@ -1,0 +1,34 @@
+"""Methods by name, imported when asked for."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from iostrata.analysis import registry
+from iostrata.otf2io.errors import SelectionError
+
+
+def test_every_method_is_there_and_bears_its_name() -> None:
+    assert "ftio" in registry.methods()
+    assert registry.DEFAULT_METHOD in registry.methods()
+    for name in registry.methods():
+        detect = registry.detector(name)
+        assert detect is import_module(detect.__module__).detect
+
+
+@pytest.mark.parametrize("name", ["nonsense", "", "FTIO", None, [], "../ftio"])
+def test_an_unknown_method_is_refused_with_the_known_ones(name: object) -> None:
+    with pytest.raises(SelectionError, match="ftio") as caught:
+        registry.detector(name)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_methods_are_imported_when_asked_for() -> None:
+    program = (
+        "import sys, iostrata.analysis.detect as d, iostrata.analysis.registry as r; r.methods();"
+        "heavy = {'scipy', 'numba', 'matplotlib', 'pandas', 'xarray', 'iostrata.analysis.methods.ftio'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
