@@ -1,0 +1,58 @@
+"""``iostrata layers``."""
+
+from pathlib import Path
+
+import click
+
+from .options import (
+    Seconds,
+    direction_option,
+    files_option,
+    json_option,
+    layer_option,
+    reading_options,
+    trace_argument,
+    window_option,
+)
+
+
+@click.command(epilog="Example: iostrata layers traces.otf2 --direction write --window 10:60")
+@trace_argument
+@layer_option
+@direction_option
+@window_option
+@files_option
+@reading_options
+@json_option
+def command(
+    trace: Path,
+    layers: tuple[str, ...],
+    direction: str | None,
+    window: Seconds | None,
+    files: str,
+    engine: str,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Show what each I/O layer did: operations, bytes, time, requests.
+
+    One row per layer and direction, the highest layer first. Bytes are those moved by completed operations, with
+    decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way; own is
+    the share of bytes that the program moved by calling this layer itself.
+    """
+    from ..export.layer_periods import DIRECTIONS, chosen_layers
+    from .reading import read_trace
+
+    opened = read_trace(trace, engine, workers, files, window)
+    chosen = chosen_layers(opened, layers)
+    directions = DIRECTIONS if direction is None else (direction,)
+    if as_json:
+        from ..export.documents import layers_document
+        from ..export.json_text import json_text
+
+        click.echo(json_text(layers_document(opened, chosen, directions)))
+    else:
+        from ..export.terminal.console import stdout_console
+        from ..export.terminal.layers import print_layers
+
+        print_layers(opened, chosen, directions, stdout_console())
