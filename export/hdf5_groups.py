@@ -40,10 +40,17 @@ _COUNTS: Final[tuple[tuple[str, str, str, Callable[[LayerStatistics], int | floa
         "operations of which the trace does not know the bytes moved",
         lambda found: found.undefined_bytes_operations,
     ),
+    ("cancelled_operations", "1", "operations cancelled", lambda found: found.cancelled_operations),
+    (
+        "never_completed_operations",
+        "1",
+        "operations that never completed",
+        lambda found: found.never_completed_operations,
+    ),
 )
 _SECONDS: Final[tuple[tuple[str, str, Callable[[LayerStatistics], float]], ...]] = (
-    ("busy_s", "time in which at least one operation was under way", lambda found: found.busy_s),
-    ("summed_s", "sum of the durations of the operations", lambda found: found.summed_s),
+    ("busy_s", "time in which at least one operation that ended was under way", lambda found: found.busy_s),
+    ("summed_s", "sum of the durations of operations that ended", lambda found: found.summed_s),
 )
 _REQUESTS: Final = (
     ("min", "smallest request"),

@@ -267,7 +267,7 @@ def open_trace(
     Raises
     ------
     TraceError
-        If the archive cannot be read.
+        If the archive cannot be read, or nothing of its events.
     SelectionError
         If files, window, engine or memory make no sense.
 
@@ -290,6 +290,11 @@ def open_trace(
     table = tuple(FileRule(*rule) for rule in rules)
     selection = select_files(definitions, files, table)
     read = read_events(archive, engine=engine, workers=workers, progress=progress)
+    if read.damage.damaged and not read.damage.events_read:
+        raise TraceError(
+            f"{archive.anchor.path}: none of the {read.damage.events_expected} events can be read "
+            f"(location {read.damage.locations[0].location}: {read.damage.locations[0].reason}); copy the archive again"
+        )
     operations = match_operations(read.events, definitions)
     return Trace(
         path=archive.anchor.path,

@@ -125,10 +125,10 @@ def select_window(whole: TickWindow, window: tuple[float | None, float | None] |
         high = last if end is None else float(end)
     except (TypeError, ValueError):
         raise SelectionError(f"window {window!r}: give a start and an end in seconds") from None
-    name = f"window {low:.9g}:{high:.9g}"
+    name = f"window '{'' if start is None else f'{low:.9g}'}:{'' if end is None else f'{high:.9g}'}'"
     if not (isfinite(low) and isfinite(high)):
         raise SelectionError(f"{name}: give finite seconds from the trace's start")
-    if low >= high:
+    if start is not None and end is not None and low >= high:
         raise SelectionError(f"{name}: the start must be before the end")
     if high <= first or low >= last:
         raise SelectionError(f"{name}: outside the trace, which lasts from {first:.9g} to {last:.9g} s")

@@ -84,7 +84,8 @@ def find_anchor(path: str | os.PathLike[str]) -> Path:
         raise TraceError(f"cannot read {given}: {_cause(error)}; check the path and its permissions") from None
     if not anchors:
         raise TraceError(
-            f"no anchor (*.otf2) in the folder {given}; a run that was killed leaves none, record the trace again"
+            f"no anchor (*.otf2) in the folder {given}; give the archive's own folder, and if this is it, its run was "
+            "killed before it wrote one: record the trace again"
         )
     if len(anchors) > 1:
         shown = ", ".join(anchors[:3]) + (", ..." if len(anchors) > 3 else "")

@@ -1,6 +1,6 @@
 """The terminal view of ``iostrata layers``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -31,12 +31,24 @@ def print_layers(trace: Trace, layers: Iterable[Layer], directions: Sequence[str
             console.print(Text(note, style="dim"))
     else:
         console.print("No operation of these layers and directions on the selected files.")
+    for entry in statistics:
+        for line in _uncounted(entry):
+            console.print(Text(line))
     for layer in layers:
         if layer.flushes:
             flushes = f"{counted(layer.flushes, 'flush', 'flushes')}, busy for {seconds_text(layer.flush_busy_s)}"
             console.print(Text(f"{printable(layer.name)}: {flushes}"))
     print_set_aside(trace, console)
     print_damage(trace.damage, console)
+
+
+def _uncounted(entry: LayerStatistics) -> Iterator[str]:
+    """Yield the sentence on operations of which bytes or end are not known."""
+    if entry.undefined_bytes_operations:
+        fates = [(entry.cancelled_operations, "cancelled"), (entry.never_completed_operations, "never completed")]
+        told = ", ".join(f"{count_text(count)} {fate}" for count, fate in fates if count)
+        unknown = counted(entry.undefined_bytes_operations, "operation")
+        yield f"{printable(entry.layer)} {entry.direction}: {unknown} of unknown bytes{f' ({told})' if told else ''}"
 
 
 def _table(statistics: list[LayerStatistics], roomy: bool, repeat: bool) -> Table:

@@ -100,4 +100,6 @@ def _three_digits(value: float) -> str:
         return f"{value:.1f}"
     if magnitude >= 0.9995:
         return f"{value:.2f}"
+    if magnitude >= 0.09995:
+        return f"{value:.3f}"
     return f"{value:.3g}"

@@ -42,7 +42,7 @@ def test_times_are_right_to_three_digits(seconds):
         (bytes_text(999_499), "999 kB"),
         (bytes_text(999_500), "1.00 MB"),
         (bytes_text(167_772_160), "168 MB"),
-        (bytes_text(0.5), "0.5 B"),
+        (bytes_text(0.5), "0.500 B"),
         (rate_text(1.36e9), "1.36 GB/s"),
         (frequency_text(0.0125), "0.0125 Hz"),
         (frequency_text(1978), "1.98 kHz"),
