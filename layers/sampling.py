@@ -106,10 +106,12 @@ def bin_count(duration: float, fs: float) -> int:
     Raises
     ------
     SelectionError
-        If `fs` is not a finite number above 0 or there would be more than 2^24 bins.
+        If `fs` or ``1 / fs`` is not a finite number above 0, or there would be more than 2^24 bins.
     """
     if not (isinstance(fs, (int, float, np.integer, np.floating)) and math.isfinite(fs) and fs > 0):
         raise SelectionError(f"sampling frequency {fs!r} is not a finite number of Hz above 0")
+    if not math.isfinite(1 / float(fs)):
+        raise SelectionError(f"sampling frequency {fs!r} Hz is too low: 1/fs is not a finite number of seconds")
     exact = duration * float(fs)
     if exact > MOST_BINS + 0.5:
         raise SelectionError(

@@ -1,10 +1,9 @@
 """The layered trace: an archive's I/O, split into layers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,50 +16,14 @@ from ..otf2io.operations import Operations
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
 from .forest import HandleForest, handle_forest, higher_ancestors
 from .layer import Layer
+from .layer_mapping import LayerMapping
 from .metadata import MetadataEvents, metadata_events
 from .order import layer_name, layer_order, layer_rows
 from .statistics import SetAside, set_aside_statistics
 from .tree import sound_parents
-from .window import TickWindow, select_window, trace_window
+from .window import NO_LENGTH, TickWindow, select_window, trace_window
 
 Window = tuple[float | None, float | None]
-
-PROCESS: Final = 1
-"""``OTF2_LocationGroupType`` of a process."""
-
-
-class LayerMapping(Mapping[str, Layer]):
-    """Layers by name, highest first; read-only.
-
-    Asking for a layer that is not there raises `UnknownLayerError`, a SelectionError that is also a KeyError.
-    """
-
-    def __init__(self, layers: Mapping[str, Layer]) -> None:
-        self._layers = dict(layers)
-
-    def __getitem__(self, name: str) -> Layer:
-        try:
-            return self._layers[name]
-        except KeyError:
-            there = ", ".join(self._layers) or "none"
-            raise UnknownLayerError(f"no layer {name!r} in this trace; there are {there}") from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._layers)
-
-    def __len__(self) -> int:
-        return len(self._layers)
-
-    def __repr__(self) -> str:
-        return f"<layers {', '.join(self._layers) or 'none'}>"
-
-
-class UnknownLayerError(SelectionError, KeyError):
-    """Raised when a layer is asked for that the trace does not have."""
-
-    def __str__(self) -> str:
-        # KeyError would put the sentence in quotes.
-        return ValueError.__str__(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +50,8 @@ class Trace:
         Which files are no application files.
     selection : FileSelection
         Which handles are selected.
+    unmatched_events : int
+        Events that end, issue or test an operation of which no begin was found; they count nowhere else.
     """
 
     path: Path
@@ -99,6 +64,7 @@ class Trace:
     tick_window: TickWindow
     rules: tuple[FileRule, ...]
     selection: FileSelection
+    unmatched_events: int = 0
 
     def __repr__(self) -> str:
         start, end = self.window
@@ -113,10 +79,13 @@ class Trace:
         """What files are selected: ``application``, ``all`` or a pattern."""
         return self.selection.files
 
-    @property
+    @cached_property
     def duration(self) -> float:
-        """Length of the trace in s, as its clock properties give it."""
-        return self.definitions.clock.duration
+        """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
+        clock = self.definitions.clock
+        if clock.length < NO_LENGTH:
+            return clock.duration
+        return trace_window(clock, self.operations).seconds[1]
 
     @property
     def window(self) -> tuple[float, float]:
@@ -129,13 +98,12 @@ class Trace:
     @property
     def ranks(self) -> int:
         """Number of processes."""
-        return int((self.definitions.groups.kind == PROCESS).sum())
+        return self.definitions.process_count
 
     @property
     def nodes(self) -> int:
         """Number of compute nodes that have processes."""
-        groups = self.definitions.groups
-        return len(np.unique(groups.node[(groups.kind == PROCESS) & (groups.node >= 0)]))
+        return self.definitions.node_count
 
     @property
     def locations(self) -> int:
@@ -280,12 +248,10 @@ def open_trace(
     if memory is not None:
         raise SelectionError(f"memory={memory!r}: the memory for reading cannot be bounded yet; leave it out")
     from ..otf2io.archive import open_archive, read_events
-    from ..otf2io.matching import match_operations
+    from ..otf2io.matching import match_events
 
     archive = open_archive(path)
     definitions = archive.definitions
-    if definitions.clock.ticks_per_second <= 0:
-        raise TraceError(f"{archive.anchor.path}: the clock has no resolution; the definitions are damaged")
     # What can be refused is refused before the events are read.
     table = tuple(FileRule(*rule) for rule in rules)
     selection = select_files(definitions, files, table)
@@ -295,7 +261,8 @@ def open_trace(
             f"{archive.anchor.path}: none of the {read.damage.events_expected} events can be read "
             f"(location {read.damage.locations[0].location}: {read.damage.locations[0].reason}); copy the archive again"
         )
-    operations = match_operations(read.events, definitions)
+    matching = match_events(read.events, definitions)
+    operations = matching.operations
     return Trace(
         path=archive.anchor.path,
         definitions=definitions,
@@ -307,4 +274,5 @@ def open_trace(
         tick_window=select_window(trace_window(definitions.clock, operations), window),
         rules=table,
         selection=selection,
+        unmatched_events=matching.unmatched_ends + matching.unmatched_steps,
     )

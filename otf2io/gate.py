@@ -5,8 +5,6 @@ from typing import Final, Literal
 from .anchor import Anchor
 from .errors import SelectionError
 
-Engine = Literal["auto", "direct", "library"]
-
 ENGINES: Final = ("auto", "direct", "library")
 
 

@@ -76,8 +76,8 @@ def dominant_frequency(spectrum: Spectrum, tolerance: float = 0.8, threshold: fl
         reason = (
             "The sampled signal is constant or a single burst: no frequency stands out."
             if spectrum.samples >= fewest_samples(threshold)
-            else f"Too few samples: in {spectrum.samples} of them no line can reach a z-score of {threshold:g}, "
-            f"which takes {fewest_samples(threshold)}."
+            else f"Too few samples ({spectrum.samples}): a frequency can reach a z-score of {threshold:g} only from "
+            f"{fewest_samples(threshold)} samples on."
         )
         scores = np.zeros(spectrum.samples // 2)
         return DominantFrequency(None, nothing, nothing, scores, 0.0, reason)

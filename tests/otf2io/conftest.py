@@ -137,8 +137,6 @@ def plain_definitions() -> Callable[..., Definitions]:
             ),
             location_sets=(),
             communicators=(),
-            region_names={},
-            program=None,
             attributes={},
         )
 
