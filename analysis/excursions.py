@@ -54,7 +54,7 @@ def persistences(path: Floats) -> Floats:
     Returns
     -------
     float64 (m,)
-        With a threshold above entry N and not above entry N - 1 (counted from 0), N rises remain.
+        Each above 0. With a threshold above entry N and not above entry N - 1 (counted from 0), N rises remain.
     """
     stack = np.empty(path.size + 2)
     stack[0] = np.inf
@@ -76,8 +76,9 @@ def persistences(path: Floats) -> Floats:
                 break
             first = stack[depth - 3] - stack[depth - 4]
             if abs(middle) <= abs(last) and abs(middle) <= abs(first):
-                found[count] = abs(middle)
-                count += 1
+                if middle != 0:
+                    found[count] = abs(middle)
+                    count += 1
                 stack[depth - 3] = stack[depth - 1]
                 depth -= 2
             else:

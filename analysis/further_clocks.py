@@ -11,10 +11,13 @@ from .recurrence import PeriodEstimate, mean_period
 from .significance import CLEAR_CONTRAST
 from .verdict import Clock, Verdict
 
+Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
 # Several clocks are the verdict on a train when they account for this share of its phases.
 COMBS_COVER = 0.6
+# Events of a further clock that lie outside the main phases; otherwise they are parts of these.
+MOSTLY = 0.5
 # Periods this close are one.
 SAME_PERIOD = 0.03
 # Combs are searched after the main test; they have this share of its false-alarm rate.
@@ -77,7 +80,12 @@ def with_further_clocks(found: Verdict, trains: list[PhaseTrain], window: float,
         main, rest = _split(finest, core)
         combs = find_combs(finest.start[rest], finest.end[rest], window, alpha * COMB_SHARE, (core.start, core.end))
         others = [_clock(finest, Comb(c.period, rest[c.rows], c.teeth, c.residual, c.p_value)) for c in combs]
-        others = [other for other in others if not _same(other.estimate, found.period)]
+        outside = [float(np.mean(~_within(finest.start[rest[comb.rows]], core))) for comb in combs]
+        others = [
+            other
+            for other, share in zip(others, outside, strict=True)
+            if share >= MOSTLY and not _same(other.estimate, found.period)
+        ]
         if others and found.kind == "clock" and main.size == len(core):
             found = _without_small_phases(found, finest, main)
     period = found.period or mean_period(core.intervals)
@@ -124,10 +132,15 @@ def _distinct(first: list[Clock], others: list[Clock]) -> tuple[Clock, ...]:
     return tuple(kept)
 
 
+def _within(times: Floats, core: PhaseTrain) -> npt.NDArray[np.bool_]:
+    at = np.searchsorted(core.start, times, side="right") - 1
+    return np.asarray((at >= 0) & (times <= core.end[np.maximum(at, 0)]))
+
+
 def _split(finest: PhaseTrain, core: PhaseTrain) -> tuple[Rows, Rows]:
     """Split small phases into the largest one within each main phase, and all others."""
-    at = np.searchsorted(core.start, finest.start, side="right") - 1
-    inside = np.flatnonzero((at >= 0) & (finest.start <= core.end[np.maximum(at, 0)]))
-    order = inside[np.lexsort((-finest.bytes[inside], at[inside]))]
-    main = order[np.concatenate(([True], np.diff(at[order]) > 0))] if order.size else order
+    inside = np.flatnonzero(_within(finest.start, core))
+    at = np.searchsorted(core.start, finest.start[inside], side="right")
+    order = np.lexsort((-finest.bytes[inside], at))
+    main = inside[order[np.concatenate(([True], np.diff(at[order]) > 0))]] if order.size else inside
     return main, np.setdiff1d(np.arange(len(finest)), main)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from .boundaries import sharpened
 from .further_clocks import several_clocks, with_further_clocks
-from .half_level import at_half_level
 from .phases import PhaseTrain, alikeness, candidate_trains, few_phases, variation
 from .recurrence import TrimmedTrain, mean_period, missing_phases, set_edges_apart
 from .regimes import FEWEST_INTERVALS, stretches
@@ -52,7 +52,7 @@ def judge(times: Floats, cumulative: Floats, alpha: float) -> Verdict:
 
 
 def _sharpened(part: TrimmedTrain, times: Floats, cumulative: Floats) -> TrimmedTrain:
-    return replace(part, train=at_half_level(part.train, times, cumulative))
+    return replace(part, train=sharpened(part.train, times, cumulative))
 
 
 def _irregular(trains: list[PhaseTrain], part: TrimmedTrain) -> Verdict:

@@ -8,6 +8,9 @@ from .significance import CLEAR_CONTRAST
 
 # Bytes that vary less are alike.
 ALIKE = 0.25
+# Noise has no set of phases of this contrast, and hardly this many phases that are alike.
+STARK_CONTRAST = 5.0
+MANY_PHASES = 8
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,16 @@ class Verdict:
         if self.core is None:
             return False
         return self.core.contrast >= CLEAR_CONTRAST or least_variation(self.core) <= ALIKE
+
+    @property
+    def beyond_doubt(self) -> bool:
+        """Whether there are phases, periodic or not, beyond what noise shows: an oscillation need not be looked for."""
+        if self.core is None:
+            return False
+        if self.core.contrast >= STARK_CONTRAST:
+            return True
+        alike = least_variation(self.core) <= ALIKE
+        return alike and (self.core.contrast >= CLEAR_CONTRAST or len(self.core) >= MANY_PHASES)
 
     @property
     def periodic(self) -> bool:

@@ -28,6 +28,8 @@ Floats = npt.NDArray[np.float64]
 NAME = "auto"
 # The search for a spectral line comes after the phases said nothing; it has this share of the false-alarm rate.
 LINE_SHARE = 0.25
+# Oscillations are seldom in I/O, and this one was not seen in its phases: no p-value makes up for that.
+LINE_CONFIDENCE = 0.95
 
 
 def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_alarm_rate: float = 0.01) -> PeriodResult:
@@ -73,7 +75,7 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     if verdict.core is not None and width is not None:
         verdict = _refined(verdict, signal, width)
     sampling = _sampling(signal, fs)
-    if not verdict.periodic and not verdict.stands_out:
+    if not verdict.periodic and not verdict.beyond_doubt:
         line = _line(signal, sampling, width, false_alarm_rate * LINE_SHARE)
         if line is not None:
             return _of_line(signal, verdict, line, sampling)
@@ -151,6 +153,13 @@ def _phases(train: PhaseTrain | None) -> tuple[Phase, ...]:
     return tuple(Phase(*row) for row in zip(*columns, strict=True))
 
 
+def _regimes(verdict: Verdict) -> tuple[Regime, ...]:
+    if len(verdict.stays) == 1 and verdict.period is not None:
+        stay = verdict.stays[0]
+        return (Regime(stay.start, stay.end, verdict.period.period),)
+    return tuple(Regime(stay.start, stay.end, stay.period) for stay in verdict.stays)
+
+
 def _period(clock: Clock, core: PhaseTrain) -> Period:
     sure = confidence(core[: clock.phases], clock.jitter)
     return Period(clock.estimate.period, clock.estimate.interval, sure, clock.bytes)
@@ -173,7 +182,7 @@ def _of_phases(signal: StepSignal, verdict: Verdict, sampling: SamplingInfo) -> 
         jitter=verdict.jitter,
         periods=periods,
         phases=_phases(verdict.phases),
-        regimes=tuple(Regime(stay.start, stay.end, stay.period) for stay in verdict.stays),
+        regimes=_regimes(verdict),
         metrics=characterise(signal, estimate.period if estimate else None),
         sampling=sampling,
         reason=reason(verdict, signal.window),
@@ -191,7 +200,7 @@ def _of_phases(signal: StepSignal, verdict: Verdict, sampling: SamplingInfo) -> 
 
 
 def _of_line(signal: StepSignal, verdict: Verdict, line: Line, sampling: SamplingInfo) -> PeriodResult:
-    sure = 1.0 - LINE_SHARE * line.p_value
+    sure = LINE_CONFIDENCE
     return PeriodResult(
         method=NAME,
         periodic=True,

@@ -1,4 +1,4 @@
-"""Boundaries of phases at half their height."""
+"""Boundaries of phases at a quarter of their height."""
 
 from dataclasses import replace
 
@@ -9,14 +9,17 @@ from .phases import PhaseTrain
 
 Floats = npt.NDArray[np.float64]
 
+LEVEL_SHARE = 0.25
+LARGEST_CUT = 0.25
 
-def at_half_level(train: PhaseTrain, times: Floats, cumulative: Floats) -> PhaseTrain:
-    """Move the boundaries of phases to where the signal crosses half their height.
+
+def sharpened(train: PhaseTrain, times: Floats, cumulative: Floats) -> PhaseTrain:
+    """Move the boundaries of phases to where the signal crosses a quarter of their height.
 
     Over one level for all, a phase begins with the first rate above it, and a little noise before a phase can count as
-    its beginning. With the mean rate b of the gap before and m of the phase itself, the phase begins where
-    V(t) - (b + m) / 2 · t is least between the end of the phase before and its own, and ends where that is largest
-    until the next begins.
+    its beginning. With the mean rate b of the gap before, m of the phase itself and θ = b + (m - b) / 4, the phase
+    begins where V(t) - θ t is least between the end of the phase before and its own, and ends where that is largest
+    until the next begins. A phase of which more than a quarter would be cut off keeps its boundaries.
 
     Parameters
     ----------
@@ -43,10 +46,12 @@ def at_half_level(train: PhaseTrain, times: Floats, cumulative: Floats) -> Phase
     gap = times[foot] - times[before]
     height = (cumulative[top] - cumulative[foot]) / length
     floor = np.where(gap > 0, (cumulative[foot] - cumulative[before]) / np.where(gap > 0, gap, 1.0), 0.0)
-    half = np.where(floor < height, (floor + height) / 2, 0.0)
-    start = lowest_rows(times, cumulative, before, top, half)
-    end = lowest_rows(-times, -cumulative, start + 1, after + 1, half)
-    kept = (half > 0) & (end > start)
+    level = np.where(floor < height, floor + LEVEL_SHARE * (height - floor), 0.0)
+    start = lowest_rows(times, cumulative, before, top, level)
+    end = lowest_rows(-times, -cumulative, start + 1, after + 1, level)
+    # What is cut off is noise beside the phase, not a part of it.
+    cut = np.maximum(cumulative[start] - cumulative[foot], cumulative[top] - cumulative[end])
+    kept = (level > 0) & (end > start) & (cut <= LARGEST_CUT * (cumulative[top] - cumulative[foot]))
     start, end = np.where(kept, start, foot), np.where(kept, end, top)
     if bool(np.any(np.diff(times[start]) <= 0)):
         return train
