@@ -15,6 +15,7 @@ MOST_EVENTS = 4096
 OCCUPANCY = 0.75
 TOOTH_WIDTH = 0.1
 MOST_COMBS = 4
+MOST_PEAKS = 24
 LONGEST_CYCLE = 12
 # A cycle of sizes explains this share of their variance, and sizes vary at least this much.
 EXPLAINED = 0.8
@@ -52,11 +53,11 @@ def find_combs(
     """Find the clocks in a train of events that belong to several of them, one after the other.
 
     The harmonic sum S(f) = 2/n Σ_h |Σ_j exp(2πi h f t_j)|², h = 1 … 4, of n events at random is chi-squared with 8
-    degrees of freedom (Z² test, Buccheri et al. 1983). Of the frequencies where S is within 10 % of its largest value
-    the lowest is the clock, since all its multiples fit the same events. A comb counts when its p-value, times the
-    number of frequencies, is below `alpha`, at least four events lie on it within a tenth of its period, and three
-    quarters of the teeth that could be seen have one; an event cannot be seen while a larger phase or one of a comb
-    found before covers it. The events of a comb are then taken out, and the rest is searched again.
+    degrees of freedom (Z² test, Buccheri et al. 1983). The highest peaks of S are tried, and the comb with the most
+    events is the clock. Its p-value, times the number of frequencies, must be below `alpha`; at least four events must
+    lie within a tenth of its period from its teeth; and three quarters of the teeth that could be seen must have one.
+    A tooth cannot be seen while a larger phase or one of a comb found before covers it. The events of a comb are then
+    taken out, and the rest is searched again.
 
     Parameters
     ----------
@@ -110,13 +111,19 @@ def _strongest_comb(start: Floats, window: float, alpha: float, covers: tuple[Fl
         return None
     score = 2.0 / n * np.sum([spectrum[lines * harmonic] for harmonic in range(1, HARMONICS + 1)], axis=0)
     trials = HARMONICS * (highest - lowest) * window
-    p_value = min(1.0, trials * float(chdtrc(2 * HARMONICS, float(score.max()))))
-    if p_value > alpha:
-        return None
-    near = np.flatnonzero(score >= 0.9 * score.max())
-    first = near[: int(np.argmax(np.append(np.diff(near), near.size + 2) > 1)) + 1]
-    line = lines[first[np.argmax(score[first])]]
-    return _comb_at(start, 1.0 / float(line * step), p_value, covers)
+    # Peaks of S, the clearest first. A clock's fractions and the beat of two clocks have peaks too; the clock itself is
+    # the one with the most events on its teeth.
+    inner = np.flatnonzero((score[1:-1] >= score[:-2]) & (score[1:-1] > score[2:])) + 1
+    peaks = inner[np.argsort(-score[inner], kind="stable")[:MOST_PEAKS]]
+    best: Comb | None = None
+    for peak in peaks:
+        p_value = min(1.0, trials * float(chdtrc(2 * HARMONICS, float(score[peak]))))
+        if p_value > alpha:
+            break
+        comb = _comb_at(start, 1.0 / float(lines[peak] * step), p_value, covers)
+        if comb is not None and (best is None or comb.rows.size > best.rows.size):
+            best = comb
+    return best
 
 
 def _comb_at(start: Floats, period: float, p_value: float, covers: tuple[Floats, Floats]) -> Comb | None:

@@ -52,21 +52,33 @@ def several_clocks(base: Verdict, trains: list[PhaseTrain], window: float, alpha
     alpha : float
         False-alarm rate of the main test.
     """
-    tried = [train for train in (base.core if base.stands_out else None, _finest(trains)) if train is not None]
+    core = base.core if base.stands_out else None
+    tried = [train for train in (core, _finest(trains)) if train is not None]
+    best: tuple[Clock, ...] = ()
+    chosen: PhaseTrain | None = None
     for train in tried:
         combs = find_combs(train.start, train.end, window, alpha * COMB_SHARE)
-        if not combs or sum(comb.rows.size for comb in combs) < COMBS_COVER * len(train):
+        if sum(comb.rows.size for comb in combs) < COMBS_COVER * len(train):
             continue
         clocks = _distinct([], [_clock(train, comb) for comb in combs])
-        return replace(
-            base,
-            kind="several clocks",
-            period=clocks[0].estimate,
-            regularity=clocks[0].jitter,
-            p_value=max(clock.p_value for clock in clocks),
-            clocks=clocks,
-        )
-    return None
+        if len(clocks) > len(best):
+            best, chosen = clocks, train
+    if chosen is None:
+        return None
+    return replace(
+        base,
+        kind="several clocks",
+        phases=base.phases if chosen is core else chosen,
+        core=chosen,
+        at_start=base.at_start if chosen is core else 0,
+        at_end=base.at_end if chosen is core else 0,
+        period=best[0].estimate,
+        recurrence=float(chosen.intervals.mean()),
+        jitter=variation(chosen.intervals),
+        regularity=best[0].jitter,
+        p_value=max(clock.p_value for clock in best),
+        clocks=best,
+    )
 
 
 def with_further_clocks(found: Verdict, trains: list[PhaseTrain], window: float, alpha: float) -> Verdict:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from .boundaries import sharpened
 from .further_clocks import several_clocks, with_further_clocks
 from .phases import PhaseTrain, alikeness, candidate_trains, few_phases, variation
-from .recurrence import TrimmedTrain, mean_period, missing_phases, set_edges_apart
+from .recurrence import CLOCK_JITTER, TrimmedTrain, mean_period, missing_phases, set_edges_apart
 from .regimes import FEWEST_INTERVALS, stretches
 from .significance import CLEAR_CONTRAST, regularity_p_value, search_trials
 from .verdict import Stay, Verdict
@@ -85,6 +85,11 @@ def _judge_train(trains: list[PhaseTrain], part: TrimmedTrain, times: Floats, al
     window = float(times[-1] - times[0])
     if found is None:
         return several_clocks(base, trains, window, alpha) or base
+    if found.kind == "clock" and found.regularity > CLOCK_JITTER:
+        # The jitter may come from phases of another clock that touch these.
+        several = several_clocks(base, trains, window, alpha)
+        if several is not None and len(several.clocks) > 1:
+            return several
     return with_further_clocks(found, trains, window, alpha)
 
 

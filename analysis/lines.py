@@ -82,7 +82,7 @@ def strongest_line(values: Floats, fs: float) -> Line | None:
     curve = left - 2 * middle + right
     shift = 0.5 * (left - right) / curve if curve < 0 else 0.0
     frequency = (top + float(np.clip(shift, -1, 1))) * fs / length
-    error = 1.96 * np.sqrt(6.0) / (np.pi * (n / fs) * np.sqrt(float(ratio[best])))
+    error = 1.96 * float(np.sqrt(6.0 / ratio[best])) / (np.pi * n / fs)
     return Line(1 / frequency, (1 / (frequency + error), 1 / max(frequency - error, frequency / 2)), p_value)
 
 

@@ -34,7 +34,7 @@ def test_teeth_under_a_larger_phase_are_not_missed() -> None:
     inside = (small % 60.0) <= 25.0
     seen = small[~inside]
     assert seen.size < 0.75 * small.size
-    assert find_combs(seen, seen + 1.0, 960.0, 1e-3) == []
+    assert all(abs(comb.period - 8.0) > 0.1 for comb in find_combs(seen, seen + 1.0, 960.0, 1e-3))
     combs = find_combs(seen, seen + 1.0, 960.0, 1e-3, (large, large + 25.0))
     assert [round(comb.period, 6) for comb in combs] == [8.0]
 
