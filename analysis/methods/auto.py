@@ -75,7 +75,8 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     if verdict.core is not None and width is not None:
         verdict = _refined(verdict, signal, width)
     sampling = _sampling(signal, fs)
-    if not verdict.periodic and not verdict.beyond_doubt:
+    # Fewer than four bursts are no period, whatever their spectrum is.
+    if verdict.core is not None and not verdict.periodic and not verdict.beyond_doubt:
         line = _line(signal, sampling, width, false_alarm_rate * LINE_SHARE)
         if line is not None:
             return _of_line(signal, verdict, line, sampling)
