@@ -1,0 +1,254 @@
+"""Compiled walk over the records of one chunk of an event file: I/O records become rows, all else is skipped by length.
+
+A chunk is a header (byte 3, byte order, numbers of its first and last event), then records: a type byte, then either a
+length byte (255: eight bytes of length follow) and the fields, or, for the types in `_SINGLE`, one compressed integer.
+Type 5 is a time stamp that holds until the next, type 6 attributes of the next event, types 0 to 2 end the chunk.
+
+The walk trusts a chunk whose records end in such a mark after exactly as many events as its header says. A chunk that
+does not is walked again by `iostrata.otf2io.doubtful_chunk`, record by record with every check.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .compiled import compiled, inlined
+from .event_bytes import HEADER_SIZE, load_byte, load_word, read_short_integer, record_extent
+from .io_records import EventColumns, put_io_record, read_offset, trace_time
+from .local_ids import REGION, LocalIds, global_id
+
+SOUND, DAMAGED, FULL = range(3)
+"""Outcomes of a walk: as the header says; not so; the events asked for are read and the chunk has more."""
+
+TIMESTAMP: Final = 5
+ATTRIBUTES: Final = 6
+FIRST_IO: Final = 69
+LAST_IO: Final = 82
+ENTER: Final = 12
+LEAVE: Final = 13
+LONGEST_FIELDS: Final = 46
+"""Bytes that the fields of an I/O record take at most."""
+
+CREATE: Final = 69
+SEEK: Final = 72
+BEGIN: Final = 75
+COMPLETE: Final = 78
+LAST_MODE: Final = 2
+
+_LAST_MARK: Final = 2
+_SINGLE: Final = (12, 13, 16, 17, 20, 21, 24, 28, 29, 30)
+_NO_OFFSET: Final = np.uint64(2**64 - 1)
+
+
+def _skip_limits() -> npt.NDArray[np.int64]:
+    limits = np.full(256, 254, np.int64)
+    limits[list(_SINGLE)] = 8
+    limits[: ATTRIBUTES + 1] = -1
+    limits[FIRST_IO : LAST_IO + 1] = -1
+    return limits
+
+
+SKIP_LIMIT: Final = _skip_limits()
+"""Largest second byte with which a record of each type is skipped at once; −1 for types that are looked at."""
+
+SKIP_LIMIT_REGIONS: Final = SKIP_LIMIT.copy()
+"""The same where Enter and Leave are looked at too."""
+SKIP_LIMIT_REGIONS[[ENTER, LEAVE]] = -1
+
+IS_SINGLE: Final = np.isin(np.arange(256), _SINGLE)
+
+
+class RegionColumns(NamedTuple):
+    """Columns that Enter and Leave of selected regions are written to.
+
+    `selected` (uint32, ascending) are the regions' global ids; without any, no such record is looked at.
+    """
+
+    selected: npt.NDArray[np.uint32]
+    location: npt.NDArray[np.int32]
+    time: npt.NDArray[np.int64]
+    region: npt.NDArray[np.uint32]
+    enter: npt.NDArray[np.bool_]
+
+
+class ChunkResult(NamedTuple):
+    """Outcome of a walk, events passed, next free rows, the last time stamp, and the time of the last I/O event."""
+
+    outcome: int
+    events: int
+    row: int
+    region_row: int
+    stamp: np.uint64
+    latest: np.int64
+
+
+class Rules(NamedTuple):
+    """What holds for all locations of an archive.
+
+    Attributes
+    ----------
+    offsets : uint64 (m,)
+        Global ids of the attributes *Offset*.
+    start : uint64
+        Ticks at the trace's start.
+    earliest, span : int64
+        I/O events are doubtful before `earliest` and more than `span` after it, in ticks since the trace's start.
+    longest : uint64
+        The same within a file: ticks after its first time stamp.
+    handles : uint32 (k,)
+        Ids of the handles that the trace defines, ascending.
+    skip_limit : int64 (256,)
+        `SKIP_LIMIT`, or `SKIP_LIMIT_REGIONS` where regions are selected.
+    """
+
+    offsets: npt.NDArray[np.uint64]
+    start: np.uint64
+    earliest: np.int64
+    span: np.uint64
+    longest: np.uint64
+    handles: npt.NDArray[np.uint32]
+    skip_limit: npt.NDArray[np.int64]
+
+
+@inlined
+def is_selected(regions: RegionColumns, region: np.uint64) -> bool:
+    """Whether a region's global id is among the selected ones."""
+    low = 0
+    high = len(regions.selected)
+    while low < high:
+        middle = (low + high) >> 1
+        if np.uint64(regions.selected[middle]) < region:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(regions.selected) and np.uint64(regions.selected[low]) == region
+
+
+@inlined
+def put_region(
+    data: npt.NDArray[np.uint8], at: int, regions: RegionColumns, row: int, ids: LocalIds, time: np.int64
+) -> int:
+    """Decode the Enter or Leave at `at` into `row` of `regions`; give the next free row."""
+    local, _ = read_short_integer(data, at + 1)
+    region = global_id(ids, REGION, local)
+    if not is_selected(regions, region):
+        return row
+    place = np.uint64(row)
+    regions.time[place] = time
+    regions.region[place] = np.uint32(region)
+    regions.enter[place] = load_byte(data, at) == ENTER
+    return row + 1
+
+
+@inlined
+def _stamp_at(data: npt.NDArray[np.uint8], at: int, former: np.uint64) -> np.uint64:
+    return load_word(data, at) if at >= 0 else former
+
+
+@compiled
+def walk_chunk(
+    data: npt.NDArray[np.uint8],
+    begin: int,
+    end: int,
+    wanted: int,
+    columns: EventColumns,
+    row: int,
+    regions: RegionColumns,
+    region_row: int,
+    ids: LocalIds,
+    rules: Rules,
+    stamp: np.uint64,
+    latest: np.int64,
+) -> ChunkResult:
+    """Walk the chunk between `begin` and `end` of `data`.
+
+    Parameters
+    ----------
+    data : uint8 (n,)
+        At least `PADDING` bytes longer than `end`.
+    begin, end : int
+    wanted : int
+        Events to read; `columns` and `regions` have room for as many rows.
+    columns : EventColumns
+    row : int
+        First free row of `columns`.
+    regions : RegionColumns
+    region_row : int
+    ids : LocalIds
+    rules : Rules
+    stamp : uint64
+        Time stamp that holds before the chunk's first.
+    latest : int64
+        Time of the I/O event before.
+
+    Returns
+    -------
+    ChunkResult
+        Rows count only where the outcome is not `DAMAGED`.
+    """
+    at = begin + HEADER_SIZE
+    events = 0
+    stamp_at = -1
+    interval = 0
+    offset = _NO_OFFSET
+    offset_at = -1
+    doubtful = False
+    outcome = DAMAGED
+    while at < end:
+        kind = load_byte(data, at)
+        if kind == TIMESTAMP:
+            stamp_at = at + 1
+            at += 9
+            kind = load_byte(data, at)
+        size = load_byte(data, at + 1)
+        if size <= rules.skip_limit[kind]:
+            at += 2 + size
+            events += 1
+            continue
+        if kind == TIMESTAMP:
+            continue
+        if kind < TIMESTAMP:
+            if kind <= _LAST_MARK and at < end and events >= wanted:
+                outcome = SOUND if events == wanted else FULL
+            break
+        if events >= wanted and kind != ATTRIBUTES:
+            outcome = FULL
+            break
+        if IS_SINGLE[kind]:
+            if size > 8 and size != 255:
+                break
+            if rules.skip_limit[kind] < 0:
+                time, interval = trace_time(ids, _stamp_at(data, stamp_at, stamp), interval, rules.start)
+                region_row = put_region(data, at, regions, region_row, ids, time)
+            at += 2 + (size if size != 255 else 0)
+            events += 1
+            continue
+        fields, behind = record_extent(data, at)
+        if behind < 0 or behind > end:
+            break
+        if kind == ATTRIBUTES:
+            offset, sound = read_offset(data, fields, behind, ids, rules.offsets)
+            if not sound:
+                break
+            at = behind
+            while at < end and load_byte(data, at) == TIMESTAMP:
+                stamp_at = at + 1
+                at += 9
+            offset_at = at
+            continue
+        if FIRST_IO <= kind <= LAST_IO:
+            time, interval = trace_time(ids, _stamp_at(data, stamp_at, stamp), interval, rules.start)
+            position = offset if offset_at == at else _NO_OFFSET
+            last = put_io_record(data, fields, kind, columns, row, ids, time, position)
+            if last > behind or last - fields > LONGEST_FIELDS:
+                break
+            doubtful |= time < latest or np.uint64(time - rules.earliest) > rules.span
+            doubtful |= kind == BEGIN and columns.mode[row] > LAST_MODE
+            latest = time
+            row += 1
+        at = behind
+        events += 1
+    if outcome == DAMAGED or doubtful:
+        return ChunkResult(DAMAGED, events, row, region_row, stamp, latest)
+    return ChunkResult(outcome, events, row, region_row, _stamp_at(data, stamp_at, stamp), latest)

@@ -1,0 +1,25 @@
+"""How the compiled loops of this floor are compiled.
+
+Numba counts references to each array that it hands from function to function, atomically and at every I/O record: a
+walk then spends fifty times longer on counting than on decoding. The loops here allocate nothing and keep no array
+beyond a call, so they are compiled without the counting.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar, cast
+
+from numba import njit
+
+Kernel = TypeVar("Kernel", bound=Callable[..., object])
+
+_OPTIONS: Final[dict[str, Any]] = {"cache": True, "nogil": True, "_nrt": False}
+
+
+def compiled(function: Kernel) -> Kernel:
+    """Compile `function` on its first call, cached on disk; it runs without the interpreter lock, keeps its type."""
+    return cast(Kernel, njit(**_OPTIONS)(function))
+
+
+def inlined(function: Kernel) -> Kernel:
+    """Compile `function` as `compiled` does, into each function that calls it."""
+    return cast(Kernel, njit(forceinline=True, **_OPTIONS)(function))

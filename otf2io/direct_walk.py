@@ -1,0 +1,209 @@
+"""The walk over an archive's event files as batches of rows, for one thread or several."""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from . import location_walk as walk
+from .anchor import Anchor
+from .chunk_walk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, RegionColumns, Rules
+from .damage import LocationDamage
+from .damage_reasons import location_damage
+from .definitions import Definitions
+from .event_bytes import PADDING
+from .events import IoEvents
+from .io_records import empty_columns
+from .local_ids import empty_local_ids
+
+ROWS: Final = 1 << 16
+"""Rows that are collected before they are handed on; more where one chunk needs more."""
+
+_OFFSET_ATTRIBUTE: Final = "Offset"
+_SLACK_SECONDS: Final = 3600
+_BYTES_PER_CALL: Final = 1 << 26
+_IDS: Final = 1 << 14
+_MOST: Final = 2**61
+
+
+@dataclass(frozen=True, eq=False)
+class RegionEvents:
+    """Enter and Leave of selected regions, columns of shape (n,), in the order of `IoEvents`.
+
+    Attributes
+    ----------
+    location : int32
+        Row in ``Definitions.locations``.
+    time : int64
+        Ticks since the trace's start, clock-corrected.
+    region : uint32
+        Global id.
+    enter : bool
+        False for Leave.
+    """
+
+    location: npt.NDArray[np.int32]
+    time: npt.NDArray[np.int64]
+    region: npt.NDArray[np.uint32]
+    enter: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @classmethod
+    def concatenate(cls, parts: "list[RegionEvents]") -> "RegionEvents":
+        """Join `parts` in their order."""
+        parts = parts or [_region_events(_region_columns((), 0), 0)]
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+
+@dataclass(frozen=True, eq=False)
+class EventBatch:
+    """Rows of neighbouring locations; those of the last one may go on in the next batch."""
+
+    events: IoEvents
+    regions: RegionEvents
+
+    def copy(self) -> "EventBatch":
+        """Return a batch with memory of its own."""
+        events, regions = (
+            type(part)(*(getattr(part, field.name).copy() for field in fields(part)))
+            for part in (self.events, self.regions)
+        )
+        return EventBatch(events, regions)
+
+
+class DirectWalk:
+    """An archive's event files, walked at most once.
+
+    Parameters
+    ----------
+    anchor : Anchor
+        Of an archive that `iostrata.otf2io.gate.direct_obstacle` has nothing against.
+    definitions : Definitions
+    regions : sequence of int
+        Global ids of the regions whose Enter and Leave are wanted.
+    """
+
+    def __init__(self, anchor: Anchor, definitions: Definitions, regions: Sequence[int] = ()) -> None:
+        self._anchor = anchor
+        self._definitions = definitions
+        self._regions = tuple(sorted(set(regions)))
+        self._source = _source(anchor, definitions)
+        self._rules = _rules(definitions, bool(self._regions))
+        self._states = np.zeros((len(definitions.locations.id), walk.STATE_SIZE), np.int64)
+        self._states[:, walk.LATEST] = np.iinfo(np.int64).min
+
+    def batches(
+        self, first: int, last: int, rows: int = ROWS, done: Callable[[int], None] | None = None
+    ) -> Iterator[EventBatch]:
+        """Walk the locations in rows `first` to `last`, not included; several threads can walk different ones at once.
+
+        Parameters
+        ----------
+        first, last : int
+            Rows in ``Definitions.locations``.
+        rows : int
+            About how many rows a batch has, never fewer than the largest chunk needs room for.
+        done : callable, optional
+            Called with the number of promised events passed since its last call.
+
+        Yields
+        ------
+        EventBatch
+            Its columns hold until the next batch is asked for; `EventBatch.copy` keeps them.
+        """
+        scratch = walk.Scratch(
+            np.zeros(self._anchor.event_chunk + PADDING, np.uint8), np.zeros(_IDS, np.uint8), empty_local_ids(_IDS)
+        )
+        columns = empty_columns(rows)
+        regions = _region_columns(self._regions, rows if self._regions else 0)
+        row = region_row = 0
+        location = first
+        before = 0
+        reason = walk.PAUSED
+        while reason != walk.DONE:
+            stop = walk.walk_locations(
+                self._source, location, last, self._states, scratch, columns, regions, self._rules, row, region_row,
+                _BYTES_PER_CALL,
+            )  # fmt: skip
+            reason, location, row, region_row, need = stop
+            if done is not None:
+                passed = self._passed(first, location, last)
+                done(passed - before)
+                before = passed
+            if reason == walk.NEEDS_BYTES:
+                scratch = scratch._replace(definitions=np.zeros(need + PADDING, np.uint8))
+            elif reason == walk.NEEDS_IDS:
+                scratch = scratch._replace(ids=empty_local_ids(need))
+            elif row or region_row:
+                yield EventBatch(
+                    IoEvents(*(column[:row] for column in columns)), _region_events(regions, region_row)
+                )
+                row = region_row = 0
+            elif reason == walk.NEEDS_ROWS:
+                columns = empty_columns(need)
+                regions = _region_columns(self._regions, need if self._regions else 0)
+
+    def _passed(self, first: int, location: int, last: int) -> int:
+        passed = int(self._source.promised[first:location].sum())
+        return passed + int(self._states[location, walk.EVENTS]) if location < last else passed
+
+    @property
+    def counts(self) -> npt.NDArray[np.uint64]:
+        """Number of all events read at each location so far, uint64 (locations,)."""
+        return self._states[:, walk.EVENTS].astype(np.uint64)
+
+    @property
+    def damage(self) -> tuple[LocationDamage, ...]:
+        """Locations where something was lost or is doubtful; meaningful when all have been walked."""
+        return location_damage(self._anchor, self._definitions, self._states)
+
+
+def _source(anchor: Anchor, definitions: Definitions) -> walk.Source:
+    base = os.fsencode(anchor.base)
+    names = [b"%s/%d.%s\0" % (base, location, suffix) for suffix in (b"evt", b"def")
+             for location in definitions.locations.id.tolist()]  # fmt: skip
+    starts = np.fromiter(itertools.accumulate((len(name) for name in names), initial=0), np.int64, len(names) + 1)
+    count = len(names) // 2
+    return walk.Source(
+        paths=np.frombuffer(b"".join(names) or b"\0", np.uint8),
+        event_paths=starts[:count],
+        definition_paths=starts[count:-1],
+        promised=np.minimum(definitions.locations.events, np.uint64(_MOST)).astype(np.int64),
+        event_chunk=anchor.event_chunk,
+        definition_chunk=anchor.definition_chunk,
+    )
+
+
+def _rules(definitions: Definitions, with_regions: bool) -> Rules:
+    clock = definitions.clock
+    slack = min(clock.length + _SLACK_SECONDS * clock.ticks_per_second, _MOST)
+    offsets = sorted(identity for identity, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
+    return Rules(
+        offsets=np.array(offsets, np.uint64),
+        start=np.uint64(clock.start % 2**64),
+        earliest=np.int64(-slack),
+        span=np.uint64(2 * slack + min(clock.length, _MOST)),
+        longest=np.uint64(min(2 * clock.length + _SLACK_SECONDS * clock.ticks_per_second, 2**64 - 1)),
+        handles=np.sort(definitions.handles.id),
+        skip_limit=SKIP_LIMIT_REGIONS if with_regions else SKIP_LIMIT,
+    )
+
+
+def _region_columns(selected: Sequence[int], rows: int) -> RegionColumns:
+    return RegionColumns(
+        selected=np.array(selected, np.uint32),
+        location=np.empty(rows, np.int32),
+        time=np.empty(rows, np.int64),
+        region=np.empty(rows, np.uint32),
+        enter=np.empty(rows, np.bool_),
+    )
+
+
+def _region_events(columns: RegionColumns, rows: int) -> RegionEvents:
+    return RegionEvents(*(column[:rows] for column in columns[1:]))

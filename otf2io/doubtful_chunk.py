@@ -1,0 +1,169 @@
+"""Compiled walk over a chunk that is known to be damaged: its events up to the first one that cannot be believed.
+
+Garbage can pass for a record or two before it makes no sense. So here every time stamp must lie between the one before
+and the trace's end, every type must exist, every I/O record must fill its length exactly, with values that exist and
+a handle that the trace defines; the first record that fails ends the walk. As nine bytes of a time stamp in the right
+range are nothing that chance produces, only events before the last such stamp count. A chunk that was merely cut keeps
+all its whole records.
+"""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .chunk_walk import (
+    ATTRIBUTES,
+    BEGIN,
+    COMPLETE,
+    CREATE,
+    DAMAGED,
+    ENTER,
+    FIRST_IO,
+    IS_SINGLE,
+    LAST_IO,
+    LAST_MODE,
+    LEAVE,
+    SEEK,
+    SOUND,
+    TIMESTAMP,
+    ChunkResult,
+    RegionColumns,
+    Rules,
+    put_region,
+)
+from .compiled import compiled, inlined
+from .event_bytes import HEADER_SIZE, load_byte, load_word, record_extent
+from .io_records import EventColumns, put_io_record, read_offset, trace_time
+from .local_ids import LocalIds
+
+_FIRST_EVENT: Final = 10
+_LAST_EVENT: Final = 127
+"""Event types of OTF2 3.1 go from 10 to 92; newer ones are let pass."""
+
+_NO_OFFSET: Final = np.uint64(2**64 - 1)
+_NO_HANDLE: Final = np.uint32(2**32 - 1)
+_MOST_BYTES: Final = np.uint64(2**62)
+_LONGEST_RECORD: Final = 2**16
+
+
+@inlined
+def _is_defined(handles: npt.NDArray[np.uint32], handle: np.uint32) -> bool:
+    low = 0
+    high = len(handles)
+    while low < high:
+        middle = (low + high) >> 1
+        if handles[middle] < handle:
+            low = middle + 1
+        else:
+            high = middle
+    return handle == _NO_HANDLE or (low < len(handles) and handles[low] == handle)
+
+
+@inlined
+def _is_believable(columns: EventColumns, row: int, rules: Rules) -> bool:
+    kind = columns.kind[row]
+    mode = columns.mode[row]
+    if not _is_defined(rules.handles, columns.handle[row]):
+        return False
+    if kind == BEGIN and (mode > LAST_MODE or columns.flags[row] > 3):
+        return False
+    if (kind == CREATE or kind == SEEK) and mode > 4:
+        return False
+    if kind > COMPLETE + 1 and mode > 1:
+        return False
+    if kind == BEGIN or kind == COMPLETE:
+        return columns.value[row] < _MOST_BYTES or columns.value[row] == _NO_OFFSET
+    return True
+
+
+@compiled
+def walk_doubtful_chunk(
+    data: npt.NDArray[np.uint8],
+    begin: int,
+    end: int,
+    wanted: int,
+    columns: EventColumns,
+    row: int,
+    regions: RegionColumns,
+    region_row: int,
+    ids: LocalIds,
+    rules: Rules,
+    stamp: np.uint64,
+    latest: np.int64,
+    first_stamp: np.uint64,
+    cut: bool,
+) -> ChunkResult:
+    """Walk a damaged chunk; parameters as in `walk_chunk`.
+
+    Parameters
+    ----------
+    first_stamp : uint64
+        The first time stamp of the file.
+    cut : bool
+        Whether the file ends within the chunk, without an end mark.
+
+    Returns
+    -------
+    ChunkResult
+        Its events and rows can be believed; the outcome is `SOUND` if the chunk lacks nothing but its end mark.
+    """
+    at = begin + HEADER_SIZE
+    events = 0
+    interval = 0
+    offset = _NO_OFFSET
+    time = np.int64(0)
+    timed = False
+    behind = at
+    credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest)
+    while at < end and events < wanted:
+        kind = load_byte(data, at)
+        if kind == TIMESTAMP:
+            behind = at + 9
+            if behind > end:
+                break
+            now = load_word(data, at + 1)
+            if now < stamp or now - first_stamp > rules.longest:
+                break
+            time, interval = trace_time(ids, now, interval, rules.start)
+            timed = True
+            stamp = now
+            credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest)
+            at = behind
+            continue
+        if not timed:
+            break
+        if IS_SINGLE[kind]:
+            size = load_byte(data, at + 1)
+            behind = at + 2 + (size if size != 255 else 0)
+            if (size > 8 and size != 255) or behind > end:
+                break
+            if (kind == ENTER or kind == LEAVE) and len(regions.selected) > 0:
+                region_row = put_region(data, at, regions, region_row, ids, time)
+        else:
+            fields, behind = record_extent(data, at)
+            if behind < 0 or behind > end or behind - at > _LONGEST_RECORD:
+                break
+            if kind == ATTRIBUTES:
+                offset, sound = read_offset(data, fields, behind, ids, rules.offsets)
+                if not sound:
+                    break
+                at = behind
+                continue
+            if kind < _FIRST_EVENT or kind > _LAST_EVENT:
+                break
+            if FIRST_IO <= kind <= LAST_IO:
+                if put_io_record(data, fields, kind, columns, row, ids, time, offset) != behind:
+                    break
+                if not _is_believable(columns, row, rules):
+                    break
+                row += 1
+                latest = time
+        offset = _NO_OFFSET
+        at = behind
+        events += 1
+    if events == wanted:
+        return ChunkResult(SOUND, events, row, region_row, stamp, latest)
+    if cut and (behind > end or at >= end):
+        return ChunkResult(DAMAGED, events, row, region_row, stamp, latest)
+    return credible

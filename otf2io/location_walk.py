@@ -1,0 +1,307 @@
+"""Compiled walk over the files of many locations in one call, chunk by chunk, with all checks of damage.
+
+Nothing is allocated here and no number of a file is trusted: each chunk is read into a buffer of one chunk's size, its
+header must continue the event numbers, and the walk stops before a chunk that could bring more rows than there is room
+for. The caller makes room and calls again; `state` says where to go on.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .chunk_walk import DAMAGED, FULL, SOUND, TIMESTAMP, ChunkResult, RegionColumns, Rules, walk_chunk
+from .compiled import compiled, inlined
+from .doubtful_chunk import walk_doubtful_chunk
+from .event_bytes import CHUNK_MARK, HEADER_SIZE, LITTLE_ENDIAN, PADDING, load_byte, load_word
+from .file_access import close_file, file_size, open_file, read_bytes
+from .io_records import EventColumns
+from .local_definitions import NO_ROOM, READ, read_local_ids
+from .local_ids import LocalIds
+
+DONE, NEEDS_ROWS, NEEDS_BYTES, NEEDS_IDS, PAUSED = range(5)
+"""Why `walk_locations` returned: all is done; too little room for the next chunk's rows, for a definition file, for its
+ids; or the budget is spent."""
+
+CHUNK, POSITION, EVENTS, STAMP, FIRST_STAMP, LATEST, DAMAGE, PLACE = range(8)
+"""Columns of a location's state: next chunk, number of the last event passed, events read, last and first time stamp
+(their bits), time of the last I/O event, flags of damage, and where the first damage is (see `damage_reasons`)."""
+
+STATE_SIZE: Final = 8
+
+NO_FILE: Final = 1
+EMPTY: Final = 2
+NO_HEADER: Final = 4
+BAD_CHUNK: Final = 8
+GARBAGE: Final = 16
+CUT: Final = 32
+NO_END: Final = 64
+MORE: Final = 128
+UNREADABLE: Final = 256
+NO_DEFINITIONS: Final = 512
+BAD_DEFINITIONS: Final = 1024
+BACKWARDS: Final = 2048
+
+_SHORTEST_EVENT: Final = 2
+_SHORTEST_IO: Final = 3
+_EVENTS_LIMIT: Final = 2**62
+_END_OF_FILE: Final = 2
+_END_OF_BUFFER: Final = 1
+_COST_OF_FILE: Final = 4096
+"""What opening a file costs, in bytes of walk."""
+
+LARGEST_DEFINITIONS: Final = 2**28
+"""Bytes of a local definition file beyond which it is taken for damaged."""
+
+
+class Source(NamedTuple):
+    """Files of the locations: paths, each ended by a zero byte, where they begin, promised events, chunk sizes."""
+
+    paths: npt.NDArray[np.uint8]
+    event_paths: npt.NDArray[np.int64]
+    definition_paths: npt.NDArray[np.int64]
+    promised: npt.NDArray[np.int64]
+    event_chunk: int
+    definition_chunk: int
+
+
+class Scratch(NamedTuple):
+    """Memory of one thread: a chunk of events, a definition file (both padded), and what is read of the latter."""
+
+    events: npt.NDArray[np.uint8]
+    definitions: npt.NDArray[np.uint8]
+    ids: LocalIds
+
+
+class Stop(NamedTuple):
+    """Why and where a walk stopped: location to go on with, next free rows, and the room it needs."""
+
+    reason: int
+    location: int
+    row: int
+    region_row: int
+    need: int
+
+
+@inlined
+def _read_definitions(source: Source, location: int, scratch: Scratch) -> tuple[int, int, int]:
+    """Read a location's id maps and clock offsets; give its flag of damage, or what to make room for, and how much."""
+    file = open_file(source.paths, source.definition_paths[location])
+    if file < 0:
+        return NO_DEFINITIONS, DONE, 0
+    size = file_size(file)
+    room = len(scratch.definitions) - PADDING
+    got = read_bytes(file, 0, size, scratch.definitions) if size <= room else -1
+    close_file(file)
+    if size > LARGEST_DEFINITIONS or (size <= room and got != size):
+        return BAD_DEFINITIONS, DONE, 0
+    if got < 0:
+        return 0, NEEDS_BYTES, size
+    outcome = read_local_ids(scratch.definitions, size, source.definition_chunk, scratch.ids)
+    if outcome == NO_ROOM:
+        return 0, NEEDS_IDS, min(2 * len(scratch.ids.values), size)
+    return 0 if outcome == READ else BAD_DEFINITIONS, DONE, 0
+
+
+@inlined
+def _note(state: npt.NDArray[np.int64], flag: int, place: int) -> None:
+    """Add a flag of damage; `place` counts where it is the first."""
+    if state[DAMAGE] & (NO_HEADER | BAD_CHUNK | GARBAGE | CUT | UNREADABLE) == 0:
+        state[PLACE] = place
+    state[DAMAGE] |= flag
+
+
+@inlined
+def _walk_credible(
+    data: npt.NDArray[np.uint8],
+    size: int,
+    wanted: int,
+    columns: EventColumns,
+    row: int,
+    regions: RegionColumns,
+    region_row: int,
+    ids: LocalIds,
+    rules: Rules,
+    state: npt.NDArray[np.int64],
+    last_chunk: bool,
+) -> ChunkResult:
+    """Walk a chunk that is damaged or looks so, and note what is wrong."""
+    cut = last_chunk and (load_byte(data, size - 2) != _END_OF_FILE or load_byte(data, size - 1) != _END_OF_BUFFER)
+    stamp = np.uint64(state[STAMP])
+    latest = state[LATEST]
+    result = walk_doubtful_chunk(
+        data, 0, size, wanted, columns, row, regions, region_row, ids, rules, stamp, latest,
+        np.uint64(state[FIRST_STAMP]), cut,
+    )  # fmt: skip
+    place = state[EVENTS] + result.events
+    if result.outcome == SOUND:
+        # All events are there and make sense; then it is their order that looked wrong, or the end mark is lost.
+        for checked in range(row, result.row):
+            if columns.time[checked] < latest:
+                _note(state, BACKWARDS, place)
+            latest = columns.time[checked]
+    else:
+        _note(state, CUT if cut else GARBAGE, place)
+    return result
+
+
+@inlined
+def _walk_file(
+    file: int,
+    location: int,
+    source: Source,
+    state: npt.NDArray[np.int64],
+    scratch: Scratch,
+    columns: EventColumns,
+    regions: RegionColumns,
+    rules: Rules,
+    row: int,
+    region_row: int,
+    budget: int,
+) -> tuple[int, int, int, int, int]:
+    """Walk a location's event file; give why it stopped, the next free rows, the room it needs and the rest of budget.
+
+    Its state is one row of the table.
+    """
+    data = scratch.events
+    promised = source.promised[location]
+    size = file_size(file)
+    if size <= 0:
+        _note(state, EMPTY if size == 0 else UNREADABLE, 0)
+        return DONE, row, region_row, 0, budget
+    chunks = (size - 1) // source.event_chunk + 1
+    while state[CHUNK] < chunks:
+        chunk = state[CHUNK]
+        place = chunk * source.event_chunk
+        count = min(source.event_chunk, size - place)
+        if read_bytes(file, place, count, data) != count:
+            _note(state, UNREADABLE, state[EVENTS])
+            break
+        if count < HEADER_SIZE:
+            _note(state, CUT if chunk > 0 else NO_HEADER, state[EVENTS])
+            break
+        first = np.int64(load_word(data, 2))
+        last = np.int64(load_word(data, 10))
+        if (
+            load_byte(data, 0) != CHUNK_MARK
+            or load_byte(data, 1) != LITTLE_ENDIAN
+            or first <= state[POSITION]
+            or first > _EVENTS_LIMIT
+            or last < first - 1
+            or last > _EVENTS_LIMIT
+        ):
+            _note(state, NO_HEADER if chunk == 0 else BAD_CHUNK, chunk)
+            state[CHUNK] += 1
+            continue
+        if first > promised:
+            if last >= first:
+                _note(state, MORE, last)
+            state[POSITION] = last
+            state[CHUNK] += 1
+            continue
+        if first != state[POSITION] + 1 and state[DAMAGE] == 0:
+            _note(state, BAD_CHUNK, chunk)
+        wanted = min(last, promised) - first + 1
+        rows = min(wanted, count // _SHORTEST_IO)
+        region_rows = min(wanted, count // _SHORTEST_EVENT) if len(regions.selected) > 0 else 0
+        if row + rows > len(columns.time) or region_row + region_rows > len(regions.time):
+            return NEEDS_ROWS, row, region_row, max(rows, region_rows), budget
+        if load_byte(data, HEADER_SIZE) == TIMESTAMP and state[FIRST_STAMP] == 0:
+            state[FIRST_STAMP] = np.int64(load_word(data, HEADER_SIZE + 1))
+        stamp = np.uint64(state[STAMP])
+        latest = state[LATEST]
+        result = walk_chunk(
+            data, 0, count, wanted, columns, row, regions, region_row, scratch.ids, rules, stamp, latest
+        )
+        if result.outcome == DAMAGED or (result.outcome == FULL and last <= promised):
+            result = _walk_credible(
+                data, count, wanted, columns, row, regions, region_row, scratch.ids, rules, state, chunk == chunks - 1
+            )
+        events = min(result.events, wanted)
+        columns.location[row : result.row] = location
+        regions.location[region_row : result.region_row] = location
+        row = result.row
+        region_row = result.region_row
+        state[CHUNK] += 1
+        state[EVENTS] += events
+        state[POSITION] = first - 1 + events
+        state[STAMP] = np.int64(result.stamp)
+        state[LATEST] = result.latest
+        if last > promised:
+            _note(state, MORE, last)
+            state[POSITION] = last
+        budget -= count
+        if budget <= 0:
+            return PAUSED, row, region_row, 0, budget
+    if size < 2 or read_bytes(file, size - 2, 2, data) != 2 or load_byte(data, 0) != _END_OF_FILE:
+        _note(state, NO_END, state[EVENTS])
+    return DONE, row, region_row, 0, budget
+
+
+@compiled
+def walk_locations(
+    source: Source,
+    location: int,
+    last: int,
+    states: npt.NDArray[np.int64],
+    scratch: Scratch,
+    columns: EventColumns,
+    regions: RegionColumns,
+    rules: Rules,
+    row: int,
+    region_row: int,
+    budget: int,
+) -> Stop:
+    """Walk the files of the locations from `location` up to `last`, not included.
+
+    Parameters
+    ----------
+    source : Source
+    location, last : int
+        Rows in the definitions.
+    states : int64 (locations, STATE_SIZE)
+        Zeros at the start, `LATEST` the smallest number.
+    scratch : Scratch
+    columns : EventColumns
+    regions : RegionColumns
+    rules : Rules
+    row, region_row : int
+        First free rows.
+    budget : int
+        Bytes of event files after which to return.
+
+    Returns
+    -------
+    Stop
+        To go on, call again with its location and rows and the same `states`. Unless its reason is `NEEDS_BYTES` or
+        `NEEDS_IDS`, `scratch` must be the same too.
+    """
+    while location < last:
+        state = states[location]
+        file = open_file(source.paths, source.event_paths[location])
+        if file < 0:
+            if source.promised[location] > 0:
+                state[DAMAGE] |= NO_FILE
+            location += 1
+            continue
+        if state[CHUNK] == 0 and source.promised[location] > 0:
+            flag, reason, need = _read_definitions(source, location, scratch)
+            if reason != DONE:
+                close_file(file)
+                return Stop(reason, location, row, region_row, need)
+            if flag != 0:
+                close_file(file)
+                state[DAMAGE] |= flag
+                location += 1
+                continue
+        reason, row, region_row, need, budget = _walk_file(
+            file, location, source, state, scratch, columns, regions, rules, row, region_row, budget
+        )
+        close_file(file)
+        if reason != DONE:
+            return Stop(reason, location, row, region_row, need)
+        location += 1
+        budget -= _COST_OF_FILE
+        if budget <= 0:
+            return Stop(PAUSED, location, row, region_row, 0)
+    return Stop(DONE, location, row, region_row, 0)
