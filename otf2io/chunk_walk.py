@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .compiled import compiled, inlined
+from .compiled import inlined, inner
 from .event_bytes import HEADER_SIZE, load_byte, load_word, read_short_integer, record_extent
 from .io_records import EventColumns, put_io_record, read_offset, trace_time
 from .local_ids import REGION, LocalIds, global_id
@@ -146,7 +146,7 @@ def _stamp_at(data: npt.NDArray[np.uint8], at: int, former: np.uint64) -> np.uin
     return load_word(data, at) if at >= 0 else former
 
 
-@compiled
+@inner
 def walk_chunk(
     data: npt.NDArray[np.uint8],
     begin: int,

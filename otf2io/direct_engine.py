@@ -1,8 +1,7 @@
 """The engine ``direct``: I/O events by a compiled walk over the bytes of the event files.
 
 Threads take runs of neighbouring locations from a queue, many small files or one large one, and walk them without
-Python's lock. Each has a buffer of one chunk and columns for some ten thousand rows, which are copied away whenever
-they are full; so memory follows the rows that are kept, not the size of the trace.
+Python's lock. Each has a buffer of one chunk; so memory follows the rows that are kept, not the size of the trace.
 """
 
 import os
@@ -82,7 +81,7 @@ def read_directly(
     report = _ProgressReport(sum(definitions.locations.events.tolist()), progress)
 
     def read(run: range) -> list[EventBatch]:
-        return [batch.copy() for batch in walk.batches(run.start, run.stop, done=report.add)]
+        return list(walk.batches(run.start, run.stop, keep=True, done=report.add))
 
     if min(threads, len(runs)) <= 1:
         parts = [batch for run in runs for batch in read(run)]

@@ -26,6 +26,7 @@ ROWS: Final = 1 << 16
 _OFFSET_ATTRIBUTE: Final = "Offset"
 _SLACK_SECONDS: Final = 3600
 _BYTES_PER_CALL: Final = 1 << 26
+_LARGEST_BATCH: Final = 1 << 20
 _IDS: Final = 1 << 14
 _MOST: Final = 2**61
 
@@ -68,14 +69,6 @@ class EventBatch:
     events: IoEvents
     regions: RegionEvents
 
-    def copy(self) -> "EventBatch":
-        """Return a batch with memory of its own."""
-        events, regions = (
-            type(part)(*(getattr(part, field.name).copy() for field in fields(part)))
-            for part in (self.events, self.regions)
-        )
-        return EventBatch(events, regions)
-
 
 class DirectWalk:
     """An archive's event files, walked at most once.
@@ -99,7 +92,12 @@ class DirectWalk:
         self._states[:, walk.LATEST] = np.iinfo(np.int64).min
 
     def batches(
-        self, first: int, last: int, rows: int = ROWS, done: Callable[[int], None] | None = None
+        self,
+        first: int,
+        last: int,
+        rows: int = ROWS,
+        keep: bool = False,
+        done: Callable[[int], None] | None = None,
     ) -> Iterator[EventBatch]:
         """Walk the locations in rows `first` to `last`, not included; several threads can walk different ones at once.
 
@@ -109,13 +107,15 @@ class DirectWalk:
             Rows in ``Definitions.locations``.
         rows : int
             About how many rows a batch has, never fewer than the largest chunk needs room for.
+        keep : bool
+            Whether each batch has memory of its own; the batches then become larger, for fewer pieces. Otherwise the
+            columns of a batch hold until the next one is asked for.
         done : callable, optional
             Called with the number of promised events passed since its last call.
 
         Yields
         ------
         EventBatch
-            Its columns hold until the next batch is asked for; `EventBatch.copy` keeps them.
         """
         scratch = walk.Scratch(
             np.zeros(self._anchor.event_chunk + PADDING, np.uint8), np.zeros(_IDS, np.uint8), empty_local_ids(_IDS)
@@ -140,14 +140,19 @@ class DirectWalk:
                 scratch = scratch._replace(definitions=np.zeros(need + PADDING, np.uint8))
             elif reason == walk.NEEDS_IDS:
                 scratch = scratch._replace(ids=empty_local_ids(need))
-            elif row or region_row:
+            elif (row or region_row) and (reason != walk.PAUSED or not keep):
                 yield EventBatch(
                     IoEvents(*(column[:row] for column in columns)), _region_events(regions, region_row)
                 )
                 row = region_row = 0
+                if keep and reason != walk.DONE:
+                    rows = min(2 * rows, _LARGEST_BATCH)
+                    columns = empty_columns(rows)
+                    regions = _region_columns(self._regions, rows if self._regions else 0)
             elif reason == walk.NEEDS_ROWS:
-                columns = empty_columns(need)
-                regions = _region_columns(self._regions, need if self._regions else 0)
+                rows = need
+                columns = empty_columns(rows)
+                regions = _region_columns(self._regions, rows if self._regions else 0)
 
     def _passed(self, first: int, location: int, last: int) -> int:
         passed = int(self._source.promised[first:location].sum())

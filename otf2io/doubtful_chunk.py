@@ -32,7 +32,7 @@ from .chunk_walk import (
     Rules,
     put_region,
 )
-from .compiled import compiled, inlined
+from .compiled import inlined, inner
 from .event_bytes import HEADER_SIZE, load_byte, load_word, record_extent
 from .io_records import EventColumns, put_io_record, read_offset, trace_time
 from .local_ids import LocalIds
@@ -77,7 +77,7 @@ def _is_believable(columns: EventColumns, row: int, rules: Rules) -> bool:
     return True
 
 
-@compiled
+@inner
 def walk_doubtful_chunk(
     data: npt.NDArray[np.uint8],
     begin: int,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .clock_correction import prepare_clock
-from .compiled import compiled, inlined
+from .compiled import inlined, inner
 from .event_bytes import (
     CHUNK_MARK,
     HEADER_SIZE,
@@ -82,7 +82,7 @@ def _put_clock_offset(data: npt.NDArray[np.uint8], at: int, end: int, ids: Local
     return 0
 
 
-@compiled
+@inner
 def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: LocalIds) -> int:
     """Read the id maps and clock offsets of a local definition file.
 

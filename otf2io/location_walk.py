@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .chunk_walk import DAMAGED, FULL, SOUND, TIMESTAMP, ChunkResult, RegionColumns, Rules, walk_chunk
-from .compiled import compiled, inlined
+from .compiled import compiled, inlined, inner
 from .doubtful_chunk import walk_doubtful_chunk
 from .event_bytes import CHUNK_MARK, HEADER_SIZE, LITTLE_ENDIAN, PADDING, load_byte, load_word
 from .file_access import close_file, file_size, open_file, read_bytes
@@ -83,7 +83,7 @@ class Stop(NamedTuple):
     need: int
 
 
-@inlined
+@inner
 def _read_definitions(source: Source, location: int, scratch: Scratch) -> tuple[int, int, int]:
     """Read a location's id maps and clock offsets; give its flag of damage, or what to make room for, and how much."""
     file = open_file(source.paths, source.definition_paths[location])
@@ -111,7 +111,7 @@ def _note(state: npt.NDArray[np.int64], flag: int, place: int) -> None:
     state[DAMAGE] |= flag
 
 
-@inlined
+@inner
 def _walk_credible(
     data: npt.NDArray[np.uint8],
     size: int,
@@ -145,7 +145,7 @@ def _walk_credible(
     return result
 
 
-@inlined
+@inner
 def _walk_file(
     file: int,
     location: int,
