@@ -18,8 +18,9 @@ from .event_bytes import HEADER_SIZE, load_byte, load_word, read_short_integer, 
 from .io_records import EventColumns, put_io_record, read_offset, trace_time
 from .local_ids import REGION, LocalIds, global_id
 
-SOUND, DAMAGED, FULL = range(3)
-"""Outcomes of a walk: as the header says; not so; the events asked for are read and the chunk has more."""
+SOUND, DAMAGED, FULL, DOUBTFUL = range(4)
+"""Outcomes of a walk: as the header says; not so; the events asked for are read and the chunk has more; as the header
+says, but with values that no tracer writes."""
 
 TIMESTAMP: Final = 5
 ATTRIBUTES: Final = 6
@@ -73,7 +74,7 @@ class RegionColumns(NamedTuple):
 
 
 class ChunkResult(NamedTuple):
-    """Outcome of a walk, events passed, next free rows, the last time stamp, and the time of the last I/O event."""
+    """Outcome of a walk, events passed, next free rows, the last time stamp, time of the last I/O event; time's order."""
 
     outcome: int
     events: int
@@ -81,6 +82,7 @@ class ChunkResult(NamedTuple):
     region_row: int
     stamp: np.uint64
     latest: np.int64
+    backwards: bool
 
 
 class Rules(NamedTuple):
@@ -95,7 +97,7 @@ class Rules(NamedTuple):
     earliest, span : int64
         I/O events are doubtful before `earliest` and more than `span` after it, in ticks since the trace's start.
     longest : uint64
-        The same within a file: ticks after its first time stamp.
+        The same within a file: ticks before and after its first time stamp.
     handles : uint32 (k,)
         Ids of the handles that the trace defines, ascending.
     skip_limit : int64 (256,)
@@ -185,7 +187,7 @@ def walk_chunk(
     Returns
     -------
     ChunkResult
-        Rows count only where the outcome is not `DAMAGED`.
+        Rows count only where the outcome is `SOUND` or `FULL`.
     """
     at = begin + HEADER_SIZE
     events = 0
@@ -194,6 +196,7 @@ def walk_chunk(
     offset = _NO_OFFSET
     offset_at = -1
     doubtful = False
+    backwards = False
     outcome = DAMAGED
     while at < end:
         kind = load_byte(data, at)
@@ -243,12 +246,13 @@ def walk_chunk(
             last = put_io_record(data, fields, kind, columns, row, ids, time, position)
             if last > behind or last - fields > LONGEST_FIELDS:
                 break
-            doubtful |= time < latest or np.uint64(time - rules.earliest) > rules.span
+            backwards |= time < latest
+            doubtful |= np.uint64(time - rules.earliest) > rules.span
             doubtful |= kind == BEGIN and columns.mode[row] > LAST_MODE
             latest = time
             row += 1
         at = behind
         events += 1
-    if outcome == DAMAGED or doubtful:
-        return ChunkResult(DAMAGED, events, row, region_row, stamp, latest)
-    return ChunkResult(outcome, events, row, region_row, _stamp_at(data, stamp_at, stamp), latest)
+    if doubtful and outcome != DAMAGED:
+        outcome = DOUBTFUL
+    return ChunkResult(outcome, events, row, region_row, _stamp_at(data, stamp_at, stamp), latest, backwards)

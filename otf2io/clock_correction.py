@@ -11,7 +11,8 @@ import numpy as np
 from .compiled import inlined
 from .local_ids import LocalIds
 
-_LARGEST: Final = 2.0**62
+_BEYOND: Final = 2.0**63
+_INDEFINITE: Final = np.int64(-(2**63))
 
 
 @inlined
@@ -39,7 +40,6 @@ def corrected_time(ids: LocalIds, time: np.uint64, interval: int) -> np.uint64:
     """Return the global time of a local time stamp that lies in `interval`."""
     distance = np.float64(np.int64(time - ids.clock_times[interval]))
     drift = np.rint(ids.clock_slopes[interval] * distance)
-    # Offsets that a damaged file invents can lead beyond 64 bits.
-    if not abs(drift) < _LARGEST:
-        return time + np.uint64(ids.clock_offsets[interval])
-    return time + np.uint64(ids.clock_offsets[interval] + np.int64(drift))
+    # Offsets that a damaged file invents can lead beyond 64 bits; then the library's processor gives this number too.
+    whole = np.int64(drift) if abs(drift) < _BEYOND else _INDEFINITE
+    return time + np.uint64(ids.clock_offsets[interval] + whole)

@@ -69,8 +69,7 @@ def _reason(anchor: Anchor, location: int, flags: int, place: int, read: int, pr
         return f"its event file holds {read} events, the definitions promise {promised}"
     else:
         return "its time stamps run backwards"
-    lost = promised - read
-    return f"{reason}; {lost} events are lost" if lost > 0 else reason
+    return reason
 
 
 def _file_reason(anchor: Anchor, location: int, suffix: str, what: str, meaning: str) -> str:

@@ -194,7 +194,7 @@ def _rules(definitions: Definitions, with_regions: bool) -> Rules:
         start=np.uint64(clock.start % 2**64),
         earliest=np.int64(-slack),
         span=np.uint64(2 * slack + min(clock.length, _MOST)),
-        longest=np.uint64(min(2 * clock.length + _SLACK_SECONDS * clock.ticks_per_second, 2**64 - 1)),
+        longest=np.uint64(min(2 * clock.length + _SLACK_SECONDS * clock.ticks_per_second, _MOST)),
         handles=np.sort(definitions.handles.id),
         skip_limit=SKIP_LIMIT_REGIONS if with_regions else SKIP_LIMIT,
     )

@@ -1,7 +1,7 @@
 """Compiled walk over a chunk that is known to be damaged: its events up to the first one that cannot be believed.
 
-Garbage can pass for a record or two before it makes no sense. So here every time stamp must lie between the one before
-and the trace's end, every type must exist, every I/O record must fill its length exactly, with values that exist and
+Garbage can pass for a record or two before it makes no sense. So here every time stamp must lie near the file's first,
+every type must exist, every I/O record must fill its length exactly, with values that exist and
 a handle that the trace defines; the first record that fails ends the walk. As nine bytes of a time stamp in the right
 range are nothing that chance produces, only events before the last such stamp count. A chunk that was merely cut keeps
 all its whole records.
@@ -93,6 +93,7 @@ def walk_doubtful_chunk(
     latest: np.int64,
     first_stamp: np.uint64,
     cut: bool,
+    strict: bool,
 ) -> ChunkResult:
     """Walk a damaged chunk; parameters as in `walk_chunk`.
 
@@ -102,6 +103,8 @@ def walk_doubtful_chunk(
         The first time stamp of the file.
     cut : bool
         Whether the file ends within the chunk, without an end mark.
+    strict : bool
+        Whether I/O events must make sense; otherwise it is enough that their records are well formed.
 
     Returns
     -------
@@ -114,8 +117,9 @@ def walk_doubtful_chunk(
     offset = _NO_OFFSET
     time = np.int64(0)
     timed = False
+    backwards = False
     behind = at
-    credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest)
+    credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards)
     while at < end and events < wanted:
         kind = load_byte(data, at)
         if kind == TIMESTAMP:
@@ -123,12 +127,12 @@ def walk_doubtful_chunk(
             if behind > end:
                 break
             now = load_word(data, at + 1)
-            if now < stamp or now - first_stamp > rules.longest:
+            if now - first_stamp + rules.longest > rules.longest + rules.longest:
                 break
             time, interval = trace_time(ids, now, interval, rules.start)
             timed = True
             stamp = now
-            credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest)
+            credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards)
             at = behind
             continue
         if not timed:
@@ -155,15 +159,16 @@ def walk_doubtful_chunk(
             if FIRST_IO <= kind <= LAST_IO:
                 if put_io_record(data, fields, kind, columns, row, ids, time, offset) != behind:
                     break
-                if not _is_believable(columns, row, rules):
+                if strict and not _is_believable(columns, row, rules):
                     break
                 row += 1
+                backwards |= time < latest
                 latest = time
         offset = _NO_OFFSET
         at = behind
         events += 1
     if events == wanted:
-        return ChunkResult(SOUND, events, row, region_row, stamp, latest)
+        return ChunkResult(SOUND, events, row, region_row, stamp, latest, backwards)
     if cut and (behind > end or at >= end):
-        return ChunkResult(DAMAGED, events, row, region_row, stamp, latest)
+        return ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards)
     return credible

@@ -43,8 +43,9 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
     count, at = read_integer(data, at + 1)
     sparse = load_byte(data, at) != _DENSE
     at += 1
-    # Each number takes a byte or more, so a wrong count shows before it costs anything.
-    if at > end or count > np.uint64(end - at):
+    # Each number takes a byte or more, so a wrong count shows before it costs anything. Nobody writes an empty map; the
+    # library takes it for damage as well.
+    if at > end or count > np.uint64(end - at) or count == np.uint64(0):
         return -1
     if kind < 0:
         return free

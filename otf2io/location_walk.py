@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .chunk_walk import DAMAGED, FULL, SOUND, TIMESTAMP, ChunkResult, RegionColumns, Rules, walk_chunk
+from .chunk_walk import DAMAGED, DOUBTFUL, FULL, SOUND, TIMESTAMP, ChunkResult, RegionColumns, Rules, walk_chunk
 from .compiled import compiled, inlined, inner
 from .doubtful_chunk import walk_doubtful_chunk
 from .event_bytes import CHUNK_MARK, HEADER_SIZE, LITTLE_ENDIAN, PADDING, load_byte, load_word
@@ -124,6 +124,7 @@ def _walk_credible(
     rules: Rules,
     state: npt.NDArray[np.int64],
     last_chunk: bool,
+    strict: bool,
 ) -> ChunkResult:
     """Walk a chunk that is damaged or looks so, and note what is wrong."""
     cut = last_chunk and (load_byte(data, size - 2) != _END_OF_FILE or load_byte(data, size - 1) != _END_OF_BUFFER)
@@ -131,17 +132,10 @@ def _walk_credible(
     latest = state[LATEST]
     result = walk_doubtful_chunk(
         data, 0, size, wanted, columns, row, regions, region_row, ids, rules, stamp, latest,
-        np.uint64(state[FIRST_STAMP]), cut,
+        np.uint64(state[FIRST_STAMP]), cut, strict,
     )  # fmt: skip
-    place = state[EVENTS] + result.events
-    if result.outcome == SOUND:
-        # All events are there and make sense; then it is their order that looked wrong, or the end mark is lost.
-        for checked in range(row, result.row):
-            if columns.time[checked] < latest:
-                _note(state, BACKWARDS, place)
-            latest = columns.time[checked]
-    else:
-        _note(state, CUT if cut else GARBAGE, place)
+    if result.outcome != SOUND:
+        _note(state, CUT if cut else GARBAGE, state[EVENTS] + result.events)
     return result
 
 
@@ -213,10 +207,13 @@ def _walk_file(
         result = walk_chunk(
             data, 0, count, wanted, columns, row, regions, region_row, scratch.ids, rules, stamp, latest
         )
-        if result.outcome == DAMAGED or (result.outcome == FULL and last <= promised):
+        if result.outcome in (DAMAGED, DOUBTFUL) or (result.outcome == FULL and last <= promised):
             result = _walk_credible(
-                data, count, wanted, columns, row, regions, region_row, scratch.ids, rules, state, chunk == chunks - 1
-            )
+                data, count, wanted, columns, row, regions, region_row, scratch.ids, rules, state,
+                chunk == chunks - 1, result.outcome != DOUBTFUL,
+            )  # fmt: skip
+        if result.backwards:
+            _note(state, BACKWARDS, state[EVENTS])
         events = min(result.events, wanted)
         columns.location[row : result.row] = location
         regions.location[region_row : result.region_row] = location
