@@ -44,23 +44,38 @@ def _write_global_definitions(folder: Path, shape: Shape, chunk: int) -> int:
     with otf2.writer.open(str(folder), timer_resolution=1_000_000_000, chunk_size_events=chunk) as archive:
         definitions = archive.definitions
         root = definitions.system_tree_node("machine")
-        paradigm = definitions.io_paradigm("POSIX", "POSIX I/O", otf2.enums.IoParadigmClass.SERIAL,
-                                           otf2.enums.IoParadigmFlag.OS)
+        paradigm = definitions.io_paradigm(
+            "POSIX", "POSIX I/O", otf2.enums.IoParadigmClass.SERIAL, otf2.enums.IoParadigmFlag.OS
+        )
         offset = definitions.attribute("Offset", "position in the file", otf2.enums.Type.UINT64)
         for region in range(64):
             definitions.region(f"region {region}")
         definitions.metric_class(
-            [definitions.metric_member("value", "", otf2.enums.MetricType.USER, otf2.enums.MetricMode.ABSOLUTE_POINT,
-                                       otf2.enums.Type.UINT64, otf2.enums.Base.DECIMAL, 0, "")],
-            otf2.enums.MetricOccurrence.ASYNCHRONOUS, otf2.enums.RecorderKind.ABSTRACT)
+            [
+                definitions.metric_member(
+                    "value",
+                    "",
+                    otf2.enums.MetricType.USER,
+                    otf2.enums.MetricMode.ABSOLUTE_POINT,
+                    otf2.enums.Type.UINT64,
+                    otf2.enums.Base.DECIMAL,
+                    0,
+                    "",
+                )
+            ],
+            otf2.enums.MetricOccurrence.ASYNCHRONOUS,
+            otf2.enums.RecorderKind.ABSTRACT,
+        )
         for row in range(shape.locations):
-            group = definitions.location_group(f"MPI Rank {row}", otf2.enums.LocationGroupType.PROCESS,
-                                               system_tree_parent=root)
+            group = definitions.location_group(
+                f"MPI Rank {row}", otf2.enums.LocationGroupType.PROCESS, system_tree_parent=root
+            )
             definitions.location(f"Master thread {row}", otf2.enums.LocationType.CPU_THREAD, shape.events, group)
             for handle in range(shape.handles):
                 file = definitions.io_regular_file(f"/scratch/data.{row}.{handle}", scope=root)
-                definitions.io_handle(f"handle {handle}", file, paradigm,
-                                      otf2.enums.IoHandleFlag.NONE, comm=None, parent=None)
+                definitions.io_handle(
+                    f"handle {handle}", file, paradigm, otf2.enums.IoHandleFlag.NONE, comm=None, parent=None
+                )
         archive._first_timestamp = START
         archive._last_timestamp = START + length
         archive._realtime_timestamp = 1_700_000_000.0
@@ -78,8 +93,9 @@ def generate(folder: Path, shape: Shape, chunk: int = 1 << 20, seed: int = 1) ->
     times = np.array([START, START + 2 * STEP * shape.events], np.int64)
     total = 0
     for row in range(shape.locations):
-        size = emit_events(room, shape.events, chunk, shape.per_mille_io, shape.handles, 64, attribute,
-                           START, STEP, seed + row)
+        size = emit_events(
+            room, shape.events, chunk, shape.per_mille_io, shape.handles, 64, attribute, START, STEP, seed + row
+        )
         if size < 0:
             raise RuntimeError(f"room for {shape.events} events was too small")
         room[:size].tofile(inner / f"{row}.evt")

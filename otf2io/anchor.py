@@ -24,7 +24,6 @@ _CHUNK_SIZES: Final = range(2**18, 2**24 + 1)
 """Sizes of a chunk that the official library accepts, from 256 KiB to 16 MiB."""
 
 
-
 @dataclass(frozen=True)
 class Anchor:
     """What the anchor of an archive says.

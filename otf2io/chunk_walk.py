@@ -74,7 +74,22 @@ class RegionColumns(NamedTuple):
 
 
 class ChunkResult(NamedTuple):
-    """Outcome of a walk, events passed, next free rows, the last time stamp, time of the last I/O event; time's order."""
+    """What a walk found.
+
+    Attributes
+    ----------
+    outcome : int
+    events : int
+        Events passed.
+    row, region_row : int
+        Next free rows.
+    stamp : uint64
+        The last time stamp.
+    latest : int64
+        Time of the last I/O event.
+    backwards : bool
+        Whether an I/O event was earlier than the one before.
+    """
 
     outcome: int
     events: int
@@ -246,9 +261,9 @@ def walk_chunk(
             last = put_io_record(data, fields, kind, columns, row, ids, time, position)
             if last > behind or last - fields > LONGEST_FIELDS:
                 break
-            backwards |= time < latest
-            doubtful |= np.uint64(time - rules.earliest) > rules.span
-            doubtful |= kind == BEGIN and columns.mode[row] > LAST_MODE
+            backwards |= bool(time < latest)
+            doubtful |= bool(np.uint64(time - rules.earliest) > rules.span)
+            doubtful |= kind == BEGIN and bool(columns.mode[row] > LAST_MODE)
             latest = time
             row += 1
         at = behind

@@ -4,7 +4,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -141,9 +141,8 @@ class DirectWalk:
             elif reason == walk.NEEDS_IDS:
                 scratch = scratch._replace(ids=empty_local_ids(need))
             elif (row or region_row) and (reason != walk.PAUSED or not keep):
-                yield EventBatch(
-                    IoEvents(*(column[:row] for column in columns)), _region_events(regions, region_row)
-                )
+                found: Any = (column[:row] for column in columns)
+                yield EventBatch(IoEvents(*found), _region_events(regions, region_row))
                 row = region_row = 0
                 if keep and reason != walk.DONE:
                     rows = min(2 * rows, _LARGEST_BATCH)
@@ -211,4 +210,5 @@ def _region_columns(selected: Sequence[int], rows: int) -> RegionColumns:
 
 
 def _region_events(columns: RegionColumns, rows: int) -> RegionEvents:
-    return RegionEvents(*(column[:rows] for column in columns[1:]))
+    found: Any = (column[:rows] for column in columns[1:])
+    return RegionEvents(*found)

@@ -68,12 +68,12 @@ def _is_believable(columns: EventColumns, row: int, rules: Rules) -> bool:
         return False
     if kind == BEGIN and (mode > LAST_MODE or columns.flags[row] > 3):
         return False
-    if (kind == CREATE or kind == SEEK) and mode > 4:
+    if kind in (CREATE, SEEK) and mode > 4:
         return False
     if kind > COMPLETE + 1 and mode > 1:
         return False
-    if kind == BEGIN or kind == COMPLETE:
-        return columns.value[row] < _MOST_BYTES or columns.value[row] == _NO_OFFSET
+    if kind in (BEGIN, COMPLETE):
+        return bool(columns.value[row] < _MOST_BYTES or columns.value[row] == _NO_OFFSET)
     return True
 
 
@@ -142,7 +142,7 @@ def walk_doubtful_chunk(
             behind = at + 2 + (size if size != 255 else 0)
             if (size > 8 and size != 255) or behind > end:
                 break
-            if (kind == ENTER or kind == LEAVE) and len(regions.selected) > 0:
+            if kind in (ENTER, LEAVE) and len(regions.selected) > 0:
                 region_row = put_region(data, at, regions, region_row, ids, time)
         else:
             fields, behind = record_extent(data, at)
@@ -162,7 +162,7 @@ def walk_doubtful_chunk(
                 if strict and not _is_believable(columns, row, rules):
                     break
                 row += 1
-                backwards |= time < latest
+                backwards |= bool(time < latest)
                 latest = time
         offset = _NO_OFFSET
         at = behind

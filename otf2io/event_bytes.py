@@ -38,20 +38,21 @@ def _load(bits: int) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def load_byte(typing_context: Any, buffer: Any, at: Any) -> Any:
-    """Return the byte at `at` as int64."""
+def load_byte(_context: Any, buffer: Any, _at: Any) -> Any:
+    """Return the byte at a position as int64."""
     return types.int64(buffer, types.int64), _load(8)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def load_word(typing_context: Any, buffer: Any, at: Any) -> Any:
-    """Return the eight bytes from `at` on as uint64, little-endian."""
+def load_word(_context: Any, buffer: Any, _at: Any) -> Any:
+    """Return the eight bytes from a position on as uint64, little-endian."""
     return types.uint64(buffer, types.int64), _load(64)
 
 
 _MASKS: Final = np.array([(1 << (8 * size)) - 1 for size in range(9)], np.uint64)
 _UNDEFINED: Final = np.uint64(2**64 - 1)
 _NOTHING: Final = np.uint64(0)
+_LONGEST_RECORD: Final = 2**40
 _INVALID_STEP: Final = 512
 """How far a number of impossible size moves on: beyond the end of any record short enough for a length byte."""
 
@@ -87,7 +88,7 @@ def record_extent(data: npt.NDArray[np.uint8], at: int) -> tuple[int, int]:
     size = load_byte(data, at + 1)
     if size != 255:
         return at + 2, at + 2 + size
-    length = np.int64(load_word(data, at + 2))
-    if length < 0 or length > 2**40:
+    length = int(np.int64(load_word(data, at + 2)))
+    if length < 0 or length > _LONGEST_RECORD:
         return at + 10, -1
     return at + 10, at + 10 + length

@@ -50,7 +50,8 @@ def read_bytes(file: int, position: int, count: int, out: npt.NDArray[np.uint8])
     done = 0
     count = min(count, len(out))
     while done < count:
-        got = _pread(np.int32(file), out.ctypes.data + np.uintp(done), np.uintp(count - done), np.int64(position + done))
+        target = out.ctypes.data + np.uintp(done)
+        got = _pread(np.int32(file), target, np.uintp(count - done), np.int64(position + done))
         if got <= 0:
             break
         done += got

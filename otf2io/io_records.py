@@ -7,7 +7,7 @@ file); 75 begin c b c c c (handle, mode, flags, bytes, matching id); 76 test, 77
 matching id); 78 complete c c c (handle, bytes, matching id); 80 acquire, 81 release, 82 try lock c b.
 """
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,8 @@ class EventColumns(NamedTuple):
 
 def empty_columns(rows: int) -> EventColumns:
     """Return columns for `rows` rows, their content arbitrary."""
-    return EventColumns(*(np.empty(rows, dtype) for dtype in EVENT_DTYPES))
+    columns: Any = (np.empty(rows, dtype) for dtype in EVENT_DTYPES)
+    return EventColumns(*columns)
 
 
 @inlined
@@ -108,7 +109,7 @@ def put_io_record(
     elif kind == 78:
         value, at = read_integer(data, at)
         matching, at = read_integer(data, at)
-    elif kind == 76 or kind == 77 or kind == 79:
+    elif kind in (76, 77, 79):
         matching, at = read_integer(data, at)
     elif kind == 72:
         value, at = read_integer(data, at)

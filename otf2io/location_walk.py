@@ -104,7 +104,7 @@ def _read_definitions(source: Source, location: int, scratch: Scratch) -> tuple[
 
 
 @inlined
-def _note(state: npt.NDArray[np.int64], flag: int, place: int) -> None:
+def _note(state: npt.NDArray[np.int64], flag: int, place: int | np.int64) -> None:
     """Add a flag of damage; `place` counts where it is the first."""
     if state[DAMAGE] & (NO_HEADER | BAD_CHUNK | GARBAGE | CUT | UNREADABLE) == 0:
         state[PLACE] = place

@@ -1,4 +1,4 @@
-"""The direct engine against the library engine: every record type, mapping, clock, attribute list and chunk boundary."""
+"""The direct engine against the library engine: every record type, mapping, clock, attribute list, chunk boundary."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -82,9 +82,7 @@ def test_regions_as_the_official_reader_gives_them(name: str, fixtures: Path) ->
                 enter = isinstance(event, otf2.events.Enter)
                 row = rows[location]
                 expected[row].append((row, event.time - definitions.clock.start, event.region._ref, enter))
-    rows_found = list(
-        zip(*(x.tolist() for x in (found.location, found.time, found.region, found.enter)), strict=True)
-    )
+    rows_found = list(zip(*(x.tolist() for x in (found.location, found.time, found.region, found.enter)), strict=True))
     assert rows_found == [row for rows in expected for row in rows]
     assert len(rows_found) > 10
 
@@ -214,7 +212,7 @@ def test_values_of_all_sizes(
         ((1, "RegionRef", 1), (2, "LocationRef", 2**40), (3, "IoHandleRef", 2), (5, "Uint64", 80)),
         ((5, "Uint32", 81),),
         ((5, "Int64", 82),),
-        tuple((100 + i, "Uint64", 2**60 + i) for i in range(60)) + ((5, "Uint64", 83),),
+        (*((100 + i, "Uint64", 2**60 + i) for i in range(60)), (5, "Uint64", 83)),
     ],
 )
 def test_attribute_lists(
@@ -387,9 +385,7 @@ def streams(draw: st.DrawFn) -> tuple[list[Any], dict[int, Any], list[tuple[int,
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(streams(), min_size=1, max_size=3), st.integers(0, 2**41))
-def test_any_stream(
-    written_archive: Any, new_location: Any, check_engines: Any, plans: list[Any], start: int
-) -> None:
+def test_any_stream(written_archive: Any, new_location: Any, check_engines: Any, plans: list[Any], start: int) -> None:
     locations = [new_location(events, maps, clock) for events, maps, clock in plans]
     check_engines(written_archive(locations, start=start, length=2**45))
 
