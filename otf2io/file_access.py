@@ -23,7 +23,7 @@ _CLOSE_ON_EXEC = 0o2000000
 @inlined
 def open_file(paths: npt.NDArray[np.uint8], at: int) -> int:
     """Open the file whose path, ended by a zero byte, stands at `at`; a negative number where that fails."""
-    return _open(paths.ctypes.data + np.uintp(at), np.int32(_READ_ONLY | _CLOSE_ON_EXEC))
+    return int(_open(paths.ctypes.data + np.uintp(at), np.int32(_READ_ONLY | _CLOSE_ON_EXEC)))
 
 
 @inlined
@@ -35,7 +35,7 @@ def close_file(file: int) -> None:
 @inlined
 def file_size(file: int) -> int:
     """Return a file's size in bytes, a negative number where that fails."""
-    return _seek(np.int32(file), np.int64(0), np.int32(_FROM_END))
+    return int(_seek(np.int32(file), np.int64(0), np.int32(_FROM_END)))
 
 
 @inlined
