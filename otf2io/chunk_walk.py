@@ -18,9 +18,9 @@ from .event_bytes import HEADER_SIZE, load_byte, load_word, read_short_integer, 
 from .io_records import EventColumns, put_io_record, read_offset, trace_time
 from .local_ids import REGION, LocalIds, global_id
 
-SOUND, DAMAGED, FULL, DOUBTFUL = range(4)
+SOUND, DAMAGED, FULL, DOUBTFUL, SHORT = range(5)
 """Outcomes of a walk: as the header says; not so; the events asked for are read and the chunk has more; as the header
-says, but with values that no tracer writes."""
+says, but with values that no tracer writes; the chunk's end is missing."""
 
 TIMESTAMP: Final = 5
 ATTRIBUTES: Final = 6
@@ -45,7 +45,8 @@ _NO_OFFSET: Final = np.uint64(2**64 - 1)
 def _skip_limits() -> npt.NDArray[np.int64]:
     limits = np.full(256, 254, np.int64)
     limits[list(_SINGLE)] = 8
-    limits[: ATTRIBUTES + 1] = -1
+    limits[: _LAST_MARK + 1] = -1
+    limits[[TIMESTAMP, ATTRIBUTES]] = -1
     limits[FIRST_IO : LAST_IO + 1] = -1
     return limits
 
@@ -226,8 +227,8 @@ def walk_chunk(
             continue
         if kind == TIMESTAMP:
             continue
-        if kind < TIMESTAMP:
-            if kind <= _LAST_MARK and at < end and events >= wanted:
+        if kind <= _LAST_MARK:
+            if at < end and events >= wanted:
                 outcome = SOUND if events == wanted else FULL
             break
         if events >= wanted and kind != ATTRIBUTES:

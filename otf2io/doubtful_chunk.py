@@ -25,6 +25,7 @@ from .chunk_walk import (
     LAST_MODE,
     LEAVE,
     SEEK,
+    SHORT,
     SOUND,
     TIMESTAMP,
     ChunkResult,
@@ -109,7 +110,8 @@ def walk_doubtful_chunk(
     Returns
     -------
     ChunkResult
-        Its events and rows can be believed; the outcome is `SOUND` if the chunk lacks nothing but its end mark.
+        Its events and rows can be believed. The outcome is `SOUND` if the chunk lacks nothing but its end mark, `SHORT`
+        if its end is missing, otherwise `DAMAGED`.
     """
     at = begin + HEADER_SIZE
     events = 0
@@ -170,5 +172,5 @@ def walk_doubtful_chunk(
     if events == wanted:
         return ChunkResult(SOUND, events, row, region_row, stamp, latest, backwards)
     if cut and (behind > end or at >= end):
-        return ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards)
+        return ChunkResult(SHORT, events, row, region_row, stamp, latest, backwards)
     return credible

@@ -2,7 +2,7 @@
 
 The file consists of chunks as event files do; each record is a type byte, a length byte (255: eight bytes of length
 follow) and fields. Record 5 maps local ids to global ones: kind of id, number of entries, mode (0 dense: the global ids
-in order; else pairs). Record 6 is a clock offset: time (8 bytes), offset (compressed), standard deviation (8 bytes).
+in order; 1 sparse: pairs). Record 6 is a clock offset: time in 8 bytes, compressed offset, standard deviation in 8.
 """
 
 from typing import Final
@@ -33,7 +33,8 @@ _KINDS[[1, 3, 12, 13]] = range(MAPPED)
 """Row in `LocalIds` of each kind of id (``OTF2_MappingType``), −1 for kinds that I/O records do not use."""
 
 _MOST_KINDS: Final = 64
-_DENSE: Final = 0
+_LAST_MARK: Final = 2
+_SPARSE: Final = 1
 
 
 @inlined
@@ -41,20 +42,17 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
     """Read the fields of an id map; give the next free entry, −1 where it is damaged, −2 where there is no room."""
     kind = _KINDS[load_byte(data, at)]
     count, at = read_integer(data, at + 1)
-    sparse = load_byte(data, at) != _DENSE
+    mode = load_byte(data, at)
+    sparse = mode == _SPARSE
     at += 1
     # Each number takes a byte or more, so a wrong count shows before it costs anything. Nobody writes an empty map; the
     # library takes it for damage as well.
-    if at > end or count > np.uint64(end - at) or count == np.uint64(0):
+    if at > end or mode > _SPARSE or count > np.uint64(end - at) or count == np.uint64(0):
         return -1
-    if kind < 0:
-        return free
     entries = np.int64(count)
     if free + entries > len(ids.values):
         return -2
-    ids.start[kind] = free
-    ids.size[kind] = entries
-    ids.sparse[kind] = sparse
+    first = free
     local = np.uint64(0)
     for _ in range(entries):
         if sparse:
@@ -65,7 +63,14 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
         ids.keys[free] = local
         ids.values[free] = np.uint32(value)
         free += 1
-    return free if at == end else -1
+    if at != end:
+        return -1
+    if kind < 0:
+        return first
+    ids.start[kind] = first
+    ids.size[kind] = entries
+    ids.sparse[kind] = sparse
+    return free
 
 
 @inlined
@@ -123,7 +128,9 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
                 return BROKEN
             at += HEADER_SIZE
             continue
-        if kind <= 2:
+        if kind <= _LAST_MARK:
+            if at != size - 2:
+                return BROKEN
             prepare_clock(ids)
             return READ
         fields, behind = record_extent(data, at)

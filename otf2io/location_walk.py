@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .chunk_walk import DAMAGED, DOUBTFUL, FULL, SOUND, TIMESTAMP, ChunkResult, RegionColumns, Rules, walk_chunk
+from .chunk_walk import DAMAGED, DOUBTFUL, FULL, SHORT, SOUND, TIMESTAMP, ChunkResult, RegionColumns, Rules, walk_chunk
 from .compiled import compiled, inlined, inner
 from .doubtful_chunk import walk_doubtful_chunk
 from .event_bytes import CHUNK_MARK, HEADER_SIZE, LITTLE_ENDIAN, PADDING, load_byte, load_word
@@ -124,18 +124,23 @@ def _walk_credible(
     rules: Rules,
     state: npt.NDArray[np.int64],
     last_chunk: bool,
-    strict: bool,
+    broken: bool,
 ) -> ChunkResult:
-    """Walk a chunk that is damaged or looks so, and note what is wrong."""
+    """Walk a chunk again that is `broken` or merely holds odd values, and note what is wrong."""
     cut = last_chunk and (load_byte(data, size - 2) != _END_OF_FILE or load_byte(data, size - 1) != _END_OF_BUFFER)
-    stamp = np.uint64(state[STAMP])
-    latest = state[LATEST]
+    # What was only cut is sound up to the cut, however odd; among garbage, odd values are more of it.
+    strict = broken and not cut
     result = walk_doubtful_chunk(
-        data, 0, size, wanted, columns, row, regions, region_row, ids, rules, stamp, latest,
-        np.uint64(state[FIRST_STAMP]), cut, strict,
+        data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
+        np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, strict,
     )  # fmt: skip
+    if result.outcome == DAMAGED and broken and not strict:
+        result = walk_doubtful_chunk(
+            data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
+            np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, True,
+        )  # fmt: skip
     if result.outcome != SOUND:
-        _note(state, CUT if cut else GARBAGE, state[EVENTS] + result.events)
+        _note(state, CUT if result.outcome == SHORT else GARBAGE, state[EVENTS] + result.events)
     return result
 
 
@@ -224,7 +229,7 @@ def _walk_file(
         state[POSITION] = first - 1 + events
         state[STAMP] = np.int64(result.stamp)
         state[LATEST] = result.latest
-        if last > promised:
+        if last > promised and events == wanted:
             _note(state, MORE, last)
             state[POSITION] = last
         budget -= count
