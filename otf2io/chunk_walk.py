@@ -1,7 +1,7 @@
 """Compiled walk over the records of one chunk of an event file: I/O records become rows, all else is skipped by length.
 
 A chunk is a header (byte 3, byte order, numbers of its first and last event), then records: a type byte, then either a
-length byte (255: eight bytes of length follow) and the fields, or, for the types in `_SINGLE`, one compressed integer.
+length byte (255: eight bytes of length follow) and the fields, or, for some types, just one compressed integer.
 Type 5 is a time stamp that holds until the next, type 6 attributes of the next event, types 0 to 2 end the chunk.
 
 The walk trusts a chunk whose records end in such a mark after exactly as many events as its header says. A chunk that
@@ -37,15 +37,17 @@ BEGIN: Final = 75
 COMPLETE: Final = 78
 LAST_MODE: Final = 2
 
-_LAST_MARK: Final = 2
-_SINGLE: Final = (12, 13, 16, 17, 20, 21, 24, 28, 29, 30)
+LAST_MARK: Final = 2
+_SINGLE_SHORT: Final = (12, 13, 24)
+_SINGLE_LONG: Final = (16, 17, 20, 21, 28, 29, 30)
 _NO_OFFSET: Final = np.uint64(2**64 - 1)
 
 
 def _skip_limits() -> npt.NDArray[np.int64]:
     limits = np.full(256, 254, np.int64)
-    limits[list(_SINGLE)] = 8
-    limits[: _LAST_MARK + 1] = -1
+    limits[list(_SINGLE_SHORT)] = 4
+    limits[list(_SINGLE_LONG)] = 8
+    limits[: LAST_MARK + 1] = -1
     limits[[TIMESTAMP, ATTRIBUTES]] = -1
     limits[FIRST_IO : LAST_IO + 1] = -1
     return limits
@@ -58,7 +60,8 @@ SKIP_LIMIT_REGIONS: Final = SKIP_LIMIT.copy()
 """The same where Enter and Leave are looked at too."""
 SKIP_LIMIT_REGIONS[[ENTER, LEAVE]] = -1
 
-IS_SINGLE: Final = np.isin(np.arange(256), _SINGLE)
+LONGEST_SINGLE: Final = np.where(SKIP_LIMIT <= 8, SKIP_LIMIT, 0)
+"""Bytes that the integer of a record without length takes at most, 0 for records with a length."""
 
 
 class RegionColumns(NamedTuple):
@@ -227,15 +230,15 @@ def walk_chunk(
             continue
         if kind == TIMESTAMP:
             continue
-        if kind <= _LAST_MARK:
+        if kind <= LAST_MARK:
             if at < end and events >= wanted:
                 outcome = SOUND if events == wanted else FULL
             break
         if events >= wanted and kind != ATTRIBUTES:
             outcome = FULL
             break
-        if IS_SINGLE[kind]:
-            if size > 8 and size != 255:
+        if LONGEST_SINGLE[kind] > 0:
+            if size > LONGEST_SINGLE[kind] and size != 255:
                 break
             if rules.skip_limit[kind] < 0:
                 time, interval = trace_time(ids, _stamp_at(data, stamp_at, stamp), interval, rules.start)

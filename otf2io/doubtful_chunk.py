@@ -20,10 +20,11 @@ from .chunk_walk import (
     DAMAGED,
     ENTER,
     FIRST_IO,
-    IS_SINGLE,
     LAST_IO,
+    LAST_MARK,
     LAST_MODE,
     LEAVE,
+    LONGEST_SINGLE,
     SEEK,
     SHORT,
     SOUND,
@@ -95,6 +96,7 @@ def walk_doubtful_chunk(
     first_stamp: np.uint64,
     cut: bool,
     strict: bool,
+    complete: bool,
 ) -> ChunkResult:
     """Walk a damaged chunk; parameters as in `walk_chunk`.
 
@@ -106,6 +108,8 @@ def walk_doubtful_chunk(
         Whether the file ends within the chunk, without an end mark.
     strict : bool
         Whether I/O events must make sense; otherwise it is enough that their records are well formed.
+    complete : bool
+        Whether the chunk ought to end behind the events wanted.
 
     Returns
     -------
@@ -139,10 +143,10 @@ def walk_doubtful_chunk(
             continue
         if not timed:
             break
-        if IS_SINGLE[kind]:
+        if LONGEST_SINGLE[kind] > 0:
             size = load_byte(data, at + 1)
             behind = at + 2 + (size if size != 255 else 0)
-            if (size > 8 and size != 255) or behind > end:
+            if (size > LONGEST_SINGLE[kind] and size != 255) or behind > end:
                 break
             if kind in (ENTER, LEAVE) and len(regions.selected) > 0:
                 region_row = put_region(data, at, regions, region_row, ids, time)
@@ -169,7 +173,7 @@ def walk_doubtful_chunk(
         offset = _NO_OFFSET
         at = behind
         events += 1
-    if events == wanted:
+    if events == wanted and (not complete or at >= end or load_byte(data, at) <= LAST_MARK):
         return ChunkResult(SOUND, events, row, region_row, stamp, latest, backwards)
     if cut and (behind > end or at >= end):
         return ChunkResult(SHORT, events, row, region_row, stamp, latest, backwards)

@@ -57,6 +57,9 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
     for _ in range(entries):
         if sparse:
             local, at = read_integer(data, at)
+            # The library writes pairs by ascending local id.
+            if free > first and local <= ids.keys[free - 1]:
+                return -1
         value, at = read_integer(data, at)
         if at > end:
             return -1

@@ -125,6 +125,7 @@ def _walk_credible(
     state: npt.NDArray[np.int64],
     last_chunk: bool,
     broken: bool,
+    complete: bool,
 ) -> ChunkResult:
     """Walk a chunk again that is `broken` or merely holds odd values, and note what is wrong."""
     cut = last_chunk and (load_byte(data, size - 2) != _END_OF_FILE or load_byte(data, size - 1) != _END_OF_BUFFER)
@@ -132,12 +133,12 @@ def _walk_credible(
     strict = broken and not cut
     result = walk_doubtful_chunk(
         data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
-        np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, strict,
+        np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, strict, complete,
     )  # fmt: skip
     if result.outcome == DAMAGED and broken and not strict:
         result = walk_doubtful_chunk(
             data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
-            np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, True,
+            np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, True, complete,
         )  # fmt: skip
     if result.outcome != SOUND:
         _note(state, CUT if result.outcome == SHORT else GARBAGE, state[EVENTS] + result.events)
@@ -186,7 +187,7 @@ def _walk_file(
             or load_byte(data, 1) != LITTLE_ENDIAN
             or first <= state[POSITION]
             or first > _EVENTS_LIMIT
-            or last < first - 1
+            or last < min(first, promised)
             or last > _EVENTS_LIMIT
         ):
             _note(state, NO_HEADER if chunk == 0 else BAD_CHUNK, chunk)
@@ -215,7 +216,7 @@ def _walk_file(
         if result.outcome in (DAMAGED, DOUBTFUL) or (result.outcome == FULL and last <= promised):
             result = _walk_credible(
                 data, count, wanted, columns, row, regions, region_row, scratch.ids, rules, state,
-                chunk == chunks - 1, result.outcome != DOUBTFUL,
+                chunk == chunks - 1, result.outcome != DOUBTFUL, last <= promised,
             )  # fmt: skip
         if result.backwards:
             _note(state, BACKWARDS, state[EVENTS])
