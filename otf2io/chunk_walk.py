@@ -229,7 +229,8 @@ def walk_chunk(
             events += 1
             continue
         if kind == TIMESTAMP:
-            continue
+            # No writer puts one time stamp behind another, or behind attributes.
+            break
         if kind <= LAST_MARK:
             if at < end and events >= wanted:
                 outcome = SOUND if events == wanted else FULL
@@ -254,10 +255,9 @@ def walk_chunk(
             if not sound:
                 break
             at = behind
-            while at < end and load_byte(data, at) == TIMESTAMP:
-                stamp_at = at + 1
-                at += 9
             offset_at = at
+            if load_byte(data, at) == TIMESTAMP:
+                break
             continue
         if FIRST_IO <= kind <= LAST_IO:
             time, interval = trace_time(ids, _stamp_at(data, stamp_at, stamp), interval, rules.start)

@@ -2,7 +2,8 @@
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -17,8 +18,9 @@ from .damage_reasons import location_damage
 from .definitions import Definitions
 from .event_bytes import PADDING
 from .events import IoEvents
-from .io_records import empty_columns
+from .io_records import EventColumns, empty_columns
 from .local_ids import empty_local_ids
+from .location_walk import SHORTEST_IO
 
 ROWS: Final = 1 << 16
 """Rows that are collected before they are handed on; more where one chunk needs more."""
@@ -97,8 +99,10 @@ class DirectWalk:
         last: int,
         rows: int = ROWS,
         keep: bool = False,
+        columns: EventColumns | None = None,
         done: Callable[[int], None] | None = None,
-    ) -> Iterator[EventBatch]:
+        budget: int = _BYTES_PER_CALL,
+    ) -> Generator[EventBatch, None, None]:
         """Walk the locations in rows `first` to `last`, not included; several threads can walk different ones at once.
 
         Parameters
@@ -110,8 +114,12 @@ class DirectWalk:
         keep : bool
             Whether each batch has memory of its own; the batches then become larger, for fewer pieces. Otherwise the
             columns of a batch hold until the next one is asked for.
+        columns : EventColumns, optional
+            Memory for the first batch, in place of `rows`.
         done : callable, optional
             Called with the number of promised events passed since its last call.
+        budget : int
+            Bytes of event files after which the compiled walk comes back to report what it has done.
 
         Yields
         ------
@@ -120,7 +128,8 @@ class DirectWalk:
         scratch = walk.Scratch(
             np.zeros(self._anchor.event_chunk + PADDING, np.uint8), np.zeros(_IDS, np.uint8), empty_local_ids(_IDS)
         )
-        columns = empty_columns(rows)
+        if columns is None:
+            columns = empty_columns(rows)
         regions = _region_columns(self._regions, rows if self._regions else 0)
         row = region_row = 0
         location = first
@@ -129,7 +138,7 @@ class DirectWalk:
         while reason != walk.DONE:
             stop = walk.walk_locations(
                 self._source, location, last, self._states, scratch, columns, regions, self._rules, row, region_row,
-                _BYTES_PER_CALL,
+                budget,
             )  # fmt: skip
             reason, location, row, region_row, need = stop
             if done is not None:
@@ -152,6 +161,27 @@ class DirectWalk:
                 rows = need
                 columns = empty_columns(rows)
                 regions = _region_columns(self._regions, rows if self._regions else 0)
+
+    def io_share(self) -> float:
+        """Return the share of I/O events in the first chunk of the location with most events, about what is to come."""
+        if not len(self._source.promised):
+            return 0.0
+        probe = DirectWalk(self._anchor, self._definitions)
+        location = int(np.argmax(self._source.promised))
+        with closing(probe.batches(location, location + 1, budget=1)) as batches:
+            rows = sum(len(batch.events) for batch in itertools.islice(batches, 1))
+        return rows / max(int(probe.counts[location]), 1)
+
+    def room(self, first: int, last: int) -> int:
+        """Return how many rows the locations in rows `first` to `last`, not included, can have at most."""
+        room = 0
+        for location, promised in enumerate(self._source.promised[first:last].tolist(), first):
+            path = self._anchor.base / f"{self._definitions.locations.id[location]}.evt"
+            try:
+                room += min(promised, os.stat(path).st_size // SHORTEST_IO)
+            except OSError:
+                continue
+        return room
 
     def _passed(self, first: int, location: int, last: int) -> int:
         passed = int(self._source.promised[first:location].sum())

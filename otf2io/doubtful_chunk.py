@@ -140,6 +140,8 @@ def walk_doubtful_chunk(
             stamp = now
             credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards)
             at = behind
+            if load_byte(data, at) == TIMESTAMP:
+                break
             continue
         if not timed:
             break
@@ -156,7 +158,7 @@ def walk_doubtful_chunk(
                 break
             if kind == ATTRIBUTES:
                 offset, sound = read_offset(data, fields, behind, ids, rules.offsets)
-                if not sound:
+                if not sound or load_byte(data, behind) == TIMESTAMP:
                     break
                 at = behind
                 continue

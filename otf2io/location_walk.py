@@ -43,7 +43,9 @@ BAD_DEFINITIONS: Final = 1024
 BACKWARDS: Final = 2048
 
 _SHORTEST_EVENT: Final = 2
-_SHORTEST_IO: Final = 3
+SHORTEST_IO: Final = 3
+"""Bytes of the shortest I/O record."""
+
 _EVENTS_LIMIT: Final = 2**62
 _END_OF_FILE: Final = 2
 _END_OF_BUFFER: Final = 1
@@ -202,7 +204,7 @@ def _walk_file(
         if first != state[POSITION] + 1 and state[DAMAGE] == 0:
             _note(state, BAD_CHUNK, chunk)
         wanted = min(last, promised) - first + 1
-        rows = min(wanted, count // _SHORTEST_IO)
+        rows = min(wanted, count // SHORTEST_IO)
         region_rows = min(wanted, count // _SHORTEST_EVENT) if len(regions.selected) > 0 else 0
         if row + rows > len(columns.time) or region_row + region_rows > len(regions.time):
             return NEEDS_ROWS, row, region_row, max(rows, region_rows), budget

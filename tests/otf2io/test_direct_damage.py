@@ -283,10 +283,11 @@ def test_real_corruption_by_a_race(fixtures: Path) -> None:
     read = read_events(open_archive(fixtures / "broken_race_corruption"), "direct")
     library = read_events(open_archive(fixtures / "broken_race_corruption"), "library")
     assert [damage.row for damage in read.damage.locations] == [2]
-    assert library.counts[2] <= read.counts[2] < 3306
+    # Behind event 2197 two time stamps stand together; the library takes the second for a record.
+    assert read.counts.tolist() == [3341, 3617, 2197, 3525]
     for row in range(4):
-        theirs = of_location(library.events, row)
-        assert of_location(read.events, row)[: len(theirs)] == theirs
+        mine = of_location(read.events, row)
+        assert of_location(library.events, row)[: len(mine)] == mine
 
 
 def test_no_rows_from_an_archive_without_locations(fixtures: Path) -> None:
