@@ -66,16 +66,22 @@ def _write_global_definitions(folder: Path, shape: Shape, chunk: int) -> int:
             otf2.enums.MetricOccurrence.ASYNCHRONOUS,
             otf2.enums.RecorderKind.ABSTRACT,
         )
+        locations = []
         for row in range(shape.locations):
             group = definitions.location_group(
                 f"MPI Rank {row}", otf2.enums.LocationGroupType.PROCESS, system_tree_parent=root
             )
-            definitions.location(f"Master thread {row}", otf2.enums.LocationType.CPU_THREAD, shape.events, group)
+            thread = f"Master thread {row}"
+            locations.append(definitions.location(thread, otf2.enums.LocationType.CPU_THREAD, shape.events, group))
             for handle in range(shape.handles):
                 file = definitions.io_regular_file(f"/scratch/data.{row}.{handle}", scope=root)
                 definitions.io_handle(
                     f"handle {handle}", file, paradigm, otf2.enums.IoHandleFlag.NONE, comm=None, parent=None
                 )
+        mpi = otf2.enums.Paradigm.MPI
+        definitions.group("", otf2.enums.GroupType.COMM_LOCATIONS, mpi, members=locations)
+        ranks = definitions.group("", otf2.enums.GroupType.COMM_GROUP, mpi, members=locations)
+        definitions.comm("MPI_COMM_WORLD", ranks)
         archive._first_timestamp = START
         archive._last_timestamp = START + length
         archive._realtime_timestamp = 1_700_000_000.0

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from . import location_walk as walk
+from . import walk_state as walk
 from .anchor import Anchor
 from .damage import LocationDamage
 from .definitions import Definitions
@@ -21,7 +21,7 @@ def location_damage(
     anchor : Anchor
     definitions : Definitions
     states : int64 (locations, STATE_SIZE)
-        As `walk_locations` left them.
+        As the walk left them.
 
     Returns
     -------

@@ -1,5 +1,6 @@
 """The walk over an archive's event files as batches of rows, for one thread or several."""
 
+import copy
 import itertools
 import os
 from collections.abc import Callable, Generator, Sequence
@@ -21,6 +22,7 @@ from .events import IoEvents
 from .io_records import EventColumns, empty_columns
 from .local_ids import empty_local_ids
 from .location_walk import SHORTEST_IO
+from .walk_state import EVENTS, new_states
 
 ROWS: Final = 1 << 16
 """Rows that are collected before they are handed on; more where one chunk needs more."""
@@ -90,8 +92,9 @@ class DirectWalk:
         self._regions = tuple(sorted(set(regions)))
         self._source = _source(anchor, definitions)
         self._rules = _rules(definitions, bool(self._regions))
-        self._states = np.zeros((len(definitions.locations.id), walk.STATE_SIZE), np.int64)
-        self._states[:, walk.LATEST] = np.iinfo(np.int64).min
+        self._states = new_states(len(definitions.locations.id))
+        # Threads take memory from here and put it back; new memory for each call would cost more than a small file.
+        self._memory: list[tuple[walk.Scratch, EventColumns]] = []
 
     def batches(
         self,
@@ -113,7 +116,7 @@ class DirectWalk:
             About how many rows a batch has, never fewer than the largest chunk needs room for.
         keep : bool
             Whether each batch has memory of its own; the batches then become larger, for fewer pieces. Otherwise the
-            columns of a batch hold until the next one is asked for.
+            columns of a batch hold only until the next one is asked for, or the end is reached.
         columns : EventColumns, optional
             Memory for the first batch, in place of `rows`.
         done : callable, optional
@@ -125,11 +128,9 @@ class DirectWalk:
         ------
         EventBatch
         """
-        scratch = walk.Scratch(
-            np.zeros(self._anchor.event_chunk + PADDING, np.uint8), np.zeros(_IDS, np.uint8), empty_local_ids(_IDS)
-        )
+        scratch, spare = self._memory.pop() if self._memory else (_new_scratch(self._anchor), empty_columns(0))
         if columns is None:
-            columns = empty_columns(rows)
+            columns = spare if len(spare.time) >= rows and not keep else empty_columns(rows)
         regions = _region_columns(self._regions, rows if self._regions else 0)
         row = region_row = 0
         location = first
@@ -161,12 +162,14 @@ class DirectWalk:
                 rows = need
                 columns = empty_columns(rows)
                 regions = _region_columns(self._regions, rows if self._regions else 0)
+        self._memory.append((scratch, empty_columns(0) if keep else columns))
 
     def io_share(self) -> float:
         """Return the share of I/O events in the first chunk of the location with most events, about what is to come."""
         if not len(self._source.promised):
             return 0.0
-        probe = DirectWalk(self._anchor, self._definitions)
+        probe = copy.copy(self)
+        probe._states = self._states.copy()
         location = int(np.argmax(self._source.promised))
         with closing(probe.batches(location, location + 1, budget=1)) as batches:
             rows = sum(len(batch.events) for batch in itertools.islice(batches, 1))
@@ -185,17 +188,25 @@ class DirectWalk:
 
     def _passed(self, first: int, location: int, last: int) -> int:
         passed = int(self._source.promised[first:location].sum())
-        return passed + int(self._states[location, walk.EVENTS]) if location < last else passed
+        return passed + int(self._states[location, EVENTS]) if location < last else passed
 
     @property
     def counts(self) -> npt.NDArray[np.uint64]:
         """Number of all events read at each location so far, uint64 (locations,)."""
-        return self._states[:, walk.EVENTS].astype(np.uint64)
+        return self._states[:, EVENTS].astype(np.uint64)
 
     @property
     def damage(self) -> tuple[LocationDamage, ...]:
         """Locations where something was lost or is doubtful; meaningful when all have been walked."""
         return location_damage(self._anchor, self._definitions, self._states)
+
+
+def _new_scratch(anchor: Anchor) -> walk.Scratch:
+    return walk.Scratch(
+        events=np.zeros(anchor.event_chunk + PADDING, np.uint8),
+        definitions=np.zeros(_IDS, np.uint8),
+        ids=empty_local_ids(_IDS),
+    )
 
 
 def _source(anchor: Anchor, definitions: Definitions) -> walk.Source:

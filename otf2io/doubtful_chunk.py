@@ -38,6 +38,7 @@ from .compiled import inlined, inner
 from .event_bytes import HEADER_SIZE, load_byte, load_word, record_extent
 from .io_records import EventColumns, put_io_record, read_offset, trace_time
 from .local_ids import LocalIds
+from .walk_state import CUT, EVENTS, FIRST_STAMP, GARBAGE, LATEST, STAMP, note
 
 _FIRST_EVENT: Final = 10
 _LAST_EVENT: Final = 127
@@ -47,6 +48,8 @@ _NO_OFFSET: Final = np.uint64(2**64 - 1)
 _NO_HANDLE: Final = np.uint32(2**32 - 1)
 _MOST_BYTES: Final = np.uint64(2**62)
 _LONGEST_RECORD: Final = 2**16
+_END_OF_FILE: Final = 2
+_END_OF_BUFFER: Final = 1
 
 
 @inlined
@@ -80,7 +83,7 @@ def _is_believable(columns: EventColumns, row: int, rules: Rules) -> bool:
 
 
 @inner
-def walk_doubtful_chunk(
+def _walk(
     data: npt.NDArray[np.uint8],
     begin: int,
     end: int,
@@ -180,3 +183,37 @@ def walk_doubtful_chunk(
     if cut and (behind > end or at >= end):
         return ChunkResult(SHORT, events, row, region_row, stamp, latest, backwards)
     return credible
+
+
+@inner
+def walk_credible(
+    data: npt.NDArray[np.uint8],
+    size: int,
+    wanted: int,
+    columns: EventColumns,
+    row: int,
+    regions: RegionColumns,
+    region_row: int,
+    ids: LocalIds,
+    rules: Rules,
+    state: npt.NDArray[np.int64],
+    last_chunk: bool,
+    broken: bool,
+    complete: bool,
+) -> ChunkResult:
+    """Walk a chunk again that is `broken` or merely holds odd values, and note what is wrong."""
+    cut = last_chunk and (load_byte(data, size - 2) != _END_OF_FILE or load_byte(data, size - 1) != _END_OF_BUFFER)
+    # What was only cut is sound up to the cut, however odd; among garbage, odd values are more of it.
+    strict = broken and not cut
+    result = _walk(
+        data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
+        np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, strict, complete,
+    )  # fmt: skip
+    if result.outcome == DAMAGED and broken and not strict:
+        result = _walk(
+            data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
+            np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, True, complete,
+        )  # fmt: skip
+    if result.outcome != SOUND:
+        note(state, CUT if result.outcome == SHORT else GARBAGE, state[EVENTS] + result.events)
+    return result

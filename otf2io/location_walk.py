@@ -10,37 +10,39 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .chunk_walk import DAMAGED, DOUBTFUL, FULL, SHORT, SOUND, TIMESTAMP, ChunkResult, RegionColumns, Rules, walk_chunk
-from .compiled import compiled, inlined, inner
-from .doubtful_chunk import walk_doubtful_chunk
+from .chunk_walk import DAMAGED, DOUBTFUL, FULL, TIMESTAMP, RegionColumns, Rules, walk_chunk
+from .compiled import compiled, inner
+from .doubtful_chunk import walk_credible
 from .event_bytes import CHUNK_MARK, HEADER_SIZE, LITTLE_ENDIAN, PADDING, load_byte, load_word
 from .file_access import close_file, file_size, open_file, read_bytes
 from .io_records import EventColumns
 from .local_definitions import NO_ROOM, READ, read_local_ids
 from .local_ids import LocalIds
+from .walk_state import (
+    BACKWARDS,
+    BAD_CHUNK,
+    BAD_DEFINITIONS,
+    CHUNK,
+    CUT,
+    DAMAGE,
+    EMPTY,
+    EVENTS,
+    FIRST_STAMP,
+    LATEST,
+    MORE,
+    NO_DEFINITIONS,
+    NO_END,
+    NO_FILE,
+    NO_HEADER,
+    POSITION,
+    STAMP,
+    UNREADABLE,
+    note,
+)
 
 DONE, NEEDS_ROWS, NEEDS_BYTES, NEEDS_IDS, PAUSED = range(5)
 """Why `walk_locations` returned: all is done; too little room for the next chunk's rows, for a definition file, for its
 ids; or the budget is spent."""
-
-CHUNK, POSITION, EVENTS, STAMP, FIRST_STAMP, LATEST, DAMAGE, PLACE = range(8)
-"""Columns of a location's state: next chunk, number of the last event passed, events read, last and first time stamp
-(their bits), time of the last I/O event, flags of damage, and where the first damage is (see `damage_reasons`)."""
-
-STATE_SIZE: Final = 8
-
-NO_FILE: Final = 1
-EMPTY: Final = 2
-NO_HEADER: Final = 4
-BAD_CHUNK: Final = 8
-GARBAGE: Final = 16
-CUT: Final = 32
-NO_END: Final = 64
-MORE: Final = 128
-UNREADABLE: Final = 256
-NO_DEFINITIONS: Final = 512
-BAD_DEFINITIONS: Final = 1024
-BACKWARDS: Final = 2048
 
 _SHORTEST_EVENT: Final = 2
 SHORTEST_IO: Final = 3
@@ -48,7 +50,6 @@ SHORTEST_IO: Final = 3
 
 _EVENTS_LIMIT: Final = 2**62
 _END_OF_FILE: Final = 2
-_END_OF_BUFFER: Final = 1
 _COST_OF_FILE: Final = 4096
 """What opening a file costs, in bytes of walk."""
 
@@ -105,48 +106,6 @@ def _read_definitions(source: Source, location: int, scratch: Scratch) -> tuple[
     return 0 if outcome == READ else BAD_DEFINITIONS, DONE, 0
 
 
-@inlined
-def _note(state: npt.NDArray[np.int64], flag: int, place: int | np.int64) -> None:
-    """Add a flag of damage; `place` counts where it is the first."""
-    if state[DAMAGE] & (NO_HEADER | BAD_CHUNK | GARBAGE | CUT | UNREADABLE) == 0:
-        state[PLACE] = place
-    state[DAMAGE] |= flag
-
-
-@inner
-def _walk_credible(
-    data: npt.NDArray[np.uint8],
-    size: int,
-    wanted: int,
-    columns: EventColumns,
-    row: int,
-    regions: RegionColumns,
-    region_row: int,
-    ids: LocalIds,
-    rules: Rules,
-    state: npt.NDArray[np.int64],
-    last_chunk: bool,
-    broken: bool,
-    complete: bool,
-) -> ChunkResult:
-    """Walk a chunk again that is `broken` or merely holds odd values, and note what is wrong."""
-    cut = last_chunk and (load_byte(data, size - 2) != _END_OF_FILE or load_byte(data, size - 1) != _END_OF_BUFFER)
-    # What was only cut is sound up to the cut, however odd; among garbage, odd values are more of it.
-    strict = broken and not cut
-    result = walk_doubtful_chunk(
-        data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
-        np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, strict, complete,
-    )  # fmt: skip
-    if result.outcome == DAMAGED and broken and not strict:
-        result = walk_doubtful_chunk(
-            data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
-            np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, True, complete,
-        )  # fmt: skip
-    if result.outcome != SOUND:
-        _note(state, CUT if result.outcome == SHORT else GARBAGE, state[EVENTS] + result.events)
-    return result
-
-
 @inner
 def _walk_file(
     file: int,
@@ -169,7 +128,7 @@ def _walk_file(
     promised = source.promised[location]
     size = file_size(file)
     if size <= 0:
-        _note(state, EMPTY if size == 0 else UNREADABLE, 0)
+        note(state, EMPTY if size == 0 else UNREADABLE, 0)
         return DONE, row, region_row, 0, budget
     chunks = (size - 1) // source.event_chunk + 1
     while state[CHUNK] < chunks:
@@ -177,10 +136,10 @@ def _walk_file(
         place = chunk * source.event_chunk
         count = min(source.event_chunk, size - place)
         if read_bytes(file, place, count, data) != count:
-            _note(state, UNREADABLE, state[EVENTS])
+            note(state, UNREADABLE, state[EVENTS])
             break
         if count < HEADER_SIZE:
-            _note(state, CUT if chunk > 0 else NO_HEADER, state[EVENTS])
+            note(state, CUT if chunk > 0 else NO_HEADER, state[EVENTS])
             break
         first = np.int64(load_word(data, 2))
         last = np.int64(load_word(data, 10))
@@ -192,17 +151,17 @@ def _walk_file(
             or last < min(first, promised)
             or last > _EVENTS_LIMIT
         ):
-            _note(state, NO_HEADER if chunk == 0 else BAD_CHUNK, chunk)
+            note(state, NO_HEADER if chunk == 0 else BAD_CHUNK, chunk)
             state[CHUNK] += 1
             continue
         if first > promised:
             if last >= first:
-                _note(state, MORE, last)
+                note(state, MORE, last)
             state[POSITION] = last
             state[CHUNK] += 1
             continue
         if first != state[POSITION] + 1 and state[DAMAGE] == 0:
-            _note(state, BAD_CHUNK, chunk)
+            note(state, BAD_CHUNK, chunk)
         wanted = min(last, promised) - first + 1
         rows = min(wanted, count // SHORTEST_IO)
         region_rows = min(wanted, count // _SHORTEST_EVENT) if len(regions.selected) > 0 else 0
@@ -216,12 +175,12 @@ def _walk_file(
             data, 0, count, wanted, columns, row, regions, region_row, scratch.ids, rules, stamp, latest
         )
         if result.outcome in (DAMAGED, DOUBTFUL) or (result.outcome == FULL and last <= promised):
-            result = _walk_credible(
+            result = walk_credible(
                 data, count, wanted, columns, row, regions, region_row, scratch.ids, rules, state,
                 chunk == chunks - 1, result.outcome != DOUBTFUL, last <= promised,
             )  # fmt: skip
         if result.backwards:
-            _note(state, BACKWARDS, state[EVENTS])
+            note(state, BACKWARDS, state[EVENTS])
         events = min(result.events, wanted)
         columns.location[row : result.row] = location
         regions.location[region_row : result.region_row] = location
@@ -233,13 +192,13 @@ def _walk_file(
         state[STAMP] = np.int64(result.stamp)
         state[LATEST] = result.latest
         if last > promised and events == wanted:
-            _note(state, MORE, last)
+            note(state, MORE, last)
             state[POSITION] = last
         budget -= count
         if budget <= 0:
             return PAUSED, row, region_row, 0, budget
     if size < 2 or read_bytes(file, size - 2, 2, data) != 2 or load_byte(data, 0) != _END_OF_FILE:
-        _note(state, NO_END, state[EVENTS])
+        note(state, NO_END, state[EVENTS])
     return DONE, row, region_row, 0, budget
 
 
@@ -265,7 +224,7 @@ def walk_locations(
     location, last : int
         Rows in the definitions.
     states : int64 (locations, STATE_SIZE)
-        Zeros at the start, `LATEST` the smallest number.
+        As `new_states` makes them, or as an earlier call left them.
     scratch : Scratch
     columns : EventColumns
     regions : RegionColumns
