@@ -24,7 +24,8 @@ CHUNK_HEADER: Final = 18
 
 _MAGIC: Final = b"OTF2\0"
 _HEAD: Final = 46
-_CHUNK_SIZES: Final = range(18, 2**40)
+_CHUNK_SIZES: Final = range(2**18, 2**24 + 1)
+"""Sizes of a chunk that the official library accepts, from 256 KiB to 16 MiB."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class EventsRead:
         Number of all events read at each location, whatever their type.
     damage : DamageReport
     engine : str
-        The engine that read them: ``"library"``.
+        The engine that read them: ``"direct"`` or ``"library"``.
     """
 
     events: IoEvents
@@ -72,7 +72,7 @@ def read_events(
     Parameters
     ----------
     archive : Archive
-    engine : {"auto", "library"}
+    engine : {"auto", "direct", "library"}
     workers : int, optional
         Number of threads; by default the engine chooses.
     progress : callable, optional
@@ -88,6 +88,13 @@ def read_events(
     if workers is not None and workers < 1:
         raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
     picked = pick_engine(engine, archive.anchor)
-    events, counts, damage = read_with_library(archive.anchor, archive.definitions, workers, progress)
+    if picked == "direct":
+        # The compiled walk costs the time to load numba, which the library does without.
+        from .direct_engine import read_directly
+
+        read = read_directly(archive.anchor, archive.definitions, workers, progress)
+        events, counts, damage = read.events, read.counts, read.damage
+    else:
+        events, counts, damage = read_with_library(archive.anchor, archive.definitions, workers, progress)
     expected = sum(archive.definitions.locations.events.tolist())
     return EventsRead(events, counts, DamageReport(expected, sum(counts.tolist()), damage), picked)

@@ -12,13 +12,12 @@ from iostrata.otf2io.archive import open_archive, read_events
 from iostrata.otf2io.errors import SelectionError, TraceError, UnsupportedTraceError
 
 
-def test_engine_direct_is_not_there_yet(fixtures: Path) -> None:
+def test_choice_of_engine(fixtures: Path) -> None:
     archive = open_archive(fixtures / "serial1")
-    with pytest.raises(SelectionError, match="not available in this version"):
-        read_events(archive, "direct")
     with pytest.raises(SelectionError, match="no engine 'fast'"):
         read_events(archive, "fast")
-    assert read_events(archive).engine == read_events(archive, "library").engine == "library"
+    assert read_events(archive).engine == read_events(archive, "direct").engine == "direct"
+    assert read_events(archive, "library").engine == "library"
 
 
 @pytest.mark.parametrize("workers", [0, -3])

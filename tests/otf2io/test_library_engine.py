@@ -43,7 +43,7 @@ def test_rows_stand_by_location_in_the_order_of_time(sound_name: str, read_fixtu
 @pytest.mark.parametrize("name", ["ckpt16", "threads2"])
 def test_workers_do_not_change_the_result(workers: int, name: str, read_fixture: Read) -> None:
     archive, read = read_fixture(name)
-    again = read_events(archive, workers=workers)
+    again = read_events(archive, "library", workers=workers)
     assert columns(again.events) == columns(read.events)
     assert again.counts.tolist() == read.counts.tolist()
 
@@ -51,7 +51,7 @@ def test_workers_do_not_change_the_result(workers: int, name: str, read_fixture:
 def test_progress_reaches_all_events(read_fixture: Read) -> None:
     archive, _ = read_fixture("ckpt16")
     calls: list[tuple[int, int]] = []
-    read_events(archive, progress=lambda done, total: calls.append((done, total)))
+    read_events(archive, "library", progress=lambda done, total: calls.append((done, total)))
     assert calls[-1] == (50980, 50980)
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
 
@@ -59,7 +59,7 @@ def test_progress_reaches_all_events(read_fixture: Read) -> None:
 def damage_of(folder: Path) -> tuple[EventsRead, dict[int, tuple[int, int, str]]]:
     """Read a damaged archive; it must not take long."""
     begun = time.monotonic()
-    read = read_events(open_archive(folder))
+    read = read_events(open_archive(folder), "library")
     assert time.monotonic() - begun < 20
     found = {d.location: (d.events_expected, d.events_read, d.reason) for d in read.damage.locations}
     for damage in read.damage.locations:
@@ -175,7 +175,7 @@ def test_more_events_promised_than_the_file_has(copy_of: Callable[[str], Path]) 
     folder = copy_of("serial1")
     archive = open_archive(folder)
     object.__setattr__(archive.definitions.locations, "events", np.array([10**18], np.uint64))
-    read = read_events(archive)
+    read = read_events(archive, "library")
     assert read.damage.locations[0].events_read == 1610
     assert "the definitions promise 1000000000000000000" in read.damage.locations[0].reason
 
@@ -186,7 +186,7 @@ def test_location_without_events_needs_no_file(new_archive: Callable[..., Any]) 
         busy = trace.event_writer("busy", group=trace.defined.groups[1])
         busy.io_destroy_handle(5, trace.defined.handles[0])
     (trace.defined.folder / "traces" / "0.evt").unlink(missing_ok=True)
-    read = read_events(open_archive(trace.defined.folder))
+    read = read_events(open_archive(trace.defined.folder), "library")
     assert read.counts.tolist() == [0, 1]
     assert not read.damage.damaged
 
@@ -200,7 +200,7 @@ def test_time_stamps_that_run_backwards_are_read_and_reported(new_archive: Calla
     content = path.read_bytes()
     assert content.count(b"\x05\x1e" + bytes(7)) == 1
     path.write_bytes(content.replace(b"\x05\x1e" + bytes(7), b"\x05\x0f" + bytes(7)))
-    read = read_events(open_archive(trace.defined.folder))
+    read = read_events(open_archive(trace.defined.folder), "library")
     assert read.damage.locations[0].reason == "its time stamps run backwards"
     assert read.counts.tolist() == [4]
     assert read.events.time.tolist() == [0, 10, 5, 30]
@@ -225,7 +225,7 @@ def test_interrupt_within_a_callback_arrives(read_fixture: Read, monkeypatch: py
 
     monkeypatch.setattr(event_callbacks, "array", Interrupting)
     with pytest.raises(KeyboardInterrupt):
-        read_events(read_fixture("serial1")[0])
+        read_events(read_fixture("serial1")[0], "library")
 
 
 def test_handles_are_never_made_up(sound_name: str, read_fixture: Read) -> None:

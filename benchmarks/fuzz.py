@@ -1,0 +1,315 @@
+"""Damage archives at random and read them by both engines: ``python benchmarks/fuzz.py --count 20000``.
+
+A worker process makes each damaged archive from a number, reads it by the direct and the library engine and compares
+the rows. Its memory is bounded; when it dies or takes too long, the case is reported and another worker goes on with
+the next number. A case found here is repeated by ``--first NUMBER --count 1``.
+"""
+
+import argparse
+import json
+import os
+import random
+import resource
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+FIXTURES: Final = Path(__file__).parents[1] / "fixtures"
+SMALL: Final = ("serial1", "ckpt4_linktime", "threads2", "nonblocking4", "ncckpt4_plain")
+LARGE: Final = "ckpt4_compiler_flush"
+"""An archive with three chunks in each event file."""
+
+LARGE_SHARE: Final = 0.1
+MEMORY: Final = 3 * 2**30
+"""Address space of a worker, the interpreter and the compiled code of about 1 GiB included."""
+
+RESIDENT: Final = 600 * 2**20
+SECONDS: Final = 20.0
+_FIRST_SECONDS: Final = 120.0
+
+
+def _flip(data: bytearray, chance: random.Random) -> None:
+    for _ in range(chance.choice((1, 1, 1, 2, 8, 64))):
+        at = _somewhere(data, chance)
+        data[at] ^= 1 << chance.randrange(8) if chance.random() < 0.5 else chance.randrange(1, 256)
+
+
+def _set(data: bytearray, chance: random.Random) -> None:
+    at = _somewhere(data, chance)
+    value = chance.choice((0, 1, 2, 3, 5, 6, 12, 69, 75, 78, 127, 254, 255))
+    data[at : at + chance.choice((1, 1, 2, 8))] = bytes([value]) * chance.choice((1, 1, 2, 8))
+
+
+def _cut(data: bytearray, chance: random.Random) -> None:
+    del data[chance.choice((0, 1, 17, 18, 19, len(data) - 1, len(data) - 2, chance.randrange(len(data)))) :]
+
+
+def _remove(data: bytearray, chance: random.Random) -> None:
+    at = _somewhere(data, chance)
+    del data[at : at + chance.choice((1, 2, 9, 100, 5000))]
+
+
+def _garbage(data: bytearray, chance: random.Random) -> None:
+    at = _somewhere(data, chance)
+    size = chance.choice((4, 16, 256, 4096))
+    data[at : at + size] = chance.randbytes(size)
+
+
+def _swap(data: bytearray, chance: random.Random) -> None:
+    size = chance.choice((1, 8, 64, 512))
+    first, second = _somewhere(data, chance), _somewhere(data, chance)
+    data[first : first + size], data[second : second + size] = data[second : second + size], data[first : first + size]
+
+
+def _grow(data: bytearray, chance: random.Random) -> None:
+    at = chance.choice((len(data), len(data), _somewhere(data, chance)))
+    size = chance.choice((1, 2, 9, 64, 4096))
+    data[at:at] = chance.choice((bytes(size), chance.randbytes(size), bytes(data[:size])))
+
+
+def _somewhere(data: bytearray, chance: random.Random) -> int:
+    if not data:
+        return 0
+    return chance.randrange(min(len(data), 64)) if chance.random() < 0.3 else chance.randrange(len(data))
+
+
+MUTATIONS: Final[tuple[Callable[[bytearray, random.Random], None], ...]] = (
+    _flip,
+    _flip,
+    _set,
+    _cut,
+    _remove,
+    _garbage,
+    _swap,
+    _grow,
+)
+
+
+def damaged_archive(number: int, folder: Path) -> str:
+    """Make the damaged archive of `number` in `folder`, its untouched files as links; say what was done."""
+    chance = random.Random(number)
+    name = LARGE if chance.random() < LARGE_SHARE else chance.choice(SMALL)
+    base = FIXTURES / name
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "traces").mkdir(parents=True)
+    files = ["traces.otf2", "traces.def", *sorted(f"traces/{path.name}" for path in (base / "traces").iterdir())]
+    events = [file for file in files if file.endswith(".evt")]
+    definitions = [file for file in files if file.startswith("traces/") and file.endswith(".def")]
+    hit = set()
+    done = [name]
+    for _ in range(chance.choice((1, 1, 1, 2, 4))):
+        kind = chance.random()
+        pool = events if kind < 0.6 else definitions if kind < 0.8 else ["traces.def"] if kind < 0.92 else files[:1]
+        hit.add(chance.choice(pool))
+    for file in files:
+        if file not in hit:
+            os.symlink(base / file, folder / file)
+            continue
+        if chance.random() < 0.03:
+            done.append(f"{file} removed")
+            continue
+        data = bytearray((base / file).read_bytes())
+        for _ in range(chance.choice((1, 1, 1, 2, 3))):
+            mutation = chance.choice(MUTATIONS)
+            if data:
+                mutation(data, chance)
+            done.append(f"{file} {mutation.__name__[1:]}")
+        (folder / file).write_bytes(data)
+    return ", ".join(done)
+
+
+def compare(folder: Path, stage: Callable[[str], None]) -> str:
+    """Read the archive in `folder` by both engines and say how they compare.
+
+    Returns
+    -------
+    str
+        A class of outcome; one that begins with "DIFFERENT" is a finding.
+    """
+    from iostrata.otf2io.archive import open_archive, read_events
+    from iostrata.otf2io.errors import TraceError
+
+    stage("definitions")
+    try:
+        archive = open_archive(folder)
+    except TraceError:
+        return "refused as a whole"
+    results = {}
+    for engine in ("direct", "library"):
+        stage(engine)
+        try:
+            results[engine] = read_events(archive, engine, workers=1)
+        except (TraceError, ValueError):
+            results[engine] = None
+    stage("comparison")
+    direct, library = results["direct"], results["library"]
+    if direct is None or library is None:
+        return "refused by the direct engine only" if library is not None else "refused by the library engine"
+    return _compare_reads(direct, library)
+
+
+def _compare_reads(direct: Any, library: Any) -> str:
+    import numpy as np
+
+    broken = {damage.row: damage.reason for damage in direct.damage.locations}
+    broken_library = {damage.row: damage.reason for damage in library.damage.locations}
+    classes = set()
+    for row in range(len(direct.counts)):
+        mine = np.flatnonzero(direct.events.location == row)
+        theirs = np.flatnonzero(library.events.location == row)
+        common = min(len(mine), len(theirs))
+        same = np.ones(common, np.bool_)
+        for column in fields(direct.events):
+            name = column.name
+            same &= getattr(direct.events, name)[mine[:common]] == getattr(library.events, name)[theirs[:common]]
+        prefix = common if same.all() else int(np.argmin(same))
+        reasons = f"at location row {row}: {broken.get(row)} / {broken_library.get(row)}"
+        if row not in broken and "definition file" in broken_library.get(row, ""):
+            # The library decodes local definitions that say nothing about events; the direct engine skips them.
+            classes.add("direct skips a damaged definition")
+            continue
+        if row not in broken and (prefix < len(mine) or prefix < len(theirs)):
+            return f"DIFFERENT rows {reasons}"
+        if row not in broken and row in broken_library:
+            # Such as an absurd time stamp of an event that is no I/O.
+            classes.add("only the library finds damage, the rows are the same")
+        if prefix < common:
+            # Behind a damaged chunk the direct engine goes on, the library does not.
+            if "garbage" not in broken[row] and "chunk" not in broken[row] and "header" not in broken[row]:
+                return f"DIFFERENT rows {reasons}"
+            classes.add("direct goes on behind damage")
+        elif len(mine) < len(theirs):
+            classes.add("direct stops earlier")
+        elif len(mine) > len(theirs):
+            classes.add("direct reads further")
+    return " and ".join(sorted(classes)) or ("same rows, damaged" if broken else "same rows, sound")
+
+
+def work() -> None:
+    """Read numbers from the standard input, handle each, write what came of it."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    out = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+
+    def say(**message: Any) -> None:
+        out.write(json.dumps(message) + "\n")
+
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as room:
+        folder = Path(room) / "damaged"
+        for line in sys.stdin:
+            number = int(line)
+            what = damaged_archive(number, folder)
+            say(stage="made", what=what)
+            outcome = compare(folder, lambda stage: say(stage=stage))
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            say(outcome=outcome, peak=peak)
+
+
+@dataclass
+class Worker:
+    """A process that handles cases, with the messages it sent of the current one."""
+
+    process: subprocess.Popen[bytes]
+    cases: int = 0
+    received: bytes = b""
+
+    @classmethod
+    def start(cls) -> "Worker":
+        """Start a process."""
+        command = [sys.executable, __file__, "--worker"]
+        return cls(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
+
+    def handle(self, number: int) -> tuple[str, str, int]:
+        """Have a case handled; give its outcome, what was done to the archive, and the peak of memory so far."""
+        assert self.process.stdin is not None
+        stage, what = "start", ""
+        limit = SECONDS if self.cases else _FIRST_SECONDS
+        self.cases += 1
+        end = time.monotonic() + limit
+        try:
+            self.process.stdin.write(b"%d\n" % number)
+            self.process.stdin.flush()
+            while True:
+                message = self._message(end)
+                if message is None:
+                    return f"HANG in {stage}", what, 0
+                if "outcome" in message:
+                    return message["outcome"], what, message["peak"]
+                stage = message["stage"]
+                what = message.get("what", what)
+        except (EOFError, BrokenPipeError):
+            return f"CRASH in {stage} with status {self.process.wait()}", what, 0
+
+    def _message(self, end: float) -> dict[str, Any] | None:
+        assert self.process.stdout is not None
+        while b"\n" not in self.received:
+            if not select.select([self.process.stdout], [], [], max(0.0, end - time.monotonic()))[0]:
+                return None
+            got = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not got:
+                raise EOFError
+            self.received += got
+        line, self.received = self.received.split(b"\n", 1)
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def stop(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.wait()
+
+
+def run(first: int, count: int) -> tuple[Counter[str], list[str], int]:
+    """Handle `count` cases; give how often each outcome came, the findings, and the largest memory of a worker."""
+    outcomes: Counter[str] = Counter()
+    findings = []
+    peak = 0
+    worker = Worker.start()
+    try:
+        for number in range(first, first + count):
+            outcome, what, memory = worker.handle(number)
+            peak = max(peak, memory)
+            bad = outcome.startswith(("CRASH", "HANG", "DIFFERENT"))
+            outcomes[outcome.split(" ")[0] if bad else outcome] += 1
+            if bad:
+                findings.append(f"{number}: {outcome} ({what})")
+            if outcome.startswith(("CRASH", "HANG")):
+                worker.stop()
+                worker = Worker.start()
+    finally:
+        worker.stop()
+    if peak > RESIDENT:
+        findings.append(f"a worker held {peak / 2**20:.0f} MiB, more than {RESIDENT / 2**20:.0f}")
+    return outcomes, findings, peak
+
+
+def main() -> None:
+    """Read the command line, run, and fail if anything was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        work()
+        return
+    begin = time.monotonic()
+    outcomes, findings, peak = run(options.first, options.count)
+    for outcome, times in outcomes.most_common():
+        print(f"{times:7d}  {outcome}")
+    print(f"{options.count} archives in {time.monotonic() - begin:.0f} s, at most {peak / 2**20:.0f} MiB")
+    for finding in findings:
+        print(finding)
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()
