@@ -10,9 +10,15 @@ between which its δ lies. No noise shows a wide step but by chance.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+from .results import Phase
+
+if TYPE_CHECKING:
+    from ..layers.signal import StepSignal
 
 Floats = npt.NDArray[np.float64]
 
@@ -58,6 +64,25 @@ class PhaseTrain:
     def intervals(self) -> Floats:
         """Times between starts in s, float64 (n-1,)."""
         return np.diff(self.start)
+
+
+def vertices(signal: "StepSignal") -> tuple[Floats, Floats]:
+    """Return times and cumulative volume, float64 (k,) each; a time comes twice where there is an impulse."""
+    times, cumulative = signal.times, signal.cumulative
+    if signal.impulse_times.size == 0:
+        return times, cumulative
+    at, inverse = np.unique(np.searchsorted(times, signal.impulse_times), return_inverse=True)
+    volumes = np.bincount(inverse, signal.impulse_volumes)
+    before = np.maximum(cumulative[at] - volumes, np.where(at > 0, cumulative[np.maximum(at - 1, 0)], 0.0))
+    return np.insert(times, at, times[at]), np.insert(cumulative, at, before)
+
+
+def phase_rows(train: PhaseTrain | None) -> tuple[Phase, ...]:
+    """Return the phases of a train one by one; none for None."""
+    if train is None:
+        return ()
+    columns = train.start.tolist(), train.end.tolist(), train.bytes.tolist()
+    return tuple(Phase(*row) for row in zip(*columns, strict=True))
 
 
 def variation(values: Floats) -> float:

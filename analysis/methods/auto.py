@@ -13,9 +13,9 @@ from ..calibration import confidence
 from ..characterisation import characterise
 from ..judgement import judge
 from ..lines import MOST_SAMPLES, Line, strongest_line
-from ..phases import PhaseTrain
+from ..phases import PhaseTrain, phase_rows, vertices
 from ..recurrence import PeriodEstimate, TrimmedTrain, clock_period
-from ..results import Period, PeriodResult, Phase, Regime, SamplingInfo
+from ..results import Period, PeriodResult, Regime, SamplingInfo
 from ..sampled_starts import starts_within_bins
 from ..verdict import Clock, Verdict
 from ..wording import reason, seconds
@@ -83,17 +83,6 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     return _of_phases(signal, verdict, sampling)
 
 
-def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
-    """Return times and cumulative volume, float64 (k,) each; a time comes twice where there is an impulse."""
-    times, cumulative = signal.times, signal.cumulative
-    if signal.impulse_times.size == 0:
-        return times, cumulative
-    at, inverse = np.unique(np.searchsorted(times, signal.impulse_times), return_inverse=True)
-    volumes = np.bincount(inverse, signal.impulse_volumes)
-    before = np.maximum(cumulative[at] - volumes, np.where(at > 0, cumulative[np.maximum(at - 1, 0)], 0.0))
-    return np.insert(times, at, times[at]), np.insert(cumulative, at, before)
-
-
 def _bin_width(signal: StepSignal, fs: float | Literal["auto"]) -> float | None:
     """Return the width of the bins of a signal that is made of samples at `fs`; None for any other."""
     if fs == "auto" or signal.values.size < 2 or signal.impulse_times.size:
@@ -147,13 +136,6 @@ def _line(signal: StepSignal, sampling: SamplingInfo, width: float | None, alpha
     return line if line is not None and line.p_value <= alpha else None
 
 
-def _phases(train: PhaseTrain | None) -> tuple[Phase, ...]:
-    if train is None:
-        return ()
-    columns = train.start.tolist(), train.end.tolist(), train.bytes.tolist()
-    return tuple(Phase(*row) for row in zip(*columns, strict=True))
-
-
 def _regimes(verdict: Verdict) -> tuple[Regime, ...]:
     if len(verdict.stays) == 1 and verdict.period is not None:
         stay = verdict.stays[0]
@@ -182,7 +164,7 @@ def _of_phases(signal: StepSignal, verdict: Verdict, sampling: SamplingInfo) -> 
         recurrence=verdict.recurrence,
         jitter=verdict.jitter,
         periods=periods,
-        phases=_phases(verdict.phases),
+        phases=phase_rows(verdict.phases),
         regimes=_regimes(verdict),
         metrics=characterise(signal, estimate.period if estimate else None),
         sampling=sampling,

@@ -148,7 +148,7 @@ def test_signals_without_a_recurrence_name_no_period() -> None:
         result = detect_period(signal, method="ftio")
         assert not result.periodic, name
         assert result.confidence == 0.0
-        assert result.phases == result.periods == result.regimes == ()
+        assert result.periods == result.regimes == ()
         assert result.recurrence is None
         assert result.jitter is None
         assert result.metrics is not None
@@ -202,3 +202,24 @@ def test_a_period_as_long_as_the_window_is_named_as_such() -> None:
 def test_options_out_of_range_are_refused(option: dict[str, float]) -> None:
     with pytest.raises(SelectionError, match=next(iter(option))):
         detect_period_samples(np.arange(30.0), 1.0, method="ftio", **option)
+
+
+def test_phases_are_told_where_no_period_is_named() -> None:
+    """Nine bursts at uneven times: no line stands out, yet they recur, and a reader wants to know."""
+    start = np.array([1.0, 4.0, 17.0, 21.0, 42.0, 50.0, 71.0, 88.0, 96.0])
+    signal = step_signal(start, start + 0.4, np.full(9, 100), window=(0.0, 100.0))
+    result = detect_period(signal, method="ftio")
+    assert not result.periodic
+    assert [phase.start for phase in result.phases] == pytest.approx(start.tolist())
+    assert result.recurrence == pytest.approx(np.diff(start).mean())
+    assert result.jitter == pytest.approx(np.diff(start).std() / np.diff(start).mean())
+
+
+@pytest.mark.parametrize("direction", ["read", "write"])
+def test_phases_of_a_cluster_run_are_those_of_the_program(direction: str, fixtures: Path) -> None:
+    """Within a phase of IOR the bandwidth drops below its mean for seconds; it is one phase all the same."""
+    truth = json.loads((fixtures / "ior384" / "truth.json").read_text())[f"{direction}_phases"]
+    signal = open_trace(fixtures / "ior384").layers["MPI-IO"].bandwidth(direction)
+    result = detect_period(signal, method="ftio")
+    assert [phase.start for phase in result.phases] == pytest.approx(truth["starts_s"], abs=0.05)
+    assert result.recurrence == pytest.approx(truth["mean_interval_s"], rel=0.005)
