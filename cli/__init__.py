@@ -12,7 +12,7 @@ import click
 from ..export.terminal.names import printable
 from ..otf2io.errors import IostrataError
 from .group import iostrata
-from .streams import give_up_stdout, prepare_streams, stdout_fails
+from .streams import give_up_stdout, no_room, prepare_streams, stdout_fails
 
 __all__ = ["iostrata", "main"]
 
@@ -42,9 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except IostrataError as error:
         return _fail(str(error), 1)
     except OSError as error:
-        if stdout_fails():
+        if no_room(error) or stdout_fails():
             give_up_stdout()
-            return _fail(f"cannot write the output: {error.strerror}", 1)
+            reason = (error.strerror or "it is closed").lower()
+            return _fail(f"cannot write the output: {reason}; free some space or send it elsewhere", 1)
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), 1)
     except MemoryError:
         return _fail("out of memory; narrow the analysis with --window, --layer or --files", 1)

@@ -30,7 +30,7 @@ def parse_output(_context: click.Context, _option: click.Parameter, path: Path) 
     click.BadParameter
         If it does not.
     """
-    if path.suffix not in HDF5_SUFFIXES:
+    if path.suffix.lower() not in HDF5_SUFFIXES:
         raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(HDF5_SUFFIXES)}")
     return path
 
@@ -63,6 +63,9 @@ def command(
 
     OUT ends in .h5 or .nc; both are the same format. Bandwidths are means over bins of 1/fs seconds in B/s. A file that
     is there already is replaced once the new one is complete.
+
+    With --fs auto, all bandwidths share one frequency, the highest that one of them needs, while the method chooses
+    another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them.
     """
     from ..export.hdf5 import write_hdf5
     from .reading import read_trace

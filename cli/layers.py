@@ -12,6 +12,7 @@ from .options import (
     layer_option,
     reading_options,
     trace_argument,
+    traffic_option,
     window_option,
 )
 
@@ -20,6 +21,7 @@ from .options import (
 @trace_argument
 @layer_option
 @direction_option
+@traffic_option
 @window_option
 @files_option
 @reading_options
@@ -28,6 +30,7 @@ def command(
     trace: Path,
     layers: tuple[str, ...],
     direction: str | None,
+    traffic: str,
     window: Seconds | None,
     files: str,
     engine: str,
@@ -50,9 +53,9 @@ def command(
         from ..export.documents import layers_document
         from ..export.json_text import json_text
 
-        click.echo(json_text(layers_document(opened, chosen, directions)))
+        click.echo(json_text(layers_document(opened, chosen, directions, traffic)))
     else:
         from ..export.terminal.console import stdout_console
         from ..export.terminal.layers import print_layers
 
-        print_layers(opened, chosen, directions, stdout_console())
+        print_layers(opened, chosen, directions, stdout_console(), traffic)

@@ -131,7 +131,7 @@ def files_option(command: Command) -> Command:
         default="application",
         show_default=True,
         help="Files that count: those of the application (no system files, files of the MPI library, pipes, "
-        "standard streams), all, or those whose full name matches a pattern such as '/scratch/*.nc'.",
+        "standard streams), all, or those whose full name matches a pattern such as '/scratch/*.nc' or '*out.nc'.",
     )(command)
 
 
@@ -155,6 +155,6 @@ def reading_options(command: Command) -> Command:
         "--workers",
         metavar="N",
         type=click.IntRange(min=1),
-        help="Number of threads that read.  [default: one per core]",
+        help="Number of threads that read.  [default: 1]",
     )
     return engine(workers(command))

@@ -52,6 +52,10 @@ def command(
 
     One verdict per layer and direction that moved bytes: the period in s with its uncertainty and the confidence in it
     (0 to 1), or why there is none. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s).
+
+    Substantial I/O is what runs above the signal's mean bandwidth: R_IO is its share of the time, B_IO its mean
+    bandwidth, and its stretches are the phases. The periodicity score, 0 to 1, says how much the periods are alike in
+    their volume and in their share of substantial I/O: 1 where all are the same.
     """
     from ..export.layer_periods import DIRECTIONS, chosen_layers, layer_periods
     from .progress import Progress
@@ -74,4 +78,4 @@ def command(
         from ..export.terminal.console import stdout_console
         from ..export.terminal.periods import print_periods
 
-        print_periods(opened, periods, stdout_console())
+        print_periods(opened, periods, stdout_console(), traffic)

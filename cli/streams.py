@@ -1,6 +1,7 @@
 """Stdout and stderr as they come: of any encoding, and perhaps gone or full before all is written."""
 
 import codecs
+import errno
 import os
 import sys
 from typing import Final
@@ -18,8 +19,17 @@ def prepare_streams() -> None:
             reconfigure(errors=_ERRORS)
 
 
+def no_room(error: OSError) -> bool:
+    """Tell whether `error` comes of printing to a full disk.
+
+    Nothing that is read fails so, and files that are written have a name. Python forgets what it could not write, so
+    `stdout_fails` may find nothing wrong any more.
+    """
+    return error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def stdout_fails() -> bool:
-    """Tell whether what was printed cannot be written: a full disk, for one."""
+    """Tell whether what was printed, and is still held back, cannot be written."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -30,6 +40,8 @@ def stdout_fails() -> bool:
 
 def give_up_stdout() -> None:
     """Send to nowhere what stdout still holds; Python would try to write it, and complain, when it ends."""
+    if sys.stdout is None:
+        return
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -33,7 +33,6 @@ def info_document(summary: ArchiveSummary) -> Document:
             "nodes": summary.nodes,
             "events": summary.events,
         },
-        "program": definitions.program,
         "format": {"otf2_version": ".".join(map(str, anchor.version)), "trace_format": anchor.trace_format},
         "clock": {
             "ticks_per_second": clock.ticks_per_second,
@@ -73,26 +72,40 @@ def info_document(summary: ArchiveSummary) -> Document:
     }
 
 
-def layers_document(trace: Trace, layers: Iterable[Layer], directions: Iterable[str] = DIRECTIONS) -> Document:
-    """Return the document of ``iostrata layers``: an entry per layer and direction that had operations."""
+def layers_document(
+    trace: Trace, layers: Iterable[Layer], directions: Iterable[str] = DIRECTIONS, traffic: str = "all"
+) -> Document:
+    """Return the document of ``iostrata layers``: an entry per layer and direction that had operations.
+
+    Only operations of `traffic` count. Flushes have neither a direction nor a traffic: they stand apart, all of them.
+    """
     layers, directions = tuple(layers), tuple(directions)
-    entries = [layer.statistics(direction) for layer in layers for direction in directions]
+    entries = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
     return {
         **_head(trace),
-        "layers": [entry.to_dict() for entry in entries if entry.operations],
+        "layers": [{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],
         "flushes": [
             {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
             for layer in layers
             if layer.flushes
         ],
         "set_aside": trace.set_aside.to_dict(),
+        "unmatched_events": trace.unmatched_events,
         "damage": _damage(trace.damage),
     }
 
 
-def handles_document(trace: Trace) -> Document:
-    """Return the document of ``iostrata handles``: every handle; `set_aside` says why one does not count."""
-    return {**_head(trace), "handles": trace.handles.to_dict(), "damage": _damage(trace.damage)}
+def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Document:
+    """Return the document of ``iostrata handles``: every handle; `set_aside` says why one does not count.
+
+    `layers` only picks entries. Their parents and their numbers, those of subtrees among them, stay those of the whole
+    forest.
+    """
+    handles = trace.handles.to_dict()
+    if layers is not None:
+        wanted = {layer.name for layer in layers}
+        handles = [handle for handle in handles if handle["layer"] in wanted]
+    return {**_head(trace), "handles": handles, "damage": _damage(trace.damage)}
 
 
 def periods_document(trace: Trace, periods: Iterable[LayerPeriod]) -> Document:
@@ -109,6 +122,7 @@ def periods_document(trace: Trace, periods: Iterable[LayerPeriod]) -> Document:
             }
             for period in periods
         ],
+        "set_aside": trace.set_aside.to_dict(),
         "damage": _damage(trace.damage),
     }
 

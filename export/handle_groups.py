@@ -1,7 +1,7 @@
 """Handles that are alike, taken together: a tree short enough to read, from a forest of any size."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,22 +49,28 @@ class HandleGroup:
     subtree_bytes: int | float = 0
 
 
-def handle_groups(forest: HandleForest) -> list[HandleGroup]:
+def handle_groups(forest: HandleForest, chosen: Collection[str] | None = None) -> list[HandleGroup]:
     """Return the roots of the groups of all handles that are not set aside.
 
-    A handle whose parent is set aside hangs below its nearest ancestor that is not. Linear in the number of handles.
+    A handle whose parent is left out hangs below its nearest ancestor that is not. Linear in the number of handles.
+
+    Parameters
+    ----------
+    forest : HandleForest
+    chosen : collection of str, optional
+        Layers whose handles are not left out; all unless given. Sums over what is below a group count these only.
     """
     layers = forest.layer
+    kept = _shown(forest, chosen)
     columns = (forest.operations.tolist(), forest.bytes_read.tolist(), forest.bytes_written.tolist())
     amounts = list(zip(*columns, strict=True))
     parents = forest.parent.tolist()
-    shown = (file for file, reason in zip(forest.file, forest.set_aside, strict=True) if file and reason is None)
-    shown_as = series_names(shown)
+    shown_as = series_names(file for file, shown in zip(forest.file, kept, strict=True) if file and shown)
     groups: dict[tuple[int, str | None, str | None, str], HandleGroup] = {}
     group_of: list[HandleGroup | None] = [None] * len(forest)
     for row in np.argsort(forest.depth, kind="stable").tolist():
         parent = group_of[parents[row]] if parents[row] >= 0 else None
-        if forest.set_aside[row] is not None:
+        if not kept[row]:
             group_of[row] = parent
             continue
         file = forest.file[row]
@@ -83,6 +89,14 @@ def handle_groups(forest: HandleForest) -> list[HandleGroup]:
             group.files.add(file)
         group_of[row] = group
     return _linked(list(groups.values()))
+
+
+def _shown(forest: HandleForest, chosen: Collection[str] | None = None) -> list[bool]:
+    """Return for each handle whether it is not set aside and, where layers are `chosen`, of one of them."""
+    return [
+        reason is None and (chosen is None or layer in chosen)
+        for reason, layer in zip(forest.set_aside, forest.layer, strict=True)
+    ]
 
 
 def series_names(names: Iterable[str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The layers of a trace as a netCDF-4 file, which is an HDF5 file: bandwidth, handles, statistics, damage, periods."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -14,18 +14,21 @@ from ..analysis.registry import DEFAULT_METHOD
 from ..analysis.results import PeriodResult
 from ..layers.layer import TRAFFIC
 from ..layers.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency, bin_count
+from ..layers.signal import StepSignal
 from ..layers.trace import Trace
 from ..otf2io.errors import SelectionError
 from .atomic import atomic_file
+from .documents import SCHEMA_VERSION
 from .hdf5_groups import write_damage, write_handles, write_statistics
 from .hdf5_periods import PeriodSearch, write_periods
 from .hdf5_storage import HDF5Storage
 from .hdf5_variables import GroupWriter
 from .layer_periods import DIRECTIONS, chosen_layers
 
-SCHEMA_VERSION: Final = 1
 _AT_ONCE: Final = 2**20
 """Bins of the time axis that are made at once."""
+
+PlacedSignals = Iterator[tuple[tuple[int, int], StepSignal]]
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,13 @@ def write_hdf5(
     wanted = (layers,) if isinstance(layers, str) else layers or ()
     names = tuple(layer.name for layer in chosen_layers(trace, wanted) if layer.directions)
     start, end = trace.window
-    rate = _common_frequency(trace, names, traffic) if fs == "auto" else fs
+    signals = _bandwidths(trace, names, traffic)
+    if fs == "auto":
+        made = dict(signals)
+        rate = max(map(automatic_frequency, made.values()), default=FEWEST_AUTOMATIC_BINS / (end - start))
+        signals = _released(made)
+    else:
+        rate = fs
     bins = bin_count(end - start, rate)
     rate = float(rate)
     search = PeriodSearch(method or DEFAULT_METHOD, fs) if periods else None
@@ -129,8 +138,8 @@ def write_hdf5(
                 method=search.method if search else "none",
             )
             _write_axes(root, names, start, rate, bins)
-            results = _write_bandwidth(root, trace, names, traffic, rate, search)
-            write_handles(root.subgroup("handles"), trace.handles)
+            results = _write_bandwidth(root, signals, len(names), rate, search)
+            write_handles(root.subgroup("handles"), trace.handles, names)
             write_statistics(root.subgroup("statistics"), trace, names)
             write_damage(root.subgroup("damage"), trace.damage)
             if search:
@@ -139,11 +148,17 @@ def write_hdf5(
     return WrittenFile(Path(path), size, bins, rate, names)
 
 
-def _common_frequency(trace: Trace, names: tuple[str, ...], traffic: str) -> float:
-    """Return the largest of the signals' automatic frequencies, each of which knows its limit."""
-    start, end = trace.window
-    signals = (trace.layers[name].bandwidth(direction, traffic) for name in names for direction in DIRECTIONS)
-    return max(map(automatic_frequency, signals), default=FEWEST_AUTOMATIC_BINS / (end - start))
+def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
+    """Make one bandwidth after the other, each with its row of ``layer`` and of ``direction``."""
+    for row, name in enumerate(names):
+        for column, direction in enumerate(DIRECTIONS):
+            yield (row, column), trace.layers[name].bandwidth(direction, traffic)
+
+
+def _released(signals: dict[tuple[int, int], StepSignal]) -> PlacedSignals:
+    """Hand out `signals` and forget each, so that its memory is free before the next is sampled."""
+    for place in list(signals):
+        yield place, signals.pop(place)
 
 
 def _provenance(trace: Trace) -> dict[str, str | int]:
@@ -184,9 +199,9 @@ def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: flo
 
 
 def _write_bandwidth(
-    root: GroupWriter, trace: Trace, names: tuple[str, ...], traffic: str, fs: float, search: PeriodSearch | None
+    root: GroupWriter, signals: PlacedSignals, layers: int, fs: float, search: PeriodSearch | None
 ) -> dict[tuple[int, int], PeriodResult]:
-    """Write one signal after the other, so that only one is in memory; return the periods by layer and direction."""
+    """Write one signal after the other; return the periods by layer and direction."""
     bandwidth = root.empty(
         "bandwidth",
         ("layer", "direction", "time"),
@@ -196,16 +211,14 @@ def _write_bandwidth(
         units="byte s-1",
         cell_methods="time: mean",
     )
-    errors = np.zeros((len(names), len(DIRECTIONS)))
+    errors = np.zeros((layers, len(DIRECTIONS)))
     results = {}
-    for row, name in enumerate(names):
-        for column, direction in enumerate(DIRECTIONS):
-            signal = trace.layers[name].bandwidth(direction, traffic)
-            samples = signal.sample(fs, abstraction_error=True)
-            root.part(bandwidth, (row, column), samples.values)
-            errors[row, column] = samples.abstraction_error
-            if search and signal.volume > 0:
-                results[row, column] = search.of(signal)
+    for place, signal in signals:
+        samples = signal.sample(fs, abstraction_error=True)
+        root.part(bandwidth, place, samples.values)
+        errors[place] = samples.abstraction_error
+        if search and signal.volume > 0:
+            results[place] = search.of(signal)
     root.numbers(
         "abstraction_error",
         ("layer", "direction"),

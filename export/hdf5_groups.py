@@ -60,12 +60,32 @@ _REQUESTS: Final = (
 )
 
 
-def write_handles(writer: GroupWriter, handles: HandleForest) -> None:
-    """Write the forest of handles, one row a handle; all handles, also those of files that are set aside."""
+def write_handles(writer: GroupWriter, handles: HandleForest, names: tuple[str, ...]) -> None:
+    """Write the forest of handles, one row a handle; all handles, also those of files that are set aside.
+
+    The name of a handle's layer stands in a variable ``layer``, which xarray's DataTree hides behind the coordinate of
+    that name of the root; ``layer_row`` says the same where ``layer`` cannot be seen.
+
+    Parameters
+    ----------
+    writer : GroupWriter
+    handles : HandleForest
+    names : tuple of str
+        Layers of the dimension ``layer`` of the root.
+    """
     row = ("handle",)
     writer.dimension("handle", len(handles))
     writer.numbers(
         "parent", row, handles.parent, long_name="row of the parent in the dimension handle, -1 at a root", units="1"
+    )
+    rows: dict[str | None, int] = {name: number for number, name in enumerate(names)}
+    of_forest = np.array([rows.get(name, -1) for name in (*handles.layers, None)], np.int32)  # −1 is the last
+    writer.numbers(
+        "layer_row",
+        row,
+        of_forest[handles.layer_row],
+        long_name="row of the handle's layer in the dimension layer of the root, -1 where the layer is not there",
+        units="1",
     )
     for name, units, long_name in _HANDLE_NUMBERS:
         writer.numbers(name, row, getattr(handles, name), long_name=long_name, units=units)
@@ -79,7 +99,12 @@ def write_handles(writer: GroupWriter, handles: HandleForest) -> None:
         flag_meanings="no yes",
     )
     texts: tuple[tuple[str, Sequence[str | None], str], ...] = (
-        ("layer", handles.layer, "layer of the handle, empty where the trace does not define its paradigm"),
+        (
+            "layer",
+            handles.layer,
+            "layer of the handle, empty where the trace does not define its paradigm; "
+            "readers that merge groups show the root's layer in its place, for them there is layer_row",
+        ),
         ("file", handles.file, "file of the handle, empty where it has none"),
         ("name", handles.name, "name of the handle"),
         ("set_aside_reason", handles.set_aside, "why the handle is set aside, empty where it is not"),

@@ -5,10 +5,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from ..layers.trace import PROCESS
 from ..otf2io.archive import Archive
 from ..otf2io.definitions import Clock, Definitions, Paradigm
-from ..otf2io.records import UNDEFINED_UINT32
 
 
 @dataclass(frozen=True)
@@ -61,17 +59,6 @@ class ArchiveSummary:
     files_per_system: tuple[tuple[str, str, int], ...]
 
 
-def rank_count(definitions: Definitions) -> int:
-    """Return the number of processes."""
-    return int(np.count_nonzero(definitions.groups.kind == PROCESS))
-
-
-def node_count(definitions: Definitions) -> int:
-    """Return the number of system tree nodes that processes ran on."""
-    nodes = definitions.groups.node[definitions.groups.kind == PROCESS]
-    return len(np.unique(nodes[nodes >= 0]))
-
-
 def start_time(clock: Clock) -> str | None:
     """Return the trace's start in UTC, ISO 8601 to the millisecond; None where unknown or no date that exists."""
     if clock.realtime_ns is None:
@@ -89,8 +76,8 @@ def summarise(archive: Archive) -> ArchiveSummary:
     handles = definitions.handles
     return ArchiveSummary(
         archive=archive,
-        ranks=rank_count(definitions),
-        nodes=node_count(definitions),
+        ranks=definitions.process_count,
+        nodes=definitions.node_count,
         locations=len(definitions.locations.id),
         events=sum(definitions.locations.events.tolist()),
         paradigms=tuple(_paradigm_counts(definitions)),
@@ -125,7 +112,7 @@ def _communicators(definitions: Definitions) -> tuple[CommunicatorSize, ...]:
         CommunicatorSize(
             communicator.id,
             communicator.name,
-            None if communicator.group in (None, UNDEFINED_UINT32) else sizes.get(communicator.group),
+            None if communicator.group is None else sizes.get(communicator.group),
         )
         for communicator in definitions.communicators
     )

@@ -1,12 +1,13 @@
 """The terminal view of ``iostrata handles``."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
+from ...layers.layer import Layer
 from ...layers.trace import Trace
 from ..handle_groups import HandleGroup, handle_groups
 from .console import bounded
@@ -21,17 +22,26 @@ _DEEPEST: Final = 12
 """Levels that are indented; a broken trace can chain its handles up without end."""
 
 
-def print_handles(trace: Trace, console: Console) -> None:
-    """Print the tree of handles, those that are alike on one line, and how many are set aside."""
+def print_handles(trace: Trace, console: Console, layers: Iterable[Layer] | None = None) -> None:
+    """Print the tree of handles, those that are alike on one line, and how many are set aside.
+
+    Of `layers` only, where they are given.
+    """
     forest = trace.handles
+    chosen = None if layers is None else {layer.name for layer in layers}
     print_heading(trace, console)
-    roots = handle_groups(forest)
+    roots = handle_groups(forest, chosen)
     if roots:
         for line in _tree(roots, console):
             console.print(line, no_wrap=True, overflow="ignore", crop=bounded(console))
         console.print()
-        console.print(Text("below: operations here and beneath; * stands for numbers that differ", style="dim"))
-    reasons = Counter(reason for reason in forest.set_aside if reason is not None)
+        beneath = "here and beneath" if chosen is None else "here and beneath, on handles of these layers"
+        console.print(Text(f"below: operations {beneath}; * stands for numbers that differ", style="dim"))
+    reasons = Counter(
+        reason
+        for reason, layer in zip(forest.set_aside, forest.layer, strict=True)
+        if reason is not None and (chosen is None or layer in chosen)
+    )
     if reasons:
         hint = "; --files all shows them" if trace.files == "application" else ""
         console.print(Text(f"Set aside: {counted(sum(reasons.values()), 'handle')}{hint}"))

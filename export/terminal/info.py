@@ -1,5 +1,7 @@
 """The terminal view of ``iostrata info``."""
 
+from typing import Final
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -7,6 +9,9 @@ from rich.text import Text
 from ..summary import ArchiveSummary, start_time
 from .names import printable
 from .units import count_text, counted, frequency_text, seconds_text
+
+_ROOMY: Final = 80
+"""Columns from which on there is room between the columns of the table."""
 
 
 def print_info(summary: ArchiveSummary, console: Console) -> None:
@@ -19,7 +24,7 @@ def print_info(summary: ArchiveSummary, console: Console) -> None:
     console.print(facts)
     if summary.paradigms:
         console.print()
-        console.print(_paradigms(summary))
+        console.print(_paradigms(summary, gap=2 if console.width >= _ROOMY else 1))
 
 
 def _facts(summary: ArchiveSummary) -> list[tuple[str, str]]:
@@ -31,7 +36,6 @@ def _facts(summary: ArchiveSummary) -> list[tuple[str, str]]:
     facts = [
         ("trace", printable(str(anchor.path))),
         ("format", f"OTF2 {'.'.join(map(str, anchor.version))}, trace format {anchor.trace_format}"),
-        ("program", printable(definitions.program) if definitions.program else "not recorded"),
         ("start", start if start is not None else "not recorded"),
         ("duration", f"{seconds_text(clock.duration)}, clock of {frequency_text(clock.ticks_per_second)}"),
         (
@@ -55,14 +59,14 @@ def _facts(summary: ArchiveSummary) -> list[tuple[str, str]]:
     return facts
 
 
-def _paradigms(summary: ArchiveSummary) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("paradigm", overflow="fold")
+def _paradigms(summary: ArchiveSummary, gap: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
+    table.add_column("paradigm", overflow="fold", min_width=8)
     table.add_column("name", overflow="fold")
-    table.add_column("class")
+    table.add_column("class", no_wrap=True)
     for title in ("handles", "roots", "files"):
-        table.add_column(title, justify="right")
-    table.add_column("properties", overflow="fold")
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("properties", overflow="fold", min_width=10)
     for counts in summary.paradigms:
         paradigm = counts.paradigm
         table.add_row(

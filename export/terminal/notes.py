@@ -51,16 +51,16 @@ def print_counts(counts: Mapping[str, int], console: Console) -> None:
 
 
 def print_damage(report: DamageReport, console: Console) -> None:
-    """Print which locations have lost events; nothing for a sound trace."""
-    if not report.damaged:
-        return
-    console.print(Text(damage_summary(report), style="bold red"))
+    """Print which locations have lost events; nothing for a sound trace.
+
+    What the loss sums up to, `damage_summary`, is for stderr and not repeated here.
+    """
     for damage in report.locations[:_LOCATIONS_SHOWN]:
         read = f"{count_text(damage.events_read)} of {counted(damage.events_expected, 'event')} read"
-        console.print(Text(f"  location {damage.location}: {read}; {printable(damage.reason)}"))
+        console.print(Text(f"Damaged location {damage.location}: {read}; {printable(damage.reason)}", style="red"))
     hidden = len(report.locations) - _LOCATIONS_SHOWN
     if hidden > 0:
-        console.print(Text(f"  and {counted(hidden, 'further location')}; --json names them all"))
+        console.print(Text(f"and {counted(hidden, 'further damaged location')}; --json names them all", style="red"))
 
 
 def damage_summary(report: DamageReport) -> str:

@@ -16,7 +16,7 @@ from ..layer_periods import LayerPeriod
 from .console import bounded, curve_width
 from .curve import area_rows, axis_row, interval_row, points_per_column, tick_row
 from .names import printable
-from .notes import print_damage, print_heading
+from .notes import print_damage, print_heading, print_set_aside
 from .units import bytes_text, counted, frequency_text, interval_text, rate_text, seconds_text, share_text
 
 _HEIGHT: Final = 4
@@ -27,8 +27,11 @@ _CLOSEST_TICKS: Final = 3
 _REGIMES_SHOWN: Final = 12
 
 
-def print_periods(trace: Trace, periods: Iterable[LayerPeriod], console: Console) -> None:
-    """Print a block per layer and direction: the bandwidth over the window, its phases, and the verdict."""
+def print_periods(trace: Trace, periods: Iterable[LayerPeriod], console: Console, traffic: str = "all") -> None:
+    """Print a block per layer and direction: the bandwidth over the window, its phases, and the verdict.
+
+    `traffic` is what was looked at, also where nothing was found.
+    """
     print_heading(trace, console)
     nothing = True
     for period in periods:
@@ -36,7 +39,11 @@ def print_periods(trace: Trace, periods: Iterable[LayerPeriod], console: Console
         console.print()
         nothing = False
     if nothing:
-        console.print("No bytes were moved by these layers and directions on the selected files.")
+        what, hint = "No bytes were moved", ""
+        if traffic != "all":
+            what, hint = f"No bytes were moved as {traffic} traffic", "; --traffic all looks at all of it"
+        console.print(Text(f"{what} by these layers and directions on the selected files{hint}."))
+    print_set_aside(trace, console)
     print_damage(trace.damage, console)
 
 
@@ -127,7 +134,10 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     sampling = result.sampling
     if sampling.fs is not None:
         chosen = " (automatic)" if sampling.automatic else ""
-        yield f"method {result.method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
+        text = f"method {result.method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
+        if sampling.abstraction_error is not None:
+            text += f", abstraction error {100 * sampling.abstraction_error:.3g} % of the bytes"
+        yield text
     else:
         yield f"method {result.method}, on the exact signal"
 
@@ -138,10 +148,11 @@ def _metrics(result: PeriodResult) -> Iterator[str]:
         return
     parts = []
     if metrics.r_io is not None and metrics.b_io is not None:
-        parts.append(f"I/O takes {share_text(metrics.r_io, 1)} of the time at {rate_text(metrics.b_io)}")
+        share, rate = share_text(metrics.r_io, 1), rate_text(metrics.b_io)
+        parts.append(f"above the mean rate for {share} of the time (R_IO), at {rate} there (B_IO)")
     if metrics.volume_per_period is not None:
         parts.append(f"{bytes_text(metrics.volume_per_period)} a period")
     if metrics.periodicity_score is not None:
-        parts.append(f"periodicity score {metrics.periodicity_score:.2f}")
+        parts.append(f"periodicity score {metrics.periodicity_score:.2f} (1: all periods alike)")
     if parts:
         yield ", ".join(parts)

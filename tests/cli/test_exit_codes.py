@@ -98,6 +98,7 @@ def test_a_path_below_a_file(run, fixtures):
     [
         ("layers", "--layer", "PnetCDF"),
         ("periods", "--layer", "mpi-io"),
+        ("handles", "--layer", "netCDF"),
         ("layers", "--window", "100:200"),
         ("handles", "--window", "100:"),
         ("periods", "--window", ":-1"),
@@ -130,6 +131,7 @@ def test_an_unknown_layer_is_told_the_known_ones(run, fixtures):
         ("layers", "a", "--workers", "0"),
         ("layers", "a", "--workers", "many"),
         ("periods", "a", "--traffic", "some"),
+        ("layers", "a", "--traffic", "some"),
         ("periods", "a", "--method", "guess"),
         *(("periods", "a", "--fs", fs) for fs in ("", "0", "-1", "nan", "inf", "1 Hz")),
         *(("layers", "a", "--window", window) for window in ("", "5", "2:1", "1:1", "a:b", "0:inf", "nan:", "1:2:3")),
@@ -194,7 +196,8 @@ def test_a_full_disk_under_the_output(command_path, environment, fixtures, as_js
         command = [command_path, "layers", str(fixtures / "ckpt4_linktime"), *as_json]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
     assert done.returncode == 1
-    assert "No space left" in one_error(done.stderr)
+    message = "cannot write the output: no space left on device; free some space or send it elsewhere"
+    assert one_error(done.stderr) == f"iostrata: error: {message}\n"
 
 
 def test_a_process_without_stdout(command_path, environment, fixtures):

@@ -5,6 +5,7 @@ import json
 import pkgutil
 import subprocess
 import sys
+import threading
 
 import click
 import iostrata.cli
@@ -91,3 +92,31 @@ def test_the_version_is_that_of_the_package(run):
     from importlib.metadata import version
 
     assert run("--version").stdout == f"iostrata {version('iostrata')}\n"
+
+
+def options_of(name):
+    command = importlib.import_module(f"iostrata.cli.{name}").command
+    return {option.name: option for option in command.params if isinstance(option, click.Option)}
+
+
+def test_common_options_are_where_they_apply():
+    for name in ("layers", "periods", "convert"):
+        assert {"layers", "traffic", "window", "files", "workers"} <= set(options_of(name))
+    assert {"layers", "window", "files", "workers"} <= set(options_of("handles"))
+
+
+def test_the_number_of_workers_is_what_the_help_says(fixtures, monkeypatch, capsys):
+    used = []
+    start = threading.Thread.start
+
+    def counted(thread):
+        used.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", counted)
+    assert iostrata.cli.main(["layers", str(fixtures / "threads2"), "--engine", "library", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["layers"]
+    usual = len(used)
+    assert iostrata.cli.main(["layers", str(fixtures / "threads2"), "--engine", "library", "--workers", "1"]) == 0
+    assert len(used) == 2 * usual
+    assert "[default: 1]" in options_of("layers")["workers"].help

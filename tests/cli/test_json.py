@@ -180,19 +180,6 @@ def test_total_is_read_and_write_together(document, fixtures):
             assert entry[key] == sum(part[key] for part in parts)
 
 
-def test_own_and_inherited_traffic_are_all_of_it(document, fixtures):
-    volumes = {}
-    for traffic in ("all", "own", "inherited"):
-        for entry in document("periods", fixtures / "nonblocking4", "--traffic", traffic)["layers"]:
-            assert entry["traffic"] == traffic
-            volumes[traffic, entry["layer"], entry["direction"]] = entry["bytes"]
-    assert {key[0] for key in volumes} == {"all", "own", "inherited"}
-    for (traffic, *place), volume in volumes.items():
-        if traffic == "all":
-            parts = (volumes.get((part, *place), 0) for part in ("own", "inherited"))
-            assert volume == pytest.approx(sum(parts), rel=1e-12)
-
-
 def test_windows_cut_a_trace_without_loss(document, fixtures):
     whole = {(e["layer"], e["direction"]): e["bytes"] for e in document("layers", fixtures / "ior384")["layers"]}
     for place, volume in whole.items():
@@ -254,3 +241,36 @@ def test_info_reads_no_events(document, run, copy_of):
     done = run("info", folder, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == whole
+
+
+def test_a_layer_of_handles_is_picked_as_it_is(document, fixtures):
+    everything = document("handles", fixtures / "ncckpt4")["handles"]
+    picked = document("handles", fixtures / "ncckpt4", "--layer", "HDF5", "--layer", "POSIX")["handles"]
+    assert picked == [handle for handle in everything if handle["layer"] in ("HDF5", "POSIX")]
+    assert 0 < len(picked) < len(everything)
+
+
+def test_the_view_of_handles_has_the_layer_only(run, fixtures):
+    text = run("handles", fixtures / "ncckpt4", "--layer", "HDF5").stdout
+    tree = text.split("\n\n")[1].splitlines()[1:]
+    assert len(tree) == 2
+    assert all(line.startswith("HDF5 /scratch/") for line in tree)
+    assert "Set aside" not in text
+
+
+def test_what_is_set_aside_is_the_same_in_layers_and_periods(document, fixtures):
+    aside = document("periods", fixtures / "ckpt4")["set_aside"]
+    assert aside["operations"] > 0
+    assert aside == document("layers", fixtures / "ckpt4")["set_aside"]
+
+
+def test_info_has_nothing_that_no_trace_tells(document, run, fixtures):
+    assert "program" not in document("info", fixtures / "ncckpt4")
+    assert not any(line.startswith("program") for line in run("info", fixtures / "ncckpt4").stdout.splitlines())
+
+
+def test_too_few_samples_are_told_in_a_sentence(document, fixtures):
+    options = ("--layer", "MPI-IO", "--direction", "write", "--method", "ftio", "--fs", "0.01")
+    (entry,) = document("periods", fixtures / "ior384", *options)["layers"]
+    assert entry["sampling"]["samples"] == 1
+    assert entry["reason"] == "Too few samples (1): a frequency can reach a z-score of 3 only from 20 samples on."

@@ -36,7 +36,7 @@ def test_a_pipe_gets_whole_names(run, copy_of):
     assert "/scratch/demo/run/ncckpt4/input.nc" in run("handles", deep, COLUMNS="40").stdout
 
 
-@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize("columns", [60, 80, 200])
 @pytest.mark.parametrize("archive", ARCHIVES)
 @pytest.mark.parametrize("command", READERS)
 def test_a_terminal_is_not_overrun(run_on_terminal, fixtures, command, archive, columns):
@@ -119,3 +119,17 @@ def test_neither_can_the_path_of_a_trace(run, copy_of, command):
 def test_the_name_itself_is_still_told(run, copy_of):
     folder = patched(copy_of("ckpt4_linktime"), b"run.log", b"[red]\x1bx")
     assert "/[red]\\x1bx" in run("handles", folder).stdout
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_layers_keep_their_names_on_a_narrow_terminal(run_on_terminal, document, fixtures, columns):
+    text = SEQUENCE.sub("", run_on_terminal(columns, "layers", fixtures / "ncckpt4"))
+    named = [line.split()[0] for line in text.splitlines() if re.match(r"\S+ +(read|write) ", line)]
+    assert named == list(dict.fromkeys(entry["layer"] for entry in document("layers", fixtures / "ncckpt4")["layers"]))
+    assert "…" not in text
+
+
+def test_headings_of_info_are_whole_on_a_narrow_terminal(run_on_terminal, fixtures):
+    lines = SEQUENCE.sub("", run_on_terminal(60, "info", fixtures / "ncckpt4")).splitlines()
+    assert ["paradigm", "name", "class", "handles", "roots", "files", "properties"] in [line.split() for line in lines]
+    assert "…" not in "".join(lines)

@@ -40,6 +40,20 @@ def test_what_is_below_a_group_is_the_sum_of_what_it_holds(archive):
         assert weights == sorted(weights, reverse=True)
 
 
+@pytest.mark.parametrize("chosen", [{"POSIX"}, {"netCDF", "POSIX"}, {"HDF5"}, set()], ids=lambda names: "+".join(names))
+def test_layers_that_are_not_chosen_are_left_out_of_the_tree_and_its_sums(chosen):
+    forest = open_trace(FIXTURES / "ncckpt4").handles
+    groups = list(walk(handle_groups(forest, chosen)))
+    rows = [row for row, layer in enumerate(forest.layer) if layer in chosen and forest.set_aside[row] is None]
+    assert {group.layer for group in groups} == chosen
+    assert sum(group.handles for group in groups) == len(rows)
+    roots = [group for group in groups if group.parent is None]
+    assert sum(group.subtree_operations for group in roots) == forest.operations[rows].sum()
+    if chosen == {"netCDF", "POSIX"}:
+        # HDF5 and MPI-IO stand between them.
+        assert {group.parent.layer for group in groups if group.layer == "POSIX" and group.parent} == {"netCDF"}
+
+
 def test_files_of_a_series_stand_on_one_line():
     root = handle_groups(open_trace(FIXTURES / "ckpt4").handles)[0]
     assert (root.layer, root.handles, len(root.files), root.bytes_written) == ("MPI-IO", 20, 20, 167_772_160)

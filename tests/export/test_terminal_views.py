@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata import detect_period, open_trace, step_signal
-from iostrata.analysis.results import Period, Phase, Regime
+from iostrata.analysis.results import Period, PeriodMetrics, Phase, Regime
 from iostrata.export.layer_periods import LayerPeriod
 from iostrata.export.terminal.console import UNBOUNDED, bounded, stdout_console
 from iostrata.export.terminal.handles import print_handles
+from iostrata.export.terminal.layers import print_layers
+from iostrata.export.terminal.notes import damage_summary
 from iostrata.export.terminal.periods import print_periods
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -139,3 +141,80 @@ def test_a_volume_in_no_time_is_drawn_too(trace):
     bottom = lines[top + 3][12:]
     # An impulse on an edge belongs to the part that ends there, the first one to the first part.
     assert [column for column, dots in enumerate(bottom) if dots not in "⠀ "] == [0, 9]
+
+
+def test_how_the_sampling_was_done_has_its_error(trace, bursts):
+    sampling = replace(bursts.result.sampling, fs=4.0, samples=400, automatic=True, abstraction_error=0.12345)
+    text = shown(print_periods, trace, [replace(bursts, result=replace(bursts.result, sampling=sampling))])
+    assert "  method ftio, 400 bins at 4 Hz (automatic), abstraction error 12.3 % of the bytes\n" in text
+    exact = replace(sampling, fs=None, abstraction_error=None)
+    text = shown(print_periods, trace, [replace(bursts, result=replace(bursts.result, sampling=exact))])
+    assert "abstraction" not in text
+
+
+def test_metrics_say_what_they_are(trace, bursts):
+    metrics = PeriodMetrics(r_io=0.04, b_io=15.5e9, periodicity_score=0.9)
+    text = shown(print_periods, trace, [replace(bursts, result=replace(bursts.result, metrics=metrics))])
+    assert "  above the mean rate for 4 % of the time (R_IO), at 15.5 GB/s there (B_IO), " in text
+    assert "periodicity score 0.90 (1: all periods alike)\n" in text
+
+
+def test_periods_tell_what_is_set_aside(bursts):
+    trace = open_trace(FIXTURES / "ckpt4")
+    aside = trace.set_aside
+    assert aside.operations
+    assert f"Set aside: {aside.operations:,} operations with " in shown(print_periods, trace, [bursts])
+    assert "Set aside" not in shown(print_periods, trace.select(files="all"), [bursts])
+
+
+def test_the_traffic_in_which_nothing_was_found_is_named(trace):
+    usual = shown(print_periods, trace, [])
+    assert "traffic" not in usual
+    stream = StringIO()
+    print_periods(trace, [], stdout_console(stream), "own")
+    assert "No bytes were moved as own traffic" in stream.getvalue()
+    assert "--traffic all" in stream.getvalue()
+
+
+def cells(trace, width):
+    """Return the words of the rows that the table of layers has in so many columns."""
+    lines = shown(print_layers, trace, trace.layers.values(), ("read", "write"), width=width).splitlines()
+    rows = [line.split() for line in lines if {"read", "write"} & set(line.split()[:2])]
+    assert max(map(len, lines)) <= width
+    assert rows
+    return rows
+
+
+@pytest.mark.parametrize("width", [32, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 400])
+def test_a_table_too_wide_gives_up_columns_and_no_part_of_any_number(width):
+    trace = open_trace(FIXTURES / "ncckpt4")
+    complete = {word for row in cells(trace, 400) for word in row}
+    rows = cells(trace, width)
+    assert {word for row in rows for word in row} <= complete
+    assert {row[0] for row in rows} == set(trace.layers)
+    assert all("MB" in row or "kB" in row for row in rows)
+
+
+def test_columns_that_are_left_out_are_named():
+    trace = open_trace(FIXTURES / "ncckpt4")
+    layers = trace.layers.values()
+    assert "Too narrow for: files, ranks, request median.\n" in shown(print_layers, trace, layers, ("write",), width=60)
+    for width in (80, 200, None):
+        assert "Too narrow" not in shown(print_layers, trace, layers, ("write",), width=width)
+
+
+def test_a_layer_with_a_long_name_is_folded_and_keeps_its_numbers():
+    trace = open_trace(FIXTURES / "ior384")
+    layer = replace(trace.layers["MPI-IO"], name="x" * 100)
+    lines = shown(print_layers, trace, [layer], ("write",), width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "".join(line.split(" ")[0] for line in lines if line.startswith("x")) == "x" * 100
+    assert "64.4 GB" in next(line for line in lines if line.startswith("x"))
+
+
+def test_damaged_locations_stand_by_themselves():
+    broken = open_trace(FIXTURES / "broken_race_corruption")
+    (lost,) = broken.damage.locations
+    text = shown(print_layers, broken, broken.layers.values(), ("write",))
+    assert f"Damaged location {lost.location}: {lost.events_read:,} of {lost.events_expected:,} events read; " in text
+    assert damage_summary(broken.damage) not in text
