@@ -14,6 +14,7 @@ from ..otf2io.definitions import Definitions
 from ..otf2io.errors import SelectionError, TraceError
 from ..otf2io.events import IoEvents
 from ..otf2io.operations import Operations
+from .attribution import Attribution, attribute_operations
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
 from .forest import HandleForest, handle_forest, higher_ancestors
 from .layer import Layer
@@ -158,6 +159,11 @@ class Trace:
         return handle_forest(
             self.definitions, self.operations, self.metadata, self._order, self.selection, self.tick_window
         )
+
+    @cached_property
+    def attribution(self) -> Attribution:
+        """The parent of each operation in a higher layer; of all files and times."""
+        return attribute_operations(self.operations, self.definitions, self._order)
 
     @cached_property
     def layers(self) -> LayerMapping:
