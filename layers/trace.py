@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +14,19 @@ from ..otf2io.errors import SelectionError, TraceError
 from ..otf2io.events import IoEvents
 from ..otf2io.operations import Operations
 from .attribution import Attribution, attribute_operations
+from .balance import LayerBalance, layer_balances
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
+from .flow import Flow, connected_flows, flow_between
 from .forest import HandleForest, handle_forest, higher_ancestors
 from .layer import Layer
 from .metadata import MetadataEvents, metadata_events
 from .order import layer_name, layer_order, layer_rows
 from .statistics import SetAside, set_aside_statistics
+from .traffic import PROCESS, Traffic
 from .tree import sound_parents
 from .window import TickWindow, select_window, trace_window
 
 Window = tuple[float | None, float | None]
-
-PROCESS: Final = 1
-"""``OTF2_LocationGroupType`` of a process."""
 
 
 class LayerMapping(Mapping[str, Layer]):
@@ -164,6 +163,39 @@ class Trace:
     def attribution(self) -> Attribution:
         """The parent of each operation in a higher layer; of all files and times."""
         return attribute_operations(self.operations, self.definitions, self._order)
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """All operations beside what the numbers between layers need of them."""
+        return Traffic(
+            self.operations, self.definitions, self._order, self.attribution, self.selection, self.tick_window
+        )
+
+    @property
+    def balances(self) -> tuple[LayerBalance, ...]:
+        """For each layer and direction with operations, which of them have a parent, and which have none."""
+        return tuple(layer_balances(self.traffic))
+
+    def flow(self, upper: str, lower: str, direction: str = "total") -> Flow:
+        """Return what became of the operations of one layer in a layer below it, adjacent or not.
+
+        Parameters
+        ----------
+        upper, lower : str
+            Names of layers.
+        direction : {"read", "write", "total"}
+
+        Raises
+        ------
+        SelectionError
+            If the trace has no such layer, `upper` does not stand above `lower`, or there is no such direction.
+        """
+        return flow_between(self.traffic, upper, lower, direction)
+
+    @cached_property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows, read and write, of all pairs of layers that the handles connect."""
+        return connected_flows(self.traffic)
 
     @cached_property
     def layers(self) -> LayerMapping:
