@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from ..layers.trace import PROCESS
+from ..layers.traffic import PROCESS
 from ..otf2io.archive import Archive
 from ..otf2io.definitions import Clock, Definitions, Paradigm
 from ..otf2io.records import UNDEFINED_UINT32

@@ -139,7 +139,7 @@ def attribute_operations(operations: Operations, definitions: Definitions, order
     asked = defined & ~inherits & (layer > 0)
     if asked.any():
         found = enclosing_calls(
-            start, asked[threads], layer[threads], len(order), begin, _call_ends(operations)[threads]
+            start, asked[threads], layer[threads], len(order), begin, call_ends(operations)[threads]
         )
         within = threads[found >= 0]
         parent[within] = threads[found[found >= 0]]
@@ -152,7 +152,7 @@ def _ends(end: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.where(end == UNDEFINED_TIME, FOREVER, end)
 
 
-def _call_ends(operations: Operations) -> npt.NDArray[np.int64]:
+def call_ends(operations: Operations) -> npt.NDArray[np.int64]:
     """Return when the call that began each operation returned, ``UNDEFINED_TIME`` where the trace does not tell."""
     non_blocking = (operations.flags & np.uint32(IoFlag.NON_BLOCKING)) != 0
     return np.where(non_blocking, operations.issued, operations.end)

@@ -15,9 +15,11 @@ from ..otf2io.events import IoEvents
 from ..otf2io.operations import Operations
 from .attribution import Attribution, attribute_operations
 from .balance import LayerBalance, layer_balances
+from .breakdown import KEYS, Breakdown, breakdown
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
 from .flow import Flow, connected_flows, flow_between
 from .forest import HandleForest, handle_forest, higher_ancestors
+from .hidden import HiddenTraffic, hidden_traffic
 from .layer import Layer
 from .metadata import MetadataEvents, metadata_events
 from .order import layer_name, layer_order, layer_rows
@@ -196,6 +198,27 @@ class Trace:
     def flows(self) -> tuple[Flow, ...]:
         """The flows, read and write, of all pairs of layers that the handles connect."""
         return connected_flows(self.traffic)
+
+    @cached_property
+    def hidden(self) -> tuple[HiddenTraffic, ...]:
+        """Bytes that have no operation above although a layer above caused them, or none below."""
+        return tuple(hidden_traffic(self.traffic))
+
+    def breakdown(self, by: str) -> Breakdown:
+        """Split what each layer did, transfers and metadata operations, by a key.
+
+        Parameters
+        ----------
+        by : {"file", "filesystem", "rank", "node", "handle"}
+
+        Raises
+        ------
+        SelectionError
+            If there is no such key.
+        """
+        if by not in KEYS:
+            raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join(KEYS)}")
+        return breakdown(self.traffic, self.events, self.metadata, by)
 
     @cached_property
     def layers(self) -> LayerMapping:
