@@ -155,11 +155,27 @@ def compare_periods(
     above = upper[1] if upper else None
     below = lower[1] if lower else None
     period = _period(above) or _period(below)
-    coherence = coherence_at(upper[0], lower[0], period) if upper and lower and period else None
+    coherence = _coherence(upper, lower, period) if upper and lower and period else None
     stretches = _stretches(above, below, upper[0].window) if above and below and upper else ()
     volumes = (upper[0].volume if upper else 0.0, lower[0].volume if lower else 0.0)
     verdict, reason = _verdict(above, below, coherence, stretches, volumes)
     return PeriodComparison(above, below, verdict, coherence, stretches, reason)
+
+
+def _coherence(
+    upper: tuple[StepSignal, PeriodResult], lower: tuple[StepSignal, PeriodResult], period: float
+) -> Coherence:
+    """Return the coherence at a period over the stretch that has the phases of the layer with that period.
+
+    What lies before and behind, such as fill values in front of the first checkpoint, is no part of the period, but can
+    be larger than all of it.
+    """
+    phases = (upper if upper[1].periodic else lower)[1].phases
+    start, end = upper[0].window
+    if len(phases) > 1:
+        start = max(start, phases[0].start - period / 4)
+        end = min(end, phases[-1].end + period / 4)
+    return coherence_at(upper[0].clip(start, end), lower[0].clip(start, end), period)
 
 
 def relation_of(first: float, second: float, within: float = SAME_WITHIN) -> str:

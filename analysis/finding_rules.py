@@ -167,7 +167,7 @@ RULES: Final = (
         "stray-files",
         "info",
         "I/O to system files or node-local files, from inside I/O calls or in large numbers.",
-        {"operations": 100, "inside": 1},
+        {"operations": 100, "inside": 1, "local_bytes": MIB},
         "Reads of /proc or configuration files at each call come from the library: switch the feature off "
         "(memory statistics, core files) or update the library; put TMPDIR where temporary data belongs.",
     ),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..layers.shares import shares
 from ..otf2io.records import UNDEFINED_UINT64
 from .evidence import FILES_SHOWN, Evidence, Hit, joined, named_ranks, percent, volume
 from .finding_rules import KIB, Rule
+
+LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
+"""Where files of one node usually lie."""
 
 
 def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
@@ -188,7 +191,37 @@ def _processes_by_file(file: Any, process: Any) -> dict[int, set[int]]:
 
 
 def stray_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
-    """Find operations on files that are set aside, many in a layer or any inside operations of a higher layer."""
+    """Find I/O to system files, many in a layer or any inside calls of a higher layer, and to node-local files."""
+    yield from _system_files(evidence, rule)
+    yield from _local_files(evidence, rule)
+
+
+def _local_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+    """Find the program's own files that only one node can see, by their scope or their folder."""
+    definitions = evidence.traffic.definitions
+    files, nodes = definitions.files, np.unique(definitions.groups.node[evidence.traffic.processes])
+    nodes = nodes[nodes >= 0]
+    if len(nodes) < 2:
+        return
+    local = np.array([name.startswith(LOCAL_FOLDERS) for name in files.name], np.bool_) | np.isin(files.scope, nodes)
+    for layer in evidence.traffic.layers:
+        rows = evidence.rows(layer, "total")
+        rows = rows[evidence.traffic.own[rows]]
+        file = evidence.files(rows)
+        rows = rows[(file >= 0) & local[file]]
+        moved = evidence.bytes(rows)
+        if moved < rule.thresholds["local_bytes"] or not len(rows):
+            continue
+        where = evidence.where(rows)
+        yield Hit(
+            layer,
+            f"{layer} moves {volume(moved)} on {joined(where['files'], where['file_count'])}, which only one node sees",
+            {"bytes": moved, "operations": len(rows), "node_local": True, **where},
+        )
+
+
+def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+    """Find operations on files that are set aside."""
     traffic = evidence.traffic
     aside = traffic.within & ~traffic.selected & (traffic.operations.handle >= 0)
     reasons = traffic.selection.reasons

@@ -14,6 +14,7 @@ from .summary import ArchiveSummary, start_time
 
 if TYPE_CHECKING:
     from .hdf5 import WrittenFile
+    from .written import WrittenTable
 
 SCHEMA_VERSION: Final = 1
 Document = dict[str, Any]
@@ -78,7 +79,7 @@ def layers_document(trace: Trace, layers: Iterable[Layer], directions: Iterable[
     layers, directions = tuple(layers), tuple(directions)
     entries = [layer.statistics(direction) for layer in layers for direction in directions]
     return {
-        **_head(trace),
+        **head(trace),
         "layers": [entry.to_dict() for entry in entries if entry.operations],
         "flushes": [
             {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
@@ -86,19 +87,19 @@ def layers_document(trace: Trace, layers: Iterable[Layer], directions: Iterable[
             if layer.flushes
         ],
         "set_aside": trace.set_aside.to_dict(),
-        "damage": _damage(trace.damage),
+        "damage": damage_entry(trace.damage),
     }
 
 
 def handles_document(trace: Trace) -> Document:
     """Return the document of ``iostrata handles``: every handle; `set_aside` says why one does not count."""
-    return {**_head(trace), "handles": trace.handles.to_dict(), "damage": _damage(trace.damage)}
+    return {**head(trace), "handles": trace.handles.to_dict(), "damage": damage_entry(trace.damage)}
 
 
 def periods_document(trace: Trace, periods: Iterable[LayerPeriod]) -> Document:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes."""
     return {
-        **_head(trace),
+        **head(trace),
         "layers": [
             {
                 "layer": period.layer,
@@ -109,14 +110,14 @@ def periods_document(trace: Trace, periods: Iterable[LayerPeriod]) -> Document:
             }
             for period in periods
         ],
-        "damage": _damage(trace.damage),
+        "damage": damage_entry(trace.damage),
     }
 
 
 def conversion_document(trace: Trace, written: "WrittenFile") -> Document:
     """Return the document of ``iostrata convert``: what was written where."""
     return {
-        **_head(trace),
+        **head(trace),
         "output": {
             "path": str(written.path),
             "bytes": written.bytes,
@@ -124,11 +125,26 @@ def conversion_document(trace: Trace, written: "WrittenFile") -> Document:
             "bins": written.bins,
             "fs_hz": written.fs,
         },
-        "damage": _damage(trace.damage),
+        "damage": damage_entry(trace.damage),
     }
 
 
-def _head(trace: Trace) -> Document:
+def table_document(trace: Trace, written: "WrittenTable") -> Document:
+    """Return the document of ``iostrata convert`` to a table: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "rows": written.rows,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def head(trace: Trace) -> Document:
+    """Return what every document about a trace begins with."""
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
@@ -146,7 +162,8 @@ def _head(trace: Trace) -> Document:
     }
 
 
-def _damage(report: DamageReport) -> Document:
+def damage_entry(report: DamageReport) -> Document:
+    """Return the object ``damage``."""
     return {
         "damaged": report.damaged,
         "events_expected": report.events_expected,

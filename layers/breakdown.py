@@ -58,6 +58,16 @@ class Breakdown:
     def __repr__(self) -> str:
         return f"<Breakdown by {self.by}: {len(self)} rows>"
 
+    def of_layers(self, names: tuple[str, ...]) -> "Breakdown":
+        """Return the rows of some layers."""
+        rows = [row for row, name in enumerate(self.layer) if name in names]
+        return Breakdown(
+            self.by,
+            tuple(self.layer[row] for row in rows),
+            tuple(self.key[row] for row in rows),
+            {name: column[rows] for name, column in self.columns.items()},
+        )
+
     def to_dict(self) -> list[dict[str, Any]]:
         """Return one dict a row, as in ``layers --by … --json``."""
         lists: dict[str, Any] = {"layer": self.layer, self.by: self.key}
@@ -146,7 +156,9 @@ def _by_file(definitions: Definitions) -> Keys:
 def _by_file_system(definitions: Definitions) -> Keys:
     names: list[str | None] = []
     for properties in definitions.files.properties:
-        parts = [properties.get(name) for name in ("File system", "Mount point")]
+        # Score-P writes "File system" and "Mount Point"; the spelling is the writer's own.
+        known = {name.lower(): value for name, value in properties.items()}
+        parts = [known.get(name) for name in ("file system", "mount point")]
         names.append(" on ".join(part for part in parts if part) or None)
     labels = sorted({name for name in names if name is not None})
     places: dict[str | None, int] = {name: place for place, name in enumerate(labels)} | {None: len(labels)}
