@@ -110,7 +110,7 @@ class Evidence:
         ranks = self.ranks(rows)
         files, counts = np.unique(self.files(rows), return_counts=True)
         order = np.argsort(-counts, kind="stable")
-        begin, end = self.traffic.window.clipped(self.traffic.operations.take(rows))
+        begin, end = self.traffic.times(rows)
         second = self.traffic.window.ticks_per_second
         return {
             "ranks": ranks[:RANKS_SHOWN],

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from ..layers.collectives import distinct_pairs
 from ..layers.flow import Flow
 from ..layers.flow_tables import OperationClass
 from ..layers.statistics import union_length
@@ -18,24 +19,18 @@ class _Calls:
     def __init__(self, evidence: Evidence, flow: Flow) -> None:
         traffic = evidence.traffic
         flags = traffic.operations.flags[flow.upper_rows]
-        process = traffic.operations.process.astype(np.int64)
+        process = traffic.operations.process
         collective = OperationClass.of(flags) == OperationClass.COLLECTIVE
         collective |= (flags & np.uint32(2)) != 0
         count = int(flow.units.max(initial=-1)) + 1
-        self.participants = _distinct(flow.units[collective], process[flow.upper_rows][collective], count)
+        self.participants = distinct_pairs(flow.units[collective], process[flow.upper_rows][collective], count)
         below = flow.beneath[traffic.moved[flow.beneath] > 0]
         unit = _units_below(flow, below)
-        self.movers = _distinct(unit, process[below], count)
+        self.movers = distinct_pairs(unit, process[below], count)
         self.chosen = (self.participants >= 2) & (self.movers > 0)
         self.upper_rows = flow.upper_rows[self.chosen[flow.units] & collective]
         self.lower_rows = below[self.chosen[unit]]
         self.number = int(self.chosen.sum())
-
-
-def _distinct(unit: npt.NDArray[np.int64], process: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """Return how many distinct processes there are in each unit, int64 (count,)."""
-    pairs = np.unique(np.stack([unit, process], axis=1), axis=0)
-    return np.bincount(pairs[:, 0], minlength=count).astype(np.int64)
 
 
 def _units_below(flow: Flow, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
@@ -123,6 +118,8 @@ def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
 
 def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
     """Find collective calls in which ranks without a transfer of their own wait for those that have one."""
+    from ..layers.overlap_kernel import union_by_group
+
     traffic = evidence.traffic
     second = traffic.window.ticks_per_second
     for direction in ("write", "read"):
@@ -133,15 +130,14 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             if not calls.number:
                 continue
             unit = _units_below(flow, calls.lower_rows)
-            order = np.argsort(unit, kind="stable")
-            begin, end = traffic.window.clipped(traffic.operations.take(calls.lower_rows))
-            waiting = 0.0
-            bounds = np.append(np.flatnonzero(np.append(True, np.diff(unit[order]) != 0)), len(order))
-            for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-                rows = order[start:stop]
-                idle = calls.participants[unit[rows[0]]] - calls.movers[unit[rows[0]]]
-                waiting += float(idle) * union_length(begin[rows], end[rows]) / second
-            low, high = traffic.window.clipped(traffic.operations.take(calls.upper_rows))
+            begin, end = traffic.times(calls.lower_rows)
+            order = np.lexsort((begin, unit))
+            numbers = np.unique(unit)
+            start = np.append(np.searchsorted(unit[order], numbers), len(order)).astype(np.int64)
+            transferring = union_by_group(start, begin[order], end[order])
+            idle = calls.participants[numbers] - calls.movers[numbers]
+            waiting = float(idle @ transferring) / second
+            low, high = traffic.times(calls.upper_rows)
             summed = float((high - low).sum()) / second
             if waiting < rule.thresholds["seconds"] or waiting < rule.thresholds["share"] * summed:
                 continue
@@ -171,8 +167,8 @@ def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         for flow in evidence.adjacent(direction):
             if not flow.lower_operations or not flow.upper_operations:
                 continue
-            upper = window.clipped(evidence.traffic.operations.take(flow.upper_rows))
-            lower = window.clipped(evidence.traffic.operations.take(np.union1d(flow.lower_rows, flow.against)))
+            upper = evidence.traffic.times(flow.upper_rows)
+            lower = evidence.traffic.times(np.union1d(flow.lower_rows, flow.against))
             both = [np.append(one, other) for one, other in zip(upper, lower, strict=True)]
             busy = union_length(*upper) / window.ticks_per_second
             idle = (union_length(both[0], both[1]) - union_length(*lower)) / window.ticks_per_second
@@ -207,7 +203,7 @@ def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         if not len(rows):
             continue
         files = evidence.files(rows)
-        ranks = _distinct(files.astype(np.int64), traffic.operations.process[rows].astype(np.int64), 0)
+        ranks = distinct_pairs(files, traffic.operations.process[rows], 0)
         shared = rows[ranks[files] >= rule.thresholds["ranks"]]
         moved = evidence.bytes(shared)
         if moved < rule.thresholds["bytes"]:

@@ -183,10 +183,10 @@ def opened_not_used(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
 def _processes_by_file(file: Any, process: Any) -> dict[int, set[int]]:
     """Return the distinct processes of each file."""
     found: dict[int, set[int]] = {}
-    pairs = np.unique(np.stack([file, process], axis=1), axis=0) if len(file) else np.empty((0, 2), np.int32)
-    for one, who in pairs.tolist():
-        if one >= 0:
-            found.setdefault(one, set()).add(who)
+    known = file >= 0
+    pairs = np.unique(file[known].astype(np.int64) << 32 | (process[known].astype(np.int64) + 1))
+    for pair in pairs.tolist():
+        found.setdefault(pair >> 32, set()).add((pair & 0xFFFFFFFF) - 1)
     return found
 
 

@@ -123,7 +123,7 @@ def breakdown(traffic: Traffic, events: IoEvents, metadata: MetadataEvents, by: 
     columns: dict[str, npt.NDArray[Any]] = {name: counted(place, mode == value) for name, value in modes.items()}
     for name, value in {"bytes_read": IoMode.READ, "bytes_written": IoMode.WRITE}.items():
         columns[name] = sums_by(place[mode == value], moved[mode == value], count)
-    begin, end = traffic.window.clipped(operations)
+    begin, end = traffic.times(rows)
     second = traffic.window.ticks_per_second
     columns["summed_s"] = np.bincount(place, weights=(end - begin) / second, minlength=count)
     columns["busy_s"] = _busy(place, begin, end, count) / second

@@ -91,6 +91,25 @@ def numbered(*columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return result
 
 
+def distinct_pairs(
+    first: npt.NDArray[np.integer], second: npt.NDArray[np.integer], count: int
+) -> npt.NDArray[np.int64]:
+    """Return how many distinct values of `second` there are beside each value of `first`.
+
+    Parameters
+    ----------
+    first : (n,)
+        From 0 on.
+    second : (n,)
+        From −1 on.
+    count : int
+        Length of the result, or more if `first` needs it.
+    """
+    width = int(second.max(initial=-1)) + 2
+    pairs = np.unique(first.astype(np.int64) * width + second + 1)
+    return np.bincount(pairs // width, minlength=count).astype(np.int64)
+
+
 def numbered_by_first(number: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the same numbering, in the order in which the numbers first occur."""
     first, inverse = np.unique(number, return_index=True, return_inverse=True)[1:]

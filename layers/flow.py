@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..otf2io.errors import SelectionError
 from .access import AccessPattern, access_pattern
+from .collectives import distinct_pairs
 from .distribution import Distribution, distribution
 from .flow_tables import FlowTable, OperationClass, flow_table
 from .request_flow import RequestFlow, request_flow
@@ -126,10 +127,8 @@ class Flow:
     @cached_property
     def beneath(self) -> Rows:
         """Lower operations of this direction that belong to an upper operation of this direction."""
-        inside = np.union1d(self.attributed_rows, self.inferred_rows)
-        above = np.zeros(len(self.ancestor), np.bool_)
-        above[self.upper_rows] = True
-        return inside[above[self.ancestor[inside]]]
+        inside = np.flatnonzero(self._mask(self.attributed_rows) | self._mask(self.inferred_rows))
+        return inside[self._mask(self.upper_rows)[self.ancestor[inside]]]
 
     @cached_property
     def against(self) -> Rows:
@@ -226,10 +225,8 @@ class Flow:
     def movers(self) -> Distribution:
         """Ranks that moved bytes in the lower layer beneath a call, over the calls beneath which any did."""
         rows = self.beneath[self.traffic.moved[self.beneath] > 0]
-        pairs = np.unique(
-            np.stack([self._unit_of(rows), self.traffic.operations.process[rows].astype(np.int64)], axis=1), axis=0
-        )
-        return distribution(np.unique(pairs[:, 0], return_counts=True)[1])
+        ranks = distinct_pairs(self._unit_of(rows), self.traffic.operations.process[rows], 0)
+        return distribution(ranks[ranks > 0])
 
     @cached_property
     def upper_shares(self) -> Shares:
@@ -259,7 +256,7 @@ class Flow:
         file = traffic.definitions.handles.file
         upper_handle = traffic.ancestor_handle_in(traffic.layer_row(self.upper))
         upper_file = _at(file, traffic.operations.handle[self.upper_rows])
-        below = np.union1d(self.lower_rows, self.inferred_rows)
+        below = np.flatnonzero(self._mask(self.lower_rows) | self._mask(self.inferred_rows))
         above = self.ancestor[below]
         handle = np.where(above >= 0, traffic.operations.handle[above], upper_handle[below])
         lower_file = _at(file, handle)
@@ -272,7 +269,7 @@ class Flow:
     def by_class(self) -> FlowTable:
         """The flow by class of the upper operation: collective, independent, non-blocking, or none above at all."""
         flags = self.traffic.operations.flags
-        below = np.union1d(self.lower_rows, self.inferred_rows)
+        below = np.flatnonzero(self._mask(self.lower_rows) | self._mask(self.inferred_rows))
         above = self.ancestor[below]
         lower_class = np.where(above >= 0, OperationClass.of(flags[above]), OperationClass.NONE)
         places = (OperationClass.of(flags[self.upper_rows]), lower_class.astype(np.int64))
@@ -323,16 +320,20 @@ class Flow:
             "by_file": self.by_file.to_dict(),
         }
 
+    def _mask(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Return which operations of the trace are among `rows`, bool (n,)."""
+        mask = np.zeros(len(self.ancestor), np.bool_)
+        mask[rows] = True
+        return mask
+
     def _bytes(self, rows: Rows) -> int | float:
         return total(self.traffic.moved[rows])
 
     def _inside(self, mask: npt.NDArray[np.bool_]) -> Rows:
         """Return the masked operations of the lower layer that belong to one of the upper operations."""
-        above = np.zeros(len(self.ancestor), np.bool_)
-        above[self.upper_rows] = True
         lower = mask & (self.traffic.layer == self.traffic.layer_row(self.lower)) & (self.ancestor >= 0)
         rows = np.flatnonzero(lower)
-        return rows[above[self.ancestor[rows]]]
+        return rows[self._mask(self.upper_rows)[self.ancestor[rows]]]
 
     def _unit_of(self, rows: Rows) -> npt.NDArray[np.int64]:
         """Return the number of the call that each of these lower operations, all `beneath`, belongs to."""
@@ -341,7 +342,7 @@ class Flow:
         return place[self.ancestor[rows]]
 
     def _clipped(self, rows: Rows | npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        return self.traffic.window.clipped(self.traffic.operations.take(rows))
+        return self.traffic.times(rows)
 
     def _access(self, rows: Rows, layer: str) -> AccessPattern:
         operations = self.traffic.operations.take(rows)
@@ -355,12 +356,13 @@ class Flow:
         places: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
         below: Rows,
     ) -> FlowTable:
-        parts = {
-            "lower": np.isin(below, self.lower_rows),
-            "attributed": np.isin(below, self.attributed_rows),
-            "inferred": np.isin(below, self.inferred_rows),
-            "hidden": np.isin(below, self.hidden_rows),
+        rows = {
+            "lower": self.lower_rows,
+            "attributed": self.attributed_rows,
+            "inferred": self.inferred_rows,
+            "hidden": self.hidden_rows,
         }
+        parts = {name: self._mask(part)[below] for name, part in rows.items()}
         moved = self.traffic.moved
         return flow_table(key, labels, places, moved[self.upper_rows], moved[below], parts)
 
@@ -384,7 +386,7 @@ def flow_between(traffic: Traffic, upper: str, lower: str, direction: str = "tot
     if high >= low:
         raise SelectionError(f"layer {upper} does not stand above {lower}; the order is {', '.join(traffic.layers)}")
     chosen = traffic.of_direction(direction)
-    ancestor, inferred = traffic.attribution.ancestor_in(high)
+    ancestor, inferred = traffic.ancestor_in(high)
     descends = traffic.ancestor_handle_in(high) >= 0
     below = chosen & (traffic.layer == low)
     shown = below & traffic.selected

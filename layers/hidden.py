@@ -108,7 +108,7 @@ def _entry(
     if not volume:
         return None
     operations = traffic.operations.take(rows)
-    begin, end = traffic.window.clipped(operations)
+    begin, end = traffic.times(rows)
     files = np.unique(traffic.definitions.handles.file[operations.handle])
     second = traffic.window.ticks_per_second
     return HiddenTraffic(

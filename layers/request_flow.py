@@ -1,13 +1,16 @@
 """From the sizes of calls above to the sizes of the operations below that they became."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from .sums import sums_by
 from .window import Amounts
+
+_CLASSES: Final = 64
+"""Class 0 and those of 2^0 to 2^62."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,15 +72,15 @@ def request_flow(upper: Amounts, lower: Amounts) -> RequestFlow:
     lower : (n,)
         Bytes of the operation.
     """
-    pairs = np.stack([_class_start(upper), _class_start(lower)], axis=1)
-    classes, inverse = np.unique(pairs, axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
-    volume = sums_by(inverse, lower, len(classes))
-    operations = np.bincount(inverse, minlength=len(classes)).astype(np.int64)
-    return RequestFlow(classes[:, 0], classes[:, 1], operations, volume)
+    pair = _class(upper) * _CLASSES + _class(lower)
+    operations = np.bincount(pair, minlength=_CLASSES**2).astype(np.int64)
+    volume = sums_by(pair, lower, _CLASSES**2)
+    kept = np.flatnonzero(operations)
+    starts = np.append(0, np.left_shift(np.int64(1), np.arange(_CLASSES - 1)))
+    return RequestFlow(starts[kept // _CLASSES], starts[kept % _CLASSES], operations[kept], volume[kept])
 
 
-def _class_start(size: Amounts) -> npt.NDArray[np.int64]:
-    """Return the largest power of two up to each size, 0 below 1, int64 (n,)."""
-    exponent = np.frexp(size.astype(np.float64))[1] - 1
-    return np.where(size >= 1, np.left_shift(np.int64(1), np.clip(exponent, 0, 62)), 0).astype(np.int64)
+def _class(size: Amounts) -> npt.NDArray[np.int64]:
+    """Return the class of each size: 0 below 1, else one more than its binary exponent, int64 (n,)."""
+    exponent = np.frexp(size.astype(np.float64))[1]
+    return np.where(size >= 1, np.clip(exponent, 1, _CLASSES - 1), 0).astype(np.int64)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ..otf2io.definitions import Definitions
 from ..otf2io.errors import SelectionError
 from ..otf2io.operations import Operations
-from ..otf2io.records import IoMode
+from ..otf2io.records import IoMode, Status
 from .attribution import Attribution
 from .collectives import CollectiveCalls, collective_calls
 from .file_rules import FileSelection
@@ -102,6 +102,15 @@ class Traffic:
         own[defined] = self.handle_higher[self.operations.handle[defined]] < 0
         return own
 
+    def times(self, rows: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return begin and end of the part of some operations within the window, int64 (m,).
+
+        All of them overlap the window. One that never ended takes no time.
+        """
+        operations = self.operations.take(np.asarray(rows, np.intp))
+        begin, end = self.window.clipped(operations)
+        return begin, np.where(operations.status == Status.NEVER_COMPLETED, begin, end)
+
     @property
     def processes(self) -> npt.NDArray[np.intp]:
         """Rows in ``Definitions.groups`` that are processes."""
@@ -138,6 +147,16 @@ class Traffic:
         defined = self.operations.handle >= 0
         found[defined] = column[self.operations.handle[defined]]
         return found
+
+    @cached_property
+    def _ancestors(self) -> dict[int, tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]:
+        return {}
+
+    def ancestor_in(self, layer: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Return `Attribution.ancestor_in` of a layer, kept for all flows from it."""
+        if layer not in self._ancestors:
+            self._ancestors[layer] = self.attribution.ancestor_in(layer)
+        return self._ancestors[layer]
 
     def ancestor_handle_in(self, layer: int) -> npt.NDArray[np.int32]:
         """Return the nearest ancestor of each operation's handle in a layer, −1 where there is none, int32 (n,)."""
