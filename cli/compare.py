@@ -45,7 +45,7 @@ def command(
 
     Findings with their numbers and what helps; for each upper and lower layer bytes and their ratio, the ranks that
     moved them, the fan-out (operations below per call above; a collective call counts once) and what became of the
-    period; and the bytes that only one of two layers shows.
+    period; where the time of operations goes; and the bytes that only one of two layers shows.
     """
     from ..export.comparison import compare_layers
     from .progress import Progress

@@ -12,6 +12,7 @@ from ..analysis.registry import DEFAULT_METHOD
 from ..layers.balance import LayerBalance
 from ..layers.flow import Flow, connected_flows
 from ..layers.hidden import HiddenTraffic
+from ..layers.time_split import TimeSplit
 from ..layers.trace import Trace
 
 
@@ -27,6 +28,7 @@ class Comparison:
     periods : mapping
         From the place of a flow to its comparison of periods; empty where periods were not asked for.
     balances : tuple of LayerBalance
+    times : tuple of TimeSplit
     hidden : tuple of HiddenTraffic
     findings : tuple of Finding
     """
@@ -35,6 +37,7 @@ class Comparison:
     flows: tuple[Flow, ...]
     periods: Mapping[int, PeriodComparison]
     balances: tuple[LayerBalance, ...]
+    times: tuple[TimeSplit, ...]
     hidden: tuple[HiddenTraffic, ...]
     findings: tuple[Finding, ...]
 
@@ -87,4 +90,5 @@ def compare_layers(
     compared = compare_flows(flows, lambda signal: detect_period(signal, method, fs)) if periods else {}
     balances = tuple(one for one in trace.balances if not wanted or one.layer in wanted)
     hidden = tuple(one for one in trace.hidden if not wanted or one.layer in wanted)
-    return Comparison(trace, flows, compared, balances, hidden, find(trace, rules))
+    times = tuple(one for one in trace.time_splits if not wanted or one.layer in wanted)
+    return Comparison(trace, flows, compared, balances, times, hidden, find(trace, rules))

@@ -13,6 +13,7 @@ def comparison_document(comparison: Comparison) -> Document:
         **head(comparison.trace),
         "pairs": pair_entries(comparison),
         "balance": [one.to_dict() for one in comparison.balances],
+        "time": [one.to_dict() for one in comparison.times],
         "hidden": [one.to_dict() for one in comparison.hidden],
         "findings": [one.to_dict() for one in comparison.findings],
         "damage": damage_entry(comparison.trace.damage),

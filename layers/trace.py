@@ -24,6 +24,7 @@ from .layer import Layer
 from .metadata import MetadataEvents, metadata_events
 from .order import layer_name, layer_order, layer_rows
 from .statistics import SetAside, set_aside_statistics
+from .time_split import TimeSplit, time_splits
 from .traffic import PROCESS, Traffic
 from .tree import sound_parents
 from .window import TickWindow, select_window, trace_window
@@ -177,6 +178,11 @@ class Trace:
     def balances(self) -> tuple[LayerBalance, ...]:
         """For each layer and direction with operations, which of them have a parent, and which have none."""
         return tuple(layer_balances(self.traffic))
+
+    @property
+    def time_splits(self) -> tuple[TimeSplit, ...]:
+        """For each layer and direction with layers below, in which layer the time of its operations is spent."""
+        return tuple(time_splits(self.traffic))
 
     def flow(self, upper: str, lower: str, direction: str = "total") -> Flow:
         """Return what became of the operations of one layer in a layer below it, adjacent or not.

@@ -12,6 +12,7 @@ from ...analysis.comparison import PeriodComparison
 from ...analysis.findings import Finding
 from ...layers.flow import Flow
 from ...layers.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
+from ...layers.time_split import TimeSplit
 from ..comparison import Comparison
 from .names import printable
 from .notes import print_damage, print_heading
@@ -38,6 +39,7 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
         _print_periods(comparison, console)
     else:
         console.print("No layer has operations on the selected files below those of another.")
+    _print_times(comparison.times, console)
     _print_hidden(comparison.hidden, console)
     print_damage(comparison.trace.damage, console)
 
@@ -131,6 +133,17 @@ def _period_cells(found: PeriodComparison) -> list[str]:
     strength = coherence.coherence if coherence and above else None
     values += [found.verdict, "–" if lag is None else seconds_text(lag)]
     return [*values, "–" if strength is None else f"{strength:.2f}"]
+
+
+def _print_times(times: Iterable[TimeSplit], console: Console) -> None:
+    for place, one in enumerate(times):
+        if not place:
+            console.print()
+            console.print(Text("Where the time of operations goes, summed over ranks", style="bold"))
+        parts = [f"{printable(name)} {share_text(spent, one.summed_s)}" for name, spent in one.spent_s.items() if spent]
+        line = Text.assemble((f"{printable(one.layer)} {one.direction}", "bold"), f" {seconds_text(one.summed_s)}: ")
+        line.append(", ".join(parts))
+        console.print(Padding(line, (0, 0, 0, 2), expand=False))
 
 
 def _print_hidden(hidden: Iterable[HiddenTraffic], console: Console) -> None:
