@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from ..layers.collectives import distinct_pairs
 from ..layers.flow import Flow
-from ..layers.flow_tables import OperationClass
 from ..layers.statistics import union_length
+from ..otf2io.records import IoFlag
 from .evidence import Evidence, Hit, named_ranks, percent, volume
 from .finding_rules import MIB, Rule
 
@@ -20,8 +20,7 @@ class _Calls:
         traffic = evidence.traffic
         flags = traffic.operations.flags[flow.upper_rows]
         process = traffic.operations.process
-        collective = OperationClass.of(flags) == OperationClass.COLLECTIVE
-        collective |= (flags & np.uint32(2)) != 0
+        collective = (flags & np.uint32(IoFlag.COLLECTIVE)) != 0
         count = int(flow.units.max(initial=-1)) + 1
         self.participants = distinct_pairs(flow.units[collective], process[flow.upper_rows][collective], count)
         below = flow.beneath[traffic.moved[flow.beneath] > 0]
@@ -199,7 +198,7 @@ def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         rows = evidence.rows(layer, "write")
         rows = rows[traffic.own[rows] & (traffic.moved[rows] > 0)]
         flags = traffic.operations.flags[rows]
-        rows = rows[((flags & np.uint32(2)) == 0) & (evidence.files(rows) >= 0)]
+        rows = rows[((flags & np.uint32(IoFlag.COLLECTIVE)) == 0) & (evidence.files(rows) >= 0)]
         if not len(rows):
             continue
         files = evidence.files(rows)

@@ -320,6 +320,35 @@ class Flow:
             "by_file": self.by_file.to_dict(),
         }
 
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` of the lower operations, by descent or inferred, one row each.
+
+        Indexed by the row of the operation in the trace: ``above``, the row of the upper operation (−1 where there is
+        none), ``part`` (attributed, inferred or hidden), ``rank``, ``file``, ``begin_s``, ``end_s``, ``bytes`` and
+        ``above_bytes``.
+        """
+        import pandas
+
+        traffic = self.traffic
+        rows = np.flatnonzero(self._mask(self.lower_rows) | self._mask(self.inferred_rows))
+        operations, above = traffic.operations.take(rows), self.ancestor[rows]
+        part = np.where(self._mask(self.inferred_rows)[rows], "inferred", "attributed")
+        part[self._mask(self.hidden_rows)[rows]] = "hidden"
+        begin, end = traffic.times(rows)
+        second = traffic.window.ticks_per_second
+        names = (*traffic.definitions.files.name, "")
+        columns = {
+            "above": above,
+            "part": part,
+            "rank": np.append(traffic.definitions.groups.rank, -1)[operations.process],
+            "file": [names[row] for row in _at(traffic.definitions.handles.file, operations.handle).tolist()],
+            "begin_s": begin / second,
+            "end_s": end / second,
+            "bytes": traffic.moved[rows],
+            "above_bytes": np.where(above >= 0, traffic.moved[above], np.uint64(0)),
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(rows, name="operation"))
+
     def _mask(self, rows: Rows) -> npt.NDArray[np.bool_]:
         """Return which operations of the trace are among `rows`, bool (n,)."""
         mask = np.zeros(len(self.ancestor), np.bool_)

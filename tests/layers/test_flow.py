@@ -95,6 +95,16 @@ def test_tables(collective):
     assert flow.request_flow.to_dataframe()["bytes"].sum() == 309
 
 
+def test_a_row_for_each_lower_operation(collective):
+    frame = collective.flow("netCDF", "POSIX", "write").to_dataframe()
+    assert frame["part"].tolist() == ["attributed", "attributed", "inferred", "hidden"]
+    assert frame["above"].tolist() == [0, 0, 0, -1]
+    assert frame["bytes"].tolist() == [200, 100, 9, 50]
+    assert frame["above_bytes"].tolist() == [100, 100, 100, 0]
+    assert frame["begin_s"].tolist() == pytest.approx([0.2, 0.35, 0.65, 2.0])
+    assert frame["file"].tolist() == ["/s/out.nc", "/s/out.nc", "/s/own.txt", "/s/out.nc"]
+
+
 def test_shares(collective):
     flow = collective.flow("netCDF", "POSIX", "write")
     assert flow.upper_shares.movers == 3
