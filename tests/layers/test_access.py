@@ -1,5 +1,6 @@
 """Access patterns against sets of bytes and plain loops."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -43,6 +44,27 @@ def test_offsets_within_a_view_tell_nothing_about_bytes(make_operations):
     assert access_pattern(operations, file, absolute=False).overlapping_bytes is None
 
 
+def classes(rows):
+    """Class the operations of each process and file by plain loops."""
+    streams = {}
+    for process, file, offset, size, _ in rows:
+        if offset is not None and file >= 0:
+            streams.setdefault((process, file), []).append((offset, size))
+    counts = [0, 0, 0, 0]
+    for stream in streams.values():
+        steps = [None] + [after[0] - before[0] for before, after in itertools.pairwise(stream)] + [None]
+        for place in range(len(stream)):
+            if place == 0:
+                counts[0] += 1
+            elif steps[place] == stream[place - 1][1]:
+                counts[1] += 1
+            elif steps[place] in (steps[place - 1], steps[place + 1]):
+                counts[2] += 1
+            else:
+                counts[3] += 1
+    return tuple(counts)
+
+
 ROW = st.tuples(
     st.integers(0, 2), st.integers(-1, 1), st.none() | st.integers(0, 40), st.integers(0, 12), st.sampled_from(IoMode)
 )
@@ -64,7 +86,8 @@ def test_bytes_equal_sets_of_bytes(make_operations, rows):
     assert found.repeated_bytes == located - len(by_process)
     assert found.overlapping_bytes == located - len(by_file)
     assert found.unknown == len(rows) - known
-    assert found.first + found.sequential + found.strided + found.random == known
+    assert (found.first, found.sequential, found.strided, found.random) == classes(writes)
+    assert sum(classes(writes)) == known
 
 
 @settings(deadline=None)

@@ -174,6 +174,17 @@ def test_chains_skip_layers_without_an_operation(make_trace):
     assert found.ancestor_in(1)[0].tolist() == [-1, -1, -1, -1, -1]
 
 
+def test_a_tick_that_two_operations_share(make_trace):
+    rows = [
+        {"handle": 2, "begin": 0, "end": 10, "moved": 1},
+        {"handle": 3, "begin": 10, "end": 10, "moved": 1},
+        {"handle": 3, "begin": 10, "end": 12, "moved": 1},
+        {"handle": 2, "begin": 20, "end": 20, "moved": 1},
+        {"handle": 3, "begin": 20, "end": 20, "moved": 1},
+    ]
+    assert make_trace(STACK, rows).attribution.parent.tolist() == [-1, 0, -1, -1, 3]
+
+
 def test_bogus_parents_give_no_parent_operation(make_trace):
     # fcntl(F_DUPFD) makes a POSIX handle the parent of what comes later; it causes nothing.
     handles = [("POSIX", "/px", -1), ("POSIX", "/aio", 0), ("ISOC", "/st", 0)]
