@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .analysis.detect import detect_period, detect_period_samples
+    from .export.comparison import compare_layers
     from .export.hdf5 import write_hdf5
+    from .export.parquet import write_parquet
     from .layers.signal import step_signal
     from .layers.trace import open_trace
     from .otf2io.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
@@ -28,11 +30,13 @@ __all__ = [
     "TraceError",
     "UnsupportedTraceError",
     "__version__",
+    "compare_layers",
     "detect_period",
     "detect_period_samples",
     "open_trace",
     "step_signal",
     "write_hdf5",
+    "write_parquet",
 ]
 
 if not TYPE_CHECKING:
@@ -44,11 +48,13 @@ if not TYPE_CHECKING:
         "SelectionError": ".otf2io.errors",
         "TraceError": ".otf2io.errors",
         "UnsupportedTraceError": ".otf2io.errors",
+        "compare_layers": ".export.comparison",
         "detect_period": ".analysis.detect",
         "detect_period_samples": ".analysis.detect",
         "open_trace": ".layers.trace",
         "step_signal": ".layers.signal",
         "write_hdf5": ".export.hdf5",
+        "write_parquet": ".export.parquet",
     }
 
     def __getattr__(name):

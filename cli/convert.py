@@ -1,7 +1,7 @@
 """``iostrata convert``."""
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -19,7 +19,11 @@ from .options import (
     window_option,
 )
 
+if TYPE_CHECKING:
+    from ..layers.trace import Trace
+
 HDF5_SUFFIXES: Final = (".h5", ".nc")
+PARQUET_SUFFIX: Final = ".parquet"
 
 
 def parse_output(_context: click.Context, _option: click.Parameter, path: Path) -> Path:
@@ -30,8 +34,9 @@ def parse_output(_context: click.Context, _option: click.Parameter, path: Path) 
     click.BadParameter
         If it does not.
     """
-    if path.suffix.lower() not in HDF5_SUFFIXES:
-        raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(HDF5_SUFFIXES)}")
+    known = (*HDF5_SUFFIXES, PARQUET_SUFFIX)
+    if path.suffix.lower() not in known:
+        raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(known)}")
     return path
 
 
@@ -59,18 +64,24 @@ def command(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Write bandwidths, handles and periods to an HDF5/netCDF-4 file.
+    """Write layers to HDF5/netCDF-4, or operations to Parquet.
 
-    OUT ends in .h5 or .nc; both are the same format. Bandwidths are means over bins of 1/fs seconds in B/s. A file that
-    is there already is replaced once the new one is complete.
+    OUT ends in .h5 or .nc, which are the same format: bandwidths as means over bins of 1/fs seconds in B/s, handles,
+    periods and the comparison of the layers. Or it ends in .parquet: one row an operation of any file, with the
+    operation of a higher layer that it belongs to; --traffic, --method and --fs do not matter there. A file that is
+    there already is replaced once the new one is complete.
 
     With --fs auto, all bandwidths share one frequency, the highest that one of them needs, while the method chooses
     another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them.
     """
-    from ..export.hdf5 import write_hdf5
     from .reading import read_trace
 
     opened = read_trace(trace, engine, workers, files, window)
+    if out.suffix == PARQUET_SUFFIX:
+        _write_operations(opened, out, layers, as_json)
+        return
+    from ..export.hdf5 import write_hdf5
+
     written = write_hdf5(opened, out, fs=fs, layers=layers or None, traffic=traffic, method=method)
     if as_json:
         from ..export.documents import conversion_document
@@ -83,3 +94,19 @@ def command(
         from ..export.terminal.conversion import print_conversion
 
         print_conversion(written, stdout_console())
+
+
+def _write_operations(opened: "Trace", out: Path, layers: tuple[str, ...], as_json: bool) -> None:
+    from ..export.parquet import write_parquet
+
+    written = write_parquet(opened, out, layers=layers)
+    if as_json:
+        from ..export.documents import table_document
+        from ..export.json_text import json_text
+
+        click.echo(json_text(table_document(opened, written)))
+    else:
+        from ..export.terminal.console import stdout_console
+        from ..export.terminal.conversion import print_table_conversion
+
+        print_table_conversion(written, stdout_console())

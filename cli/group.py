@@ -10,7 +10,8 @@ COMMANDS: Final = {
     "layers": "Show what each I/O layer did: operations, bytes, time, requests.",
     "handles": "Show the tree of I/O handles with the traffic of each.",
     "periods": "Show each layer's bandwidth over time and its period.",
-    "convert": "Write bandwidths, handles and periods to an HDF5/netCDF-4 file.",
+    "compare": "Show what each layer makes of the one above, with findings.",
+    "convert": "Write layers to HDF5/netCDF-4, or operations to Parquet.",
 }
 """Commands in the order of ``iostrata --help``, with the first line of their own help."""
 

@@ -22,6 +22,12 @@ from .options import (
 @layer_option
 @direction_option
 @traffic_option
+@click.option(
+    "--by",
+    type=click.Choice(["file", "filesystem", "rank", "node", "handle"]),
+    help="Also split the layers: operations of each kind (metadata too), bytes and time by file, file system, rank, "
+    "compute node or handle. All directions are shown.",
+)
 @window_option
 @files_option
 @reading_options
@@ -31,6 +37,7 @@ def command(
     layers: tuple[str, ...],
     direction: str | None,
     traffic: str,
+    by: str | None,
     window: Seconds | None,
     files: str,
     engine: str,
@@ -53,9 +60,20 @@ def command(
         from ..export.documents import layers_document
         from ..export.json_text import json_text
 
-        click.echo(json_text(layers_document(opened, chosen, directions, traffic)))
+        document = layers_document(opened, chosen, directions, traffic)
+        if by:
+            from ..export.comparison_document import breakdown_entry
+
+            document["breakdown"] = breakdown_entry(opened.breakdown(by).of_layers(tuple(one.name for one in chosen)))
+        click.echo(json_text(document))
     else:
         from ..export.terminal.console import stdout_console
         from ..export.terminal.layers import print_layers
 
-        print_layers(opened, chosen, directions, stdout_console(), traffic)
+        console = stdout_console()
+        print_layers(opened, chosen, directions, console, traffic)
+        if by:
+            from ..export.terminal.breakdown import print_breakdown
+
+            console.print()
+            print_breakdown(opened.breakdown(by).of_layers(tuple(one.name for one in chosen)), console)

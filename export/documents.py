@@ -14,6 +14,7 @@ from .summary import ArchiveSummary, start_time
 
 if TYPE_CHECKING:
     from .hdf5 import WrittenFile
+    from .written import WrittenTable
 
 SCHEMA_VERSION: Final = 1
 Document = dict[str, Any]
@@ -82,7 +83,7 @@ def layers_document(
     layers, directions = tuple(layers), tuple(directions)
     entries = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
     return {
-        **_head(trace),
+        **head(trace),
         "layers": [{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],
         "flushes": [
             {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
@@ -91,7 +92,7 @@ def layers_document(
         ],
         "set_aside": trace.set_aside.to_dict(),
         "unmatched_events": trace.unmatched_events,
-        "damage": _damage(trace.damage),
+        "damage": damage_entry(trace.damage),
     }
 
 
@@ -105,13 +106,13 @@ def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Doc
     if layers is not None:
         wanted = {layer.name for layer in layers}
         handles = [handle for handle in handles if handle["layer"] in wanted]
-    return {**_head(trace), "handles": handles, "damage": _damage(trace.damage)}
+    return {**head(trace), "handles": handles, "damage": damage_entry(trace.damage)}
 
 
 def periods_document(trace: Trace, periods: Iterable[LayerPeriod]) -> Document:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes."""
     return {
-        **_head(trace),
+        **head(trace),
         "layers": [
             {
                 "layer": period.layer,
@@ -123,14 +124,14 @@ def periods_document(trace: Trace, periods: Iterable[LayerPeriod]) -> Document:
             for period in periods
         ],
         "set_aside": trace.set_aside.to_dict(),
-        "damage": _damage(trace.damage),
+        "damage": damage_entry(trace.damage),
     }
 
 
 def conversion_document(trace: Trace, written: "WrittenFile") -> Document:
     """Return the document of ``iostrata convert``: what was written where."""
     return {
-        **_head(trace),
+        **head(trace),
         "output": {
             "path": str(written.path),
             "bytes": written.bytes,
@@ -138,11 +139,26 @@ def conversion_document(trace: Trace, written: "WrittenFile") -> Document:
             "bins": written.bins,
             "fs_hz": written.fs,
         },
-        "damage": _damage(trace.damage),
+        "damage": damage_entry(trace.damage),
     }
 
 
-def _head(trace: Trace) -> Document:
+def table_document(trace: Trace, written: "WrittenTable") -> Document:
+    """Return the document of ``iostrata convert`` to a table: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "rows": written.rows,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def head(trace: Trace) -> Document:
+    """Return what every document about a trace begins with."""
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
@@ -160,7 +176,8 @@ def _head(trace: Trace) -> Document:
     }
 
 
-def _damage(report: DamageReport) -> Document:
+def damage_entry(report: DamageReport) -> Document:
+    """Return the object ``damage``."""
     return {
         "damaged": report.damaged,
         "events_expected": report.events_expected,

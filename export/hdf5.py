@@ -18,7 +18,9 @@ from ..layers.signal import StepSignal
 from ..layers.trace import Trace
 from ..otf2io.errors import SelectionError
 from .atomic import atomic_file
+from .comparison import compare_layers
 from .documents import SCHEMA_VERSION
+from .hdf5_comparison import write_comparison
 from .hdf5_groups import write_damage, write_handles, write_statistics
 from .hdf5_periods import PeriodSearch, write_periods
 from .hdf5_storage import HDF5Storage
@@ -64,12 +66,14 @@ def write_hdf5(
     traffic: str = "all",
     method: str | None = None,
     periods: bool = True,
+    comparison: bool = True,
 ) -> WrittenFile:
     """Write the layers of a trace into an HDF5 file that netCDF-4 readers open too.
 
     The root group has ``bandwidth(layer, direction, time)`` in byte/s as averages over bins of width 1/`fs`, whose sum
-    times the width is the layer's bytes. The groups ``handles``, ``statistics``, ``damage`` and ``periods`` hold the
-    forest of handles, the numbers of ``iostrata layers``, what the trace has lost, and the periods of each signal.
+    times the width is the layer's bytes. The groups ``handles``, ``statistics``, ``damage``, ``periods`` and
+    ``comparison`` hold the forest of handles, the numbers of ``iostrata layers``, what the trace has lost, the periods
+    of each signal, and the numbers of ``iostrata compare``.
     ``layer`` and ``direction`` are dimensions of the root, which groups inherit; all others are a group's own.
 
     Names out of the trace are written as UTF-8; a NUL and half a surrogate pair, which HDF5 cannot hold, become
@@ -92,6 +96,8 @@ def write_hdf5(
         How periods are looked for; the default of `detect_period` unless given.
     periods : bool
         Whether to look for periods at all.
+    comparison : bool
+        Whether to write the group ``comparison``: the numbers of ``iostrata compare``, on all layers and traffic.
 
     Returns
     -------
@@ -144,6 +150,9 @@ def write_hdf5(
             write_damage(root.subgroup("damage"), trace.damage)
             if search:
                 write_periods(root.subgroup("periods"), results, names)
+            if comparison:
+                compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
+                write_comparison(root.subgroup("comparison"), compared)
         size = storage.size
     return WrittenFile(Path(path), size, bins, rate, names)
 

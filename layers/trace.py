@@ -13,13 +13,20 @@ from ..otf2io.definitions import Definitions
 from ..otf2io.errors import SelectionError, TraceError
 from ..otf2io.events import IoEvents
 from ..otf2io.operations import Operations
+from .attribution import Attribution, attribute_operations
+from .balance import LayerBalance, layer_balances
+from .breakdown import KEYS, Breakdown, breakdown
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
+from .flow import Flow, connected_flows, flow_between
 from .forest import HandleForest, handle_forest, higher_ancestors
+from .hidden import HiddenTraffic, hidden_traffic
 from .layer import Layer
 from .layer_mapping import LayerMapping
 from .metadata import MetadataEvents, metadata_events
 from .order import layer_name, layer_order, layer_rows
 from .statistics import SetAside, set_aside_statistics
+from .time_split import TimeSplit, time_splits
+from .traffic import Traffic
 from .tree import sound_parents
 from .window import NO_LENGTH, TickWindow, select_window, trace_window
 
@@ -126,6 +133,70 @@ class Trace:
         return handle_forest(
             self.definitions, self.operations, self.metadata, self._order, self.selection, self.tick_window
         )
+
+    @cached_property
+    def attribution(self) -> Attribution:
+        """The parent of each operation in a higher layer; of all files and times."""
+        return attribute_operations(self.operations, self.definitions, self._order)
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """All operations beside what the numbers between layers need of them."""
+        return Traffic(
+            self.operations, self.definitions, self._order, self.attribution, self.selection, self.tick_window
+        )
+
+    @property
+    def balances(self) -> tuple[LayerBalance, ...]:
+        """For each layer and direction with operations, which of them have a parent, and which have none."""
+        return tuple(layer_balances(self.traffic))
+
+    @property
+    def time_splits(self) -> tuple[TimeSplit, ...]:
+        """For each layer and direction with layers below, in which layer the time of its operations is spent."""
+        return tuple(time_splits(self.traffic))
+
+    def flow(self, upper: str, lower: str, direction: str = "total") -> Flow:
+        """Return what became of the operations of one layer in a layer below it, adjacent or not.
+
+        Parameters
+        ----------
+        upper, lower : str
+            Names of layers.
+        direction : {"read", "write", "total"}
+
+        Raises
+        ------
+        SelectionError
+            If the trace has no such layer, `upper` does not stand above `lower`, or there is no such direction.
+        """
+        return flow_between(self.traffic, upper, lower, direction)
+
+    @cached_property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows, read and write, of all pairs of layers that the handles connect."""
+        return connected_flows(self.traffic)
+
+    @cached_property
+    def hidden(self) -> tuple[HiddenTraffic, ...]:
+        """Bytes that have no operation above although a layer above caused them, or none below."""
+        return tuple(hidden_traffic(self.traffic))
+
+    def breakdown(self, by: str) -> Breakdown:
+        """Split what each layer did, transfers and metadata operations, by a key.
+
+        Parameters
+        ----------
+        by : {"file", "filesystem", "rank", "node", "handle"}
+
+        Raises
+        ------
+        SelectionError
+            If there is no such key.
+        """
+        if by not in KEYS:
+            raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join(KEYS)}")
+        return breakdown(self.traffic, self.events, self.metadata, by)
 
     @cached_property
     def layers(self) -> LayerMapping:

@@ -66,6 +66,14 @@ def nearest_lower_rank(parent: Rows, rank: Rows) -> Rows:
     return nearest
 
 
+def nearest_marked(parent: Rows, marked: npt.NDArray[np.bool_]) -> Rows:
+    """Return for each row its nearest proper ancestor that is `marked`, int32 (n,), −1 where there is none."""
+    answer = np.where(marked, np.arange(len(parent), dtype=np.int32), parent)
+    while not np.array_equal(further := _jump(answer, answer), answer):
+        answer = further
+    return _jump(parent, answer)
+
+
 def _jump(start: Rows, step: Rows) -> Rows:
     """Return `step` applied to `start`; −1 stays."""
     return np.where(start >= 0, step[start], np.int32(-1)) if len(start) else start

@@ -16,11 +16,13 @@ NAMES = {
     "TraceError",
     "UnsupportedTraceError",
     "__version__",
+    "compare_layers",
     "detect_period",
     "detect_period_samples",
     "open_trace",
     "step_signal",
     "write_hdf5",
+    "write_parquet",
 }
 
 
