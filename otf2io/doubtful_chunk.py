@@ -206,15 +206,14 @@ def walk_credible(
     cut = last_chunk and (load_byte(data, size - 2) != _END_OF_FILE or load_byte(data, size - 1) != _END_OF_BUFFER)
     # What was only cut is sound up to the cut, however odd; among garbage, odd values are more of it.
     strict = broken and not cut
-    result = _walk(
-        data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
-        np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, strict, complete,
-    )  # fmt: skip
-    if result.outcome == DAMAGED and broken and not strict:
+    while True:
         result = _walk(
             data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
-            np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, True, complete,
+            np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, strict, complete,
         )  # fmt: skip
+        if result.outcome != DAMAGED or strict or not broken:
+            break
+        strict = True
     if result.outcome != SOUND:
         note(state, CUT if result.outcome == SHORT else GARBAGE, state[EVENTS] + result.events)
     return result

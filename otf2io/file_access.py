@@ -19,13 +19,13 @@ _READ_ONLY = 0
 _FROM_END = 2
 _CLOSE_ON_EXEC = 0o2000000
 # A named pipe in the place of a file would be waited for without end; so it has no size, which ends the attempt.
-_NON_BLOCKING = 0o4000
+_NEVER_WAIT = 0o4000
 
 
 @inlined
 def open_file(paths: npt.NDArray[np.uint8], at: int) -> int:
     """Open the file whose path, ended by a zero byte, stands at `at`; a negative number where that fails."""
-    return int(_open(paths.ctypes.data + np.uintp(at), np.int32(_READ_ONLY | _CLOSE_ON_EXEC | _NON_BLOCKING)))
+    return int(_open(paths.ctypes.data + np.uintp(at), np.int32(_READ_ONLY | _CLOSE_ON_EXEC | _NEVER_WAIT)))
 
 
 @inlined
