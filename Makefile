@@ -2,6 +2,7 @@
 # make test   set everything up and run the tests
 # make lint   formatting, lint and types
 # make bench  measurements against named peers (minutes)
+# make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about ten minutes)
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -12,7 +13,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint bench setup install clean
+.PHONY: demo test lint bench accuracy setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -33,6 +34,9 @@ lint: install $(VENV)/test-extras
 bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/whole_run.py
 	$(BIN)/python benchmarks/attribution.py
+
+accuracy: install $(VENV)/test-extras
+	$(BIN)/python benchmarks/accuracy/study.py
 
 setup: $(VENV)/dependencies
 

@@ -182,7 +182,8 @@ class PeriodResult:
     period_interval : (float, float) or None
         Uncertainty of the period, in s.
     confidence : float
-        In [0, 1]: how sure the method is of the period it names; 0 where it names none.
+        In [0, 1]: how sure the method is of the period it names. Where it names none, ``auto`` gives its confidence in
+        the recurrence, if there is one; else it is 0.
     recurrence, jitter : float or None
         Mean time between the starts of phases in s, and its coefficient of variation; from four phases on.
     periods : tuple of Period
