@@ -155,6 +155,6 @@ def reading_options(command: Command) -> Command:
         "--workers",
         metavar="N",
         type=click.IntRange(min=1),
-        help="Number of threads that read.  [default: 1]",
+        help="Number of threads that read.  [default: one per processor; 1 with the OTF2 library]",
     )
     return engine(workers(command))

@@ -93,10 +93,12 @@ def _bin_width(signal: StepSignal, fs: float | Literal["auto"]) -> float | None:
 
 
 def _sampling(signal: StepSignal, fs: float | Literal["auto"]) -> SamplingInfo:
-    from ...layers.sampling import automatic_frequency, bin_count
+    from ...layers.sampling import abstraction_error, automatic_frequency, bin_count
 
     frequency = automatic_frequency(signal) if fs == "auto" else float(fs)
-    return SamplingInfo(frequency, bin_count(signal.duration, frequency), fs == "auto", None)
+    return SamplingInfo(
+        frequency, bin_count(signal.duration, frequency), fs == "auto", abstraction_error(signal, frequency)
+    )
 
 
 def _refined(verdict: Verdict, signal: StepSignal, width: float) -> Verdict:
