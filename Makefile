@@ -18,6 +18,7 @@ demo: install
 	@mkdir -p $(DEMO)
 	$(BIN)/iostrata layers fixtures/ncckpt4
 	$(BIN)/iostrata periods fixtures/ncckpt4
+	$(BIN)/iostrata compare fixtures/ncckpt4
 	$(BIN)/iostrata convert fixtures/ncckpt4 $(DEMO)/ncckpt4.h5
 
 test: install $(VENV)/test-extras
@@ -31,6 +32,7 @@ lint: install $(VENV)/test-extras
 
 bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/whole_run.py
+	$(BIN)/python benchmarks/attribution.py
 
 setup: $(VENV)/dependencies
 

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from ..layers.signal import StepSignal
 
 METHODS = {
+    "auto": ".methods.auto",
     "ftio": ".methods.ftio",
 }
 """Name of a method, and the module whose function ``detect`` it is."""
 
-DEFAULT_METHOD = "ftio"
+DEFAULT_METHOD = "auto"
 
 
 class Detector(Protocol):

@@ -16,8 +16,5 @@ def write_section(title: str, body: str) -> None:
     stamp = f"*{datetime.date.today()}, {machine()}*"
     section = f"## {title}\n\n{stamp}\n\n{body.strip()}\n"
     existing = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-    if existing.search(text):
-        text = existing.sub(lambda _: section + "\n", text)
-    else:
-        text = text.rstrip() + "\n\n" + section
+    text = existing.sub(lambda _: section + "\n", text) if existing.search(text) else text.rstrip() + "\n\n" + section
     PATH.write_text(text.rstrip() + "\n")

@@ -74,7 +74,10 @@ def main() -> None:
             "run ftio": [ftio, str(data), "-e", "no", "-f", "100"],
         }
         runs = interleaved(commands, arguments.rounds)
-    lines = ["| command | time in s | peak memory in MB | time, ratio to FTIO | memory, ratio to FTIO |", "|---|---|---|---|---|"]
+    lines = [
+        "| command | time in s | peak memory in MB | time, ratio to FTIO | memory, ratio to FTIO |",
+        "|---|---|---|---|---|",
+    ]
     for name, figures in runs.items():
         peer = runs["help ftio" if name.startswith("help") else "run ftio"]
         lines.append(

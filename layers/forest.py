@@ -15,6 +15,7 @@ from .file_rules import FileSelection
 from .lifetimes import Lifetimes, Origin, handle_lifetimes
 from .metadata import MetadataEvents
 from .order import layer_rows
+from .statistics import total
 from .tree import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
 from .window import Amounts, TickWindow
 
@@ -39,14 +40,12 @@ class HandleForest:
         Row in `layers`, −1 where the handle's paradigm is undefined. The lower, the higher the layer.
     parent : int32
         Row of the parent, −1 at a root.
-    cut : bool
-        Whether the trace gives a parent that is not used here, since it closes a circle.
     depth : int32
         Number of ancestors.
     operations : int64
         Operations, flushes among them.
-    bytes_read, bytes_written : uint64 (float64 where the window cuts an operation)
-        Bytes moved.
+    bytes_read, bytes_written : uint64
+        Bytes moved; float64 where the window cuts an operation, or where all handles together moved 2^64 bytes or more.
     subtree_operations, subtree_bytes_read, subtree_bytes_written
         The same for the handle and all below it. Layers are views of the same traffic: a subtree over several layers
         counts it once in each.
@@ -65,7 +64,6 @@ class HandleForest:
     layers: tuple[str, ...]
     layer_row: npt.NDArray[np.int32]
     parent: npt.NDArray[np.int32]
-    cut: npt.NDArray[np.bool_]
     depth: npt.NDArray[np.int32]
     operations: npt.NDArray[np.int64]
     bytes_read: Amounts
@@ -205,7 +203,7 @@ def handle_forest(
     """
     handles = definitions.handles
     count = len(handles.id)
-    parent, cut = sound_parents(handles.parent)
+    parent = sound_parents(handles.parent)[0]
     used = window.part(operations)
     defined = used.handle >= 0
     if not defined.all():
@@ -226,7 +224,6 @@ def handle_forest(
         layers=order,
         layer_row=layer_rows(definitions, order, handles.paradigm),
         parent=parent,
-        cut=cut,
         depth=depths(parent),
         operations=operation_counts,
         bytes_read=read,
@@ -244,7 +241,9 @@ def handle_forest(
 def _sum_by_handle(
     handle: npt.NDArray[np.int32], amount: Amounts, chosen: npt.NDArray[np.bool_], count: int
 ) -> Amounts:
-    """Return the sums of the chosen amounts by handle, in the type of `amount`; integers stay exact."""
-    sums: Amounts = np.zeros(count, np.uint64) if amount.dtype == np.uint64 else np.zeros(count, np.float64)
-    np.add.at(sums, handle[chosen], amount[chosen])
+    """Return the sums of the chosen amounts by handle: uint64 where no sum of sums can wrap round, else float64."""
+    some = amount[chosen]
+    whole = some.dtype == np.uint64 and total(some) < 2**64
+    sums: Amounts = np.zeros(count, np.uint64) if whole else np.zeros(count, np.float64)
+    np.add.at(sums, handle[chosen], some)
     return sums

@@ -15,7 +15,8 @@ from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from ..otf2io.kernel_cache import cached_njit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.intp]
@@ -27,8 +28,8 @@ _MOST_PARTS = 1100
 
 
 def compiled(function: Kernel) -> Kernel:
-    """Compile `function` on its first call, cached on disk; it runs without the interpreter lock and keeps its type."""
-    return cast(Kernel, njit(cache=True, nogil=True)(function))
+    """Compile `function` on its first call, cached where possible; it runs without the interpreter lock."""
+    return cast(Kernel, cached_njit(nogil=True)(function))
 
 
 @compiled

@@ -154,15 +154,22 @@ class Layer:
         name = f"{_title(self.name, direction, traffic)} operations in flight"
         return level_signal(begin / resolution, end / resolution, window=self.window, name=name)
 
-    def statistics(self, direction: str) -> LayerStatistics:
-        """Return the statistics of one direction, ``total`` being read and write together.
+    def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
+        """Return the statistics of one direction.
+
+        Parameters
+        ----------
+        direction : {"read", "write", "total"}
+            ``total`` is read and write together.
+        traffic : {"all", "own", "inherited"}
+            Own traffic goes through handles without an ancestor of a higher layer.
 
         Raises
         ------
         SelectionError
-            If there is no such direction.
+            If there is no such direction or traffic.
         """
-        chosen = np.flatnonzero(self._mask(direction, "all"))
+        chosen = np.flatnonzero(self._mask(direction, traffic))
         return layer_statistics(
             self.operations.take(chosen), self.own[chosen], self.handle_file, self.tick_window, self.name, direction
         )

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ..otf2io.definitions import Definitions
 from ..otf2io.events import IoEvents
 from ..otf2io.records import IoRecord
+from ..otf2io.row_lookup import column_at, rows_of_ids
 
 OPERATION_RECORDS: Final = (
     IoRecord.OPERATION_BEGIN,
@@ -61,29 +62,11 @@ def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvent
     duplicates = some.kind == IoRecord.DUPLICATE_HANDLE
     new_handle = np.full(len(some), -1, np.int32)
     new_handle[duplicates] = rows_of_ids(handles.id, some.value[duplicates])
-    file = _at(handles.file, handle)
-    paradigm = _at(handles.paradigm, handle)
+    file = column_at(handles.file, handle)
+    paradigm = column_at(handles.paradigm, handle)
     deletes = some.kind == IoRecord.DELETE_FILE
     file[deletes] = rows_of_ids(files.id, some.value[deletes])
     paradigm_ids = np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64)
     paradigm[deletes] = rows_of_ids(paradigm_ids, some.mode[deletes])
-    process = _at(definitions.locations.group, some.location)
+    process = column_at(definitions.locations.group, some.location)
     return MetadataEvents(some.kind, some.time, process, handle, new_handle, file, paradigm)
-
-
-def rows_of_ids(ids: npt.NDArray[np.unsignedinteger], wanted: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.int32]:
-    """Return the row of each wanted id in `ids` (of equal ids the first), int32, −1 where it is not among them."""
-    if not len(ids):
-        return np.full(len(wanted), -1, np.int32)
-    order = np.argsort(ids, kind="stable")
-    table = ids[order].astype(np.uint64)
-    place = np.minimum(np.searchsorted(table, wanted.astype(np.uint64)), len(table) - 1)
-    return np.where(table[place] == wanted, order[place], -1).astype(np.int32)
-
-
-def _at(table: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return ``table[rows]``, −1 where a row is −1."""
-    found = np.full(len(rows), -1, np.int32)
-    valid = rows >= 0
-    found[valid] = table[rows[valid]]
-    return found

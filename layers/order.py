@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..otf2io.definitions import Definitions, Paradigm
+from ..otf2io.row_lookup import column_at
 
 KNOWN_STACK: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX")
 """Identification strings of OTF2's paradigms from high to low; decides only where the handles say nothing."""
@@ -28,7 +29,7 @@ def layer_order(definitions: Definitions) -> tuple[str, ...]:
     """
     names, row_of_paradigm = _layers_by_paradigm(definitions.paradigms)
     handles = definitions.handles
-    layer = _rows(row_of_paradigm, handles.paradigm)
+    layer = column_at(row_of_paradigm, handles.paradigm)
     present = np.zeros(len(names), np.bool_)
     present[layer[layer >= 0]] = True
     first = {name: paradigm for paradigm in reversed(definitions.paradigms) for name in (layer_name(paradigm),)}
@@ -52,7 +53,7 @@ def layer_rows(
     """Return the row in `order` of the layer of each paradigm row, int32 (n,), −1 where it is none."""
     rank = {name: row for row, name in enumerate(order)}
     by_paradigm = np.array([rank.get(layer_name(paradigm), -1) for paradigm in definitions.paradigms], np.int32)
-    return _rows(by_paradigm, paradigm)
+    return column_at(by_paradigm, paradigm)
 
 
 def _layers_by_paradigm(paradigms: tuple[Paradigm, ...]) -> tuple[list[str], npt.NDArray[np.int32]]:
@@ -60,14 +61,6 @@ def _layers_by_paradigm(paradigms: tuple[Paradigm, ...]) -> tuple[list[str], npt
     names = list(dict.fromkeys(layer_name(paradigm) for paradigm in paradigms))
     row = {name: index for index, name in enumerate(names)}
     return names, np.array([row[layer_name(paradigm)] for paradigm in paradigms], np.int32)
-
-
-def _rows(table: npt.NDArray[np.int32], index: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return ``table[index]``, −1 where the index is out of range."""
-    rows = np.full(len(index), -1, np.int32)
-    valid = (index >= 0) & (index < len(table))
-    rows[valid] = table[index[valid]]
-    return rows
 
 
 def _place(name: str, paradigm: Paradigm) -> tuple[float, str]:

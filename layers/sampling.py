@@ -12,8 +12,8 @@ from ..otf2io.errors import SelectionError
 if TYPE_CHECKING:
     from .step import StepSignal
 
-#: Most bins that a signal is sampled into: 1 GiB of float64.
-MOST_BINS = 2**27
+#: Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum.
+MOST_BINS = 2**24
 #: Fewest bins that `automatic_frequency` chooses.
 FEWEST_AUTOMATIC_BINS = 64
 #: Share of the volume that `automatic_frequency` lets the bin averages put at another time.
@@ -106,10 +106,12 @@ def bin_count(duration: float, fs: float) -> int:
     Raises
     ------
     SelectionError
-        If `fs` is not a finite number above 0 or there would be more than 2^27 bins.
+        If `fs` or ``1 / fs`` is not a finite number above 0, or there would be more than 2^24 bins.
     """
     if not (isinstance(fs, (int, float, np.integer, np.floating)) and math.isfinite(fs) and fs > 0):
         raise SelectionError(f"sampling frequency {fs!r} is not a finite number of Hz above 0")
+    if not math.isfinite(1 / float(fs)):
+        raise SelectionError(f"sampling frequency {fs!r} Hz is too low: 1/fs is not a finite number of seconds")
     exact = duration * float(fs)
     if exact > MOST_BINS + 0.5:
         raise SelectionError(
@@ -189,7 +191,7 @@ def automatic_frequency(signal: "StepSignal", most_bins: int = 2**17) -> float:
     ----------
     signal : StepSignal
     most_bins : int
-        Upper limit of the number of bins, from 1 to 2^27.
+        Upper limit of the number of bins, from 1 to 2^24.
 
     Raises
     ------

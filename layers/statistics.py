@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..otf2io.definitions import Definitions
 from ..otf2io.operations import Operations
-from ..otf2io.records import UNDEFINED_UINT64
+from ..otf2io.records import UNDEFINED_UINT64, Status
 from .file_rules import FileSelection
 from .window import Amounts, TickWindow
 
@@ -39,15 +39,17 @@ class LayerStatistics:
     bytes : int or float
         Bytes moved by completed operations; float where the window cuts one of them, which then counts in proportion.
     busy_s : float
-        Time in which at least one operation was under way. One that never completed lasts to the window's end.
+        Time in which at least one operation was under way. One that never completed has no end and adds nothing.
     summed_s : float
-        Sum of the operations' durations.
+        Sum of the durations of operations that ended.
     files, handles, ranks : int
         Distinct files, handles and processes of the operations.
     own_operations, own_bytes
         The part through handles that have no ancestor of a higher layer.
     undefined_bytes_operations : int
         Operations of which the trace does not know the bytes moved: failed, cancelled, never completed.
+    cancelled_operations, never_completed_operations : int
+        How many of them were.
     request_bytes : RequestBytes
         Of whole operations, also where the window cuts them.
     """
@@ -64,6 +66,8 @@ class LayerStatistics:
     own_operations: int
     own_bytes: int | float
     undefined_bytes_operations: int
+    cancelled_operations: int
+    never_completed_operations: int
     request_bytes: RequestBytes
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,7 +123,7 @@ def layer_statistics(
     layer, direction : str
         Names for the result.
     """
-    begin, end = window.clipped(operations)
+    begin, end = window.clipped(operations.take(operations.status != Status.NEVER_COMPLETED))
     moved = window.bytes_within(operations)
     handles = np.unique(operations.handle)
     files = np.unique(file[handles])
@@ -137,6 +141,8 @@ def layer_statistics(
         own_operations=int(own.sum()),
         own_bytes=total(moved[own]),
         undefined_bytes_operations=int((operations.moved == UNDEFINED_UINT64).sum()),
+        cancelled_operations=int((operations.status == Status.CANCELLED).sum()),
+        never_completed_operations=int((operations.status == Status.NEVER_COMPLETED).sum()),
         request_bytes=_request_bytes(requested),
     )
 

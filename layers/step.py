@@ -100,7 +100,7 @@ class StepSignal:
         Raises
         ------
         SelectionError
-            If `fs` is not a finite number above 0 or there would be more than 2^27 bins.
+            If `fs` is not a finite number above 0 or there would be more than 2^24 bins.
         """
         averages = bin_averages(self, fs)
         error = deviation_share(self, averages, fs) if abstraction_error else None

@@ -1,10 +1,9 @@
 """The layered trace: an archive's I/O, split into layers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,53 +13,24 @@ from ..otf2io.definitions import Definitions
 from ..otf2io.errors import SelectionError, TraceError
 from ..otf2io.events import IoEvents
 from ..otf2io.operations import Operations
+from .attribution import Attribution, attribute_operations
+from .balance import LayerBalance, layer_balances
+from .breakdown import KEYS, Breakdown, breakdown
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
+from .flow import Flow, connected_flows, flow_between
 from .forest import HandleForest, handle_forest, higher_ancestors
+from .hidden import HiddenTraffic, hidden_traffic
 from .layer import Layer
+from .layer_mapping import LayerMapping
 from .metadata import MetadataEvents, metadata_events
 from .order import layer_name, layer_order, layer_rows
 from .statistics import SetAside, set_aside_statistics
+from .time_split import TimeSplit, time_splits
+from .traffic import Traffic
 from .tree import sound_parents
-from .window import TickWindow, select_window, trace_window
+from .window import NO_LENGTH, TickWindow, select_window, trace_window
 
 Window = tuple[float | None, float | None]
-
-PROCESS: Final = 1
-"""``OTF2_LocationGroupType`` of a process."""
-
-
-class LayerMapping(Mapping[str, Layer]):
-    """Layers by name, highest first; read-only.
-
-    Asking for a layer that is not there raises `UnknownLayerError`, a SelectionError that is also a KeyError.
-    """
-
-    def __init__(self, layers: Mapping[str, Layer]) -> None:
-        self._layers = dict(layers)
-
-    def __getitem__(self, name: str) -> Layer:
-        try:
-            return self._layers[name]
-        except KeyError:
-            there = ", ".join(self._layers) or "none"
-            raise UnknownLayerError(f"no layer {name!r} in this trace; there are {there}") from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._layers)
-
-    def __len__(self) -> int:
-        return len(self._layers)
-
-    def __repr__(self) -> str:
-        return f"<layers {', '.join(self._layers) or 'none'}>"
-
-
-class UnknownLayerError(SelectionError, KeyError):
-    """Raised when a layer is asked for that the trace does not have."""
-
-    def __str__(self) -> str:
-        # KeyError would put the sentence in quotes.
-        return ValueError.__str__(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +57,8 @@ class Trace:
         Which files are no application files.
     selection : FileSelection
         Which handles are selected.
+    unmatched_events : int
+        Events that end, issue or test an operation of which no begin was found; they count nowhere else.
     """
 
     path: Path
@@ -99,6 +71,7 @@ class Trace:
     tick_window: TickWindow
     rules: tuple[FileRule, ...]
     selection: FileSelection
+    unmatched_events: int = 0
 
     def __repr__(self) -> str:
         start, end = self.window
@@ -113,10 +86,13 @@ class Trace:
         """What files are selected: ``application``, ``all`` or a pattern."""
         return self.selection.files
 
-    @property
+    @cached_property
     def duration(self) -> float:
-        """Length of the trace in s, as its clock properties give it."""
-        return self.definitions.clock.duration
+        """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
+        clock = self.definitions.clock
+        if clock.length < NO_LENGTH:
+            return clock.duration
+        return trace_window(clock, self.operations).seconds[1]
 
     @property
     def window(self) -> tuple[float, float]:
@@ -129,13 +105,12 @@ class Trace:
     @property
     def ranks(self) -> int:
         """Number of processes."""
-        return int((self.definitions.groups.kind == PROCESS).sum())
+        return self.definitions.process_count
 
     @property
     def nodes(self) -> int:
         """Number of compute nodes that have processes."""
-        groups = self.definitions.groups
-        return len(np.unique(groups.node[(groups.kind == PROCESS) & (groups.node >= 0)]))
+        return self.definitions.node_count
 
     @property
     def locations(self) -> int:
@@ -158,6 +133,70 @@ class Trace:
         return handle_forest(
             self.definitions, self.operations, self.metadata, self._order, self.selection, self.tick_window
         )
+
+    @cached_property
+    def attribution(self) -> Attribution:
+        """The parent of each operation in a higher layer; of all files and times."""
+        return attribute_operations(self.operations, self.definitions, self._order)
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """All operations beside what the numbers between layers need of them."""
+        return Traffic(
+            self.operations, self.definitions, self._order, self.attribution, self.selection, self.tick_window
+        )
+
+    @property
+    def balances(self) -> tuple[LayerBalance, ...]:
+        """For each layer and direction with operations, which of them have a parent, and which have none."""
+        return tuple(layer_balances(self.traffic))
+
+    @property
+    def time_splits(self) -> tuple[TimeSplit, ...]:
+        """For each layer and direction with layers below, in which layer the time of its operations is spent."""
+        return tuple(time_splits(self.traffic))
+
+    def flow(self, upper: str, lower: str, direction: str = "total") -> Flow:
+        """Return what became of the operations of one layer in a layer below it, adjacent or not.
+
+        Parameters
+        ----------
+        upper, lower : str
+            Names of layers.
+        direction : {"read", "write", "total"}
+
+        Raises
+        ------
+        SelectionError
+            If the trace has no such layer, `upper` does not stand above `lower`, or there is no such direction.
+        """
+        return flow_between(self.traffic, upper, lower, direction)
+
+    @cached_property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows, read and write, of all pairs of layers that the handles connect."""
+        return connected_flows(self.traffic)
+
+    @cached_property
+    def hidden(self) -> tuple[HiddenTraffic, ...]:
+        """Bytes that have no operation above although a layer above caused them, or none below."""
+        return tuple(hidden_traffic(self.traffic))
+
+    def breakdown(self, by: str) -> Breakdown:
+        """Split what each layer did, transfers and metadata operations, by a key.
+
+        Parameters
+        ----------
+        by : {"file", "filesystem", "rank", "node", "handle"}
+
+        Raises
+        ------
+        SelectionError
+            If there is no such key.
+        """
+        if by not in KEYS:
+            raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join(KEYS)}")
+        return breakdown(self.traffic, self.events, self.metadata, by)
 
     @cached_property
     def layers(self) -> LayerMapping:
@@ -267,7 +306,7 @@ def open_trace(
     Raises
     ------
     TraceError
-        If the archive cannot be read.
+        If the archive cannot be read, or nothing of its events.
     SelectionError
         If files, window, engine or memory make no sense.
 
@@ -280,17 +319,21 @@ def open_trace(
     if memory is not None:
         raise SelectionError(f"memory={memory!r}: the memory for reading cannot be bounded yet; leave it out")
     from ..otf2io.archive import open_archive, read_events
-    from ..otf2io.matching import match_operations
+    from ..otf2io.matching import match_events
 
     archive = open_archive(path)
     definitions = archive.definitions
-    if definitions.clock.ticks_per_second <= 0:
-        raise TraceError(f"{archive.anchor.path}: the clock has no resolution; the definitions are damaged")
     # What can be refused is refused before the events are read.
     table = tuple(FileRule(*rule) for rule in rules)
     selection = select_files(definitions, files, table)
     read = read_events(archive, engine=engine, workers=workers, progress=progress)
-    operations = match_operations(read.events, definitions)
+    if read.damage.damaged and not read.damage.events_read:
+        raise TraceError(
+            f"{archive.anchor.path}: none of the {read.damage.events_expected} events can be read "
+            f"(location {read.damage.locations[0].location}: {read.damage.locations[0].reason}); copy the archive again"
+        )
+    matching = match_events(read.events, definitions)
+    operations = matching.operations
     return Trace(
         path=archive.anchor.path,
         definitions=definitions,
@@ -302,4 +345,5 @@ def open_trace(
         tick_window=select_window(trace_window(definitions.clock, operations), window),
         rules=table,
         selection=selection,
+        unmatched_events=matching.unmatched_ends + matching.unmatched_steps,
     )

@@ -1,4 +1,4 @@
-"""Forests given by parent rows: sound parents, depths, sums over subtrees, nearest ancestors.
+"""Forests given by sound parent rows: depths, sums over subtrees, nearest ancestors.
 
 All work by pointer doubling (J. C. Wyllie, *The Complexity of Parallel Computations*, 1979): after k rounds each row
 knows its ancestor at distance 2^k. That takes O(n log depth) in whole-array steps for a forest of any shape, also for a
@@ -10,33 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..otf2io.sound_parents import sound_parents
+
+__all__ = ["any_ancestor", "depths", "nearest_lower_rank", "sound_parents", "subtree_sums"]
+
 Rows = npt.NDArray[np.int32]
 Column = TypeVar("Column", bound="np.ndarray[Any, Any]")
-
-
-def sound_parents(parent: npt.NDArray[np.integer]) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """Return `parent` as int32 (n,) without cycles and without rows out of range, and where it was changed, bool (n,).
-
-    Of each cycle the lowest row becomes a root.
-    """
-    count = len(parent)
-    sound = np.where((parent >= 0) & (parent < count), parent, -1).astype(np.int32)
-    ancestor = sound.copy()
-    distance = 1
-    while distance <= count and (ancestor >= 0).any():
-        ancestor = _jump(ancestor, ancestor)
-        distance *= 2
-    on_cycle = np.unique(ancestor[ancestor >= 0])
-    if len(on_cycle):
-        lowest = np.arange(count, dtype=np.int32)
-        ahead = sound.copy()
-        distance = 1
-        while distance <= len(on_cycle):
-            lowest[on_cycle] = np.minimum(lowest[on_cycle], lowest[ahead[on_cycle]])
-            ahead[on_cycle] = ahead[ahead[on_cycle]]
-            distance *= 2
-        sound[on_cycle[lowest[on_cycle] == on_cycle]] = -1
-    return sound, sound != np.where(parent < 0, -1, parent)
 
 
 def depths(parent: Rows) -> Rows:
@@ -85,6 +64,14 @@ def nearest_lower_rank(parent: Rows, rank: Rows) -> Rows:
             answer = further
         nearest[asking] = answer[asking]
     return nearest
+
+
+def nearest_marked(parent: Rows, marked: npt.NDArray[np.bool_]) -> Rows:
+    """Return for each row its nearest proper ancestor that is `marked`, int32 (n,), −1 where there is none."""
+    answer = np.where(marked, np.arange(len(parent), dtype=np.int32), parent)
+    while not np.array_equal(further := _jump(answer, answer), answer):
+        answer = further
+    return _jump(parent, answer)
 
 
 def _jump(start: Rows, step: Rows) -> Rows:

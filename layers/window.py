@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import isfinite
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,9 @@ from ..otf2io.records import UNDEFINED_TIME, UNDEFINED_UINT64, Status
 Ticks = npt.NDArray[np.int64]
 Amounts = npt.NDArray[np.uint64] | npt.NDArray[np.float64]
 """Bytes: uint64 where they are whole, float64 where a window cuts operations."""
+
+NO_LENGTH: Final = 2**62
+"""Ticks from which on a clock's length is not believed; below, differences of times fit into int64."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,10 @@ def completed_bytes(operations: Operations) -> npt.NDArray[np.uint64]:
 def trace_window(clock: Clock, operations: Operations) -> TickWindow:
     """Return the whole time of a trace: its own start and end, and any operation that lies outside of them.
 
-    Corrected clocks can move an event a little past the trace's edge, and a trace can lack its length.
+    Corrected clocks can move an event a little past the trace's edge, and a trace can lack its length. A length of 2^62
+    ticks or more, such as one that the trace leaves undefined, is none: the last operation is the end.
     """
-    start, end = 0, clock.length
+    start, end = 0, clock.length if clock.length < NO_LENGTH else 0
     if len(operations):
         start = min(start, int(operations.begin.min()))
         # The undefined time is the least of all, so an operation without an end counts with its begin.
@@ -125,10 +130,10 @@ def select_window(whole: TickWindow, window: tuple[float | None, float | None] |
         high = last if end is None else float(end)
     except (TypeError, ValueError):
         raise SelectionError(f"window {window!r}: give a start and an end in seconds") from None
-    name = f"window {low:.9g}:{high:.9g}"
+    name = f"window '{'' if start is None else f'{low:.9g}'}:{'' if end is None else f'{high:.9g}'}'"
     if not (isfinite(low) and isfinite(high)):
         raise SelectionError(f"{name}: give finite seconds from the trace's start")
-    if low >= high:
+    if start is not None and end is not None and low >= high:
         raise SelectionError(f"{name}: the start must be before the end")
     if high <= first or low >= last:
         raise SelectionError(f"{name}: outside the trace, which lasts from {first:.9g} to {last:.9g} s")

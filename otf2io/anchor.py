@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from .errors import TraceError, UnsupportedTraceError
+from .regular_files import NotRegularError, open_regular
 
 SUFFIX: Final = ".otf2"
 SUBSTRATE_POSIX: Final = 1
@@ -18,6 +19,9 @@ KNOWN_TRACE_FORMATS: Final = (0, 1, 2)
 MAGIC_BYTE: Final = 3
 LITTLE_ENDIAN: Final = 0x42
 BIG_ENDIAN: Final = 0x23
+CHUNK_HEADER: Final = 18
+"""Bytes of a chunk's header: magic byte, byte order, first and last event (uint64 each, counted from 1)."""
+
 _MAGIC: Final = b"OTF2\0"
 _HEAD: Final = 46
 _CHUNK_SIZES: Final = range(2**18, 2**24 + 1)
@@ -85,7 +89,8 @@ def find_anchor(path: str | os.PathLike[str]) -> Path:
         raise TraceError(f"cannot read {given}: {_cause(error)}; check the path and its permissions") from None
     if not anchors:
         raise TraceError(
-            f"no anchor (*.otf2) in the folder {given}; a run that was killed leaves none, record the trace again"
+            f"no anchor (*.otf2) in the folder {given}; give the archive's own folder, and if this is it, its run was "
+            "killed before it wrote one: record the trace again"
         )
     if len(anchors) > 1:
         shown = ", ".join(anchors[:3]) + (", ..." if len(anchors) > 3 else "")
@@ -105,8 +110,12 @@ def read_anchor(path: str | os.PathLike[str]) -> Anchor:
     """
     anchor = find_anchor(path)
     try:
-        with anchor.open("rb") as file:
+        with open_regular(anchor) as file:
             head = file.read(_HEAD)
+    except NotRegularError:
+        raise TraceError(
+            f"{anchor} is no file but a pipe, a device or the like; give the path of the archive's *.otf2 file"
+        ) from None
     except OSError as error:
         raise TraceError(f"cannot read the anchor {anchor}: {_cause(error)}; check its permissions") from None
     if not head:

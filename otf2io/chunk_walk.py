@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .anchor import CHUNK_HEADER
 from .compiled import inlined, inner
-from .event_bytes import HEADER_SIZE, load_byte, load_word, read_short_integer, record_extent
+from .event_bytes import load_byte, load_word, read_short_integer, record_extent
 from .io_records import EventColumns, put_io_record, read_offset, trace_time
 from .local_ids import REGION, LocalIds, global_id
 
@@ -208,7 +209,7 @@ def walk_chunk(
     ChunkResult
         Rows count only where the outcome is `SOUND` or `FULL`.
     """
-    at = begin + HEADER_SIZE
+    at = begin + CHUNK_HEADER
     events = 0
     stamp_at = -1
     interval = 0

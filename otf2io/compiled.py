@@ -8,25 +8,25 @@ beyond a call, so they are compiled without the counting.
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
-from numba import njit
+from .kernel_cache import cached_njit
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
-_OPTIONS: Final[dict[str, Any]] = {"cache": True, "nogil": True, "_nrt": False}
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "_nrt": False}
 _INNER: Final[dict[str, Any]] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Half the time of a compilation goes into the entry from Python, which inner functions do not need."""
 
 
 def compiled(function: Kernel) -> Kernel:
     """Compile `function` on its first call, cached on disk; it runs without the interpreter lock, keeps its type."""
-    return cast(Kernel, njit(**_OPTIONS)(function))
+    return cast(Kernel, cached_njit(**_OPTIONS)(function))
 
 
 def inner(function: Kernel) -> Kernel:
     """Compile `function` as `compiled` does, to be called by compiled functions only."""
-    return cast(Kernel, njit(**_OPTIONS, **_INNER)(function))
+    return cast(Kernel, cached_njit(**_OPTIONS, **_INNER)(function))
 
 
 def inlined(function: Kernel) -> Kernel:
     """Compile `function` into each compiled function that calls it."""
-    return cast(Kernel, njit(forceinline=True, **_OPTIONS, **_INNER)(function))
+    return cast(Kernel, cached_njit(forceinline=True, **_OPTIONS, **_INNER)(function))

@@ -21,7 +21,7 @@ class DefinitionRecords:
     strings : dict
         Id → bytes.
     clock : list of (ticks per second, start, length, realtime)
-    attributes, regions : list of (id, name)
+    attributes : list of (id, name)
     system_tree : list of (id, name, class, parent)
     groups : list of (id, name, type, parent, creator)
     locations : list of (id, name, type, events, group)
@@ -38,7 +38,6 @@ class DefinitionRecords:
     strings: dict[int, bytes] = field(default_factory=dict)
     clock: list[tuple[int, int, int, int]] = field(default_factory=list)
     attributes: list[tuple[int, int]] = field(default_factory=list)
-    regions: list[tuple[int, int]] = field(default_factory=list)
     system_tree: list[tuple[int, int, int, int]] = field(default_factory=list)
     groups: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     locations: list[tuple[int, int, int, int, int]] = field(default_factory=list)
@@ -112,7 +111,6 @@ def _collectors(records: DefinitionRecords, interrupts: list[BaseException]) -> 
         "InterComm": intercommunicator,
         "ClockProperties": lambda _user, *record: records.clock.append(record),
         "Attribute": lambda _user, *record: records.attributes.append(record[:2]),
-        "Region": lambda _user, *record: records.regions.append(record[:2]),
         "SystemTreeNode": lambda _user, *record: records.system_tree.append(record),
         "LocationGroup": lambda _user, *record: records.groups.append(record),
         "Location": lambda _user, *record: records.locations.append(record),

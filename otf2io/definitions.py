@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .records import PROCESS
+
 
 @dataclass(frozen=True)
 class Clock:
@@ -54,7 +56,7 @@ class LocationGroups:
     id : uint32
     name : tuple of str
     kind : uint8
-        ``OTF2_LocationGroupType``: 1 is a process.
+        ``OTF2_LocationGroupType``: 1 is a process (``PROCESS``).
     node : int32
         Row in ``Definitions.system_tree``, −1 where unknown.
     rank : int32
@@ -203,6 +205,15 @@ class Definitions:
     handles: Handles
     location_sets: tuple[Group, ...]
     communicators: tuple[Communicator, ...]
-    region_names: dict[int, str]
-    program: str | None
     attributes: dict[int, str]
+
+    @property
+    def process_count(self) -> int:
+        """Number of processes."""
+        return int(np.count_nonzero(self.groups.kind == PROCESS))
+
+    @property
+    def node_count(self) -> int:
+        """Number of system tree nodes that processes ran on."""
+        nodes = self.groups.node[self.groups.kind == PROCESS]
+        return len(np.unique(nodes[nodes >= 0]))

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from .anchor import CHUNK_HEADER
 from .chunk_walk import (
     ATTRIBUTES,
     BEGIN,
@@ -35,7 +36,7 @@ from .chunk_walk import (
     put_region,
 )
 from .compiled import inlined, inner
-from .event_bytes import HEADER_SIZE, load_byte, load_word, record_extent
+from .event_bytes import load_byte, load_word, record_extent
 from .io_records import EventColumns, put_io_record, read_offset, trace_time
 from .local_ids import LocalIds
 from .walk_state import CUT, EVENTS, FIRST_STAMP, GARBAGE, LATEST, STAMP, note
@@ -120,7 +121,7 @@ def _walk(
         Its events and rows can be believed. The outcome is `SOUND` if the chunk lacks nothing but its end mark, `SHORT`
         if its end is missing, otherwise `DAMAGED`.
     """
-    at = begin + HEADER_SIZE
+    at = begin + CHUNK_HEADER
     events = 0
     interval = 0
     offset = _NO_OFFSET

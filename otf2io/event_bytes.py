@@ -18,10 +18,6 @@ from .compiled import inlined
 PADDING: Final = 4096
 """Bytes that must follow the last looked-at byte of a buffer: more than all fields of one I/O record together."""
 
-HEADER_SIZE: Final = 18
-CHUNK_MARK: Final = 3
-LITTLE_ENDIAN: Final = 0x42
-
 
 def _load(bits: int) -> Any:
     """Build the code that loads `bits` bits from any byte position of an array, unchecked."""

@@ -79,7 +79,9 @@ class EventBuffer:
                 return CALLBACK_INTERRUPT
             return 0
 
-        create, destroy, duplicate, seek, change, delete = (int(IoRecord(kind)) for kind in range(69, 75))
+        create, destroy = int(IoRecord.CREATE_HANDLE), int(IoRecord.DESTROY_HANDLE)
+        duplicate, seek = int(IoRecord.DUPLICATE_HANDLE), int(IoRecord.SEEK)
+        change, delete = int(IoRecord.CHANGE_STATUS_FLAGS), int(IoRecord.DELETE_FILE)
         begin = int(IoRecord.OPERATION_BEGIN)
         complete = int(IoRecord.OPERATION_COMPLETE)
         none = UNDEFINED_UINT64

@@ -1,7 +1,8 @@
 """Check of a location's ``.evt`` file before anything reads it: how many of its events are there and can be asked for.
 
 The official library never returns on a file that was cut behind its first chunk: it hands out the events of the chunk
-before, again and again. So no reader here asks for more events than this check found.
+before, again and again. So no reader here asks for more events than this check found, except for one more where it
+found nothing wrong: in such a file the library comes to the end, and the one shows garbage that passes for events.
 """
 
 import os
@@ -10,12 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .anchor import BIG_ENDIAN, LITTLE_ENDIAN, MAGIC_BYTE
+from .anchor import BIG_ENDIAN, CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from .event_walk import walk_chunk
 from .file_end import END
-
-CHUNK_HEADER: Final = 18
-"""Bytes of a chunk's header: magic byte, byte order, first and last event (uint64 each, counted from 1)."""
+from .regular_files import open_regular
 
 _SMALLEST_EVENT: Final = 2
 """Bytes of the shortest record of an event: its type and one more."""
@@ -35,7 +34,7 @@ class EventFile:
     little_endian : bool
         Byte order of the file.
     sound : int
-        Events from the start that lie wholly in the file; at most `promised`. Only these may be asked for.
+        Events from the start that lie wholly in the file; at most `promised`.
     reason : str or None
         What is wrong with the file, None where nothing is.
     """
@@ -66,7 +65,7 @@ def check_event_file(path: Path, promised: int, chunk_size: int) -> EventFile:
         records are walked to count those that are whole.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return _check(path, file.fileno(), promised, chunk_size)
     except FileNotFoundError:
         # Score-P writes no event file for a location without events.

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from .anchor import CHUNK_HEADER
 from .records import IoRecord
+from .regular_files import open_regular
 
-_HEADER: Final = 18
 _END_OF_CHUNK, _END_OF_BUFFER, _END_OF_FILE = 0, 1, 2
 _TIMESTAMP: Final = 5
 _ATTRIBUTES: Final = 6
 _EVENT_TYPES: Final = range(10, 128)
 _WITHOUT_LENGTH: Final = frozenset((12, 13, 16, 17, 20, 21, 24, 28, 29, 30))
-"""Record types (metrics' and regions' own forms such as Enter and Leave) of one compressed integer, no length byte."""
+"""Record types of one compressed integer, no length byte: Enter, Leave, and some of MPI, of threads and of tasks."""
 
 _FIELDS: Final = {
     IoRecord.CREATE_HANDLE: "cbcc",
@@ -158,16 +159,16 @@ def count_credible_events(
     order: Literal["little", "big"] = "little" if little_endian else "big"
     credible = 0
     earliest, latest = 0, 2**64 - 1
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while credible < sound:
             chunk = file.read(chunk_size)
-            if len(chunk) <= _HEADER + 9:
+            if len(chunk) <= CHUNK_HEADER + 9:
                 return credible, "cut"
-            if not credible and chunk[_HEADER] == _TIMESTAMP:
-                first = int.from_bytes(chunk[_HEADER + 1 : _HEADER + 9], order)
+            if not credible and chunk[CHUNK_HEADER] == _TIMESTAMP:
+                first = int.from_bytes(chunk[CHUNK_HEADER + 1 : CHUNK_HEADER + 9], order)
                 earliest, latest = first - longest, first + longest
             events = min(int.from_bytes(chunk[10:18], order), sound) - credible
-            walk = walk_chunk(chunk[_HEADER:], events, little_endian, earliest, latest)
+            walk = walk_chunk(chunk[CHUNK_HEADER:], events, little_endian, earliest, latest)
             credible += walk.credible
             if walk.reason:
                 return credible, walk.reason

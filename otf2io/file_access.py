@@ -18,6 +18,7 @@ _pread = types.ExternalFunction("pread", types.int64(types.int32, types.uintp, t
 _READ_ONLY = 0
 _FROM_END = 2
 _CLOSE_ON_EXEC = 0o2000000
+# A named pipe in the place of a file would be waited for without end; so it has no size, which ends the attempt.
 _NEVER_WAIT = 0o4000
 
 

@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import Final
 
+from .regular_files import open_regular
+
 END: Final = b"\x02\x01"
 """Markers: end of the file, end of its buffer."""
 
@@ -17,7 +19,7 @@ def is_complete(path: Path) -> bool:
         There is no such file. One that cannot be read counts as incomplete.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(-len(END), os.SEEK_END)
             return file.read() == END
     except FileNotFoundError:

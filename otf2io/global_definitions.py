@@ -21,11 +21,11 @@ from .definitions import (
     SystemTree,
 )
 from .errors import TraceError
-from .records import UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
+from .records import PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
+from .sound_parents import sound_parents
 
 _Record = TypeVar("_Record", bound=tuple[Any, ...])
 
-_PROCESS: Final = 1
 _PARADIGM_MPI: Final = 4
 _COMM_LOCATIONS: Final = 4
 _FLAG_OS: Final = 1
@@ -83,8 +83,6 @@ def read_definitions(anchor: Anchor) -> Definitions:
             Communicator(identity, names[name], _optional(group), _optional(parent))
             for identity, name, group, parent in _first_of_each(records.communicators)
         ),
-        region_names={identity: names[name] for identity, name in records.regions},
-        program=None,
         attributes={identity: names[name] for identity, name in _first_of_each(records.attributes)},
     )
 
@@ -139,28 +137,6 @@ def _linked(references: Iterable[int], rows: dict[int, int], count: int) -> npt.
     return np.fromiter((rows.get(reference, -1) for reference in references), np.int32, count)
 
 
-def break_cycles(parent: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return `parent` (rows of the same table, −1 at a root) with each cycle opened at its lowest row.
-
-    An archive is not to be trusted: a cycle would hang whatever walks up from child to parent.
-    """
-    if not np.any(parent >= np.arange(len(parent))):
-        return parent
-    opened = parent.copy()
-    visited = np.zeros(len(parent), np.int64)
-    for start in range(len(parent)):
-        row = start
-        while row >= 0 and not visited[row]:
-            visited[row] = start + 1
-            row = int(opened[row])
-        if row >= 0 and visited[row] == start + 1:
-            cycle = [row]
-            while opened[cycle[-1]] != row:
-                cycle.append(int(opened[cycle[-1]]))
-            opened[min(cycle)] = -1
-    return opened
-
-
 def _optional(reference: int) -> int | None:
     return None if reference == UNDEFINED_UINT32 else reference
 
@@ -172,7 +148,7 @@ def _system_tree(records: DefinitionRecords, names: _Names) -> SystemTree:
         id=_column(nodes, 0, np.uint32),
         name=tuple(names[record[1]] for record in nodes),
         class_name=tuple(names[record[2]] for record in nodes),
-        parent=break_cycles(_linked((record[3] for record in nodes), rows, len(nodes))),
+        parent=sound_parents(_linked((record[3] for record in nodes), rows, len(nodes)))[0],
     )
 
 
@@ -207,7 +183,7 @@ def _location_groups(
         name=tuple(names[record[1]] for record in processes),
         kind=kind,
         node=_linked((record[3] for record in processes), node_rows, len(processes)),
-        rank=_ranks(kind == _PROCESS, locations, sets),
+        rank=_ranks(kind == PROCESS, locations, sets),
     )
 
 
@@ -276,7 +252,7 @@ def _handles(
         paradigm=_linked((record[3] for record in handles), paradigm_rows, count),
         flags=_column(handles, 4, np.uint32),
         communicator=_column(handles, 5, np.uint32),
-        parent=break_cycles(_linked((record[6] for record in handles), rows, count)),
+        parent=sound_parents(_linked((record[6] for record in handles), rows, count))[0],
         precreated=precreated,
         precreated_mode=mode,
         precreated_status=status,

@@ -1,7 +1,9 @@
 """The engine ``library``: I/O events through the official library, one local reader for each location.
 
-The library decodes every record and calls back for the I/O records only. It is asked for bounded numbers of events and
-never for more than the check of the event file found, because it does not notice the end of a file that was cut.
+The library decodes every record and calls back for the I/O records only. It is asked for bounded numbers of events,
+because it does not notice the end of a file that was cut: for what the check of the event file found and, where that
+found nothing wrong, for one event more. A sound file ends before that one; garbage can pass for more records than it
+replaced, and then the one is there.
 """
 
 import ctypes
@@ -154,7 +156,6 @@ class _BatchReader:
         if problem is not None:
             self._report.add(promised)
             return LocationEvents(IoEvents.empty(), 0, problem)
-        # One event more than there should be: garbage can pass for more records than it replaced.
         read = self._read(row, file.sound + (file.reason is None), self._report)
         self._report.add(promised - read.count)
         backwards = bool(np.any(np.diff(read.events.time) < 0))

@@ -10,17 +10,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from .anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from .clock_correction import prepare_clock
 from .compiled import inlined, inner
-from .event_bytes import (
-    CHUNK_MARK,
-    HEADER_SIZE,
-    LITTLE_ENDIAN,
-    load_byte,
-    load_word,
-    read_integer,
-    record_extent,
-)
+from .event_bytes import load_byte, load_word, read_integer, record_extent
 from .local_ids import MAPPED, LocalIds
 
 READ, BROKEN, NO_ROOM = range(3)
@@ -116,20 +109,20 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
     ids.size[:] = 0
     ids.sparse[:] = False
     ids.clock_size[0] = 0
-    if size < HEADER_SIZE + 2 or load_byte(data, size - 2) != 2 or load_byte(data, size - 1) != 1:
+    if size < CHUNK_HEADER + 2 or load_byte(data, size - 2) != 2 or load_byte(data, size - 1) != 1:
         return BROKEN
-    if load_byte(data, 0) != CHUNK_MARK or load_byte(data, 1) != LITTLE_ENDIAN:
+    if load_byte(data, 0) != MAGIC_BYTE or load_byte(data, 1) != LITTLE_ENDIAN:
         return BROKEN
     seen = np.uint64(0)
     free = 0
-    at = HEADER_SIZE
+    at = CHUNK_HEADER
     while at < size:
         kind = load_byte(data, at)
         if kind == 0:
             at = (at // chunk + 1) * chunk
-            if at + HEADER_SIZE > size or load_byte(data, at) != CHUNK_MARK:
+            if at + CHUNK_HEADER > size or load_byte(data, at) != MAGIC_BYTE:
                 return BROKEN
-            at += HEADER_SIZE
+            at += CHUNK_HEADER
             continue
         if kind <= _LAST_MARK:
             if at != size - 2:

@@ -10,10 +10,11 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from .chunk_walk import DAMAGED, DOUBTFUL, FULL, TIMESTAMP, RegionColumns, Rules, walk_chunk
 from .compiled import compiled, inner
 from .doubtful_chunk import walk_credible
-from .event_bytes import CHUNK_MARK, HEADER_SIZE, LITTLE_ENDIAN, PADDING, load_byte, load_word
+from .event_bytes import PADDING, load_byte, load_word
 from .file_access import close_file, file_size, open_file, read_bytes
 from .io_records import EventColumns
 from .local_definitions import NO_ROOM, READ, read_local_ids
@@ -138,13 +139,13 @@ def _walk_file(
         if read_bytes(file, place, count, data) != count:
             note(state, UNREADABLE, state[EVENTS])
             break
-        if count < HEADER_SIZE:
+        if count < CHUNK_HEADER:
             note(state, CUT if chunk > 0 else NO_HEADER, state[EVENTS])
             break
         first = np.int64(load_word(data, 2))
         last = np.int64(load_word(data, 10))
         if (
-            load_byte(data, 0) != CHUNK_MARK
+            load_byte(data, 0) != MAGIC_BYTE
             or load_byte(data, 1) != LITTLE_ENDIAN
             or first <= state[POSITION]
             or first > _EVENTS_LIMIT
@@ -167,8 +168,8 @@ def _walk_file(
         region_rows = min(wanted, count // _SHORTEST_EVENT) if len(regions.selected) > 0 else 0
         if row + rows > len(columns.time) or region_row + region_rows > len(regions.time):
             return NEEDS_ROWS, row, region_row, max(rows, region_rows), budget
-        if load_byte(data, HEADER_SIZE) == TIMESTAMP and state[FIRST_STAMP] == 0:
-            state[FIRST_STAMP] = np.int64(load_word(data, HEADER_SIZE + 1))
+        if load_byte(data, CHUNK_HEADER) == TIMESTAMP and state[FIRST_STAMP] == 0:
+            state[FIRST_STAMP] = np.int64(load_word(data, CHUNK_HEADER + 1))
         stamp = np.uint64(state[STAMP])
         latest = state[LATEST]
         result = walk_chunk(

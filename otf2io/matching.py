@@ -10,6 +10,7 @@ from .definitions import Definitions
 from .events import IoEvents
 from .operations import Operations
 from .records import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoRecord, Status
+from .row_lookup import rows_of_ids
 
 _Rows = npt.NDArray[np.int64]
 
@@ -43,14 +44,16 @@ def match_events(events: IoEvents, definitions: Definitions) -> Matching:
     """Match the events of operations, in O(n log n).
 
     The events of one operation share a key: process (location group), handle id and matching id. Ids are unique only
-    among the operations in flight and used again afterwards, so within a key order decides:
+    among the operations in flight and used again afterwards, so within a key order decides, in such a way that an event
+    that was lost costs its own operation and no other:
 
-    1. On each location by itself, in the order of its file: an end (complete or cancelled) closes the earliest open
-       *blocking* begin of its key. A blocking call returns on the thread that made it, so two threads that use the
-       same handle and the same id at once do not mix.
-    2. What is left, for the whole process in the order of time: an end closes the earliest open begin of its key that
-       is not later than the end, on whichever location. Of events with one time stamp begins come before ends, then
-       the lower location id, then the order of the file; the result does not depend on the order of locations.
+    1. A *blocking* call returns on the thread that made it before that thread does anything else with its handle. So a
+       blocking begin is closed by an end (complete or cancelled) of its location if of the begins and ends of its key
+       there, in the order of the file, that end is the next. If a begin is next, or nothing, its end was lost and it
+       never completed. Two threads that use the same handle and the same id at once do not mix.
+    2. The other begins and ends, for the whole process in the order of time: an end closes the latest open begin of its
+       key that is not later than the end, on whichever location. Of events with one time stamp begins come before ends,
+       then the lower location id, then the order of the file; the result does not depend on the order of locations.
     3. Issued and test events belong to the operation of their key that is in flight: the one last begun before them
        (in the order of the file) on their own location, or where that has ended or there is none, the one last begun
        in the process (in the order of time, the same time included).
@@ -126,25 +129,25 @@ def _match_ends(
     """Return for each event the row of the end that closes it, −1 for all but closed begins."""
     end_of = np.full(len(events), _NONE, np.int64)
     blocking = is_begin & ((events.flags & IoFlag.NON_BLOCKING) == 0)
-    own = np.flatnonzero(blocking | is_end)
+    own = np.flatnonzero(is_begin | is_end)
     segment = key[own] * len(definitions.locations.id) + events.location[own]
-    own = own[np.argsort(segment, kind="stable")]
-    opened, closed = _first_in_first_out(key[own] * len(definitions.locations.id) + events.location[own], blocking[own])
-    end_of[own[opened]] = own[closed]
+    order = np.argsort(segment, kind="stable")
+    own, segment = own[order], segment[order]
+    returned = np.flatnonzero(blocking[own[:-1]] & is_end[own[1:]] & (segment[:-1] == segment[1:]))
+    end_of[own[returned]] = own[returned + 1]
 
-    left = is_begin & (end_of == _NONE)
     free = is_end.copy()
-    free[own[closed]] = False
-    rest = np.flatnonzero(left | free)
+    free[own[returned + 1]] = False
+    rest = np.flatnonzero((is_begin & ~blocking) | free)
     identity = _location_ids(events, definitions)
     rest = rest[np.lexsort((rest, identity[rest], free[rest], events.time[rest], key[rest]))]
-    opened, closed = _first_in_first_out(key[rest], left[rest])
+    opened, closed = _last_in_first_out(key[rest], ~free[rest])
     end_of[rest[opened]] = rest[closed]
     return end_of
 
 
-def _first_in_first_out(segment: _Rows, opens: npt.NDArray[np.bool_]) -> tuple[_Rows, _Rows]:
-    """Pair openings with closings within each segment: a closing takes the earliest opening not yet taken.
+def _last_in_first_out(segment: _Rows, opens: npt.NDArray[np.bool_]) -> tuple[_Rows, _Rows]:
+    """Pair openings with closings within each segment: a closing takes the latest opening not yet taken.
 
     Parameters
     ----------
@@ -163,23 +166,20 @@ def _first_in_first_out(segment: _Rows, opens: npt.NDArray[np.bool_]) -> tuple[_
         return np.empty(0, np.int64), np.empty(0, np.int64)
     first = np.concatenate(([True], np.diff(segment) != 0))
     number = np.cumsum(first) - 1
-    starts = np.flatnonzero(first)
     level = np.cumsum(np.where(opens, 1, -1))
-    level -= np.concatenate(([0], level))[starts][number]
-    # A closing is accepted unless it takes the level to a new minimum below zero. Lowering each segment beneath the
-    # one before makes one running minimum serve all of them.
+    level -= np.concatenate(([0], level))[np.flatnonzero(first)][number]
+    # A closing that takes the level to a new minimum below zero finds nothing open and opens a further count from that
+    # minimum. Lowering each segment beneath the one before makes one running minimum serve all of them.
     shift = number * (2 * count + 2)
     lowest = np.minimum.accumulate(np.minimum(level, 0) - shift) + shift
     before = np.where(first, 0, np.concatenate(([0], lowest[:-1])))
-    accepted = ~opens & (level >= before)
-    closed = np.flatnonzero(accepted).astype(np.int64)
-    openings = np.flatnonzero(opens).astype(np.int64)
-    taken: _Rows = np.cumsum(accepted) - accepted
-    openings_before: _Rows = np.cumsum(opens) - opens
-    segment_of = number[closed]
-    rank = taken[closed] - taken[starts][segment_of]
-    opened = openings[openings_before[starts][segment_of] + rank]
-    return opened, closed
+    kept = np.flatnonzero(opens | (level >= before))
+    # An opening and the closing that takes it stand at one depth, with nothing else of that depth between them.
+    depth = level - lowest - opens
+    kept = kept[np.lexsort((depth[kept], number[kept]))]
+    same = (number[kept[:-1]] == number[kept[1:]]) & (depth[kept[:-1]] == depth[kept[1:]])
+    pair = np.flatnonzero(same & opens[kept[:-1]] & ~opens[kept[1:]])
+    return kept[pair].astype(np.int64), kept[pair + 1].astype(np.int64)
 
 
 def _match_steps(events: IoEvents, key: _Rows, begins: _Rows, steps: _Rows, end_of: _Rows) -> _Rows:
@@ -256,7 +256,7 @@ def _operations(
         location=events.location[begins],
         end_location=np.where(ended, events.location[ends], _NONE).astype(np.int32),
         process=definitions.locations.group[events.location[begins]],
-        handle=_handle_rows(events.handle[begins], definitions.handles.id),
+        handle=rows_of_ids(definitions.handles.id, events.handle[begins]),
         mode=events.mode[begins],
         flags=events.flags[begins],
         begin=begin,
@@ -269,13 +269,3 @@ def _operations(
         tests=tests,
         status=status.astype(np.uint8),
     )
-
-
-def _handle_rows(identities: npt.NDArray[np.uint32], defined: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
-    """Return the row of each handle id among those defined, −1 where it is not."""
-    if not len(defined):
-        return np.full(len(identities), _NONE, np.int32)
-    order = np.argsort(defined, kind="stable")
-    position = np.minimum(np.searchsorted(defined[order], identities), len(defined) - 1)
-    row = order[position]
-    return np.where(defined[row] == identities, row, _NONE).astype(np.int32)

@@ -13,6 +13,9 @@ UNDEFINED_UINT8: Final = 2**8 - 1
 UNDEFINED_TIME: Final = -(2**63)
 """Marks a time stamp (int64 ticks) that the trace does not have: the end of an operation never completed."""
 
+PROCESS: Final = 1
+"""``OTF2_LocationGroupType`` of a process."""
+
 
 class IoRecord(IntEnum):
     """Record types of the 14 I/O events, as they stand in an ``.evt`` file."""

@@ -13,16 +13,19 @@ from ..autocorrelation import autocorrelation_period
 from ..characterisation import characterise
 from ..confidence import line_confidence, refined_confidence, similarity
 from ..harmonics import separate_harmonics
+from ..judgement import judge
 from ..outliers import fewest_samples, is_near_largest, is_outlier, z_scores
 from ..phase_sampling import phase_frequency
-from ..results import Period, PeriodResult, Phase, Regime, SamplingInfo
+from ..phases import phase_rows, vertices
+from ..results import Period, PeriodResult, Regime, SamplingInfo
 from ..spectrum import Spectrum, power_spectrum
-from ..substantial import recurrence, substantial_phases
 
 if TYPE_CHECKING:
     from ...layers.signal import StepSignal
 
 NAME = "ftio"
+FALSE_ALARM_RATE = 0.01
+"""Of the search for phases, which are told beside what the spectrum says."""
 MOST_LISTED = 16
 """Candidates listed in the evidence; more than two are no period, and a noisy spectrum can have thousands."""
 
@@ -76,8 +79,8 @@ def dominant_frequency(spectrum: Spectrum, tolerance: float = 0.8, threshold: fl
         reason = (
             "The sampled signal is constant or a single burst: no frequency stands out."
             if spectrum.samples >= fewest_samples(threshold)
-            else f"Too few samples: in {spectrum.samples} of them no line can reach a z-score of {threshold:g}, "
-            f"which takes {fewest_samples(threshold)}."
+            else f"Too few samples ({spectrum.samples}): a frequency can reach a z-score of {threshold:g} only from "
+            f"{fewest_samples(threshold)} samples on."
         )
         scores = np.zeros(spectrum.samples // 2)
         return DominantFrequency(None, nothing, nothing, scores, 0.0, reason)
@@ -143,7 +146,8 @@ def detect(
 
     Notes
     -----
-    Other than the paper, samples are averages of bins and not values at points in time: the volume is conserved, and
+    Phases, recurrence and jitter are those of the method ``auto``, whether or not a period is named. Other than in the
+    paper, samples are averages of bins and not values at points in time: the volume is conserved, and
     a burst shorter than a bin is not lost.
     """
     if not 0 < tolerance <= 1:
@@ -167,6 +171,8 @@ def detect(
         "similarity": None,
         "refined_confidence": None,
     }
+    # The paper does not find phases; without them nobody could see what the named period is about.
+    found = judge(*vertices(signal), FALSE_ALARM_RATE)
     if dominant.line is None:
         return PeriodResult(
             method=NAME,
@@ -175,10 +181,10 @@ def detect(
             period_interval=None,
             frequency=None,
             confidence=0.0,
-            recurrence=None,
-            jitter=None,
+            recurrence=found.recurrence,
+            jitter=found.jitter,
             periods=(),
-            phases=(),
+            phases=phase_rows(found.phases),
             regimes=(),
             metrics=characterise(signal),
             sampling=sampling,
@@ -193,8 +199,6 @@ def detect(
         agreement = similarity(period, shifted.candidates)
         evidence["similarity"] = agreement
         evidence["refined_confidence"] = refined_confidence(dominant.confidence, shifted.confidence, agreement)
-    phases: tuple[Phase, ...] = substantial_phases(signal, period)
-    mean_distance, jitter = recurrence(phases)
     return PeriodResult(
         method=NAME,
         periodic=True,
@@ -202,10 +206,10 @@ def detect(
         period_interval=interval,
         frequency=dominant.line * resolution,
         confidence=dominant.confidence,
-        recurrence=mean_distance,
-        jitter=jitter,
+        recurrence=found.recurrence,
+        jitter=found.jitter,
         periods=(Period(period, interval, dominant.confidence, signal.volume),),
-        phases=phases,
+        phases=phase_rows(found.phases),
         regimes=(Regime(*signal.window, period),),
         metrics=characterise(signal, period),
         sampling=sampling,

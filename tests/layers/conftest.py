@@ -99,8 +99,6 @@ def definitions_of(
         ),
         location_sets=(),
         communicators=(),
-        region_names={},
-        program=None,
         attributes={},
     )
 

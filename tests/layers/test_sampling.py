@@ -124,7 +124,7 @@ def test_last_bin_reaches_past_the_window() -> None:
     assert samples.edges.tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
-@pytest.mark.parametrize("fs", [0.0, -1.0, math.nan, math.inf, "10", None, MOST_BINS])
+@pytest.mark.parametrize("fs", [0.0, -1.0, math.nan, math.inf, "10", None, MOST_BINS, 1e-310, np.float64(1e-309)])
 def test_refuses_frequencies_that_make_no_bins(fs: object) -> None:
     with pytest.raises(SelectionError):
         step_signal([0.0], [1.0], [1.0], (0.0, 2.0)).sample(fs)  # type: ignore[arg-type]

@@ -60,8 +60,9 @@ def slow(rows, layer, mode, low, high):
         if not (ticks or instant):
             continue
         chosen.append(row)
-        busy.update(ticks)
-        summed += len(ticks)
+        if row["end"] is not None:
+            busy.update(ticks)
+            summed += len(ticks)
         if row["end"] is not None and row["status"] == Status.COMPLETE and row["moved"] is not None:
             share = len(ticks) / (end - row["begin"]) if ticks else 1
             moved += row["moved"] * share
@@ -82,6 +83,8 @@ def slow(rows, layer, mode, low, high):
         "own_operations": sum(row["handle"] in OWN for row in chosen),
         "own_bytes": own_moved,
         "undefined_bytes_operations": len(chosen) - sum(known),
+        "cancelled_operations": sum(row["end"] is not None and row["status"] == Status.CANCELLED for row in chosen),
+        "never_completed_operations": sum(row["end"] is None for row in chosen),
         "request_bytes": {
             "min": sizes[0] if sizes else None,
             "p50": quantile[50],

@@ -141,8 +141,6 @@ def plain_definitions() -> Callable[..., Definitions]:
             ),
             location_sets=(),
             communicators=(),
-            region_names={},
-            program=None,
             attributes={},
         )
 

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,6 +130,59 @@ def test_anchor_by_another_suffix(copy_of: Callable[[str], Path]) -> None:
     with pytest.raises(TraceError) as error:
         read_anchor(folder / "traces.anchor")
     one_line(error, "rename")
+
+
+def pipe_at(path: Path) -> Path:
+    """Put a named pipe in the place of a file."""
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    return path
+
+
+def within_seconds(code: str, *arguments: Path) -> str:
+    """Run Python code in a process of its own, which ends soon or is ended, and return what it prints."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+READ_ALL = """
+import sys
+from iostrata.otf2io.archive import open_archive, read_events
+from iostrata.otf2io.errors import TraceError
+try:
+    read = read_events(open_archive(sys.argv[1]), "library")
+    print(*(f"{damage.location}: {damage.reason}" for damage in read.damage.locations))
+except TraceError as error:
+    print(error)
+"""
+
+
+def test_a_pipe_is_no_anchor(tmp_path: Path) -> None:
+    pipe = pipe_at(tmp_path / "run.otf2")
+    for given in (pipe, tmp_path):
+        message = within_seconds(READ_ALL, given)
+        assert message.count("\n") == 1
+        assert f"{pipe} is no file but a pipe" in message
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/zero", "/dev/tty"])
+def test_a_device_is_no_anchor(device: str) -> None:
+    if not Path(device).exists():
+        pytest.skip(f"this machine has no {device}")
+    with pytest.raises(TraceError) as error:
+        read_anchor(device)
+    one_line(error, device, "is no file but a pipe, a device")
+
+
+def test_pipes_in_an_archive_are_damage(copy_of: Callable[[str], Path]) -> None:
+    folder = copy_of("ckpt4_linktime")
+    pipe_at(folder / "traces" / "0.evt")
+    pipe_at(folder / "traces" / "1.def")
+    message = within_seconds(READ_ALL, folder)
+    assert "0: its event file cannot be read (not a regular file)" in message
+    assert "1: its definition file is damaged" in message
+    definitions = pipe_at(folder / "traces.def")
+    assert f"the global definitions {definitions} are cut short or unreadable" in within_seconds(READ_ALL, folder)
 
 
 def test_base_name_with_dots(copy_of: Callable[[str], Path]) -> None:

@@ -58,20 +58,23 @@ def slow_matching(rows: Sequence[Row], definitions: Definitions) -> tuple[list[d
     end_of: dict[int, int] = {}
     taken: set[int] = set()
 
-    own: dict[Any, list[int]] = defaultdict(list)
+    called: dict[Any, int | None] = {}
     for row in operational:
         place = (rows[row][0], key(row))
-        if row in begins and not rows[row][5] & NON_BLOCKING:
-            own[place].append(row)
-        elif row in ends and own[place]:
-            end_of[own[place].pop(0)] = row
-            taken.add(row)
+        if row in begins:
+            called[place] = None if rows[row][5] & NON_BLOCKING else row
+        elif row in ends:
+            begin = called.pop(place, None)
+            if begin is not None:
+                end_of[begin] = row
+                taken.add(row)
     anywhere: dict[Any, list[int]] = defaultdict(list)
-    for row in sorted([*(set(begins) - set(end_of)), *(set(ends) - taken)], key=in_time):
+    non_blocking = {row for row in begins if rows[row][5] & NON_BLOCKING}
+    for row in sorted([*non_blocking, *(set(ends) - taken)], key=in_time):
         if row in begins:
             anywhere[key(row)].append(row)
         elif anywhere[key(row)]:
-            end_of[anywhere[key(row)].pop(0)] = row
+            end_of[anywhere[key(row)].pop()] = row
             taken.add(row)
 
     def in_flight(begin: int, step: int) -> bool:
@@ -222,7 +225,32 @@ def test_non_blocking_operation_completes_on_another_thread(plain_definitions: A
     assert (operations.issued[0], operations.tests[0], operations.end[0]) == (11, 2, 15)
 
 
-def test_reused_id_takes_the_earliest_open_begin(plain_definitions: Any) -> None:
+@pytest.mark.parametrize("flags", [0, NON_BLOCKING])
+def test_a_lost_completion_costs_one_operation(flags: int, plain_definitions: Any) -> None:
+    pairs = [
+        row
+        for time in range(100, 1000, 100)
+        for row in ((0, BEGIN, time, 0, 1, flags), (0, COMPLETE, time + 10, 0, 1, 0))
+    ]
+    matching = match_events(events_of([(0, BEGIN, 5, 0, 1, flags), *pairs]), plain_definitions([0], [0]))
+    operations = matching.operations
+    assert operations.status.tolist() == [Status.NEVER_COMPLETED] + [Status.COMPLETE] * 9
+    assert (operations.end[1:] - operations.begin[1:]).tolist() == [10] * 9
+    assert operations.moved[1:].tolist() == list(range(3, 21, 2))
+    assert matching.unmatched_ends == 0
+
+
+def test_a_blocking_begin_that_lost_its_end_takes_no_other(plain_definitions: Any) -> None:
+    rows = [(0, BEGIN, 1, 0, 1, 0), (0, BEGIN, 2, 0, 1, 0), (0, COMPLETE, 3, 0, 1, 0), (0, COMPLETE, 4, 0, 1, 0)]
+    matching = match_events(events_of(rows), plain_definitions([0], [0]))
+    assert matching.operations.end.tolist() == [UNDEFINED_TIME, 3]
+    assert matching.unmatched_ends == 1
+    elsewhere = [(0, BEGIN, 1, 0, 1, 0), (1, BEGIN, 2, 0, 1, NON_BLOCKING), (1, COMPLETE, 3, 0, 1, 0)]
+    matching = match_events(events_of(elsewhere), plain_definitions([0, 1], [0, 0]))
+    assert matching.operations.end.tolist() == [UNDEFINED_TIME, 3]
+
+
+def test_reused_id_takes_the_latest_open_begin(plain_definitions: Any) -> None:
     operations = one(
         (0, BEGIN, 1, 0, 7, NON_BLOCKING),
         (0, BEGIN, 2, 0, 7, NON_BLOCKING),
@@ -230,9 +258,9 @@ def test_reused_id_takes_the_earliest_open_begin(plain_definitions: Any) -> None
         (0, CANCELLED, 4, 0, 7, 0),
         make=plain_definitions,
     )
-    assert operations.end.tolist() == [3, 4]
-    assert operations.status.tolist() == [Status.COMPLETE, Status.CANCELLED]
-    assert operations.moved.tolist() == [3, UNDEFINED_UINT64]
+    assert operations.end.tolist() == [4, 3]
+    assert operations.status.tolist() == [Status.CANCELLED, Status.COMPLETE]
+    assert operations.moved.tolist() == [UNDEFINED_UINT64, 3]
 
 
 def test_completion_in_the_tick_of_the_begin_on_a_lower_location(plain_definitions: Any) -> None:

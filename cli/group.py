@@ -1,0 +1,60 @@
+"""The command ``iostrata`` itself: a group whose commands are imported only when they are called."""
+
+from importlib import import_module
+from typing import Final
+
+import click
+
+COMMANDS: Final = {
+    "info": "Summarise what a trace defines, without reading its events.",
+    "layers": "Show what each I/O layer did: operations, bytes, time, requests.",
+    "handles": "Show the tree of I/O handles with the traffic of each.",
+    "periods": "Show each layer's bandwidth over time and its period.",
+    "compare": "Show what each layer makes of the one above, with findings.",
+    "convert": "Write layers to HDF5/netCDF-4, or operations to Parquet.",
+}
+"""Commands in the order of ``iostrata --help``, with the first line of their own help."""
+
+
+class LazyGroup(click.Group):
+    """A group that lists its commands from `COMMANDS` and imports ``cli/<name>.py`` only to run or explain one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the command `cmd_name`; None where there is no such command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f".{cmd_name}", __package__).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _print_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"iostrata {version('iostrata')}")
+        context.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: iostrata periods traces.otf2 --layer MPI-IO --direction write",
+    no_args_is_help=False,
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Print the version."
+)
+def iostrata() -> None:
+    """Show what each I/O layer did in an OTF2 trace: its operations, its bandwidth over time and its period.
+
+    TRACE is the anchor file (*.otf2) of a Score-P/OTF2 archive, or the folder that holds it.
+    """

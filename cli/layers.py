@@ -1,0 +1,79 @@
+"""``iostrata layers``."""
+
+from pathlib import Path
+
+import click
+
+from .options import (
+    Seconds,
+    direction_option,
+    files_option,
+    json_option,
+    layer_option,
+    reading_options,
+    trace_argument,
+    traffic_option,
+    window_option,
+)
+
+
+@click.command(epilog="Example: iostrata layers traces.otf2 --direction write --window 10:60")
+@trace_argument
+@layer_option
+@direction_option
+@traffic_option
+@click.option(
+    "--by",
+    type=click.Choice(["file", "filesystem", "rank", "node", "handle"]),
+    help="Also split the layers: operations of each kind (metadata too), bytes and time by file, file system, rank, "
+    "compute node or handle. All directions are shown.",
+)
+@window_option
+@files_option
+@reading_options
+@json_option
+def command(
+    trace: Path,
+    layers: tuple[str, ...],
+    direction: str | None,
+    traffic: str,
+    by: str | None,
+    window: Seconds | None,
+    files: str,
+    engine: str,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Show what each I/O layer did: operations, bytes, time, requests.
+
+    One row per layer and direction, the highest layer first. Bytes are those moved by completed operations, with
+    decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way; own is
+    the share of bytes that the program moved by calling this layer itself.
+    """
+    from ..export.layer_periods import DIRECTIONS, chosen_layers
+    from .reading import read_trace
+
+    opened = read_trace(trace, engine, workers, files, window)
+    chosen = chosen_layers(opened, layers)
+    directions = DIRECTIONS if direction is None else (direction,)
+    if as_json:
+        from ..export.documents import layers_document
+        from ..export.json_text import json_text
+
+        document = layers_document(opened, chosen, directions, traffic)
+        if by:
+            from ..export.comparison_document import breakdown_entry
+
+            document["breakdown"] = breakdown_entry(opened.breakdown(by).of_layers(tuple(one.name for one in chosen)))
+        click.echo(json_text(document))
+    else:
+        from ..export.terminal.console import stdout_console
+        from ..export.terminal.layers import print_layers
+
+        console = stdout_console()
+        print_layers(opened, chosen, directions, console, traffic)
+        if by:
+            from ..export.terminal.breakdown import print_breakdown
+
+            console.print()
+            print_breakdown(opened.breakdown(by).of_layers(tuple(one.name for one in chosen)), console)

@@ -1,0 +1,160 @@
+"""Arguments and options that several commands share, each a decorator; what they mean is told once, here."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import click
+
+from ..analysis.registry import DEFAULT_METHOD, methods
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Frequency = float | Literal["auto"]
+Seconds = tuple[float | None, float | None]
+
+
+def parse_frequency(_context: click.Context, _option: click.Parameter, text: str) -> Frequency:
+    """Return the frequency in Hz that `text` gives, or ``"auto"``.
+
+    Raises
+    ------
+    click.BadParameter
+        If it is neither ``auto`` nor a finite number above 0.
+    """
+    if text == "auto":
+        return "auto"
+    number = _number(text)
+    if number is None or not 0 < number < math.inf:
+        raise click.BadParameter(f"{text!r} is neither a frequency above 0 Hz nor 'auto'")
+    return number
+
+
+def parse_window(_context: click.Context, _option: click.Parameter, text: str | None) -> Seconds | None:
+    """Return (start, end) in s from ``START:END``, None on a side that was left out; None without a window.
+
+    Raises
+    ------
+    click.BadParameter
+        If it is not of this form, or ends before it starts.
+    """
+    if text is None:
+        return None
+    sides = text.split(":")
+    if len(sides) != 2:
+        raise click.BadParameter(f"{text!r} is not START:END in seconds, such as 10:60, 10: or :60")
+    start, end = map(_time, sides)
+    if start is not None and end is not None and start >= end:
+        raise click.BadParameter(f"{text!r} does not end after its start")
+    return start, end
+
+
+def _time(text: str) -> float | None:
+    if not text.strip():
+        return None
+    number = _number(text)
+    if number is None or not math.isfinite(number):
+        raise click.BadParameter(f"{text!r} is not a time in seconds")
+    return number
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def trace_argument(command: Command) -> Command:
+    """Take TRACE; whether it is there is for the reader to find out (exit code 1, not 2)."""
+    return click.argument("trace", type=click.Path(path_type=Path))(command)
+
+
+def json_option(command: Command) -> Command:
+    """Offer ``--json``."""
+    text = "Print one JSON document and nothing else on stdout."
+    return click.option("--json", "as_json", is_flag=True, help=text)(command)
+
+
+def layer_option(command: Command) -> Command:
+    """Offer ``--layer``, repeatable."""
+    text = "Only this layer, by its identification: netCDF, HDF5, MPI-IO, ISOC, POSIX, … Repeatable."
+    return click.option("--layer", "layers", metavar="NAME", multiple=True, help=text)(command)
+
+
+def direction_option(command: Command) -> Command:
+    """Offer ``--direction``; None stands for read and write, each by itself."""
+    text = "Direction of the transfers.  [default: read and write, each by itself]"
+    return click.option("--direction", type=click.Choice(["read", "write", "total"]), help=text)(command)
+
+
+def traffic_option(command: Command) -> Command:
+    """Offer ``--traffic``."""
+    return click.option(
+        "--traffic",
+        type=click.Choice(["all", "own", "inherited"]),
+        default="all",
+        show_default=True,
+        help="All transfers of a layer, only those that the program itself called, or only those that a higher layer "
+        "caused.",
+    )(command)
+
+
+def frequency_option(command: Command) -> Command:
+    """Offer ``--fs``."""
+    return click.option(
+        "--fs",
+        metavar="HZ|auto",
+        callback=parse_frequency,
+        default="auto",
+        show_default=True,
+        help="Sampling frequency in Hz (bins per second); auto follows the signal, with at most 2^17 bins.",
+    )(command)
+
+
+def window_option(command: Command) -> Command:
+    """Offer ``--window``."""
+    return click.option(
+        "--window",
+        metavar="START:END",
+        callback=parse_window,
+        help="Part of the trace, in seconds from its start; either side may be left out. An operation across the edge "
+        "counts in proportion.",
+    )(command)
+
+
+def files_option(command: Command) -> Command:
+    """Offer ``--files``."""
+    return click.option(
+        "--files",
+        metavar="application|all|GLOB",
+        default="application",
+        show_default=True,
+        help="Files that count: those of the application (no system files, files of the MPI library, pipes, "
+        "standard streams), all, or those whose full name matches a pattern such as '/scratch/*.nc' or '*out.nc'.",
+    )(command)
+
+
+def method_option(command: Command) -> Command:
+    """Offer ``--method``."""
+    text = "How periods are detected."
+    choice = click.Choice(methods())
+    return click.option("--method", type=choice, default=DEFAULT_METHOD, show_default=True, help=text)(command)
+
+
+def reading_options(command: Command) -> Command:
+    """Offer ``--engine`` and ``--workers``, for commands that read events."""
+    engine = click.option(
+        "--engine",
+        type=click.Choice(["auto", "direct", "library"]),
+        default="auto",
+        show_default=True,
+        help="What decodes the events: compiled kernels on the files themselves, or the OTF2 library.",
+    )
+    workers = click.option(
+        "--workers",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Number of threads that read.  [default: 1]",
+    )
+    return engine(workers(command))

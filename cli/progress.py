@@ -1,0 +1,56 @@
+"""A line of progress on stderr while a trace is read, for people who wait in front of a terminal."""
+
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Final, Self, TextIO
+
+DELAY_S: Final = 0.5
+"""Work that ends earlier shows nothing."""
+REFRESH_S: Final = 0.1
+
+
+class Progress:
+    """Callable ``(done, total)`` that keeps one line on `stream` up to date and removes it in the end.
+
+    It stays silent where `stream` is no terminal and until `DELAY_S` have passed. Several threads may call it.
+
+    Parameters
+    ----------
+    task : str
+        What is being done, such as ``reading events``.
+    stream : text stream, optional
+        Default: stderr.
+    """
+
+    def __init__(self, task: str, stream: TextIO | None = None) -> None:
+        self._task = task
+        self._stream = sys.stderr if stream is None else stream
+        self._shown = False
+        self._next = time.monotonic() + DELAY_S
+        self._lock = threading.Lock()
+        self._visible = self._stream is not None and self._stream.isatty()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Say that `done` of `total` are behind us."""
+        if not self._visible or time.monotonic() < self._next:
+            return
+        with self._lock:
+            self._next = time.monotonic() + REFRESH_S
+            share = f"{min(100, 100 * done // total):3d} % of {total:,}" if total > 0 else f"{done:,}"
+            self._stream.write(f"\r\x1b[K{self._task} {share}")
+            self._stream.flush()
+            self._shown = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            if self._shown:
+                self._stream.write("\r\x1b[K")
+                self._stream.flush()
+            self._visible = False

@@ -1,0 +1,55 @@
+"""Opening a trace for a command: with progress while it is read, and warnings about what it lacks."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .options import Seconds
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from ..layers.trace import Trace
+
+
+def read_trace(path: Path, engine: str, workers: int | None, files: str, window: Seconds | None) -> "Trace":
+    """Open the trace at `path` and warn on stderr where it is damaged or hardly anything of it counts.
+
+    Raises
+    ------
+    TraceError, SelectionError
+        As `open_trace`.
+    """
+    from ..layers.trace import open_trace
+
+    with Progress("reading events") as progress:
+        trace = open_trace(path, engine=engine, workers=workers, files=files, window=window, progress=progress)
+    _warn_of_damage(trace)
+    _warn_of_set_aside(trace)
+    return trace
+
+
+def warn(message: str) -> None:
+    """Print a warning as one line on stderr."""
+    from ..export.terminal.names import printable
+
+    click.echo(f"iostrata: warning: {printable(message)}", err=True)
+
+
+def _warn_of_damage(trace: "Trace") -> None:
+    if trace.damage.damaged:
+        from ..export.terminal.notes import damage_summary
+
+        first = trace.damage.locations[0]
+        warn(f"{damage_summary(trace.damage)} (location {first.location}: {first.reason})")
+
+
+def _warn_of_set_aside(trace: "Trace") -> None:
+    """Warn where the selection leaves nothing although the trace has operations."""
+    aside = trace.set_aside
+    if aside.operations and not any(len(layer.rows) for layer in trace.layers.values()):
+        from ..export.terminal.units import bytes_text, counted
+
+        what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"
+        remedy = "--files all counts them" if trace.files == "application" else "choose other files"
+        warn(f"nothing to show: all {what} are on files set aside; {remedy}")

@@ -1,0 +1,99 @@
+"""Files that are there whole or not at all: written beside their target, then renamed over it."""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from ..otf2io.errors import OutputError
+
+_ADVICE: Final = {
+    errno.ENOSPC: "free some space or write to another folder",
+    errno.EDQUOT: "free some space or write to another folder",
+    errno.EFBIG: "raise the limit on file sizes (ulimit -f) or write less, for example with a lower sampling frequency",
+    errno.EACCES: "choose a folder that you may write to",
+    errno.EPERM: "choose a folder that you may write to",
+    errno.EROFS: "choose a folder that you may write to",
+    errno.ENOENT: "create the folder first",
+    errno.ENOTDIR: "choose a path whose folders are folders",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ELOOP: "choose a path without circular links",
+}
+
+
+@contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give the path of a new, empty file; rename it to `path` when the block ends without an error.
+
+    The new file stands in the folder of `path`, so that the rename cannot fail half-way; a symbolic link at `path` is
+    followed. Whatever ends the block early, an interrupt included, removes the new file and leaves what stood at
+    `path` as it was.
+
+    Parameters
+    ----------
+    path : path
+        Where the result belongs. A regular file that stands there is replaced and hands on its permissions.
+
+    Yields
+    ------
+    Path
+        Where to write meanwhile.
+
+    Raises
+    ------
+    OutputError
+        Where `path` is a folder, a device or a pipe, and for every OSError of the block or of the rename.
+    """
+    if os.fspath(path).endswith("/"):
+        raise OutputError(f"cannot write {os.fspath(path)!r}: it names a folder; give the name of a file in it")
+    try:
+        target = Path(os.path.realpath(path))
+        permissions = _permissions(target, path)
+        temporary = target.parent / f".iostrata-{secrets.token_hex(8)}.part"
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
+    except ValueError as error:  # a NUL in the path, which no system call takes
+        raise OutputError(f"cannot write {os.fspath(path)!r}: {error}; choose another name") from error
+    except OSError as error:
+        raise _output_error(path, error) from error
+    try:
+        yield temporary
+        if permissions is not None:
+            with suppress(OSError):  # some network file systems know no permissions
+                temporary.chmod(permissions)
+        temporary.replace(target)
+    except OSError as error:
+        _remove(temporary)
+        raise _output_error(path, error) from error
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def _permissions(target: Path, path: str | os.PathLike[str]) -> int | None:
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise OutputError(f"cannot write {os.fspath(path)!r}: it is a folder; give the name of a file in it")
+    if not stat.S_ISREG(mode):
+        # Renaming over a device would put a plain file in its place, for everybody on the machine.
+        raise OutputError(f"cannot write {os.fspath(path)!r}: it is a device, pipe or socket; give the name of a file")
+    return stat.S_IMODE(mode)
+
+
+def _remove(temporary: Path) -> None:
+    with suppress(OSError):
+        temporary.unlink()
+
+
+def _output_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
+    if isinstance(error, OutputError):
+        return error
+    reason = error.strerror or " ".join(str(error).split()) or type(error).__name__
+    advice = _ADVICE.get(error.errno or 0, "write to another folder")
+    return OutputError(f"cannot write {os.fspath(path)!r}: {reason[0].lower()}{reason[1:]}; {advice}")

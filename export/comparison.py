@@ -1,0 +1,94 @@
+"""A trace's layers compared: flows, periods, balances, hidden traffic and findings, computed for any view of them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..analysis.comparison import PeriodComparison, compare_flows
+from ..analysis.detect import detect_period
+from ..analysis.finding_rules import RULES, Rule
+from ..analysis.findings import Finding, find
+from ..analysis.registry import DEFAULT_METHOD
+from ..layers.balance import LayerBalance
+from ..layers.flow import Flow, connected_flows
+from ..layers.hidden import HiddenTraffic
+from ..layers.time_split import TimeSplit
+from ..layers.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What ``iostrata compare`` shows.
+
+    Attributes
+    ----------
+    trace : Trace
+    flows : tuple of Flow
+        One a pair of layers and direction, highest layers first.
+    periods : mapping
+        From the place of a flow to its comparison of periods; empty where periods were not asked for.
+    balances : tuple of LayerBalance
+    times : tuple of TimeSplit
+    hidden : tuple of HiddenTraffic
+    findings : tuple of Finding
+    """
+
+    trace: Trace
+    flows: tuple[Flow, ...]
+    periods: Mapping[int, PeriodComparison]
+    balances: tuple[LayerBalance, ...]
+    times: tuple[TimeSplit, ...]
+    hidden: tuple[HiddenTraffic, ...]
+    findings: tuple[Finding, ...]
+
+    def __repr__(self) -> str:
+        found = ", ".join(dict.fromkeys(one.id for one in self.findings)) or "none"
+        return f"<Comparison of {str(self.trace.path)!r}: {len(self.flows)} flows, findings: {found}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document of ``iostrata compare --json``."""
+        from .comparison_document import comparison_document
+
+        return comparison_document(self)
+
+
+def compare_layers(
+    trace: Trace,
+    layers: Iterable[str] = (),
+    directions: tuple[str, ...] = ("read", "write"),
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+    periods: bool = True,
+    rules: Iterable[Rule] = RULES,
+) -> Comparison:
+    """Compare each layer with those below it.
+
+    Parameters
+    ----------
+    trace : Trace
+    layers : iterable of str
+        Pairs of these layers only; all where there are none.
+    directions : tuple of {"read", "write", "total"}
+    method, fs
+        As in `detect_period`.
+    periods : bool
+        Whether to compare periods, which takes most of the time.
+    rules : iterable of Rule
+        What findings are looked for; they are of the whole trace, whatever layers and directions are asked for.
+
+    Raises
+    ------
+    SelectionError
+        If the trace has no layer of one of the names.
+    """
+    wanted = {trace.layers[name].name for name in layers}
+    flows = trace.flows if directions == ("read", "write") else connected_flows(trace.traffic, directions)
+    if wanted:
+        flows = tuple(
+            flow for flow in flows if {flow.upper, flow.lower} <= wanted or (len(wanted) == 1 and flow.upper in wanted)
+        )
+    compared = compare_flows(flows, lambda signal: detect_period(signal, method, fs)) if periods else {}
+    balances = tuple(one for one in trace.balances if not wanted or one.layer in wanted)
+    hidden = tuple(one for one in trace.hidden if not wanted or one.layer in wanted)
+    times = tuple(one for one in trace.time_splits if not wanted or one.layer in wanted)
+    return Comparison(trace, flows, compared, balances, times, hidden, find(trace, rules))

@@ -1,0 +1,194 @@
+"""The documents of ``--json``, one function a command: plain dicts, ``schema_version`` first.
+
+Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from ..layers.layer import Layer
+from ..layers.trace import Trace
+from ..otf2io.damage import DamageReport
+from .layer_periods import DIRECTIONS, LayerPeriod
+from .summary import ArchiveSummary, start_time
+
+if TYPE_CHECKING:
+    from .hdf5 import WrittenFile
+    from .written import WrittenTable
+
+SCHEMA_VERSION: Final = 1
+Document = dict[str, Any]
+
+
+def info_document(summary: ArchiveSummary) -> Document:
+    """Return the document of ``iostrata info``: definitions only."""
+    anchor, definitions = summary.archive.anchor, summary.archive.definitions
+    clock, files, handles = definitions.clock, definitions.files, definitions.handles
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "trace": {
+            "path": str(anchor.path),
+            "duration_s": clock.duration,
+            "locations": summary.locations,
+            "ranks": summary.ranks,
+            "nodes": summary.nodes,
+            "events": summary.events,
+        },
+        "format": {"otf2_version": ".".join(map(str, anchor.version)), "trace_format": anchor.trace_format},
+        "clock": {
+            "ticks_per_second": clock.ticks_per_second,
+            "start_ticks": clock.start,
+            "length_ticks": clock.length,
+            "start_utc": start_time(clock),
+        },
+        "paradigms": [
+            {
+                "identification": counts.paradigm.identification,
+                "name": counts.paradigm.name,
+                "class": "parallel" if counts.paradigm.parallel else "serial",
+                "os": counts.paradigm.os,
+                "properties": dict(counts.paradigm.properties),
+                "handles": counts.handles,
+                "roots": counts.roots,
+                "files": counts.files,
+            }
+            for counts in summary.paradigms
+        ],
+        "files": [
+            {"id": identity, "name": name, "directory": directory, "properties": properties}
+            for identity, name, directory, properties in zip(
+                files.id.tolist(), files.name, files.directory.tolist(), files.properties, strict=True
+            )
+        ],
+        "handles": {
+            "total": len(handles.id),
+            "roots": summary.handle_roots,
+            "precreated": summary.handles_precreated,
+            "without_file": summary.handles_without_file,
+        },
+        "communicators": [
+            {"id": communicator.id, "name": communicator.name, "size": communicator.size}
+            for communicator in summary.communicators
+        ],
+    }
+
+
+def layers_document(
+    trace: Trace, layers: Iterable[Layer], directions: Iterable[str] = DIRECTIONS, traffic: str = "all"
+) -> Document:
+    """Return the document of ``iostrata layers``: an entry per layer and direction that had operations.
+
+    Only operations of `traffic` count. Flushes have neither a direction nor a traffic: they stand apart, all of them.
+    """
+    layers, directions = tuple(layers), tuple(directions)
+    entries = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
+    return {
+        **head(trace),
+        "layers": [{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],
+        "flushes": [
+            {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
+            for layer in layers
+            if layer.flushes
+        ],
+        "set_aside": trace.set_aside.to_dict(),
+        "unmatched_events": trace.unmatched_events,
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Document:
+    """Return the document of ``iostrata handles``: every handle; `set_aside` says why one does not count.
+
+    `layers` only picks entries. Their parents and their numbers, those of subtrees among them, stay those of the whole
+    forest.
+    """
+    handles = trace.handles.to_dict()
+    if layers is not None:
+        wanted = {layer.name for layer in layers}
+        handles = [handle for handle in handles if handle["layer"] in wanted]
+    return {**head(trace), "handles": handles, "damage": damage_entry(trace.damage)}
+
+
+def periods_document(trace: Trace, periods: Iterable[LayerPeriod]) -> Document:
+    """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes."""
+    return {
+        **head(trace),
+        "layers": [
+            {
+                "layer": period.layer,
+                "direction": period.direction,
+                "traffic": period.traffic,
+                "bytes": period.signal.volume,
+                **period.result.to_dict(),
+            }
+            for period in periods
+        ],
+        "set_aside": trace.set_aside.to_dict(),
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def conversion_document(trace: Trace, written: "WrittenFile") -> Document:
+    """Return the document of ``iostrata convert``: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "bins": written.bins,
+            "fs_hz": written.fs,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def table_document(trace: Trace, written: "WrittenTable") -> Document:
+    """Return the document of ``iostrata convert`` to a table: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "rows": written.rows,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def head(trace: Trace) -> Document:
+    """Return what every document about a trace begins with."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "trace": {
+            "path": str(trace.path),
+            "duration_s": trace.duration,
+            "locations": trace.locations,
+            "ranks": trace.ranks,
+            "nodes": trace.nodes,
+            "events": trace.events_total,
+            "io_events": trace.io_events,
+            "window_s": trace.window,
+            "files": trace.files,
+            "engine": trace.engine,
+        },
+    }
+
+
+def damage_entry(report: DamageReport) -> Document:
+    """Return the object ``damage``."""
+    return {
+        "damaged": report.damaged,
+        "events_expected": report.events_expected,
+        "events_read": report.events_read,
+        "locations": [
+            {
+                "location": damage.location,
+                "events_expected": damage.events_expected,
+                "events_read": damage.events_read,
+                "reason": damage.reason,
+            }
+            for damage in report.locations
+        ],
+    }

@@ -1,0 +1,238 @@
+"""The layers of a trace as a netCDF-4 file, which is an HDF5 file: bandwidth, handles, statistics, damage, periods."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+
+from ..analysis.registry import DEFAULT_METHOD
+from ..analysis.results import PeriodResult
+from ..layers.layer import TRAFFIC
+from ..layers.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency, bin_count
+from ..layers.signal import StepSignal
+from ..layers.trace import Trace
+from ..otf2io.errors import SelectionError
+from .atomic import atomic_file
+from .comparison import compare_layers
+from .documents import SCHEMA_VERSION
+from .hdf5_comparison import write_comparison
+from .hdf5_groups import write_damage, write_handles, write_statistics
+from .hdf5_periods import PeriodSearch, write_periods
+from .hdf5_storage import HDF5Storage
+from .hdf5_variables import GroupWriter
+from .layer_periods import DIRECTIONS, chosen_layers
+
+_AT_ONCE: Final = 2**20
+"""Bins of the time axis that are made at once."""
+
+PlacedSignals = Iterator[tuple[tuple[int, int], StepSignal]]
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file that was written.
+
+    Attributes
+    ----------
+    path : Path
+    bytes : int
+        Its size.
+    bins : int
+        Length of its time axis.
+    fs : float
+        Bins per second (Hz).
+    layers : tuple of str
+        Layers in it, highest first.
+    """
+
+    path: Path
+    bytes: int
+    bins: int
+    fs: float
+    layers: tuple[str, ...]
+
+
+def write_hdf5(
+    trace: Trace,
+    path: str | os.PathLike[str],
+    *,
+    fs: float | Literal["auto"] = "auto",
+    layers: str | Iterable[str] | None = None,
+    traffic: str = "all",
+    method: str | None = None,
+    periods: bool = True,
+    comparison: bool = True,
+) -> WrittenFile:
+    """Write the layers of a trace into an HDF5 file that netCDF-4 readers open too.
+
+    The root group has ``bandwidth(layer, direction, time)`` in byte/s as averages over bins of width 1/`fs`, whose sum
+    times the width is the layer's bytes. The groups ``handles``, ``statistics``, ``damage``, ``periods`` and
+    ``comparison`` hold the forest of handles, the numbers of ``iostrata layers``, what the trace has lost, the periods
+    of each signal, and the numbers of ``iostrata compare``.
+    ``layer`` and ``direction`` are dimensions of the root, which groups inherit; all others are a group's own.
+
+    Names out of the trace are written as UTF-8; a NUL and half a surrogate pair, which HDF5 cannot hold, become
+    backslash escapes.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its window and its selection of files count.
+    path : path
+        File to write. It appears when it is complete; one that is there is replaced then.
+    fs : float or "auto"
+        Bins per second (Hz). "auto" takes the largest frequency that one of the signals asks for, at most 2^17 bins.
+    layers : str or iterable of str, optional
+        Identifications; all unless given. Layers without reads and writes are left out. The group ``handles`` has all
+        handles anyway.
+    traffic : {"all", "own", "inherited"}
+        Which traffic of a layer counts for ``bandwidth`` and ``periods``.
+    method : str, optional
+        How periods are looked for; the default of `detect_period` unless given.
+    periods : bool
+        Whether to look for periods at all.
+    comparison : bool
+        Whether to write the group ``comparison``: the numbers of ``iostrata compare``, on all layers and traffic.
+
+    Returns
+    -------
+    WrittenFile
+
+    Raises
+    ------
+    SelectionError
+        If a layer, `traffic`, `method` or `fs` does not exist or makes no sense for this trace.
+    OutputError
+        If the file cannot be written; nothing is left behind then.
+    """
+    if traffic not in TRAFFIC:
+        raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
+    wanted = (layers,) if isinstance(layers, str) else layers or ()
+    names = tuple(layer.name for layer in chosen_layers(trace, wanted) if layer.directions)
+    start, end = trace.window
+    signals = _bandwidths(trace, names, traffic)
+    if fs == "auto":
+        made = dict(signals)
+        rate = max(map(automatic_frequency, made.values()), default=FEWEST_AUTOMATIC_BINS / (end - start))
+        signals = _released(made)
+    else:
+        rate = fs
+    bins = bin_count(end - start, rate)
+    rate = float(rate)
+    search = PeriodSearch(method or DEFAULT_METHOD, fs) if periods else None
+
+    import h5netcdf
+
+    with atomic_file(path) as temporary, HDF5Storage(temporary) as storage:
+        with h5netcdf.File(storage, "w") as file:
+            root = GroupWriter(file, storage)
+            root.attributes(**_provenance(trace))
+            root.attributes(
+                trace_start_ticks=trace.definitions.clock.start,
+                ticks_per_second=trace.definitions.clock.ticks_per_second,
+                fs_hz=rate,
+                fs_automatic=int(fs == "auto"),
+                window_start_s=start,
+                window_end_s=end,
+                traffic=traffic,
+                files=trace.files,
+                method=search.method if search else "none",
+            )
+            _write_axes(root, names, start, rate, bins)
+            results = _write_bandwidth(root, signals, len(names), rate, search)
+            write_handles(root.subgroup("handles"), trace.handles, names)
+            write_statistics(root.subgroup("statistics"), trace, names)
+            write_damage(root.subgroup("damage"), trace.damage)
+            if search:
+                write_periods(root.subgroup("periods"), results, names)
+            if comparison:
+                compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
+                write_comparison(root.subgroup("comparison"), compared)
+        size = storage.size
+    return WrittenFile(Path(path), size, bins, rate, names)
+
+
+def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
+    """Make one bandwidth after the other, each with its row of ``layer`` and of ``direction``."""
+    for row, name in enumerate(names):
+        for column, direction in enumerate(DIRECTIONS):
+            yield (row, column), trace.layers[name].bandwidth(direction, traffic)
+
+
+def _released(signals: dict[tuple[int, int], StepSignal]) -> PlacedSignals:
+    """Hand out `signals` and forget each, so that its memory is free before the next is sampled."""
+    for place in list(signals):
+        yield place, signals.pop(place)
+
+
+def _provenance(trace: Trace) -> dict[str, str | int]:
+    program = f"iostrata {version('iostrata')}"
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "Conventions": "CF-1.11",
+        "title": f"I/O of {trace.path} by layer",
+        "history": f"{now} written by {program}",
+        "source": f"{program}, trace {trace.path}",
+        "schema_version": SCHEMA_VERSION,
+    }
+
+
+def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: float, bins: int) -> None:
+    for dimension, size in {"layer": len(names), "direction": len(DIRECTIONS), "time": bins, "bnds": 2}.items():
+        root.dimension(dimension, size)
+    root.text("layer", ("layer",), names, long_name="I/O layer, highest first")
+    root.text("direction", ("direction",), DIRECTIONS, long_name="direction of the transfers")
+    time = root.empty(
+        "time",
+        ("time",),
+        np.float64,
+        fill=False,
+        long_name="time from the trace's start, bin centre",
+        units="s",
+        axis="T",
+        bounds="time_bnds",
+    )
+    bounds = root.empty(
+        "time_bnds", ("time", "bnds"), np.float64, fill=False, long_name="start and end of the bin", units="s"
+    )
+    for first in range(0, bins, _AT_ONCE):
+        rows = np.arange(first, min(first + _AT_ONCE, bins))
+        part = slice(first, first + len(rows))
+        root.part(time, part, start + (rows + 0.5) / fs)
+        root.part(bounds, part, np.stack((start + rows / fs, start + (rows + 1) / fs), axis=1))
+
+
+def _write_bandwidth(
+    root: GroupWriter, signals: PlacedSignals, layers: int, fs: float, search: PeriodSearch | None
+) -> dict[tuple[int, int], PeriodResult]:
+    """Write one signal after the other; return the periods by layer and direction."""
+    bandwidth = root.empty(
+        "bandwidth",
+        ("layer", "direction", "time"),
+        np.float64,
+        fill=True,
+        long_name="bandwidth of the layer, mean over the bin",
+        units="byte s-1",
+        cell_methods="time: mean",
+    )
+    errors = np.zeros((layers, len(DIRECTIONS)))
+    results = {}
+    for place, signal in signals:
+        samples = signal.sample(fs, abstraction_error=True)
+        root.part(bandwidth, place, samples.values)
+        errors[place] = samples.abstraction_error
+        if search and signal.volume > 0:
+            results[place] = search.of(signal)
+    root.numbers(
+        "abstraction_error",
+        ("layer", "direction"),
+        errors,
+        long_name="share of the volume that the bins put at another time than the exact signal",
+        units="1",
+    )
+    return results

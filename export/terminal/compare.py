@@ -1,0 +1,161 @@
+"""The terminal view of ``iostrata compare``."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ...analysis.comparison import PeriodComparison
+from ...analysis.findings import Finding
+from ...layers.flow import Flow
+from ...layers.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
+from ...layers.time_split import TimeSplit
+from ..comparison import Comparison
+from .names import printable
+from .notes import print_damage, print_heading
+from .units import bytes_text, count_text, counted, interval_text, seconds_text, share_text
+
+_ROOMY: Final = 120
+_STYLES: Final = {"critical": "bold red", "warning": "bold yellow", "info": "bold"}
+
+
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """Print the findings, the pairs of layers, their periods and what is hidden."""
+    print_heading(comparison.trace, console)
+    if comparison.findings:
+        _print_findings(comparison.findings, console)
+    else:
+        console.print("No findings.")
+    console.print()
+    flows = [flow for flow in comparison.flows if flow.lower_operations]
+    if flows:
+        console.print(_pairs(flows, console.width >= _ROOMY))
+        console.print()
+        text = "by descent: through handles below the upper layer's; inside: within its operations"
+        console.print(Text(text, style="dim"))
+        _print_periods(comparison, console)
+    else:
+        console.print("No layer has operations on the selected files below those of another.")
+    _print_times(comparison.times, console)
+    _print_hidden(comparison.hidden, console)
+    print_damage(comparison.trace.damage, console)
+
+
+def _print_findings(findings: Iterable[Finding], console: Console) -> None:
+    for one in findings:
+        console.print(Text.assemble((one.severity, _STYLES[one.severity]), "  ", (one.id, "bold")))
+        console.print(Padding(Text(printable(one.text)), (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(printable(one.advice), style="dim"), (0, 0, 0, 2), expand=False))
+
+
+def _pairs(flows: Iterable[Flow], roomy: bool) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2 if roomy else 1, 0, 0))
+    table.add_column("layers", overflow="fold", min_width=8)
+    table.add_column("", no_wrap=True)
+    titles = ["above", "below", "ratio", "inside", "ranks", "fan-out"]
+    if roomy:
+        titles = ["above", "below by descent", "ratio", "ratio inside", "hidden", "ranks above", "below", "busiest"]
+        titles += ["fan-out", "time above", "in the lower layer"]
+    for title in titles:
+        table.add_column(title, justify="right", no_wrap=True)
+    for flow in flows:
+        name = Text(f"{printable(flow.upper)} → {printable(flow.lower)}", style="bold" if flow.adjacent else "")
+        table.add_row(name, flow.direction, *(_roomy_cells(flow) if roomy else _cells(flow)))
+    return table
+
+
+def _cells(flow: Flow) -> list[str]:
+    return [
+        bytes_text(flow.upper_bytes),
+        bytes_text(flow.lower_bytes),
+        _ratio(flow.amplification),
+        _ratio(flow.attributed_amplification),
+        f"{flow.upper_shares.movers} → {flow.lower_shares.movers}",
+        _ratio(flow.fan_out.mean),
+    ]
+
+
+def _roomy_cells(flow: Flow) -> list[str]:
+    busiest = flow.lower_shares.busiest_share
+    return [
+        bytes_text(flow.upper_bytes),
+        bytes_text(flow.lower_bytes),
+        _ratio(flow.amplification),
+        _ratio(flow.attributed_amplification),
+        bytes_text(flow.hidden_bytes) if flow.hidden_bytes else "–",
+        count_text(flow.upper_shares.movers),
+        count_text(flow.lower_shares.movers),
+        "–" if busiest is None else f"rank {flow.lower_shares.busiest_rank}: {share_text(busiest, 1.0)}",
+        _ratio(flow.fan_out.mean),
+        seconds_text(flow.upper_summed_s),
+        share_text(flow.contained_s, flow.upper_summed_s),
+    ]
+
+
+def _ratio(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _print_periods(comparison: Comparison, console: Console) -> None:
+    shown = [
+        (flow, comparison.periods[place])
+        for place, flow in enumerate(comparison.flows)
+        if flow.lower_operations and place in comparison.periods and comparison.periods[place].verdict != "none"
+    ]
+    if not shown:
+        return
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    table.add_column("period of", overflow="fold", min_width=8)
+    table.add_column("", no_wrap=True)
+    for title in ("above", "below"):
+        table.add_column(title, justify="right", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    for title in ("lag", "coherence"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for flow, found in shown:
+        name = Text(f"{printable(flow.upper)} → {printable(flow.lower)}", style="bold" if flow.adjacent else "")
+        table.add_row(name, flow.direction, *_period_cells(found))
+    console.print(table)
+
+
+def _period_cells(found: PeriodComparison) -> list[str]:
+    values = [
+        interval_text(result.period, result.period_interval) if result and result.period is not None else "–"
+        for result in (found.upper, found.lower)
+    ]
+    coherence = found.coherence
+    above = found.upper is not None and found.upper.periodic
+    lag = coherence.lag if coherence and above else None
+    strength = coherence.coherence if coherence and above else None
+    values += [found.verdict, "–" if lag is None else seconds_text(lag)]
+    return [*values, "–" if strength is None else f"{strength:.2f}"]
+
+
+def _print_times(times: Iterable[TimeSplit], console: Console) -> None:
+    for place, one in enumerate(times):
+        if not place:
+            console.print()
+            console.print(Text("Where the time of operations goes, summed over ranks", style="bold"))
+        parts = [f"{printable(name)} {share_text(spent, one.summed_s)}" for name, spent in one.spent_s.items() if spent]
+        line = Text.assemble((f"{printable(one.layer)} {one.direction}", "bold"), f" {seconds_text(one.summed_s)}: ")
+        line.append(", ".join(parts))
+        console.print(Padding(line, (0, 0, 0, 2), expand=False))
+
+
+def _print_hidden(hidden: Iterable[HiddenTraffic], console: Console) -> None:
+    for place, one in enumerate(hidden):
+        if not place:
+            console.print()
+            console.print(Text("Hidden traffic", style="bold"))
+        share = share_text(one.share, 1.0)
+        what = f"{counted(one.operations, one.direction)} with {bytes_text(one.bytes)} ({share} of the layer's)"
+        if one.kind == WITHOUT_PARENT:
+            text = f"{one.layer}: {what} inside no operation of {one.other}"
+        else:
+            text = f"{one.layer}: {what} with nothing of a lower layer inside"
+        line = Text(f"{printable(text)}; {CAUSES[one.cause]}")
+        console.print(Padding(line, (0, 0, 0, 2), expand=False))

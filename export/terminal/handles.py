@@ -1,0 +1,117 @@
+"""The terminal view of ``iostrata handles``."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from ...layers.layer import Layer
+from ...layers.trace import Trace
+from ..handle_groups import HandleGroup, handle_groups
+from .console import bounded
+from .names import printable, shortened
+from .notes import print_counts, print_damage, print_heading
+from .units import bytes_text, count_text, counted
+
+_ROOMY: Final = 100
+"""Columns from which on the table has room for more than the essentials."""
+_NARROWEST_NAME: Final = 20
+_DEEPEST: Final = 12
+"""Levels that are indented; a broken trace can chain its handles up without end."""
+
+
+def print_handles(trace: Trace, console: Console, layers: Iterable[Layer] | None = None) -> None:
+    """Print the tree of handles, those that are alike on one line, and how many are set aside.
+
+    Of `layers` only, where they are given.
+    """
+    forest = trace.handles
+    chosen = None if layers is None else {layer.name for layer in layers}
+    print_heading(trace, console)
+    roots = handle_groups(forest, chosen)
+    if roots:
+        for line in _tree(roots, console):
+            console.print(line, no_wrap=True, overflow="ignore", crop=bounded(console))
+        console.print()
+        beneath = "here and beneath" if chosen is None else "here and beneath, on handles of these layers"
+        console.print(Text(f"below: operations {beneath}; * stands for numbers that differ", style="dim"))
+    reasons = Counter(
+        reason
+        for reason, layer in zip(forest.set_aside, forest.layer, strict=True)
+        if reason is not None and (chosen is None or layer in chosen)
+    )
+    if reasons:
+        hint = "; --files all shows them" if trace.files == "application" else ""
+        console.print(Text(f"Set aside: {counted(sum(reasons.values()), 'handle')}{hint}"))
+        print_counts(reasons, console)
+    print_damage(trace.damage, console)
+
+
+def _tree(roots: list[HandleGroup], console: Console) -> Iterator[Text]:
+    """Give the lines of the tree beside their numbers; a table of rich takes a millisecond a row."""
+    roomy = console.width >= _ROOMY
+    titles = ["files", *(("handles", "operations") if roomy else ("ops",)), "read", "written", "below"]
+    gap = "  " if roomy else " "
+    rows = [(group, prefix, _numbers(group, roomy)) for group, prefix in _lines(roots, console.options.ascii_only)]
+    widths = [max(map(len, column)) for column in zip(titles, *(numbers for _, _, numbers in rows), strict=True)]
+    room = None
+    if bounded(console):
+        room = max(_NARROWEST_NAME, console.width - sum(widths) - len(gap) * len(widths))
+    labels = [_label(group, prefix, room) for group, prefix, _ in rows]
+    title = Text("layer and file")
+    name_width = max(label.cell_len for label in (title, *labels))
+    if room is not None:
+        name_width = min(name_width, room)
+    for label, numbers in ((title, titles), *zip(labels, (numbers for _, _, numbers in rows), strict=True)):
+        label.truncate(name_width, overflow="ellipsis", pad=True)
+        for number, width in zip(numbers, widths, strict=True):
+            label.append(f"{gap}{number:>{width}}")
+        yield label
+
+
+def _numbers(group: HandleGroup, roomy: bool) -> list[str]:
+    return [
+        count_text(len(group.files)) if group.files else "–",
+        *((count_text(group.handles),) if roomy else ()),
+        count_text(group.operations),
+        _volume(group.bytes_read),
+        _volume(group.bytes_written),
+        count_text(group.subtree_operations),
+    ]
+
+
+def _label(group: HandleGroup, prefix: str, room: int | None) -> Text:
+    layer = "unknown layer" if group.layer is None else printable(group.layer)
+    same_file = group.parent is not None and group.parent.file == group.file
+    if group.file is None:
+        target = f"({printable(group.name)})" if group.name else "(no file)"
+    else:
+        target = "" if same_file else printable(group.file)
+    if room is not None:
+        target = shortened(target, max(8, room - len(prefix) - len(layer) - 1))
+    return Text.assemble((prefix, "dim"), (layer, "bold"), " " if target else "", target)
+
+
+def _volume(volume: float) -> str:
+    return bytes_text(volume) if volume else "–"
+
+
+def _lines(roots: list[HandleGroup], ascii_only: bool) -> Iterator[tuple[HandleGroup, str]]:
+    """Walk the trees top down; give each group and the lines of the tree in front of it."""
+    fork, corner, bar = ("|- ", "`- ", "|  ") if ascii_only else ("├─ ", "└─ ", "│  ")
+    stack = [(root, "", "", 0) for root in reversed(roots)]
+    while stack:
+        group, prefix, indent, depth = stack.pop()
+        yield group, prefix
+        last = len(group.children) - 1
+        for place in range(last, -1, -1):
+            ending = place == last
+            if depth < _DEEPEST:
+                below = indent + ("   " if ending else bar)
+                child_prefix = indent + (corner if ending else fork)
+            else:
+                below = indent
+                child_prefix = f"{indent}{corner}(level {depth + 1}) "
+            stack.append((group.children[place], child_prefix, below, depth + 1))

@@ -1,0 +1,81 @@
+"""The terminal view of ``iostrata info``."""
+
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..summary import ArchiveSummary, start_time
+from .names import printable
+from .units import count_text, counted, frequency_text, seconds_text
+
+_ROOMY: Final = 80
+"""Columns from which on there is room between the columns of the table."""
+
+
+def print_info(summary: ArchiveSummary, console: Console) -> None:
+    """Print what an archive defines: a block of facts, then a table of its paradigms."""
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="bold")
+    facts.add_column(overflow="fold")
+    for name, value in _facts(summary):
+        facts.add_row(name, Text(value))
+    console.print(facts)
+    if summary.paradigms:
+        console.print()
+        console.print(_paradigms(summary, gap=2 if console.width >= _ROOMY else 1))
+
+
+def _facts(summary: ArchiveSummary) -> list[tuple[str, str]]:
+    anchor, definitions = summary.archive.anchor, summary.archive.definitions
+    clock, files, handles = definitions.clock, definitions.files, len(definitions.handles.id)
+    start = start_time(clock)
+    directories = int(files.directory.sum())
+    kinds = f", {count_text(directories)} of them directories" if directories else ""
+    facts = [
+        ("trace", printable(str(anchor.path))),
+        ("format", f"OTF2 {'.'.join(map(str, anchor.version))}, trace format {anchor.trace_format}"),
+        ("start", start if start is not None else "not recorded"),
+        ("duration", f"{seconds_text(clock.duration)}, clock of {frequency_text(clock.ticks_per_second)}"),
+        (
+            "processes",
+            f"{counted(summary.ranks, 'rank')} with {counted(summary.locations, 'location')} "
+            f"on {counted(summary.nodes, 'node')}",
+        ),
+        ("events", f"{count_text(summary.events)} promised by the definitions, of all kinds"),
+        ("files", count_text(len(files.name)) + kinds),
+        (
+            "handles",
+            f"{count_text(handles)}: {count_text(summary.handle_roots)} without a parent, "
+            f"{count_text(summary.handles_precreated)} pre-created, "
+            f"{count_text(summary.handles_without_file)} without a file",
+        ),
+        ("communicators", count_text(len(summary.communicators))),
+    ]
+    for system, mount, count in summary.files_per_system:
+        place = " on ".join(printable(part) for part in (system, mount) if part)
+        facts.append(("file system", f"{place or 'unnamed'}: {counted(count, 'file')}"))
+    return facts
+
+
+def _paradigms(summary: ArchiveSummary, gap: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
+    table.add_column("paradigm", overflow="fold", min_width=8)
+    table.add_column("name", overflow="fold")
+    table.add_column("class", no_wrap=True)
+    for title in ("handles", "roots", "files"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("properties", overflow="fold", min_width=10)
+    for counts in summary.paradigms:
+        paradigm = counts.paradigm
+        table.add_row(
+            Text(printable(paradigm.identification)),
+            Text(printable(paradigm.name)),
+            ("parallel" if paradigm.parallel else "serial") + (", OS" if paradigm.os else ""),
+            count_text(counts.handles),
+            count_text(counts.roots),
+            count_text(counts.files),
+            Text(", ".join(f"{printable(key)} {printable(value)}" for key, value in paradigm.properties)),
+        )
+    return table

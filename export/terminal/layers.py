@@ -1,0 +1,143 @@
+"""The terminal view of ``iostrata layers``."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...layers.layer import Layer
+from ...layers.statistics import LayerStatistics
+from ...layers.trace import Trace
+from .names import printable
+from .notes import print_damage, print_heading, print_set_aside
+from .units import bytes_text, count_text, counted, rate_text, seconds_text, share_text
+
+Column = tuple[str, list[str]]
+
+_LEAST_NEEDED: Final = ("files", "ranks", "request\nmedian", "mean while\nbusy", "own", "busy", "operations")
+"""Columns that give way, the first one first, where a terminal is too narrow for all."""
+_WIDEST_NAME: Final = 12
+"""Room that a layer's name is granted before it is folded; the names of all known layers fit."""
+
+
+def print_layers(
+    trace: Trace, layers: Iterable[Layer], directions: Sequence[str], console: Console, traffic: str = "all"
+) -> None:
+    """Print a row per layer and direction that had operations, highest layer first, and what does not count.
+
+    Only operations of `traffic` are in the rows; flushes have none and are told below, all of them.
+    """
+    layers = tuple(layers)
+    statistics = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
+    statistics = [entry for entry in statistics if entry.operations]
+    print_heading(trace, console)
+    if traffic != "all":
+        console.print(Text(f"{traffic} traffic only", style="bold"))
+    if statistics:
+        _print_table(statistics, console)
+        if len({entry.layer for entry in statistics}) > 1:
+            note = "A lower layer repeats the bytes of the layers above it: never add layers up."
+            console.print(Text(note, style="dim"))
+    else:
+        what = "No operation" if traffic == "all" else f"No operation of {traffic} traffic"
+        console.print(Text(f"{what} of these layers and directions on the selected files."))
+    for entry in statistics:
+        for line in _uncounted(entry):
+            console.print(Text(line))
+    for layer in layers:
+        if layer.flushes:
+            flushes = f"{counted(layer.flushes, 'flush', 'flushes')}, busy for {seconds_text(layer.flush_busy_s)}"
+            console.print(Text(f"{printable(layer.name)}: {flushes}"))
+    if trace.unmatched_events:
+        console.print(Text(f"{counted(trace.unmatched_events, 'event')} of operations that never began: not counted"))
+    print_set_aside(trace, console)
+    print_damage(trace.damage, console)
+
+
+def _uncounted(entry: LayerStatistics) -> Iterator[str]:
+    """Yield the sentence on operations of which bytes or end are not known."""
+    if entry.undefined_bytes_operations:
+        fates = [(entry.cancelled_operations, "cancelled"), (entry.never_completed_operations, "never completed")]
+        told = ", ".join(f"{count_text(count)} {fate}" for count, fate in fates if count)
+        unknown = counted(entry.undefined_bytes_operations, "operation")
+        yield f"{printable(entry.layer)} {entry.direction}: {unknown} of unknown bytes{f' ({told})' if told else ''}"
+
+
+def _print_table(statistics: list[LayerStatistics], console: Console) -> None:
+    """Print all columns where they fit, else the essential ones, of these as many as fit."""
+    names = [printable(entry.layer) for entry in statistics]
+    directions = [entry.direction for entry in statistics]
+    name_width = min(_WIDEST_NAME, max(map(cell_len, names)))
+    left = name_width + max(map(len, directions))
+    columns, gap = _all_columns(statistics), 2
+    dropped = []
+    if left + gap + _width(columns, gap) > console.width:
+        columns, gap = _essential_columns(statistics), 1
+        for title in _LEAST_NEEDED:
+            if left + gap + _width(columns, gap) <= console.width:
+                break
+            columns = [column for column in columns if column[0] != title]
+            dropped.append(title.replace("\n", " "))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
+    table.add_column("layer", overflow="fold", min_width=name_width)
+    table.add_column("", no_wrap=True)
+    for title, _ in columns:
+        table.add_column(title, justify="right", no_wrap=True)
+    previous = None
+    for row, name in enumerate(names):
+        # A terminal is for eyes, a pipe for programs that take line by line.
+        shown = name if name != previous or not console.is_terminal else ""
+        previous = name
+        table.add_row(Text(shown, style="bold"), directions[row], *(cells[row] for _, cells in columns))
+    console.print(table)
+    if dropped:
+        console.print(Text(f"Too narrow for: {', '.join(dropped)}.", style="dim"))
+    console.print()
+
+
+def _width(columns: list[Column], gap: int) -> int:
+    """Return the columns of the terminal that `columns` take, each with the gap before it."""
+    return sum(gap + max(map(len, (*title.split("\n"), *cells))) for title, cells in columns)
+
+
+def _essential_columns(statistics: list[LayerStatistics]) -> list[Column]:
+    return [
+        ("operations", [count_text(entry.operations) for entry in statistics]),
+        ("bytes", [bytes_text(entry.bytes) for entry in statistics]),
+        ("busy", [seconds_text(entry.busy_s) for entry in statistics]),
+        ("mean while\nbusy", [_mean(entry) for entry in statistics]),
+        ("request\nmedian", [_size(entry.request_bytes.p50) for entry in statistics]),
+        ("ranks", [count_text(entry.ranks) for entry in statistics]),
+        ("files", [count_text(entry.files) for entry in statistics]),
+        ("own", [share_text(entry.own_bytes, entry.bytes) for entry in statistics]),
+    ]
+
+
+def _all_columns(statistics: list[LayerStatistics]) -> list[Column]:
+    return [
+        ("operations", [count_text(entry.operations) for entry in statistics]),
+        ("bytes", [bytes_text(entry.bytes) for entry in statistics]),
+        ("exactly", [f"{entry.bytes:,.0f} B" for entry in statistics]),
+        ("busy", [seconds_text(entry.busy_s) for entry in statistics]),
+        ("summed", [seconds_text(entry.summed_s) for entry in statistics]),
+        ("mean while busy", [_mean(entry) for entry in statistics]),
+        ("request min", [_size(entry.request_bytes.min) for entry in statistics]),
+        ("median", [_size(entry.request_bytes.p50) for entry in statistics]),
+        ("90 %", [_size(entry.request_bytes.p90) for entry in statistics]),
+        ("max", [_size(entry.request_bytes.max) for entry in statistics]),
+        ("ranks", [count_text(entry.ranks) for entry in statistics]),
+        ("files", [count_text(entry.files) for entry in statistics]),
+        ("handles", [count_text(entry.handles) for entry in statistics]),
+        ("own bytes", [share_text(entry.own_bytes, entry.bytes) for entry in statistics]),
+    ]
+
+
+def _mean(entry: LayerStatistics) -> str:
+    return rate_text(entry.bytes / entry.busy_s) if entry.busy_s > 0 else "–"
+
+
+def _size(size: int | None) -> str:
+    return "–" if size is None else bytes_text(size)

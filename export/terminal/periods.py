@@ -1,0 +1,158 @@
+"""The terminal view of ``iostrata periods``."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from ...analysis.results import PeriodResult
+from ...layers.signal import StepSignal
+from ...layers.trace import Trace
+from ..layer_periods import LayerPeriod
+from .console import bounded, curve_width
+from .curve import area_rows, axis_row, interval_row, points_per_column, tick_row
+from .names import printable
+from .notes import print_damage, print_heading, print_set_aside
+from .units import bytes_text, counted, frequency_text, interval_text, rate_text, seconds_text, share_text
+
+_HEIGHT: Final = 4
+_INDENT: Final = (0, 0, 0, 2)
+_GUTTER: Final = 11
+"""Columns of the labels left of a curve."""
+_CLOSEST_TICKS: Final = 3
+_REGIMES_SHOWN: Final = 12
+
+
+def print_periods(trace: Trace, periods: Iterable[LayerPeriod], console: Console, traffic: str = "all") -> None:
+    """Print a block per layer and direction: the bandwidth over the window, its phases, and the verdict.
+
+    `traffic` is what was looked at, also where nothing was found.
+    """
+    print_heading(trace, console)
+    nothing = True
+    for period in periods:
+        _print_block(period, console)
+        console.print()
+        nothing = False
+    if nothing:
+        what, hint = "No bytes were moved", ""
+        if traffic != "all":
+            what, hint = f"No bytes were moved as {traffic} traffic", "; --traffic all looks at all of it"
+        console.print(Text(f"{what} by these layers and directions on the selected files{hint}."))
+    print_set_aside(trace, console)
+    print_damage(trace.damage, console)
+
+
+def _print_block(period: LayerPeriod, console: Console) -> None:
+    signal, result = period.signal, period.result
+    traffic = "" if period.traffic == "all" else f", {period.traffic} traffic"
+    title = f"{printable(period.layer)} {period.direction}"
+    width = max(10, curve_width(console) - _GUTTER - 2)
+    resolution = signal.duration / (width * points_per_column(console.options.ascii_only))
+    facts = f"  {bytes_text(signal.volume)}{traffic}; drawn as means over {seconds_text(resolution)}"
+    console.print(Text.assemble((title, "bold"), facts))
+    for line in _curve(signal, result, width, console.options.ascii_only):
+        console.print(line, no_wrap=True, overflow="crop", crop=bounded(console))
+    for line in (_verdict(result), *(Text(detail, style="dim") for detail in _details(period))):
+        console.print(Padding(line, _INDENT, expand=False))
+
+
+def _curve(signal: StepSignal, result: PeriodResult, width: int, ascii_only: bool) -> Iterator[Text]:
+    averages = _averages(signal, width * points_per_column(ascii_only))
+    top = float(averages.max())
+    edge, corner, line, phase, tick = "|+-=|" if ascii_only else "┤└─▔╵"
+    for number, row in enumerate(area_rows(averages, top, _HEIGHT, ascii_only)):
+        label = rate_text(top) if number == 0 else ""
+        yield Text.assemble(f"{label:>{_GUTTER}}{edge}", (row, "cyan"))
+    yield Text(f"{'0':>{_GUTTER}}{corner}{line * width}")
+    window = signal.window
+    if result.phases:
+        marks = interval_row(((phase.start, phase.end) for phase in result.phases), window, width, phase)
+        yield Text.assemble(f"{'phases':>{_GUTTER}} ", (marks, "green"))
+    ticks = list(_period_ticks(result, window, width))
+    if ticks:
+        yield Text.assemble(f"{'period':>{_GUTTER}} ", (tick_row(ticks, window, width, tick), "magenta"))
+    start, end = window
+    labels = (seconds_text(start), seconds_text((start + end) / 2), seconds_text(end))
+    yield Text(f"{'':>{_GUTTER}} {axis_row(labels, width)}", style="dim")
+
+
+def _averages(signal: StepSignal, bins: int) -> npt.NDArray[np.float64]:
+    """Return the mean rate in `bins` equal parts of the window, from the exact volume, float64 (bins,)."""
+    volume = signal.volume_until(np.linspace(*signal.window, bins + 1))
+    # The first part also holds what moved in no time at the window's start.
+    volume[0] = 0.0
+    return np.asarray(np.maximum(np.diff(volume), 0.0) * (bins / signal.duration), np.float64)
+
+
+def _period_ticks(result: PeriodResult, window: tuple[float, float], width: int) -> Iterator[float]:
+    """Give the times of an even beat at the period of each regime, from its first phase on."""
+    stretches = [(regime.start, regime.end, regime.period) for regime in result.regimes]
+    if not stretches and result.period is not None:
+        stretches = [(*window, result.period)]
+    closest = _CLOSEST_TICKS * (window[1] - window[0]) / width
+    for start, end, period in stretches:
+        if period < closest:
+            continue
+        first = next((phase.start for phase in result.phases if start <= phase.start <= end), start)
+        yield from np.arange(first, min(end, window[1]), period).tolist()
+
+
+def _verdict(result: PeriodResult) -> Text:
+    if not result.periodic or result.period is None:
+        return Text.assemble(("no period", "bold yellow"), f": {printable(result.reason)}")
+    value = interval_text(result.period, result.period_interval)
+    return Text.assemble(("periodic", "bold green"), f", {value}, confidence {result.confidence:.2f}")
+
+
+def _details(period: LayerPeriod) -> Iterator[str]:
+    result = period.result
+    if result.periodic:
+        yield printable(result.reason)
+    if result.phases:
+        within = sum(phase.bytes for phase in result.phases)
+        text = f"{counted(len(result.phases), 'phase')} with {share_text(within, period.signal.volume)} of the bytes"
+        if result.recurrence is not None:
+            text += f", one every {seconds_text(result.recurrence)} on average"
+            if result.jitter is not None:
+                text += f", jitter {100 * result.jitter:.3g} %"
+        yield text
+    for other in result.periods[1:]:
+        value = interval_text(other.period, other.period_interval)
+        yield f"also {value}, confidence {other.confidence:.2f}, {bytes_text(other.bytes)}"
+    if len(result.regimes) > 1:
+        for regime in result.regimes[:_REGIMES_SHOWN]:
+            stretch = f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
+            yield f"from {stretch}: every {seconds_text(regime.period)}"
+        if len(result.regimes) > _REGIMES_SHOWN:
+            yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further stretch', 'further stretches')}"
+    yield from _metrics(result)
+    sampling = result.sampling
+    if sampling.fs is not None:
+        chosen = " (automatic)" if sampling.automatic else ""
+        text = f"method {result.method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
+        if sampling.abstraction_error is not None:
+            text += f", abstraction error {100 * sampling.abstraction_error:.3g} % of the bytes"
+        yield text
+    else:
+        yield f"method {result.method}, on the exact signal"
+
+
+def _metrics(result: PeriodResult) -> Iterator[str]:
+    metrics = result.metrics
+    if metrics is None:
+        return
+    parts = []
+    if metrics.r_io is not None and metrics.b_io is not None:
+        share, rate = share_text(metrics.r_io, 1), rate_text(metrics.b_io)
+        parts.append(f"above the mean rate for {share} of the time (R_IO), at {rate} there (B_IO)")
+    if metrics.volume_per_period is not None:
+        parts.append(f"{bytes_text(metrics.volume_per_period)} a period")
+    if metrics.periodicity_score is not None:
+        parts.append(f"periodicity score {metrics.periodicity_score:.2f} (1: all periods alike)")
+    if parts:
+        yield ", ".join(parts)

@@ -1,0 +1,105 @@
+"""Numbers with their units, as people read them: three significant digits, decimal prefixes (1 MB = 1e6 B)."""
+
+import math
+from typing import Final
+
+_PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
+
+
+def bytes_text(volume: float) -> str:
+    """Return a volume in bytes, such as ``168 MB``.
+
+    >>> bytes_text(167_772_160), bytes_text(512), bytes_text(0)
+    ('168 MB', '512 B', '0 B')
+    """
+    return _scaled(volume, "B")
+
+
+def rate_text(rate: float) -> str:
+    """Return a bandwidth in bytes per second, such as ``1.20 GB/s``."""
+    return _scaled(rate, "B/s")
+
+
+def frequency_text(frequency: float) -> str:
+    """Return a frequency in hertz, such as ``62.5 Hz`` or ``0.0125 Hz``."""
+    return f"{frequency:.3g} Hz" if frequency < 1 else _scaled(frequency, "Hz")
+
+
+def seconds_text(seconds: float) -> str:
+    """Return a time in seconds: ``0.401 s``, from 0.1 s on; ``12.3 ms`` and ``4.50 µs`` below.
+
+    >>> seconds_text(8.3), seconds_text(0.0123), seconds_text(86400), seconds_text(0)
+    ('8.30 s', '12.3 ms', '86,400 s', '0 s')
+    """
+    magnitude = abs(seconds)
+    if magnitude == 0 or magnitude >= 0.0999:
+        return f"{_three_digits(seconds)} s"
+    if magnitude >= 0.9995e-3:
+        return f"{_three_digits(seconds * 1e3)} ms"
+    return f"{_three_digits(seconds * 1e6)} µs"
+
+
+def interval_text(value: float, interval: tuple[float, float] | None) -> str:
+    """Return a time with its interval, with the digits that the interval's width warrants.
+
+    >>> interval_text(0.4012, (0.392, 0.409))
+    '0.401 s (0.392 … 0.409 s)'
+    """
+    if interval is None:
+        return seconds_text(value)
+    low, high = interval
+    unit, factor = ("s", 1.0) if value >= 0.0999 else ("ms", 1e3) if value >= 0.9995e-3 else ("µs", 1e6)
+    width = (high - low) * factor
+    digits = 3 if width <= 0 else min(6, max(0, 1 - math.floor(math.log10(width))))
+    middle, low_text, high_text = (f"{number * factor:,.{digits}f}" for number in (value, low, high))
+    return f"{middle} {unit} ({low_text} … {high_text} {unit})"
+
+
+def count_text(count: int) -> str:
+    """Return a count with thousands separated: ``12,345``."""
+    return f"{count:,}"
+
+
+def counted(count: int, singular: str, plural: str | None = None) -> str:
+    """Return a count with its noun: ``1 file``, ``12,345 files``."""
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
+
+
+def share_text(part: float, whole: float) -> str:
+    """Return `part` of `whole` in percent; an empty share is ``0 %``, a small one ``<1 %`` and never ``0 %``.
+
+    >>> share_text(1, 3), share_text(1, 1000), share_text(999, 1000), share_text(0, 0)
+    ('33 %', '<1 %', '>99 %', '–')
+    """
+    if whole <= 0:
+        return "–"
+    percent = 100 * part / whole
+    if 0 < percent < 1:
+        return "<1 %"
+    if 99 < percent < 100:
+        return ">99 %"
+    return f"{percent:.0f} %"
+
+
+def _scaled(value: float, unit: str) -> str:
+    magnitude, step = float(value), 0
+    while abs(magnitude) >= 999.5 and step < len(_PREFIXES) - 1:
+        magnitude /= 1000
+        step += 1
+    number = f"{magnitude:.0f}" if step == 0 and magnitude == round(magnitude) else _three_digits(magnitude)
+    return f"{number} {_PREFIXES[step]}{unit}"
+
+
+def _three_digits(value: float) -> str:
+    magnitude = abs(value)
+    if magnitude == 0:
+        return "0"
+    if magnitude >= 99.95:
+        return f"{value:,.0f}"
+    if magnitude >= 9.995:
+        return f"{value:.1f}"
+    if magnitude >= 0.9995:
+        return f"{value:.2f}"
+    if magnitude >= 0.09995:
+        return f"{value:.3f}"
+    return f"{value:.3g}"

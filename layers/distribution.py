@@ -1,0 +1,36 @@
+"""A distribution in a few numbers."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Count, mean and quantiles of numbers; None where there are none.
+
+    The quantiles are numbers that occur: the smallest one that at least that share of the numbers does not exceed.
+    """
+
+    count: int
+    mean: float | None
+    min: float | None
+    p50: float | None
+    p90: float | None
+    max: float | None
+
+    def to_dict(self) -> dict[str, int | float | None]:
+        """Return the numbers by name."""
+        return asdict(self)
+
+
+def distribution(values: npt.NDArray[np.generic]) -> Distribution:
+    """Return the distribution of `values` (n,), which are finite."""
+    count = len(values)
+    if not count:
+        return Distribution(0, None, None, None, None, None)
+    numbers = values.astype(np.float64)
+    places = [0, -(-count * 50 // 100) - 1, -(-count * 90 // 100) - 1, count - 1]
+    ordered = np.partition(numbers, places)
+    return Distribution(count, float(numbers.mean()), *(float(ordered[place]) for place in places))

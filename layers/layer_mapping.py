@@ -1,0 +1,40 @@
+"""The layers of a trace by their names."""
+
+from collections.abc import Iterator, Mapping
+
+from ..otf2io.errors import SelectionError
+from .layer import Layer
+
+
+class LayerMapping(Mapping[str, Layer]):
+    """Layers by name, highest first; read-only.
+
+    Asking for a layer that is not there raises `UnknownLayerError`, a SelectionError that is also a KeyError.
+    """
+
+    def __init__(self, layers: Mapping[str, Layer]) -> None:
+        self._layers = dict(layers)
+
+    def __getitem__(self, name: str) -> Layer:
+        try:
+            return self._layers[name]
+        except KeyError:
+            there = ", ".join(self._layers) or "none"
+            raise UnknownLayerError(f"no layer {name!r} in this trace; there are {there}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layers)
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+    def __repr__(self) -> str:
+        return f"<layers {', '.join(self._layers) or 'none'}>"
+
+
+class UnknownLayerError(SelectionError, KeyError):
+    """Raised when a layer is asked for that the trace does not have."""
+
+    def __str__(self) -> str:
+        # KeyError would put the sentence in quotes.
+        return ValueError.__str__(self)

@@ -1,0 +1,115 @@
+"""`compare` and `layers --by`: the documents, and that the views say the same."""
+
+import json
+
+import pytest
+
+PAIR_KEYS = {
+    "upper", "lower", "adjacent", "direction", "upper_bytes", "lower_bytes", "attributed_bytes", "inferred_bytes",
+    "hidden_bytes", "amplification", "attributed_amplification", "fan_out", "writers_upper", "writers_lower",
+    "contained_s", "lag_s", "coherence", "verdict",
+}  # fmt: skip
+VERDICTS = {"same", "harmonic", "smeared", "split", "absent-below", "absent-above", "none"}
+
+
+def pair(document, upper, lower, direction):
+    (one,) = (
+        one for one in document["pairs"] if (one["upper"], one["lower"], one["direction"]) == (upper, lower, direction)
+    )
+    return one
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "nonblocking4", "ckpt4_linktime", "ior384", "broken_race_corruption"])
+def test_the_document_has_what_was_promised(document, fixtures, name):
+    found = document("compare", fixtures / name)
+    assert next(iter(found)) == "schema_version"
+    for one in found["pairs"]:
+        assert one.keys() >= PAIR_KEYS
+        assert one["verdict"] in VERDICTS
+        inside = one["attributed_bytes"] + one["hidden_bytes"]
+        assert inside <= one["lower_bytes"] <= inside + one["inferred_bytes"]
+        if one["upper_bytes"]:
+            assert one["amplification"] == pytest.approx(one["lower_bytes"] / one["upper_bytes"])
+        else:
+            assert one["amplification"] is None
+    for one in found["balance"]:
+        parts = (one[f"{part}_bytes"] for part in ("attributed", "inferred", "hidden", "set_aside"))
+        assert sum(parts) == one["bytes"]
+    for one in found["findings"]:
+        assert one.keys() == {"id", "severity", "layer", "text", "evidence", "advice"}
+
+
+def test_checkpoints_by_netcdf(document, fixtures):
+    found = document("compare", fixtures / "ncckpt4")
+    one = pair(found, "netCDF", "POSIX", "write")
+    assert one["amplification"] == pytest.approx(2.0, abs=1e-3)
+    assert one["attributed_amplification"] == pytest.approx(1.0, abs=1e-3)
+    assert (one["adjacent"], one["writers_upper"], one["writers_lower"]) == (False, 4, 1)
+    assert one["verdict"] == "same"
+    assert one["coherence"] > 0.9
+    assert 0 < one["lag_s"] < 0.01
+    assert {"write-amplification", "fill-values", "funnelled-collective"} <= {f["id"] for f in found["findings"]}
+    assert any(one["kind"] == "without-parent" and one["layer"] == "MPI-IO" for one in found["hidden"])
+
+
+def test_no_pairs_without_a_lower_layer(document, fixtures):
+    found = document("compare", fixtures / "ckpt4_linktime")
+    assert not [one for one in found["pairs"] if one["upper"] == "MPI-IO"]
+    assert "missing-lower-layer" in {one["id"] for one in found["findings"]}
+
+
+def test_layers_directions_and_windows(document, fixtures):
+    found = document("compare", fixtures / "ncckpt4", "--layer", "MPI-IO", "--layer", "POSIX", "--direction", "write")
+    assert [(one["upper"], one["lower"], one["direction"]) for one in found["pairs"]] == [("MPI-IO", "POSIX", "write")]
+    # The fill values are over before 0.4 s.
+    late = document("compare", fixtures / "ncckpt4", "--window", "0.4:")
+    assert pair(late, "netCDF", "POSIX", "write")["amplification"] == pytest.approx(1.0, abs=1e-3)
+    assert "fill-values" not in {one["id"] for one in late["findings"]}
+
+
+def test_the_view_says_the_same(run, fixtures):
+    done = run("compare", fixtures / "ncckpt4", PYTHONIOENCODING="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("netCDF → POSIX") and " 168 MB " in line)
+    assert "2.00" in line
+    assert "rank 0: 100 %" in line
+    assert "fill-values" in done.stdout
+    assert "H5D_FILL_TIME_NEVER" in done.stdout
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_the_view_fits_the_terminal(run_on_terminal, fixtures, columns):
+    import re
+
+    text = run_on_terminal(columns, "compare", fixtures / "ncckpt4")
+    text += run_on_terminal(columns, "layers", fixtures / "ncckpt4", "--by", "node")
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    assert max(map(len, plain.splitlines())) <= columns
+
+
+@pytest.mark.parametrize("by", ["file", "filesystem", "rank", "node", "handle"])
+def test_layers_by(document, run, fixtures, by):
+    found = document("layers", fixtures / "nonblocking4", "--by", by)
+    table = found["breakdown"]
+    assert table["by"] == by
+    for layer in ("MPI-IO", "ISOC", "POSIX"):
+        written = sum(row["bytes_written"] for row in table["rows"] if row["layer"] == layer)
+        (entry,) = (one for one in found["layers"] if (one["layer"], one["direction"]) == (layer, "write"))
+        assert written == entry["bytes"]
+    keys = [(row["layer"], row[by]) for row in table["rows"]]
+    assert len(keys) == len(set(keys))
+    done = run("layers", fixtures / "nonblocking4", "--by", by)
+    assert done.returncode == 0
+    assert "closes" in done.stdout
+
+
+def test_layers_by_one_layer(document, fixtures):
+    rows = document("layers", fixtures / "ncckpt4", "--by", "rank", "--layer", "POSIX")["breakdown"]["rows"]
+    assert {row["layer"] for row in rows} == {"POSIX"}
+    assert json.dumps(rows)
+
+
+def test_wrong_usage(run, fixtures):
+    assert run("layers", fixtures / "ckpt4", "--by", "colour").returncode == 2
+    assert run("compare", fixtures / "ckpt4", "--layer", "none").returncode == 1
+    assert run("compare", fixtures / "nothing").returncode == 1

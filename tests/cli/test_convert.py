@@ -1,0 +1,54 @@
+"""`convert` writes what it says it writes, over what was there."""
+
+import h5py
+import pytest
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".nc", ".H5", ".Nc"])
+def test_the_document_describes_the_file(document, fixtures, tmp_path, suffix):
+    out = tmp_path / f"layers{suffix}"
+    found = document("convert", fixtures / "ior384", out, "--fs", "5")
+    assert next(iter(found)) == "schema_version"
+    output = found["output"]
+    assert output == {"path": str(out), "bytes": out.stat().st_size, "layers": ["MPI-IO"], "bins": 400, "fs_hz": 5.0}
+    with h5py.File(out) as file:
+        assert file["bandwidth"].shape == (1, 2, 400)
+        moved = {entry["direction"]: entry["bytes"] for entry in document("layers", fixtures / "ior384")["layers"]}
+        assert file["bandwidth"][0, 0].sum() / 5 == pytest.approx(moved["read"])
+        assert file["bandwidth"][0, 1].sum() / 5 == pytest.approx(moved["write"])
+
+
+def test_layers_and_traffic_are_handed_on(document, fixtures, tmp_path):
+    out = tmp_path / "layers.h5"
+    options = ("--layer", "POSIX", "--traffic", "own", "--method", "ftio", "--fs", "10")
+    found = document("convert", fixtures / "ncckpt4", out, *options)
+    assert found["output"]["layers"] == ["POSIX"]
+    with h5py.File(out) as file:
+        assert file["bandwidth"].shape[0] == 1
+        assert file["bandwidth"][:].sum() == 0
+
+
+def test_an_older_file_is_replaced_and_one_line_says_so(run, fixtures, tmp_path):
+    out = tmp_path / "layers.h5"
+    out.write_text("older")
+    done = run("convert", fixtures / "ckpt4_linktime", out, "--fs", "10")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"wrote {out}: ")
+    assert "MPI-IO, ISOC, POSIX, 83 bins at 10 Hz" in done.stdout
+    assert h5py.is_hdf5(out)
+    assert [path.name for path in tmp_path.iterdir()] == ["layers.h5"]
+
+
+def test_a_trace_that_cannot_be_used_leaves_the_older_file(run, fixtures, tmp_path):
+    out = tmp_path / "layers.h5"
+    out.write_text("older")
+    assert run("convert", fixtures / "none", out).returncode == 1
+    assert run("convert", fixtures / "ckpt4_linktime", out, "--layer", "none").returncode == 1
+    assert out.read_text() == "older"
+
+
+def test_a_folder_that_is_not_there(run, fixtures, tmp_path):
+    done = run("convert", fixtures / "ckpt4_linktime", tmp_path / "none" / "layers.h5", "--fs", "10")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("iostrata: error: cannot write")
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,58 @@
+"""A damaged trace is read as far as it goes: exit code 0, and a warning on stderr that counts what is lost."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def truncated(copy_of):
+    """Return a copy of a trace of which one event file ends early."""
+    folder = copy_of("ckpt4_linktime")
+    events = folder / "traces" / "2.evt"
+    content = events.read_bytes()
+    events.write_bytes(content[: len(content) // 2])
+    return folder
+
+
+@pytest.mark.parametrize("command", ["layers", "handles", "periods"])
+def test_the_document_reports_the_loss(run, truncated, command):
+    done = run(command, truncated, "--json")
+    assert done.returncode == 0
+    damage = json.loads(done.stdout)["damage"]
+    assert damage["damaged"] is True
+    (location,) = damage["locations"]
+    assert location["location"] == 2
+    assert location["reason"]
+    assert 0 < location["events_read"] < location["events_expected"]
+    lost = damage["events_expected"] - damage["events_read"]
+    assert lost == location["events_expected"] - location["events_read"]
+    assert done.stderr.startswith("iostrata: warning: 1 damaged location: ")
+    assert f"{lost:,} of {damage['events_expected']:,} events lost" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["layers", "handles", "periods"])
+def test_the_view_reports_the_loss(run, truncated, command):
+    done = run(command, truncated)
+    assert done.returncode == 0
+    assert done.stderr.startswith("iostrata: warning: 1 damaged location: ")
+    summary = done.stderr.removeprefix("iostrata: warning: ").split(" (location")[0]
+    assert summary not in done.stdout  # a terminal shows both
+    assert done.stdout.count("Damaged location 2: ") == done.stdout.lower().count("damaged location") == 1
+
+
+def test_a_corruption_of_the_measurement_itself(document, run, fixtures):
+    damage = document("layers", fixtures / "broken_race_corruption")["damage"]
+    assert damage["damaged"] is True
+    assert damage["events_read"] < damage["events_expected"]
+    assert "damaged location" in run("layers", fixtures / "broken_race_corruption").stderr
+
+
+def test_nothing_but_files_set_aside_is_worth_a_warning(run, fixtures):
+    done = run("layers", fixtures / "ckpt4", "--files", "/", "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["layers"] == []
+    assert f"all {found['set_aside']['operations']:,} operations" in done.stderr
+    assert done.stderr.startswith("iostrata: warning: nothing to show: ")

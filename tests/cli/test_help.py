@@ -1,0 +1,122 @@
+"""Help: complete for every command, and quick, since it imports nothing that a command needs to run."""
+
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+import threading
+
+import click
+import iostrata.cli
+import pytest
+from click.testing import CliRunner
+from iostrata.cli.group import COMMANDS
+from iostrata.cli.group import iostrata as group
+
+HEAVY = ("numpy", "numba", "otf2", "_otf2", "rich", "scipy", "networkx", "h5py", "h5netcdf", "xarray", "matplotlib")
+
+
+def test_every_module_with_a_command_is_listed():
+    modules = [module.name for module in pkgutil.iter_modules(iostrata.cli.__path__)]
+    commands = {
+        name
+        for name in modules
+        if name != "__main__" and hasattr(importlib.import_module(f"iostrata.cli.{name}"), "command")
+    }
+    assert commands == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name):
+    command = importlib.import_module(f"iostrata.cli.{name}").command
+    paragraphs = command.help.split("\n\n")
+    assert paragraphs[0] == COMMANDS[name]
+    assert len(paragraphs) > 1, "say more than the summary"
+    assert command.epilog.startswith(f"Example: iostrata {name} ")
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help, option.name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_of_every_command_is_sound_usage(name):
+    command = importlib.import_module(f"iostrata.cli.{name}").command
+    arguments = command.epilog.removeprefix(f"Example: iostrata {name} ").replace("'", "").split()
+    parent = click.Context(group, **group.context_settings)
+    with command.make_context(name, arguments, parent=parent) as context:
+        assert str(context.params["trace"])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_of_a_command_ends_with_an_example(name, flag):
+    result = CliRunner().invoke(group, [name, flag])
+    assert result.exit_code == 0
+    assert f"Example: iostrata {name}" in result.output.splitlines()[-1] + result.output.splitlines()[-2]
+
+
+def test_help_lists_each_command_with_a_summary_on_one_line():
+    result = CliRunner().invoke(group, ["--help"])
+    assert result.exit_code == 0
+    lines = [line.strip() for line in result.output.splitlines()]
+    for name, summary in COMMANDS.items():
+        assert any(line.startswith(f"{name} ") and line.endswith(summary) for line in lines), name
+
+
+def test_every_command_knows_json():
+    for name in COMMANDS:
+        command = importlib.import_module(f"iostrata.cli.{name}").command
+        assert any("--json" in option.opts for option in command.params), name
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], [], *([name, "--help"] for name in COMMANDS)], ids=str
+)
+def test_help_imports_nothing_heavy(arguments):
+    code = (
+        "import json, sys\n"
+        "from iostrata.cli import main\n"
+        f"status = main({arguments!r})\n"
+        "print('\\n' + json.dumps([status, sorted(sys.modules)]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    status, modules = json.loads(done.stdout.splitlines()[-1])
+    assert status == (0 if arguments else 2)
+    assert not set(modules) & set(HEAVY)
+    commands = {name for name in COMMANDS if f"iostrata.cli.{name}" in modules}
+    assert commands == set(arguments[:1]) & set(COMMANDS)
+
+
+def test_the_version_is_that_of_the_package(run):
+    from importlib.metadata import version
+
+    assert run("--version").stdout == f"iostrata {version('iostrata')}\n"
+
+
+def options_of(name):
+    command = importlib.import_module(f"iostrata.cli.{name}").command
+    return {option.name: option for option in command.params if isinstance(option, click.Option)}
+
+
+def test_common_options_are_where_they_apply():
+    for name in ("layers", "periods", "convert"):
+        assert {"layers", "traffic", "window", "files", "workers"} <= set(options_of(name))
+    assert {"layers", "window", "files", "workers"} <= set(options_of("handles"))
+
+
+def test_the_number_of_workers_is_what_the_help_says(fixtures, monkeypatch, capsys):
+    used = []
+    start = threading.Thread.start
+
+    def counted(thread):
+        used.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", counted)
+    assert iostrata.cli.main(["layers", str(fixtures / "threads2"), "--engine", "library", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["layers"]
+    usual = len(used)
+    assert iostrata.cli.main(["layers", str(fixtures / "threads2"), "--engine", "library", "--workers", "1"]) == 0
+    assert len(used) == 2 * usual
+    assert "[default: 1]" in options_of("layers")["workers"].help

@@ -1,0 +1,71 @@
+"""A real trace, what is written of it, and the readers that must understand that."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import pytest
+import xarray
+from iostrata.export.hdf5 import WrittenFile, write_hdf5
+from iostrata.layers.trace import Trace, open_trace
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+@pytest.fixture(scope="session")
+def fixtures() -> Path:
+    """Return the folder of the real archives."""
+    return FIXTURES
+
+
+@pytest.fixture(scope="session")
+def trace() -> Trace:
+    """Return a trace with three layers."""
+    return open_trace(FIXTURES / "ckpt4")
+
+
+@pytest.fixture(scope="session")
+def written(trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> WrittenFile:
+    """Return what is written of `trace` unless something else is asked for."""
+    return write_hdf5(trace, tmp_path_factory.mktemp("hdf5") / "ckpt4.h5")
+
+
+@pytest.fixture(scope="session")
+def texts() -> Callable[[h5py.Dataset], list[str]]:
+    """Return a function that reads a variable of strings, in C order."""
+
+    def read(dataset: h5py.Dataset) -> list[str]:
+        return [text.decode() for text in dataset[()].ravel()]
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def opens_everywhere() -> Callable[[Path], None]:
+    """Return a function that opens and reads a whole file with ncdump and both engines of xarray."""
+
+    def check(path: Path) -> None:
+        header = _ncdump(path, "-h")
+        for name in ("layer", "direction", "bandwidth", "group: handles", "group: statistics", "group: damage"):
+            assert name in header
+        _ncdump(path)
+        for engine in ("h5netcdf", "netcdf4"):
+            with xarray.open_dataset(path, engine=engine) as root:
+                root.load()
+            for group in xarray.open_groups(path, engine=engine).values():
+                group.load()
+                group.close()
+            with xarray.open_datatree(path, engine=engine) as tree:
+                tree.load()
+
+    return check
+
+
+def _ncdump(path: Path, *options: str) -> str:
+    if shutil.which("ncdump") is None:
+        pytest.skip("needs ncdump")
+    done = subprocess.run(["ncdump", *options, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

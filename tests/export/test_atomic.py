@@ -1,0 +1,135 @@
+"""Files that are there whole or not at all."""
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from iostrata.export.atomic import atomic_file
+from iostrata.otf2io.errors import OutputError
+
+NOBODY = 65534
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def write(target: Path | str, text: str = "new") -> None:
+    with atomic_file(target) as temporary:
+        temporary.write_text(text)
+
+
+def fail_half_way(target: Path, error: BaseException) -> None:
+    with atomic_file(target) as temporary:
+        temporary.write_text("half")
+        raise error
+
+
+def test_new_file_appears_only_at_the_end(tmp_path: Path) -> None:
+    target = tmp_path / "out.h5"
+    with atomic_file(target) as temporary:
+        temporary.write_text("new")
+        assert temporary.parent == tmp_path
+        assert not target.exists()
+    assert target.read_text() == "new"
+    assert names(tmp_path) == ["out.h5"]
+
+
+def test_new_file_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write(tmp_path / "out.h5")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "out.h5").stat().st_mode & 0o777 == 0o640
+
+
+def test_replaced_file_hands_on_its_permissions(tmp_path: Path) -> None:
+    target = tmp_path / "out.h5"
+    target.write_text("old")
+    target.chmod(0o604)
+    write(target)
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o604
+
+
+@pytest.mark.parametrize("error", [ValueError("bug"), KeyboardInterrupt(), OutputError("said already")])
+def test_error_of_the_block_passes_and_leaves_the_old_file(tmp_path: Path, error: BaseException) -> None:
+    target = tmp_path / "out.h5"
+    target.write_text("old")
+    with pytest.raises(type(error)) as caught:
+        fail_half_way(target, error)
+    assert str(caught.value) == str(error)
+    assert target.read_text() == "old"
+    assert names(tmp_path) == ["out.h5"]
+
+
+def test_system_error_of_the_block_becomes_one_line(tmp_path: Path) -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with pytest.raises(OutputError, match=r"^cannot write '.*out\.h5': no space left on device; free some") as caught:
+        fail_half_way(tmp_path / "out.h5", full)
+    assert "\n" not in str(caught.value)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing/out.h5", "no such file or directory; create the folder"),
+        ("file/out.h5", "not a directory; choose a path"),
+        ("folder", "it is a folder"),
+        ("absent/", "it names a folder"),
+        ("pipe", "it is a device, pipe or socket"),
+        ("loop", "too many levels of symbolic links; choose"),
+        ("n" * 300, "file name too long; choose a shorter"),
+        ("nul\0", "null"),
+        ("two\nlines/out.h5", "no such file"),
+    ],
+)
+def test_impossible_target_is_one_line_and_leaves_nothing(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    before = names(tmp_path)
+    with pytest.raises(OutputError, match=message) as caught:
+        write(f"{tmp_path}/{name}")
+    assert "\n" not in str(caught.value)
+    assert names(tmp_path) == before
+    assert names(tmp_path / "folder") == []
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "file").read_text() == "old"
+
+
+def test_folder_without_permission() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o555)
+        root = os.geteuid() == 0
+        try:
+            if root:  # to whom permissions do not apply
+                os.seteuid(NOBODY)
+            with pytest.raises(OutputError, match=r"permission denied; choose a folder that you may write to"):
+                write(folder / "out.h5")
+        finally:
+            if root:
+                os.seteuid(0)
+        assert names(folder) == []
+
+
+def test_symbolic_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "out.h5"
+    link.symlink_to("there/real.h5")
+    write(link)
+    assert link.is_symlink()
+    assert (tmp_path / "there" / "real.h5").read_text() == "new"
+    assert names(tmp_path / "there") == ["real.h5"]
+
+
+def test_longest_possible_name(tmp_path: Path) -> None:
+    target = tmp_path / ("n" * 255)
+    write(target)
+    assert target.read_text() == "new"

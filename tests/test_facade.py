@@ -1,0 +1,64 @@
+"""The face of the package: the names it hands on, and that it costs nothing to import."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import iostrata
+import pytest
+
+NAMES = {
+    "IostrataError",
+    "OutputError",
+    "SelectionError",
+    "TraceError",
+    "UnsupportedTraceError",
+    "__version__",
+    "compare_layers",
+    "detect_period",
+    "detect_period_samples",
+    "open_trace",
+    "step_signal",
+    "write_hdf5",
+    "write_parquet",
+}
+
+
+def test_the_public_names_are_these():
+    assert set(iostrata.__all__) == NAMES
+    assert set(dir(iostrata)) >= NAMES
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_public_name_is_there_and_documented(name):
+    value = getattr(iostrata, name)
+    assert value.__doc__
+    assert getattr(iostrata, name) is value
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'open_trance'"):
+        _ = iostrata.open_trance
+
+
+def test_type_checkers_see_the_names_that_the_interpreter_gives():
+    tree = ast.parse(Path(iostrata.__file__).read_text())
+    checked = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    homes = {
+        alias.name: f"iostrata.{statement.module}"
+        for statement in checked.body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+    assert set(homes) == NAMES - {"__version__"}
+    for name, home in homes.items():
+        assert getattr(iostrata, name).__module__ == home
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import json, sys, iostrata; iostrata.TraceError; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = set(json.loads(done.stdout))
+    assert not modules & {"numpy", "otf2", "_otf2", "numba", "rich", "click", "scipy", "h5py"}

@@ -1,0 +1,77 @@
+"""The wheel: all modules of the tree, the mark for type checkers, and nothing else but its metadata."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+TREE = Path(__file__).parents[1]
+NOT_PACKAGED = {"tests", "benchmarks", "docs", "fixtures", "build", "dist", "demo"}
+"""Folders at the top that hold no module of the package; hidden folders are none either."""
+
+
+def modules(tree: Path) -> set[PurePosixPath]:
+    """Return the modules of the package in `tree`, as they are called in a wheel."""
+    found = set()
+    for path in tree.rglob("*.py"):
+        relative = path.relative_to(tree)
+        folders = relative.parts[:-1]
+        if any(folder.startswith(".") for folder in folders) or (folders and folders[0] in NOT_PACKAGED):
+            continue
+        found.add(PurePosixPath("iostrata", *relative.parts))
+    return found
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of what a wheel is made of: a build folder in the tree would put deleted modules into it."""
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        top = Path(folder) == TREE
+        return {
+            name
+            for name in names
+            if name == "__pycache__"
+            or (top and (name.startswith(".") or name.endswith(".egg-info") or name in NOT_PACKAGED - {"tests"}))
+        }
+
+    return Path(shutil.copytree(TREE, tmp_path_factory.mktemp("wheel") / "tree", ignore=left_out, symlinks=True))
+
+
+@pytest.fixture(scope="module")
+def names(copy: Path) -> list[str]:
+    """Return the names of all files in the wheel, as the package's own build makes it."""
+    # Without setuptools at hand, build fetches it.
+    isolation = ["--no-isolation"] if find_spec("setuptools") else []
+    command = [sys.executable, "-m", "build", "--wheel", *isolation, "--outdir", str(copy.parent), str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = copy.parent.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def test_the_wheel_has_every_module_and_nothing_else(names: list[str]) -> None:
+    expected = modules(TREE)
+    assert PurePosixPath("iostrata/__init__.py") in expected
+    assert PurePosixPath("iostrata/cli/__main__.py") in expected
+    content = {PurePosixPath(name) for name in names}
+    assert len(content) == len(names)
+    metadata = {path for path in content if path.parts[0].endswith(".dist-info")}
+    assert content - metadata == expected | {PurePosixPath("iostrata/py.typed")}
+
+
+def test_every_folder_of_modules_is_a_package(names: list[str]) -> None:
+    content = {PurePosixPath(name) for name in names}
+    for path in content:
+        if path.suffix == ".py":
+            assert path.parent / "__init__.py" in content, path
+
+
+def test_the_metadata_has_the_licence_and_the_command(names: list[str]) -> None:
+    inside = [name.split(".dist-info/", 1)[1] for name in names if ".dist-info/" in name]
+    assert {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"} <= set(inside)
