@@ -32,6 +32,7 @@ lint: install $(VENV)/test-extras
 
 bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/whole_run.py
+	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/attribution.py
 
 setup: $(VENV)/dependencies
