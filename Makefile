@@ -33,6 +33,7 @@ lint: install $(VENV)/test-extras
 
 bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/whole_run.py
+	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/attribution.py
 
 accuracy: install $(VENV)/test-extras

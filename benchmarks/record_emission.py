@@ -113,8 +113,8 @@ def emit_events(
 ) -> int:
     """Write the event file of one location to `out`; give the bytes written, −1 where `out` is too small.
 
-    Of each thousand events about `per_mille_io` are begins and completes of I/O operations (in pairs, the begin of
-    every second one with an *Offset* attribute); the rest are enter and leave, MPI sends and receives, and metrics.
+    Of each thousand events about `per_mille_io` are begins and completes of I/O operations (in pairs, in turns
+    with and without an *Offset* attribute); the rest are enter and leave, MPI sends and receives, and metrics.
     """
     at = HEADER
     chunk_start = 0
@@ -147,7 +147,7 @@ def emit_events(
         elif 2 * draw < per_mille_io + (per_mille_io == 1000) * 1000 and written + 1 < events:
             pending = 1 + state % 1000003
             offset += 4096
-            if pending % 2 == 0:
+            if (written >> 7) % 2 == 0:
                 at = _put_offset(out, at, attribute, offset)
             at = _put_begin(out, at, pending % handles, pending % 2, 4096 + pending % 100000, 1)
         elif draw % 10 < 7:

@@ -14,6 +14,7 @@ from .summary import ArchiveSummary, start_time
 
 if TYPE_CHECKING:
     from .hdf5 import WrittenFile
+    from .report.write import WrittenReport
     from .written import WrittenTable
 
 SCHEMA_VERSION: Final = 1
@@ -152,6 +153,20 @@ def table_document(trace: Trace, written: "WrittenTable") -> Document:
             "bytes": written.bytes,
             "layers": written.layers,
             "rows": written.rows,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def report_document(trace: Trace, written: "WrittenReport") -> Document:
+    """Return the document of ``iostrata report``: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "cut": dict(written.cut),
         },
         "damage": damage_entry(trace.damage),
     }

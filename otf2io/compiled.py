@@ -8,11 +8,16 @@ beyond a call, so they are compiled without the counting.
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
+from numba.core.cpu import CPUTargetOptions
+
 from .kernel_cache import cached_njit
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
-_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "_nrt": False}
+_WITHOUT_COUNTING: Final[dict[str, Any]] = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
+"""The option is not documented; a numba without it compiles the same loops, only slower ones."""
+
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, **_WITHOUT_COUNTING}
 _INNER: Final[dict[str, Any]] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Half the time of a compilation goes into the entry from Python, which inner functions do not need."""
 

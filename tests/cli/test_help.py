@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import pkgutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import click
 import iostrata.cli
 import pytest
 from click.testing import CliRunner
+from iostrata.cli import main
 from iostrata.cli.group import COMMANDS
 from iostrata.cli.group import iostrata as group
 
@@ -105,18 +107,23 @@ def test_common_options_are_where_they_apply():
     assert {"layers", "window", "files", "workers"} <= set(options_of("handles"))
 
 
-def test_the_number_of_workers_is_what_the_help_says(fixtures, monkeypatch, capsys):
-    used = []
+@pytest.mark.parametrize(("engine", "like_one"), [("library", True), ("direct", False)])
+def test_the_number_of_workers_is_what_the_help_says(fixtures, monkeypatch, capsys, engine, like_one):
+    assert "[default: one per processor; 1 with the OTF2 library]" in options_of("layers")["workers"].help
+    started = []
     start = threading.Thread.start
 
     def counted(thread):
-        used.append(thread)
+        started.append(thread)
         start(thread)
 
     monkeypatch.setattr(threading.Thread, "start", counted)
-    assert iostrata.cli.main(["layers", str(fixtures / "threads2"), "--engine", "library", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["layers"]
-    usual = len(used)
-    assert iostrata.cli.main(["layers", str(fixtures / "threads2"), "--engine", "library", "--workers", "1"]) == 0
-    assert len(used) == 2 * usual
-    assert "[default: 1]" in options_of("layers")["workers"].help
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    threads = {}
+    for options in ((), ("--workers", "1"), ("--workers", "3")):
+        started.clear()
+        assert main(["layers", str(fixtures / "nonblocking4"), "--engine", engine, "--json", *options]) == 0
+        assert json.loads(capsys.readouterr().out)["layers"]
+        threads[options] = len(started)
+    assert threads["--workers", "1"] < threads["--workers", "3"]
+    assert threads[()] == threads["--workers", "1" if like_one else "3"]
