@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .export.comparison import compare_layers
     from .export.hdf5 import write_hdf5
     from .export.parquet import write_parquet
+    from .export.report.write import write_report
     from .layers.signal import step_signal
     from .layers.trace import open_trace
     from .otf2io.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
@@ -37,6 +38,7 @@ __all__ = [
     "step_signal",
     "write_hdf5",
     "write_parquet",
+    "write_report",
 ]
 
 if not TYPE_CHECKING:
@@ -55,6 +57,7 @@ if not TYPE_CHECKING:
         "step_signal": ".layers.signal",
         "write_hdf5": ".export.hdf5",
         "write_parquet": ".export.parquet",
+        "write_report": ".export.report.write",
     }
 
     def __getattr__(name):

@@ -12,6 +12,7 @@ COMMANDS: Final = {
     "periods": "Show each layer's bandwidth over time and its period.",
     "compare": "Show what each layer makes of the one above, with findings.",
     "convert": "Write layers to HDF5/netCDF-4, or operations to Parquet.",
+    "report": "Write a page that shows a trace: one HTML file for any browser.",
 }
 """Commands in the order of ``iostrata --help``, with the first line of their own help."""
 

@@ -23,6 +23,7 @@ NAMES = {
     "step_signal",
     "write_hdf5",
     "write_parquet",
+    "write_report",
 }
 
 
