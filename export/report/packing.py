@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "i4": np.int32, "f4": np.float32, "f8": np.float64}
 
+_NOTE = 28
+"""Room for what stands in place of the middle of a name."""
+
 
 def packed(values: npt.ArrayLike, kind: str) -> dict[str, str]:
     """Return an array as its type and its little-endian bytes in base64.
@@ -26,11 +29,11 @@ def shortened(name: str, characters: int) -> str:
     """Return `name`, without its middle where it is longer than `characters`; the cut says how much it took.
 
     >>> shortened("a" * 50 + "b" * 50, 40)
-    'aaaaaaaaaaaaaaa…[70 characters]…bbbbbbbbbbbbbbb'
+    'aaaaaa…[88 characters]…bbbbbb'
     """
     if len(name) <= characters:
         return name
-    kept = max(1, (characters - 10) // 2)
+    kept = max(1, (characters - _NOTE) // 2)
     return f"{name[:kept]}…[{len(name) - 2 * kept:,} characters]…{name[-kept:]}"
 
 

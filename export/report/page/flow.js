@@ -19,7 +19,7 @@ const pairText = (pair) => {
 const flowFigure = (direction) => {
   const entries = contents.layers.layers.filter((entry) => entry.direction === direction && entry.bytes > 0);
   const names = entries.map((entry) => entry.layer);
-  const pairs = contents.compare.pairs.filter((pair) => pair.adjacent && pair.direction === direction
+  const pairs = contents.compare.pairs.filter((pair) => pair.adjacent && pair.direction === direction && pair.lower_bytes > 0
     && names.includes(pair.upper) && names.includes(pair.lower));
   if (!pairs.length) return null;
   const most = Math.max(...entries.map((entry) => entry.bytes));
@@ -129,6 +129,6 @@ const findingsSection = () => {
   if (!contents.compare) return null;
   const { findings } = contents.compare;
   return section('findings', 'Findings', 'What deserves a look',
-    findings.length ? findings.map(finding) : h('p', {}, 'No rule found anything.'),
+    findings.length ? h('div', { class: 'two' }, findings.map(finding)) : h('p', {}, 'No rule found anything.'),
     contents.cut.findings ? h('p', { class: 'muted' }, `${countText(findings.length)} of ${countText(contents.cut.findings)} findings are shown.`) : null);
 };

@@ -5,7 +5,7 @@ const cell = (label, text, title, long) => h('td', { 'data-label': label, title,
 const layersSection = () => {
   const { layers, flushes, set_aside: aside, trace } = contents.layers;
   const span = trace.window_s[1] - trace.window_s[0];
-  const head = ['Layer', 'Operations', 'Bytes', 'Own', 'Busy', 'Summed', 'Rate while busy', 'Request: min', 'median', '90 %', 'max', 'Ranks', 'Files', 'Handles', 'Bytes unknown'];
+  const head = ['Layer', 'Operations', 'Bytes', 'Own', 'Busy', 'Summed', 'Rate while busy', 'Request: min', 'median', '90\u00a0%', 'max', 'Ranks', 'Files', 'Handles', 'Bytes unknown'];
   const table = h('table', { class: 'cards' }, h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
     h('tbody', {}, layers.map((entry) => {
       const who = `${entry.layer} ${entry.direction}`;
@@ -18,7 +18,7 @@ const layersSection = () => {
         cell('Busy', secondsText(entry.busy_s), say(`${entry.busy_s} s, ${shareText(entry.busy_s, span)} of the time`, 'busy_s')),
         cell('Summed', secondsText(entry.summed_s), say(`${entry.summed_s} s`, 'summed_s')),
         cell('Rate while busy', entry.busy_s > 0 ? rateText(entry.bytes / entry.busy_s) : DASH, say(entry.busy_s > 0 ? `${Math.round(entry.bytes / entry.busy_s).toLocaleString('en-US')} B/s` : DASH, 'rate')),
-        ['min', 'p50', 'p90', 'max'].map((key, place) => cell(`Request: ${['min', 'median', '90 %', 'max'][place]}`, bytesText(request[key]), say(known(request[key]) ? exactBytes(request[key]) : 'unknown', 'request_bytes'))),
+        ['min', 'p50', 'p90', 'max'].map((key, place) => cell(`Request: ${['min', 'median', '90\u00a0%', 'max'][place]}`, bytesText(request[key]), say(known(request[key]) ? exactBytes(request[key]) : 'unknown', 'request_bytes'))),
         cell('Ranks', countText(entry.ranks), say(countText(entry.ranks), 'ranks')),
         cell('Files', countText(entry.files), say(countText(entry.files), 'files')),
         cell('Handles', countText(entry.handles), say(countText(entry.handles), 'handles')),
