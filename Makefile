@@ -50,6 +50,7 @@ $(VENV)/dependencies: pyproject.toml .ci/system-packages
 	@touch $@
 
 $(VENV)/test-extras: $(VENV)/dependencies
+	PYTHON=$(PYTHON) sh .ci/system-packages test
 	$(BIN)/python -m pip install --quiet $$($(BIN)/python .ci/requirements.py test)
 	@touch $@
 

@@ -22,7 +22,9 @@ def logged(page: Any) -> list[Any]:
 
 
 def requested_addresses(page: Any) -> list[str]:
-    return [event["params"]["request"]["url"] for event in logged(page) if event["method"] == "Network.requestWillBeSent"]
+    return [
+        event["params"]["request"]["url"] for event in logged(page) if event["method"] == "Network.requestWillBeSent"
+    ]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -131,7 +133,9 @@ def test_links_lead_to_a_section_and_to_a_time(opened):
     targets = page.run("return [...document.querySelectorAll('nav a')].map((e) => e.getAttribute('href').slice(1))")
     assert len(targets) > 6
     assert all(page.run("return document.getElementById(arguments[0]) !== null", target) for target in targets)
-    page.run("document.querySelector('#periods details').open = true; document.querySelector('#periods details a').click()")
+    page.run(
+        "document.querySelector('#periods details').open = true; document.querySelector('#periods details a').click()"
+    )
     settle(page)
     start, end = times(page)
     assert end - start < 1
@@ -189,7 +193,8 @@ def test_no_text_is_cut(opened, name, width):
 
 CONTRASTS = """
 const parse = (colour) => colour.match(/[\\d.]+/g).map(Number);
-const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+const linear = (v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+const light = ([r, g, b]) => [r, g, b].map((v) => linear(v / 255))
   .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0);
 const behind = (element) => {
   for (let e = element; e; e = e.parentElement) {
@@ -215,7 +220,8 @@ const rgb = (name) => {
   probe.remove();
   return light(colour);
 };
-for (const name of ['--write', '--read', '--flush', '--open', '--close', '--other', '--phase', '--period', '--hidden']) {
+const marks = ['--write', '--read', '--flush', '--open', '--close', '--other', '--phase', '--period', '--hidden'];
+for (const name of marks) {
   const [one, other] = [rgb(name), rgb('--page')];
   const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
   if (ratio < 3) poor.push(`${name}: ${ratio.toFixed(2)}`);
