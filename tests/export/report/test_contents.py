@@ -21,7 +21,6 @@ from iostrata.export.report.heat_map import volume_grid
 from iostrata.export.report.limits import Limits
 from iostrata.export.report.packing import Names, shortened, without_long_text
 from iostrata.export.report.page import SCRIPTS, page
-from iostrata.export.report.timeline import KINDS, Marks, merged_marks
 from iostrata.export.report.write import MOST_BYTES, write_report
 from iostrata.layers.signal import step_signal
 from iostrata.layers.trace import Trace
@@ -126,44 +125,6 @@ def test_the_grid_spreads_operations_over_their_time(make_trace):
     np.testing.assert_allclose(grid, [[50, 50, 0, 0], [0, 7, 0, 30]])
 
 
-def marks_of(rows: list[tuple[int, int, int, int, float]]) -> Marks:
-    row, kind, start, end, volume = (np.array(column) for column in zip(*rows, strict=True))
-    return Marks(row, kind, start, end, np.ones(len(rows), np.int64), volume.astype(float))
-
-
-def test_few_marks_stay_as_they_are():
-    marks = marks_of([(0, 1, 5, 6, 1.0), (0, 1, 7, 8, 2.0)])
-    merged, gap = merged_marks(marks, 2)
-    assert gap == 0
-    assert len(merged) == 2
-
-
-@pytest.mark.parametrize("most", [40, 12, 8])
-def test_merged_marks_keep_counts_bytes_and_extent(most):
-    random = np.random.default_rng(1)
-    start = random.integers(0, 2**32 - 2**26, 500)
-    marks = Marks(
-        random.integers(0, 4, 500),
-        random.integers(1, 3, 500),
-        start,
-        start + random.integers(0, 2**24, 500),
-        np.ones(500, np.int64),
-        random.uniform(0, 9, 500),
-    )
-    merged, gap = merged_marks(marks, most)
-    assert len(merged) <= most
-    assert gap > 0
-    for row in range(4):
-        for kind in (1, 2):
-            before, after = ((m.row == row) & (m.kind == kind) for m in (marks, merged))
-            assert merged.count[after].sum() == before.sum()
-            assert merged.bytes[after].sum() == pytest.approx(marks.bytes[before].sum())
-            assert merged.start[after].min() == marks.start[before].min()
-            assert merged.end[after].max() == marks.end[before].max()
-            edges = np.argsort(merged.start[after])
-            assert (merged.start[after][edges][1:] - merged.end[after][edges][:-1] > gap).all()
-
-
 def test_what_is_left_out_is_counted(trace_of):
     trace = trace_of("ior384")
     layers = chosen_layers(trace)
@@ -240,4 +201,3 @@ def test_a_signal_without_a_period_says_why_at_the_top(make_trace, tmp_path):
 def test_a_trace_without_application_files_has_a_report(make_trace: Callable[..., Trace], tmp_path: Path) -> None:
     written = write_report(make_trace([("POSIX", "/proc/x", -1)]), tmp_path / "none.html")
     assert contents_of(written.path)["headline"] == ["No bytes were moved on the selected files."]
-    assert KINDS[0] == "in use"
