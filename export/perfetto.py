@@ -158,7 +158,7 @@ def _sort(kind: str, process: int, thread: int, place: int) -> Event:
 
 
 def _slice(name: str, start: float, end: float, process: int, thread: int, arguments: dict[str, Any]) -> Event:
-    times = {"ts": round(start * 1e6, 3), "dur": round((end - start) * 1e6, 3)}
+    times: Event = {"ts": round(start * 1e6, 3), "dur": round((end - start) * 1e6, 3)}
     return {"ph": "X", "name": name, "cat": "io", **times, "pid": process, "tid": thread, "args": arguments}
 
 
@@ -168,7 +168,7 @@ def _counter(period: LayerPeriod) -> Iterator[Event]:
     name = f"{period.layer} {period.direction} bandwidth"
     changes = np.flatnonzero(np.append(True, np.diff(shown.mean) != 0)) if len(shown.mean) else np.zeros(0, np.intp)
     for time, rate in zip(shown.edges[changes].tolist(), shown.mean[changes].tolist(), strict=True):
-        event = {"ph": "C", "name": name, "pid": LAYERS, "tid": 0, "ts": round(time * 1e6, 3)}
+        event: Event = {"ph": "C", "name": name, "pid": LAYERS, "tid": 0, "ts": round(time * 1e6, 3)}
         yield {**event, "args": {"MB/s": round(rate / 1e6, 6)}}
     end = round(float(shown.edges[-1]) * 1e6, 3)
     yield {"ph": "C", "name": name, "pid": LAYERS, "tid": 0, "ts": end, "args": {"MB/s": 0}}
@@ -180,7 +180,7 @@ def _phases(period: LayerPeriod, track: int) -> Iterator[Event]:
         yield _name("thread", LAYERS, track, f"{title} phases")
         yield _sort("thread", LAYERS, track, track)
     for number, phase in enumerate(result.phases[:MOST_PHASES], 1):
-        arguments = {"bytes": phase.bytes, "number": number, "of": len(result.phases)}
+        arguments: dict[str, Any] = {"bytes": phase.bytes, "number": number, "of": len(result.phases)}
         yield _slice(f"phase {number}: {bytes_text(phase.bytes)}", phase.start, phase.end, LAYERS, track, arguments)
     if result.period is None:
         return

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ...layers.trace import PROCESS, Trace
-from ...otf2io.records import IoMode
+from ...layers.trace import Trace
+from ...otf2io.records import PROCESS, IoMode
 from .packing import Names
 
 
