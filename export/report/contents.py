@@ -9,7 +9,7 @@ from ...layers.trace import Trace
 from ..documents import layers_document, periods_document
 from ..layer_periods import LayerPeriod
 from ..summary import start_time
-from .curves import curve
+from .curves import curve, phase_strip
 from .definitions import DEFINITIONS
 from .handle_tree import handle_tree
 from .headline import headline
@@ -70,7 +70,12 @@ def report_contents(
         "periods": _shorter_periods(periods_document(trace, shown), limits, cut),
         "compare": None if comparison is None else _shorter_comparison(comparison, limits, cut),
         "curves": [
-            {"layer": period.layer, "direction": period.direction, **curve(period.signal, limits.steps, limits.bins)}
+            {
+                "layer": period.layer,
+                "direction": period.direction,
+                "phases": phase_strip(period.result.phases, limits.drawn_phases),
+                **curve(period.signal, limits.steps, limits.bins),
+            }
             for period in shown
         ],
         "spectra": [found for period in shown if (found := spectrum_curve(period, limits.lines)) is not None],

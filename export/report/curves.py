@@ -1,11 +1,13 @@
 """Signals as the page draws them: exact where they are short, else mean, smallest and largest rate of each bin."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ...analysis.results import Phase
 from ...layers.signal import StepSignal
 from .packing import packed
 
@@ -76,3 +78,16 @@ def curve(signal: StepSignal, most_steps: int, bins: int) -> dict[str, Any]:
         content["low"] = packed(shown.low, "f4")
         content["high"] = packed(shown.high, "f4")
     return content
+
+
+def phase_strip(phases: Sequence[Phase], most: int) -> dict[str, Any]:
+    """Return begins and ends of phases in s, float64; of more than `most`, neighbours are put together."""
+    together = max(1, -(-len(phases) // most))
+    groups = [phases[place : place + together] for place in range(0, len(phases), together)]
+    return {
+        "total": len(phases),
+        "together": together,
+        "start": packed([group[0].start for group in groups], "f8"),
+        "end": packed([group[-1].end for group in groups], "f8"),
+        "bytes": packed([sum(phase.bytes for phase in group) for group in groups], "f4"),
+    }

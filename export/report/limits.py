@@ -19,8 +19,10 @@ class Limits:
         Points of a spectrum.
     phases : int
         Phases listed a curve.
+    drawn_phases : int
+        Phases drawn a curve; of more, neighbours are drawn as one.
     rows : int
-        Rows of the timeline (a layer, file and rank).
+        Rows of the timeline.
     marks : int
         Marks in the timeline, over all rows.
     handles : int
@@ -44,7 +46,8 @@ class Limits:
     bins: int = 2048
     lines: int = 768
     phases: int = 1000
-    rows: int = 240
+    drawn_phases: int = 6000
+    rows: int = 480
     marks: int = 20_000
     handles: int = 1000
     sparkline: int = 48

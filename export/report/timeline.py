@@ -11,6 +11,7 @@ from ..marks import KINDS, Marks, all_marks, merged_marks
 from .limits import Limits
 from .packing import Names, packed
 
+_OPERATIONS: Final = tuple(KINDS.index(name) for name in ("read", "write", "flush"))
 _SCALE: Final = 2**32 - 1
 """The window's end in the unit of the marks on the page; its start is 0."""
 
@@ -18,44 +19,50 @@ _SCALE: Final = 2**32 - 1
 def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits) -> dict[str, Any]:
     """Return the timeline of the layers' selected files as the page holds it.
 
-    Rows are ordered by layer, file and rank. Where there are more than the limit, those with the most bytes are kept,
-    then those with the most operations. Marks of one row and kind are merged where the gap between them is below a
-    share of the window, which is the smallest that meets the limit on marks.
+    A row is a layer, file and rank. Where that makes more rows than the limit, a row is a layer and rank over all its
+    files, and where that is too many, too, a layer and some ranks that follow each other. Marks of one row and kind
+    are merged where the gap between them is below a share of the window, the smallest that meets the limit on marks.
     """
-    order = {name: place for place, name in enumerate(layers)}
     forest, definitions = trace.handles, trace.definitions
-    place = np.array([order.get(name, -1) for name in forest.layers] + [-1], np.int64)
+    place = np.array([layers.index(name) if name in layers else -1 for name in forest.layers] + [-1], np.int64)
     layer = place[forest.layer_row]
     shown = (layer >= 0) & trace.selection.selected
-    file = definitions.handles.file.astype(np.int64)
-    processes = len(definitions.groups.id)
-    key_of_handle = np.where(shown, layer * (len(definitions.files.id) + 1) + file + 1, -1)
-
-    marks = all_marks(trace, key_of_handle)
-    keys, row = np.unique(marks.row, return_inverse=True)
+    files, processes = len(definitions.files.id) + 1, len(definitions.groups.id) + 1
+    marks = all_marks(trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64))
+    of_file, process = np.divmod(marks.row, processes)
+    rank = np.append(-1, definitions.groups.rank)[process].astype(np.int64)
+    ranks = np.unique(rank)
+    most_of_a_layer = max(1, limits.rows // max(1, len(layers)))
+    together = 1
+    key = of_file * len(ranks) + np.searchsorted(ranks, rank)
+    by_file = len(np.unique(key)) <= limits.rows
+    if not by_file:
+        together = -(-len(ranks) // most_of_a_layer)
+        key = of_file // files * files * len(ranks) + np.searchsorted(ranks, rank) // together
+    keys, row = np.unique(key, return_inverse=True)
+    marks = Marks(row.astype(np.int64), marks.kind, marks.start, marks.end, marks.count, marks.bytes)
     volume = np.bincount(row, weights=marks.bytes, minlength=len(keys))
-    operations = np.bincount(row, weights=marks.count * np.isin(marks.kind, (1, 2, 3)), minlength=len(keys))
-    kept = np.sort(np.lexsort((keys, -operations, -volume))[: limits.rows])
-    new_row = np.full(len(keys), -1, np.int64)
-    new_row[kept] = np.arange(len(kept))
-    marks = Marks(new_row[row], marks.kind, marks.start, marks.end, marks.count, marks.bytes).take(new_row[row] >= 0)
+    operations = np.bincount(row, weights=marks.count * np.isin(marks.kind, _OPERATIONS), minlength=len(keys))
     merged, gap = merged_marks(marks, limits.marks)
 
-    files = file_labels(trace)
-    of_handle, process = np.divmod(keys[kept], processes + 1)
-    which, file_row = np.divmod(of_handle, len(files) + 1)
-    rank = np.append(definitions.groups.rank, -1)[process - 1]
+    labels = file_labels(trace)
+    key_of_file, first = np.divmod(keys, len(ranks))
+    which, file_row = np.divmod(key_of_file, files)
+    first = first * together
+    last = np.minimum(first + together, len(ranks)) - 1
     return {
         "kinds": KINDS,
-        "rows_total": len(keys),
+        "by_file": by_file,
+        "ranks_a_row": together,
         "marks_total": len(marks),
         "gap_s": gap / trace.tick_window.ticks_per_second,
         "rows": {
             "layer": [names.number(layers[number]) for number in which.tolist()],
-            "file": [names.number(files[number - 1]) if number > 0 else -1 for number in file_row.tolist()],
-            "rank": rank.tolist(),
-            "operations": operations[kept].astype(np.int64).tolist(),
-            "bytes": volume[kept].tolist(),
+            "file": [names.number(labels[number - 1]) if number > 0 else -1 for number in file_row.tolist()],
+            "rank": ranks[first].tolist(),
+            "last_rank": ranks[last].tolist(),
+            "operations": operations.astype(np.int64).tolist(),
+            "bytes": volume.tolist(),
         },
         "marks": {
             "row": packed(merged.row, "u2"),

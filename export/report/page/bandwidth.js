@@ -1,12 +1,23 @@
 // Bandwidth of each layer and direction, one above the other on one time axis.
 
-const PLOT = 64;
+const PLOT = 70;
 const STRIP = 7;
 const PANEL = PLOT + 2 * STRIP + 6;
 const verdicts = new Map(contents.periods.layers.map((entry) => [`${entry.layer} ${entry.direction}`, entry]));
 const verdictOf = (layer, direction) => verdicts.get(`${layer} ${direction}`);
 const curves = contents.curves.map((content) => new Curve(content));
-const scale = { common: false, range: true };
+const MOST_ABOVE_MEAN = 6;
+// Where single operations are far faster than the mean of a column, the range would leave nothing to see of the mean.
+const spiky = (curve) => {
+  const step = (RUN_END - RUN_START) / 1000;
+  let [mean, high] = [0, 0];
+  for (let number = 0; number < 1000; number += 1) {
+    const found = curve.between(RUN_START + number * step, RUN_START + (number + 1) * step);
+    [mean, high] = [Math.max(mean, found.mean), Math.max(high, found.high)];
+  }
+  return high > mean * MOST_ABOVE_MEAN;
+};
+const scale = { common: false, range: curves.filter(spiky).length * 2 <= curves.length };
 
 const columnsOf = (curve, width) => {
   const left = Math.round(gutter(width));
@@ -15,7 +26,13 @@ const columnsOf = (curve, width) => {
   return { left, found };
 };
 
-const topOf = (found) => found.reduce((top, { mean, high }) => Math.max(top, scale.range ? high : mean), 0);
+// A single step of a few nanoseconds can have a thousand times the rate of all else: what exceeds the largest mean by
+// more than MOST_ABOVE_MEAN is cut off at the top.
+const topOf = (found) => {
+  const mean = found.reduce((top, column) => Math.max(top, column.mean), 0);
+  if (!scale.range) return mean;
+  return Math.min(mean * MOST_ABOVE_MEAN, found.reduce((top, column) => Math.max(top, column.high), 0));
+};
 
 const visibleRegimes = (verdict) => verdict.regimes.filter(
   (regime) => verdict.regimes.length > 1 || regime.start_s > RUN_START || regime.end_s < RUN_END);
@@ -59,20 +76,21 @@ const drawBandwidth = (canvas, curve, verdict) => {
   context.fillText(rateText(top), left - 6, 13);
   context.fillText('0', left - 6, PLOT - 1);
   context.font = '11px system-ui, "Segoe UI", Roboto, sans-serif';
-  if (verdict.phases.length) context.fillText('phases', left - 6, PLOT + STRIP + 9);
+  const { phases } = curve;
+  if (phases.total) context.fillText('phases', left - 6, PLOT + STRIP + 9);
   context.textAlign = 'left';
   context.fillStyle = palette.phase;
-  for (const phase of verdict.phases) {
-    const [from, to] = [xOf(phase.start_s, width), xOf(phase.end_s, width)];
+  for (let number = 0; number < phases.start.length; number += 1) {
+    const [from, to] = [xOf(phases.start[number], width), xOf(phases.end[number], width)];
     if (to < left || from > width) continue;
     const x = Math.max(left, from);
     context.fillRect(x, PLOT + 3, Math.max(1.5, Math.min(width, to) - x), STRIP - 2);
   }
-  drawPeriodTicks(context, verdict, width, left);
+  drawPeriodTicks(context, verdict, phases, width, left);
   drawRegimeNames(context, verdict, width, left);
 };
 
-const drawPeriodTicks = (context, verdict, width, left) => {
+const drawPeriodTicks = (context, verdict, phases, width, left) => {
   if (!known(verdict.period_s)) return;
   context.fillStyle = palette.period;
   const stretches = verdict.regimes.length ? verdict.regimes : [{ start_s: RUN_START, end_s: RUN_END, period_s: verdict.period_s }];
@@ -80,8 +98,8 @@ const drawPeriodTicks = (context, verdict, width, left) => {
     const period = regime.period_s;
     const spacing = period / (view.end - view.start) * (width - left);
     if (!(spacing >= 4)) continue;
-    const first = verdict.phases.find((phase) => phase.start_s >= regime.start_s && phase.start_s <= regime.end_s);
-    const origin = first ? first.start_s : regime.start_s;
+    const first = phases.start.find((time) => time >= regime.start_s && time <= regime.end_s);
+    const origin = first === undefined ? regime.start_s : first;
     const from = Math.max(0, Math.ceil((view.start - origin) / period));
     const until = Math.min(regime.end_s, view.end);
     for (let number = from; origin + number * period <= until; number += 1) {
@@ -103,10 +121,11 @@ const describeBandwidth = (curve, verdict) => (start, end) => {
   const { mean, low, high } = curve.between(start, end);
   const lines = [`${curve.layer} ${curve.direction} at ${timeText((start + end) / 2, view.end - view.start)}`,
     `mean ${rateText(mean)} over ${secondsText(end - start)}, from ${rateText(low)} to ${rateText(high)}`];
-  const number = verdict.phases.findIndex((phase) => phase.start_s <= end && phase.end_s >= start);
+  const { phases } = curve;
+  const number = phases.end.findIndex((time, place) => time >= start && phases.start[place] <= end);
   if (number >= 0) {
-    const phase = verdict.phases[number];
-    lines.push(`phase ${number + 1} of ${verdict.phases.length}: ${secondsText(phase.end_s - phase.start_s)}, ${bytesText(phase.bytes)}`);
+    const which = phases.together > 1 ? `${phases.together} phases` : `phase ${countText(number + 1)} of ${countText(phases.total)}`;
+    lines.push(`${which}: ${secondsText(phases.end[number] - phases.start[number])}, ${bytesText(phases.bytes[number])}`);
   }
   const regime = visibleRegimes(verdict).find((stretch) => stretch.start_s <= end && stretch.end_s >= start);
   if (regime) lines.push(`regime: every ${secondsText(regime.period_s)}`);

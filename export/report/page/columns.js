@@ -30,6 +30,8 @@ class Curve {
     this.direction = content.direction;
     this.exact = content.exact;
     this.impulses = content.impulses;
+    const { start: begins, end: ends, bytes, total, together } = content.phases;
+    this.phases = { start: unpacked(begins), end: unpacked(ends), bytes: unpacked(bytes), total, together };
     this.mean = unpacked(content.mean);
     this.low = content.low ? unpacked(content.low) : this.mean;
     this.high = content.high ? unpacked(content.high) : this.mean;

@@ -34,6 +34,7 @@ const layersSection = () => {
 };
 
 const PHASES_LISTED = 60;
+const phasesOf = (entry) => contents.cut[`${entry.layer} ${entry.direction} phases`] || entry.phases.length;
 
 const periodsSection = () => {
   const entries = contents.periods.layers;
@@ -49,7 +50,7 @@ const periodsSection = () => {
         cell('Confidence', plain(entry.confidence, 2), say(entry.confidence, 'confidence')),
         cell('Recurrence', secondsText(entry.recurrence_s), say(known(entry.recurrence_s) ? `${entry.recurrence_s} s` : 'not given', 'recurrence_s')),
         cell('Jitter', known(entry.jitter) ? `${threeDigits(100 * entry.jitter)} %` : DASH, say(known(entry.jitter) ? entry.jitter : 'not given', 'jitter')),
-        cell('Phases', countText(entry.phases.length), say(countText(entry.phases.length), 'phases')),
+        cell('Phases', countText(phasesOf(entry)), say(countText(phasesOf(entry)), 'phases')),
         cell('Bytes a period', bytesText(metrics.volume_per_period), say(known(metrics.volume_per_period) ? exactBytes(metrics.volume_per_period) : 'not defined', 'volume_per_period')),
         cell('I/O share', known(metrics.r_io) ? shareText(metrics.r_io, 1) : DASH, say(known(metrics.r_io) ? metrics.r_io : 'not defined', 'r_io')),
         cell('I/O rate', rateText(metrics.b_io), say(known(metrics.b_io) ? `${metrics.b_io} B/s` : 'not defined', 'b_io')),
@@ -61,9 +62,9 @@ const periodsSection = () => {
       const others = entry.periods.slice(1);
       return others.length ? h('p', {}, `${entry.layer} ${entry.direction} also has: `, others.map((other) => `${intervalText(other.period_s, other.period_interval_s)}, confidence ${other.confidence.toFixed(2)}`).join('; '), '.') : null;
     }),
-    entries.filter((entry) => entry.phases.length).map((entry) => h('details', {}, h('summary', {}, `${entry.layer} ${entry.direction}: ${counted(entry.phases.length, 'phase')}`),
+    entries.filter((entry) => entry.phases.length).map((entry) => h('details', {}, h('summary', {}, `${entry.layer} ${entry.direction}: ${counted(phasesOf(entry), 'phase')}`),
       h('p', {}, entry.phases.slice(0, PHASES_LISTED).map((phase, number) => [number ? ' · ' : '', timeLink(phase.start_s, phase.end_s, 'bandwidth', `${secondsText(phase.start_s)}: ${bytesText(phase.bytes)}`)]),
-        entry.phases.length > PHASES_LISTED ? ` · and ${countText(entry.phases.length - PHASES_LISTED)} more` : ''))));
+        phasesOf(entry) > PHASES_LISTED ? ` · and ${countText(phasesOf(entry) - PHASES_LISTED)} more` : ''))));
 };
 
 const nodesSection = () => {

@@ -9,9 +9,9 @@ const timelineRows = () => {
   return rows.layer.map((layer, number) => ({
     number,
     layer: nameOf(layer),
-    file: rows.file[number] < 0 ? '(no file)' : nameOf(rows.file[number]),
+    file: !contents.timeline.by_file ? 'all files' : rows.file[number] < 0 ? '(no file)' : nameOf(rows.file[number]),
     group: `${layer} ${rows.file[number]}`,
-    rank: rows.rank[number],
+    who: rows.rank[number] < 0 ? 'no rank' : rows.rank[number] === rows.last_rank[number] ? `rank ${rows.rank[number]}` : `${rows.rank[number]}–${rows.last_rank[number]}`,
     operations: rows.operations[number],
     bytes: rows.bytes[number],
   }));
@@ -50,6 +50,8 @@ const timelineSection = () => {
   };
   arrange(() => true);
 
+  // Merged marks cover each other, so reads then have the upper half of a row and writes the lower one.
+  const halves = contents.timeline.gap_s > 0;
   const draw = (canvas) => {
     const { context, width } = prepared(canvas, height);
     const left = gutter(width);
@@ -63,7 +65,7 @@ const timelineSection = () => {
       }
       context.fillStyle = palette.muted;
       context.textAlign = 'right';
-      context.fillText(row.rank < 0 ? 'no rank' : `rank ${row.rank}`, left - 6, y + ROW - 3);
+      context.fillText(row.who, left - 6, y + ROW - 3);
       context.textAlign = 'left';
       for (let kind = 0; kind < 7; kind += 1) {
         context.fillStyle = palette[KIND_COLOURS[kind]];
@@ -74,6 +76,7 @@ const timelineSection = () => {
           const x = Math.max(left, from);
           const extent = Math.max(kind < 4 ? 1 : 1.5, Math.min(width, to) - x);
           if (kind === 0) context.fillRect(x, y + 4, extent, ROW - 7);
+          else if (halves && kind < 3) context.fillRect(x, y + (kind === 1 ? 1 : ROW / 2), extent, ROW / 2 - 1);
           else if (kind < 4) context.fillRect(x, y + 1, extent, ROW - 2);
           else context.fillRect(x, y + 1, Math.min(extent, 3), ROW - 2);
         }
@@ -90,7 +93,7 @@ const timelineSection = () => {
     }
     const { row } = place;
     const margin = (end - start) * 1.5;
-    const lines = [`${row.layer}, rank ${row.rank}, ${row.file}`,
+    const lines = [`${row.layer}, ${row.who}, ${row.file}`,
       `at ${timeText((start + end) / 2, view.end - view.start)}; whole run: ${counted(row.operations, 'operation')}, ${bytesText(row.bytes)}`];
     for (let number = marks.first[row.number]; number < marks.first[row.number + 1] && lines.length < 7; number += 1) {
       const [from, to] = [toTime(marks.start[number]), toTime(marks.end[number])];
@@ -109,13 +112,14 @@ const timelineSection = () => {
   const filter = () => {
     const wanted = chosen.text.toLowerCase();
     arrange((row) => (!chosen.layer || row.layer === chosen.layer)
-      && (!wanted || `rank ${row.rank} ${row.file}`.toLowerCase().includes(wanted)));
+      && (!wanted || `${row.who} ${row.file}`.toLowerCase().includes(wanted)));
     redraw(panels.filter((panel) => panel.element === plot));
   };
-  const hiddenRows = contents.timeline.rows_total - rows.length;
+  const { by_file: byFile, ranks_a_row: together } = contents.timeline;
   return section('timeline', 'Timeline', 'I/O timeline',
-    h('p', {}, 'Each row is a rank’s use of a file in a layer.',
-      hiddenRows > 0 ? ` The ${countText(rows.length)} rows with the most bytes are shown, ${countText(hiddenRows)} are left out.` : '',
+    h('p', {}, byFile ? 'Each row is a rank’s use of a file in a layer.' : together > 1
+      ? `Each row is the use of a layer by ${counted(together, 'rank')} that follow each other, over all files.`
+      : 'Each row is a rank’s use of a layer, over all files.',
       contents.timeline.gap_s > 0 ? ` Marks closer than ${secondsText(contents.timeline.gap_s)} are drawn as one.` : ''),
     legend(['use', 'handle open'], ['read', 'read'], ['write', 'write'], ['flush', 'flush'], ['open', 'open'], ['close', 'close'], ['other', 'seek, lock, other']),
     h('div', { class: 'legend tools' },

@@ -128,12 +128,19 @@ def test_the_grid_spreads_operations_over_their_time(make_trace):
 def test_what_is_left_out_is_counted(trace_of):
     trace = trace_of("ior384")
     layers = chosen_layers(trace)
-    few = Limits(rows=20, handles=9, phases=3, curves=1)
+    few = Limits(rows=20, handles=9, phases=3, curves=1, drawn_phases=4)
     contents = report_contents(trace, layers, list(layer_periods(layers)), None, few)
     assert contents["cut"]["curves"] == 2
     assert contents["cut"]["MPI-IO read phases"] > 3
-    assert contents["timeline"]["rows_total"] > 20
-    assert len(contents["timeline"]["rows"]["rank"]) == 20
+    strip = contents["curves"][0]["phases"]
+    assert strip["total"] == contents["cut"]["MPI-IO read phases"]
+    assert len(unpacked(strip["start"])) == -(-strip["total"] // strip["together"]) <= 4
+    rows = contents["timeline"]["rows"]
+    assert not contents["timeline"]["by_file"]
+    assert contents["timeline"]["ranks_a_row"] == 20
+    assert len(rows["rank"]) == 20
+    assert rows["last_rank"][-1] == 383
+    assert sum(rows["operations"]) == 61440
     assert len(contents["handles"]["handles"]["id"]) == 9
     assert contents["handles"]["shown_total"] > 9
 
