@@ -35,12 +35,12 @@ class Spectrum:
 
     @cached_property
     def power(self) -> NDArray[np.float64]:
-        """p_k = |X_k|² / N."""
+        """p_k = abs(X_k)² / N."""
         return (self.coefficients.real**2 + self.coefficients.imag**2) / self.samples
 
     @cached_property
     def amplitude(self) -> NDArray[np.float64]:
-        """|X_k|."""
+        """abs(X_k)."""
         return np.abs(self.coefficients)
 
     @cached_property

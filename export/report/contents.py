@@ -94,7 +94,6 @@ def report_contents(
 def _program(trace: Trace) -> Document:
     definitions = trace.definitions
     return {
-        "program": definitions.program,
         "start_utc": start_time(definitions.clock),
         "ticks_per_second": definitions.clock.ticks_per_second,
         "paradigms": [

@@ -6,7 +6,6 @@ const header = () => {
   const folder = trace.path.split('/').slice(-2).join('/');
   const facts = [
     ['Trace', trace.path, 'The anchor of the archive.'],
-    program.program ? ['Program', program.program] : null,
     program.start_utc ? ['Started', program.start_utc] : null,
     ['Length', secondsText(trace.duration_s), `${trace.duration_s} s, by the trace’s clock.`],
     ['Ranks', countText(trace.ranks), 'Processes of the run.'],
