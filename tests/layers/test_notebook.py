@@ -110,3 +110,13 @@ def test_a_plot_without_axes_makes_some(trace, figure):
     signal = trace.layers["netCDF"].bandwidth("read")
     for drawn in (signal, signal.sample(8.0), detect_period(signal), power_spectrum(np.arange(8.0))):
         assert drawn.plot().figure
+
+
+def test_a_flow_shows_what_became_of_the_bytes(trace, figure):
+    flow = trace.flow("netCDF", "POSIX", "write")
+    text = "".join(well_formed(flow._repr_html_()).itertext())
+    assert f"{flow.hidden_bytes:,}" in text
+    ax = flow.plot(figure.subplots())
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths == [flow.upper_bytes, flow.lower_bytes - flow.hidden_bytes, flow.hidden_bytes]
+    assert ax.yaxis_inverted()

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from iostrata.analysis.detect import detect_period
+from iostrata.export.comparison import compare_layers
+from iostrata.export.comparison_document import comparison_document
 from iostrata.export.documents import handles_document, layers_document, periods_document
 from iostrata.export.json_text import json_text
 from iostrata.export.layer_periods import chosen_layers, layer_periods
@@ -49,6 +51,13 @@ def test_the_numbers_are_those_of_the_json_documents(reports, trace_of, name):
     assert contents["layers"] == through_json(layers_document(trace, layers))
     document = through_json(periods_document(trace, list(layer_periods(layers))))
     assert contents["periods"]["layers"] == document["layers"]
+    comparison = through_json(comparison_document(compare_layers(trace)))
+    for name in ("findings", "hidden"):
+        assert contents["compare"][name] == comparison[name]
+    assert len(contents["compare"]["pairs"]) == len(comparison["pairs"])
+    for shown, pair in zip(contents["compare"]["pairs"], comparison["pairs"], strict=True):
+        assert {key: pair[key] for key in shown} == shown
+        assert {"lower_bytes", "amplification", "fan_out", "verdict", "lag_s", "movers_beneath_call"} <= set(shown)
     handles = {handle["id"]: handle for handle in through_json(handles_document(trace))["handles"]}
     shown = contents["handles"]["handles"]
     assert shown["id"]
