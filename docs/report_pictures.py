@@ -17,7 +17,7 @@ from selenium.webdriver.chrome.service import Service
 ROOT = Path(__file__).parents[1]
 PICTURES = {
     "report-top.png": ("report", "whole", 1280, 1250, False),
-    "report-flow.png": ("layers", "section", 1280, 0, False),
+    "report-flow.png": ("flow", "section", 1280, 0, False),
     "report-timeline.png": ("timeline", "section", 1280, 0, False),
     "report-dark-phone.png": ("report", "whole", 400, 900, True),
 }

@@ -1,13 +1,15 @@
 """The three sentences at the top of the report: what moved, how regularly, and what to look at first."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from ...analysis.results import PeriodResult
 from ..layer_periods import LayerPeriod
 from ..terminal.units import bytes_text, counted, interval_text, seconds_text, share_text
 
 Document = dict[str, Any]
+
+_SAID: Final = ("write-amplification", "read-amplification")
 
 
 def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Document | None) -> list[str]:
@@ -51,7 +53,7 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
     if below:
         lowest = below[-1]
         factor = lowest.get("amplification")
-        times = "" if factor is None else f", {factor:.3g} times as much" if abs(factor - 1) >= 0.005 else ", as much"
+        times = "" if factor is None else f", {factor:.2f} times as much" if abs(factor - 1) >= 0.005 else ", as much"
         text += f"; of this {lowest['lower']} made {bytes_text(lowest['lower_bytes'])}{times}"
     return text + "."
 
@@ -67,9 +69,10 @@ def _regularity(periods: list[LayerPeriod]) -> str:
     alike = [period for period in periodic if _alike(period.result, result)]
     ways = {period.direction for period in alike}
     names = _listed(list(dict.fromkeys(period.layer for period in alike)))
-    what = "I/O comes" if len(ways) > 1 else "writes come" if "write" in ways else "reads come"
+    what = "I/O of" if len(ways) > 1 else "Writes of" if "write" in ways else "Reads of"
     period = result.period or 0.0
-    text = f"{names} {what} every {interval_text(period, result.period_interval)}, confidence {result.confidence:.2f}"
+    every = interval_text(period, result.period_interval)
+    text = f"{what} {names} {'comes' if len(ways) > 1 else 'come'} every {every}, confidence {result.confidence:.2f}"
     others = [other for other in periodic if not _alike(other.result, result)]
     if others:
         text += "; " + ", ".join(_other(others[:3]))
@@ -81,7 +84,7 @@ def _regularity(periods: list[LayerPeriod]) -> str:
 def _other(others: list[LayerPeriod]) -> Iterator[str]:
     for other in others:
         noun = "writes" if other.direction == "write" else "reads"
-        yield f"{other.layer} {noun} every {seconds_text(other.result.period or 0.0)}"
+        yield f"{noun} of {other.layer} every {seconds_text(other.result.period or 0.0)}"
 
 
 def _look_here(entries: list[Document], layers: Document, comparison: Document | None) -> str:
@@ -92,8 +95,10 @@ def _look_here(entries: list[Document], layers: Document, comparison: Document |
             f"{counted(max(lost, 0), 'event')} are lost: all numbers cover what could be read."
         )
     findings = [] if comparison is None else comparison.get("findings", [])
-    if findings:
-        return str(findings[0]["text"])
+    # The first sentence tells of amplification already.
+    news = [found for found in findings if found["id"] not in _SAID and found["severity"] != "info"]
+    if news:
+        return _sentence(str(news[0]["text"]))
     busiest = max(entries, key=lambda entry: entry["busy_s"])
     start, end = layers["trace"]["window_s"]
     doing = "writing" if busiest["direction"] == "write" else "reading"
@@ -114,6 +119,12 @@ def _alike(one: PeriodResult, other: PeriodResult) -> bool:
 
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _sentence(text: str) -> str:
+    """Return a text as a sentence; names such as netCDF keep their first letter."""
+    first = text.split(" ", 1)[0]
+    return f"{text[:1].upper() if first.islower() else text[:1]}{text[1:].rstrip('.')}."
 
 
 def _lower_first(text: str) -> str:

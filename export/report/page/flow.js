@@ -17,11 +17,14 @@ const pairText = (pair) => {
 
 // Bars of the layers one below the other, as wide as their bytes, and bands from each to those that serve it.
 const flowFigure = (direction) => {
-  const entries = contents.layers.layers.filter((entry) => entry.direction === direction && entry.bytes > 0);
-  const names = entries.map((entry) => entry.layer);
+  const moving = contents.layers.layers.filter((entry) => entry.direction === direction && entry.bytes > 0);
+  const names = moving.map((entry) => entry.layer);
   const pairs = contents.compare.pairs.filter((pair) => pair.adjacent && pair.direction === direction && pair.lower_bytes > 0
     && names.includes(pair.upper) && names.includes(pair.lower));
   if (!pairs.length) return null;
+  const connected = (entry) => pairs.some((pair) => pair.upper === entry.layer || pair.lower === entry.layer);
+  const entries = moving.filter(connected);
+  const alone = moving.filter((entry) => !connected(entry));
   const most = Math.max(...entries.map((entry) => entry.bytes));
   const wide = (bytes) => 1000 * bytes / most;
   const place = new Map(entries.map((entry, number) => [entry.layer, {
@@ -66,7 +69,8 @@ const flowFigure = (direction) => {
   });
   const box = h('div', { class: 'flow' }, picture, labels);
   box.style.height = `${height}px`;
-  return h('div', {}, h('h3', {}, direction === 'write' ? 'Written' : 'Read'), box);
+  return h('div', {}, h('h3', {}, direction === 'write' ? 'Written' : 'Read'), box,
+    alone.length ? h('p', { class: 'muted' }, `By itself: ${alone.map((entry) => `${entry.layer}, ${bytesText(entry.bytes)}`).join('; ')}`) : null);
 };
 
 const distributionText = (found) => (found && found.count
