@@ -1,6 +1,7 @@
 # make demo   set everything up and analyse a real trace
 # make test   set everything up and run the tests
 # make lint   formatting, lint and types
+# make docs   the user guide, in build/guide
 # make bench  measurements against named peers (minutes)
 # make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about ten minutes)
 
@@ -13,7 +14,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint bench accuracy setup install clean
+.PHONY: demo test lint docs bench accuracy setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -30,6 +31,9 @@ lint: install $(VENV)/test-extras
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy -p iostrata
+
+docs: install $(VENV)/docs-extras
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs/guide build/guide
 
 bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/whole_run.py
@@ -50,7 +54,12 @@ $(VENV)/dependencies: pyproject.toml .ci/system-packages
 	@touch $@
 
 $(VENV)/test-extras: $(VENV)/dependencies
+	PYTHON=$(PYTHON) sh .ci/system-packages test
 	$(BIN)/python -m pip install --quiet $$($(BIN)/python .ci/requirements.py test)
+	@touch $@
+
+$(VENV)/docs-extras: $(VENV)/dependencies
+	$(BIN)/python -m pip install --quiet $$($(BIN)/python .ci/requirements.py docs)
 	@touch $@
 
 install: $(VENV)/dependencies

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .analysis.detect import detect_period, detect_period_samples
+    from .export.annotation import write_annotated
     from .export.comparison import compare_layers
     from .export.hdf5 import write_hdf5
     from .export.parquet import write_parquet
+    from .export.perfetto import write_perfetto
+    from .export.report.write import write_report
     from .layers.signal import step_signal
     from .layers.trace import open_trace
     from .otf2io.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
@@ -35,8 +38,11 @@ __all__ = [
     "detect_period_samples",
     "open_trace",
     "step_signal",
+    "write_annotated",
     "write_hdf5",
     "write_parquet",
+    "write_perfetto",
+    "write_report",
 ]
 
 if not TYPE_CHECKING:
@@ -54,7 +60,10 @@ if not TYPE_CHECKING:
         "open_trace": ".layers.trace",
         "step_signal": ".layers.signal",
         "write_hdf5": ".export.hdf5",
+        "write_annotated": ".export.annotation",
         "write_parquet": ".export.parquet",
+        "write_perfetto": ".export.perfetto",
+        "write_report": ".export.report.write",
     }
 
     def __getattr__(name):

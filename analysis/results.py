@@ -4,6 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
+
+_MOST_LINES = 10_000
 
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
@@ -245,6 +248,47 @@ class PeriodResult:
             "evidence": plain(self.evidence),
             "reason": self.reason,
         }
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` with ``start_s``, ``end_s`` and ``bytes``, one row a phase; needs pandas."""
+        import pandas
+
+        columns = ["start_s", "end_s", "bytes"]
+        return pandas.DataFrame([phase.to_dict() for phase in self.phases], columns=columns)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw phases as shaded stretches and the period as dashed lines from the first phase on; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Such as that of ``signal.plot()``, whose time it shares; a new figure without it.
+        **kwargs
+            For ``Axes.axvspan`` of the phases.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots()[1]
+        kwargs = {"color": "tab:green", "alpha": 0.25, "linewidth": 0, **kwargs}
+        for number, phase in enumerate(self.phases):
+            ax.axvspan(phase.start, phase.end, label=None if number else "phases", **kwargs)
+        spans = [(regime.start, regime.end, regime.period) for regime in self.regimes]
+        first_label: str | None = "period"
+        for start, end, period in spans:
+            inside = [phase.start for phase in self.phases if start <= phase.start <= end]
+            time = inside[0] if inside else start
+            for _ in range(min(_MOST_LINES, int((end - time) / period) + 1)):
+                ax.axvline(time, color="tab:purple", linestyle="--", linewidth=1, label=first_label)
+                time, first_label = time + period, None
+        ax.set_xlabel("time (s)")
+        title = f"every {self.period:.4g} s, confidence {self.confidence:.2f}" if self.period else "no period"
+        ax.set_title(title)
+        return ax
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = [("method", self.method)]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,12 @@ class Spectrum:
 
     @cached_property
     def power(self) -> NDArray[np.float64]:
-        """p_k = |X_k|² / N."""
+        """p_k = abs(X_k)² / N."""
         return (self.coefficients.real**2 + self.coefficients.imag**2) / self.samples
 
     @cached_property
     def amplitude(self) -> NDArray[np.float64]:
-        """|X_k|."""
+        """abs(X_k)."""
         return np.abs(self.coefficients)
 
     @cached_property
@@ -66,6 +67,64 @@ class Spectrum:
         if lines.max() <= self.samples * lost**2:
             return True
         return bool(lines.max() - lines.min() <= 1e-9 * lines.max())
+
+    def significant_share(self, false_alarm_rate: float = 0.01) -> float:
+        """Return the share of the power that the strongest line of white Gaussian noise rarely reaches.
+
+        Parameters
+        ----------
+        false_alarm_rate : float
+            How often it does, in (0, 1).
+
+        Returns
+        -------
+        float
+            Share of the power of the lines k >= 1, in (0, 1]; 1 where there is one line only.
+
+        Notes
+        -----
+        Of K lines of white noise the strongest has more than the share g of their power with a probability of at most
+        K (1 - g)^(K - 1) (Fisher, Proc. R. Soc. A 125, 1929, first term); solved for g. A periodic signal of short
+        bursts spreads over many harmonics, and noise of applications is not white: a line above this level calls for a
+        look, and one below it is no proof that there is no period.
+
+        Raises
+        ------
+        SelectionError
+            If the rate is out of its range.
+        """
+        if not 0 < false_alarm_rate < 1:
+            raise SelectionError(f"false-alarm rate {false_alarm_rate!r}: give a share between 0 and 1")
+        lines = self.coefficients.size - 1
+        if lines < 2:
+            return 1.0
+        return float(1 - (false_alarm_rate / lines) ** (1 / (lines - 1)))
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the share of the power over the frequency, and `significant_share`; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            A new figure without it.
+        **kwargs
+            For ``Axes.plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots()[1]
+        power = self.power[1:]
+        total = power.sum()
+        ax.plot(self.frequencies[1:], power / total if total > 0 else power, **kwargs)
+        ax.axhline(self.significant_share(), linestyle="--", linewidth=1, color="0.5", label="white noise, 1 %")
+        ax.set_xlabel("frequency (Hz)")
+        ax.set_ylabel("share of the power")
+        return ax
 
 
 def power_spectrum(samples: NDArray[np.float64], fs: float = 1.0) -> Spectrum:

@@ -20,10 +20,15 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
+    from ..export.documents import Document
     from ..layers.trace import Trace
 
 HDF5_SUFFIXES: Final = (".h5", ".nc")
 PARQUET_SUFFIX: Final = ".parquet"
+PERFETTO_SUFFIX: Final = ".perfetto.json"
+OTF2_SUFFIX: Final = ".otf2"
 
 
 def parse_output(_context: click.Context, _option: click.Parameter, path: Path) -> Path:
@@ -34,8 +39,8 @@ def parse_output(_context: click.Context, _option: click.Parameter, path: Path) 
     click.BadParameter
         If it does not.
     """
-    known = (*HDF5_SUFFIXES, PARQUET_SUFFIX)
-    if path.suffix.lower() not in known:
+    known = (*HDF5_SUFFIXES, PARQUET_SUFFIX, PERFETTO_SUFFIX, OTF2_SUFFIX)
+    if not path.name.lower().endswith(known):
         raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(known)}")
     return path
 
@@ -64,12 +69,13 @@ def command(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Write layers to HDF5/netCDF-4, or operations to Parquet.
+    """Write layers to HDF5/netCDF-4, operations to Parquet, or timelines.
 
     OUT ends in .h5 or .nc, which are the same format: bandwidths as means over bins of 1/fs seconds in B/s, handles,
-    periods and the comparison of the layers. Or it ends in .parquet: one row an operation of any file, with the
-    operation of a higher layer that it belongs to; --traffic, --method and --fs do not matter there. A file that is
-    there already is replaced once the new one is complete.
+    periods and the comparison of the layers. In .parquet: one row an operation of any file, with the operation of a
+    higher layer that it belongs to; --traffic, --method and --fs do not matter there. In .perfetto.json: a timeline for
+    ui.perfetto.dev. In .otf2: a copy of the archive with phases and periods as markers, for Vampir. A file that is
+    there already is replaced once the new one is complete; an archive is not.
 
     With --fs auto, all bandwidths share one frequency, the highest that one of them needs, while the method chooses
     another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them.
@@ -77,36 +83,66 @@ def command(
     from .reading import read_trace
 
     opened = read_trace(trace, engine, workers, files, window)
-    if out.suffix == PARQUET_SUFFIX:
-        _write_operations(opened, out, layers, as_json)
-        return
-    from ..export.hdf5 import write_hdf5
-
-    written = write_hdf5(opened, out, fs=fs, layers=layers or None, traffic=traffic, method=method)
+    name = out.name.lower()
+    if name.endswith(PARQUET_SUFFIX):
+        document, line = _write_operations(opened, out, layers)
+    elif name.endswith(PERFETTO_SUFFIX):
+        document, line = _write_events(opened, out, layers, traffic, method, fs)
+    elif name.endswith(OTF2_SUFFIX):
+        document, line = _write_archive(opened, out, layers, traffic, method, fs)
+    else:
+        document, line = _write_layers(opened, out, layers, traffic, method, fs)
     if as_json:
-        from ..export.documents import conversion_document
         from ..export.json_text import json_text
 
-        document = conversion_document(opened, written)
         click.echo(json_text(document))
     else:
         from ..export.terminal.console import stdout_console
-        from ..export.terminal.conversion import print_conversion
 
-        print_conversion(written, stdout_console())
+        stdout_console().print(line)
 
 
-def _write_operations(opened: "Trace", out: Path, layers: tuple[str, ...], as_json: bool) -> None:
+Written = tuple["Document", "Text"]
+"""What ``--json`` prints and the line that is printed without it."""
+
+
+def _write_layers(
+    opened: "Trace", out: Path, layers: tuple[str, ...], traffic: str, method: str, fs: Frequency
+) -> Written:
+    from ..export.documents import conversion_document
+    from ..export.hdf5 import write_hdf5
+    from ..export.terminal.conversion import conversion_line
+
+    written = write_hdf5(opened, out, fs=fs, layers=layers or None, traffic=traffic, method=method)
+    return conversion_document(opened, written), conversion_line(written)
+
+
+def _write_operations(opened: "Trace", out: Path, layers: tuple[str, ...]) -> Written:
+    from ..export.documents import table_document
     from ..export.parquet import write_parquet
+    from ..export.terminal.conversion import table_line
 
     written = write_parquet(opened, out, layers=layers)
-    if as_json:
-        from ..export.documents import table_document
-        from ..export.json_text import json_text
+    return table_document(opened, written), table_line(written)
 
-        click.echo(json_text(table_document(opened, written)))
-    else:
-        from ..export.terminal.console import stdout_console
-        from ..export.terminal.conversion import print_table_conversion
 
-        print_table_conversion(written, stdout_console())
+def _write_events(
+    opened: "Trace", out: Path, layers: tuple[str, ...], traffic: str, method: str, fs: Frequency
+) -> Written:
+    from ..export.documents import events_document
+    from ..export.perfetto import write_perfetto
+    from ..export.terminal.conversion import events_line
+
+    written = write_perfetto(opened, out, fs=fs, layers=layers or None, traffic=traffic, method=method)
+    return events_document(opened, written), events_line(written)
+
+
+def _write_archive(
+    opened: "Trace", out: Path, layers: tuple[str, ...], traffic: str, method: str, fs: Frequency
+) -> Written:
+    from ..export.annotation import write_annotated
+    from ..export.documents import archive_document
+    from ..export.terminal.conversion import archive_line
+
+    written = write_annotated(opened, out, fs=fs, layers=layers or None, traffic=traffic, method=method)
+    return archive_document(opened, written), archive_line(written)

@@ -11,7 +11,8 @@ COMMANDS: Final = {
     "handles": "Show the tree of I/O handles with the traffic of each.",
     "periods": "Show each layer's bandwidth over time and its period.",
     "compare": "Show what each layer makes of the one above, with findings.",
-    "convert": "Write layers to HDF5/netCDF-4, or operations to Parquet.",
+    "report": "Write a page that shows a trace: one HTML file for any browser.",
+    "convert": "Write layers to HDF5/netCDF-4, operations to Parquet, or timelines.",
 }
 """Commands in the order of ``iostrata --help``, with the first line of their own help."""
 

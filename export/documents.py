@@ -13,7 +13,9 @@ from .layer_periods import DIRECTIONS, LayerPeriod
 from .summary import ArchiveSummary, start_time
 
 if TYPE_CHECKING:
+    from .annotation import WrittenArchive
     from .hdf5 import WrittenFile
+    from .perfetto import WrittenEvents
     from .report.write import WrittenReport
     from .written import WrittenTable
 
@@ -153,6 +155,36 @@ def table_document(trace: Trace, written: "WrittenTable") -> Document:
             "bytes": written.bytes,
             "layers": written.layers,
             "rows": written.rows,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def events_document(trace: Trace, written: "WrittenEvents") -> Document:
+    """Return the document of ``iostrata convert`` to trace events: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "operations": written.operations,
+            "slices": written.slices,
+            "gap_s": written.gap_s,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def archive_document(trace: Trace, written: "WrittenArchive") -> Document:
+    """Return the document of ``iostrata convert`` to an annotated archive: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "markers": written.markers,
         },
         "damage": damage_entry(trace.damage),
     }

@@ -9,13 +9,14 @@ from ..analysis.results import Plain, plain
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def json_text(document: dict[str, object]) -> str:
+def json_text(document: dict[str, object], indent: int | None = 1) -> str:
     """Return `document` as one JSON text, pure ASCII and with its keys in their order.
 
     NumPy values become Python's, a number that is not finite becomes null, and what is no character (half a surrogate
-    pair, out of a file name that is not UTF-8) becomes U+FFFD.
+    pair, out of a file name that is not UTF-8) becomes U+FFFD. Without `indent` it is one line without blanks.
     """
-    return json.dumps(_sound(plain(document)), indent=1, allow_nan=False)
+    separators = None if indent else (",", ":")
+    return json.dumps(_sound(plain(document)), indent=indent, separators=separators, allow_nan=False)
 
 
 def _sound(value: Plain) -> Plain:

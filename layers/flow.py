@@ -321,6 +321,48 @@ class Flow:
             "by_file": self.by_file.to_dict(),
         }
 
+    def _repr_html_(self) -> str:
+        from .notebook import html_table
+
+        rows = [
+            (self.upper, self.upper_operations, self.upper_bytes, ""),
+            (f"{self.lower}, by descent", self.lower_operations, self.lower_bytes, _figure(self.amplification)),
+            ("attributed", len(self.attributed_rows), self.attributed_bytes, _figure(self.attributed_amplification)),
+            ("hidden", len(self.hidden_rows), self.hidden_bytes, ""),
+            ("inferred", len(self.inferred_rows), self.inferred_bytes, ""),
+        ]
+        header = ("", "operations", "bytes", f"per byte of {self.upper}")
+        return html_table(rows, header, f"{self.upper} → {self.lower}, {self.direction}")
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the bytes of both layers as bars, the lower one split into attributed and hidden; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            A new figure without it.
+        **kwargs
+            For ``Axes.barh``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots()[1]
+        inside = self.lower_bytes - self.hidden_bytes
+        ax.barh(self.upper, self.upper_bytes, **{"color": "tab:blue", **kwargs})
+        ax.barh(self.lower, inside, **{"color": "tab:orange", "label": "inside its operations", **kwargs})
+        outside = {"color": "tab:purple", "label": "outside of them (hidden)", **kwargs, "left": inside}
+        ax.barh(self.lower, self.hidden_bytes, **outside)
+        if not ax.yaxis_inverted():
+            ax.invert_yaxis()
+        ax.set_xlabel("bytes")
+        ax.set_title(f"{self.upper} → {self.lower}, {self.direction}: {_figure(self.amplification)} by descent")
+        return ax
+
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` of the lower operations, by descent or inferred, one row each.
 

@@ -1,5 +1,6 @@
 """One layer of a trace: the operations of one paradigm, with their signals and statistics."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -55,6 +56,9 @@ class Layer:
         moved = {way: total(self.tick_window.bytes_within(self._chosen(way, "all"))) for way in self.directions}
         parts = [f"{len(self.rows)} operations", *(f"{way} {volume} bytes" for way, volume in moved.items())]
         return f"<Layer {self.name}: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        return statistics_table([self])
 
     @cached_property
     def operations(self) -> Operations:
@@ -191,6 +195,28 @@ class Layer:
         if traffic == "inherited":
             return mask & ~self.own
         return mask
+
+
+def statistics_table(layers: Iterable[Layer]) -> str:
+    """Return the statistics of layers as an HTML table."""
+    from .notebook import html_table
+
+    header = ("layer", "operations", "bytes", "busy (s)", "summed (s)", "ranks", "files", "own bytes")
+    found = [layer.statistics(direction) for layer in layers for direction in layer.directions]
+    rows = [
+        (
+            f"{one.layer} {one.direction}",
+            one.operations,
+            one.bytes,
+            one.busy_s,
+            one.summed_s,
+            one.ranks,
+            one.files,
+            one.own_bytes,
+        )
+        for one in found
+    ]
+    return html_table(rows, header)
 
 
 def _title(name: str, direction: str, traffic: str) -> str:

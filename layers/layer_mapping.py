@@ -1,6 +1,7 @@
 """The layers of a trace by their names."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ..otf2io.errors import SelectionError
 from .layer import Layer
@@ -30,6 +31,20 @@ class LayerMapping(Mapping[str, Layer]):
 
     def __repr__(self) -> str:
         return f"<layers {', '.join(self._layers) or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        from .layer import statistics_table
+
+        return statistics_table(self.values())
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` of the statistics, one row a layer and direction that had operations."""
+        import pandas
+
+        entries = [layer.statistics(direction).to_dict() for layer in self.values() for direction in layer.directions]
+        for entry in entries:
+            entry.update({f"request_{key}": value for key, value in entry.pop("request_bytes").items()})
+        return pandas.DataFrame(entries).set_index(["layer", "direction"]) if entries else pandas.DataFrame()
 
 
 class UnknownLayerError(SelectionError, KeyError):

@@ -81,6 +81,40 @@ class Samples:
             "values": self.values.tolist(),
         }
 
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` with ``value`` by ``time_s``, the bin centres; needs pandas."""
+        import pandas
+
+        index = pandas.Index(self.times, name="time_s")
+        table = pandas.DataFrame({"value": self.values}, index=index)
+        table.attrs = {"name": self.name, "unit": self.unit, "fs_hz": self.fs}
+        return table
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the averages of the bins; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            A new figure without it.
+        **kwargs
+            For ``Axes.stairs``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots()[1]
+        if self.name:
+            kwargs.setdefault("label", self.name)
+        ax.stairs(self.values, self.edges, **kwargs)
+        ax.set_xlabel("time (s)")
+        ax.set_ylabel(self.unit)
+        return ax
+
     def to_xarray(self) -> Any:
         """Return an ``xarray.DataArray`` on ``time`` (bin centres, s), with CF attributes; needs xarray."""
         import xarray

@@ -11,6 +11,8 @@ from ..otf2io.errors import SelectionError
 from .sampling import Samples, bin_averages, deviation_share
 from .spread import Spread, checked_window
 
+_CURVE_BINS = 240
+
 
 @dataclass(frozen=True, eq=False)
 class StepSignal:
@@ -47,6 +49,22 @@ class StepSignal:
             f"StepSignal({name}{len(self.values)} steps and {len(self.impulse_times)} impulses "
             f"from {start:.6g} to {end:.6g} s, volume={self.volume:.6g}, unit={self.unit!r})"
         )
+
+    def _repr_html_(self) -> str:
+        from .notebook import html_curve, html_table
+
+        start, end = self.window
+        facts = [
+            ("signal", self.name or "(no name)"),
+            ("window", f"{start:.6g} to {end:.6g} s"),
+            ("volume", f"{self.volume:.6g} {self.unit} s"),
+            ("steps", len(self.values)),
+            ("impulses", len(self.impulse_times)),
+        ]
+        if self.duration <= 0:
+            return html_table(facts)
+        bins = self.sample(_CURVE_BINS / self.duration).values
+        return html_table(facts) + html_curve(bins, f"{self.name} from {start:.6g} to {end:.6g} s")
 
     @property
     def window(self) -> tuple[float, float]:
@@ -182,6 +200,23 @@ class StepSignal:
             "impulse_times_s": self.impulse_times.tolist(),
             "impulse_volumes": self.impulse_volumes.tolist(),
         }
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame``, one row a step: ``start_s``, ``end_s``, ``value`` in `unit`, ``volume``.
+
+        An impulse is a row that ends where it starts, without a value.
+        """
+        import pandas
+
+        volume = self.values * np.diff(self.times)
+        steps = {"start_s": self.times[:-1], "end_s": self.times[1:], "value": self.values, "volume": volume}
+        table = pandas.DataFrame(steps)
+        if len(self.impulse_times):
+            at = self.impulse_times
+            impulses = {"start_s": at, "end_s": at, "value": np.full(len(at), np.nan), "volume": self.impulse_volumes}
+            table = pandas.concat([table, pandas.DataFrame(impulses)]).sort_values(["start_s", "end_s"])
+        table.attrs = {"name": self.name, "unit": self.unit}
+        return table.reset_index(drop=True)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the steps, and a tick at the bottom for each impulse; needs matplotlib.

@@ -81,6 +81,22 @@ class Trace:
             f"files {self.files}, window {start:.6g}:{end:.6g} s{', damaged' if self.damage.damaged else ''}>"
         )
 
+    def _repr_html_(self) -> str:
+        from .notebook import html_table
+
+        facts = [
+            ("duration", f"{self.duration:.6g} s"),
+            ("ranks", self.ranks),
+            ("nodes", self.nodes),
+            ("I/O operations", len(self.operations)),
+            ("window", "{:.6g} to {:.6g} s".format(*self.window)),
+            ("files", self.files),
+            ("set aside", f"{self.set_aside.operations:,} operations on {self.set_aside.files:,} files"),
+        ]
+        if self.damage.damaged:
+            facts.append(("damaged", f"{self.damage.events_read:,} of {self.damage.events_expected:,} events read"))
+        return html_table(facts, caption=f"Trace {self.path}") + self.layers._repr_html_()
+
     @property
     def files(self) -> str:
         """What files are selected: ``application``, ``all`` or a pattern."""

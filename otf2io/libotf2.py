@@ -98,6 +98,13 @@ _PROTOTYPES: Final[dict[str, tuple[object, tuple[object, ...]]]] = {
     "OTF2_Reader_CloseEvtReader": (c_int, (c_void_p, c_void_p)),
     "OTF2_Reader_RegisterEvtCallbacks": (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
     "OTF2_Reader_ReadLocalEvents": (c_int, (c_void_p, c_void_p, c_uint64, POINTER(c_uint64))),
+    "OTF2_Reader_GetMarkerWriter": (c_void_p, (c_void_p,)),
+    "OTF2_Reader_CloseMarkerWriter": (c_int, (c_void_p, c_void_p)),
+    "OTF2_MarkerWriter_WriteDefMarker": (c_int, (c_void_p, c_uint32, c_char_p, c_char_p, c_uint8)),
+    "OTF2_MarkerWriter_WriteMarker": (
+        c_int,
+        (c_void_p, c_uint64, c_uint64, c_uint32, c_uint8, c_uint64, c_char_p),
+    ),
     "OTF2_GlobalDefReaderCallbacks_New": (c_void_p, ()),
     "OTF2_GlobalDefReaderCallbacks_Delete": (None, (c_void_p,)),
     "OTF2_EvtReaderCallbacks_New": (c_void_p, ()),

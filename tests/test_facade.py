@@ -22,7 +22,10 @@ NAMES = {
     "open_trace",
     "step_signal",
     "write_hdf5",
+    "write_annotated",
     "write_parquet",
+    "write_perfetto",
+    "write_report",
 }
 
 

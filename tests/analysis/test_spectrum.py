@@ -74,3 +74,23 @@ def test_a_faint_wave_is_not_flat(count: int) -> None:
 def test_what_is_no_sampled_signal_is_refused(samples: list[float], fs: float) -> None:
     with pytest.raises(SelectionError):
         power_spectrum(np.array(samples), fs)
+
+
+def test_the_strongest_line_of_noise_rarely_reaches_the_significant_share():
+    random = np.random.default_rng(7)
+    above = 0
+    for _ in range(2000):
+        power = power_spectrum(random.normal(size=129)).power[1:]
+        above += power.max() / power.sum() > power_spectrum(np.arange(129.0)).significant_share(0.05)
+    # The first term of Fisher's sum is a bound that is nearly reached.
+    assert 0.03 < above / 2000 < 0.065
+
+
+@pytest.mark.parametrize("rate", [0, 1, -0.1, float("nan")])
+def test_a_false_alarm_rate_is_a_share(rate):
+    with pytest.raises(SelectionError, match="between 0 and 1"):
+        power_spectrum(np.arange(9.0)).significant_share(rate)
+
+
+def test_one_line_alone_is_never_significant():
+    assert power_spectrum(np.array([1.0, 2.0])).significant_share() == 1.0

@@ -52,3 +52,23 @@ def test_a_folder_that_is_not_there(run, fixtures, tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("iostrata: error: cannot write")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_timeline_for_perfetto(document, run, fixtures, tmp_path):
+    out = tmp_path / "run.perfetto.json"
+    found = document("convert", fixtures / "ckpt4", out, "--layer", "MPI-IO")
+    assert found["output"]["bytes"] == out.stat().st_size
+    assert found["output"]["operations"] == found["output"]["slices"] == 80
+    done = run("convert", fixtures / "ckpt4", out)
+    assert done.stdout.startswith(f"wrote {out}: ")
+    assert "operations" in done.stdout
+
+
+def test_an_archive_with_markers(document, run, fixtures, tmp_path):
+    out = tmp_path / "seen.otf2"
+    found = document("convert", fixtures / "ckpt4", out)
+    assert found["output"]["markers"] > 20
+    assert document("layers", out)["layers"] == document("layers", fixtures / "ckpt4")["layers"]
+    again = run("convert", fixtures / "ckpt4", out)
+    assert again.returncode == 1
+    assert "is there already" in again.stderr

@@ -1,0 +1,36 @@
+"""Sphinx configuration of the user guide."""
+
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from click.testing import CliRunner
+from iostrata.cli.group import COMMANDS
+from iostrata.cli.group import iostrata as group
+
+project = "iostrata"
+author = "The iostrata developers"
+copyright = "The iostrata developers"
+version = release = installed_version("iostrata")
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+exclude_patterns = ["generated"]
+html_theme = "alabaster"
+html_theme_options = {
+    "description": "What each I/O layer did in an OTF2 trace",
+    "page_width": "1100px",
+    "body_max_width": "800px",
+    "fixed_sidebar": True,
+}
+html_show_sourcelink = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+# The help of each command stands in the guide as the program prints it.
+generated = Path(__file__).parent / "generated"
+generated.mkdir(exist_ok=True)
+for name in COMMANDS:
+    shown = CliRunner().invoke(group, [name, "--help"], prog_name="iostrata", terminal_width=88)
+    (generated / f"{name}.txt").write_text(shown.output, encoding="utf-8")

@@ -1,0 +1,150 @@
+"""All that the page shows, as one document of plain values: the documents of ``--json``, and what is drawn."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...analysis.results import plain
+from ...layers.layer import Layer
+from ...layers.trace import Trace
+from ..documents import layers_document, periods_document
+from ..layer_periods import LayerPeriod
+from ..summary import start_time
+from .curves import curve, phase_strip
+from .definitions import DEFINITIONS
+from .handle_tree import handle_tree
+from .headline import headline
+from .heat_map import heat_maps
+from .limits import Limits
+from .machine import system_nodes
+from .packing import Names, without_long_text
+from .sizes import size_histogram
+from .spectra import spectrum_curve
+from .timeline import timeline
+
+Document = dict[str, Any]
+
+_NOT_DRAWN = ("by_file", "by_class", "request_flow", "access_upper", "access_lower", "shares_upper", "shares_lower")
+_LISTS_OF_PERIODS = ("phases", "regimes", "periods")
+
+
+def report_contents(
+    trace: Trace,
+    layers: Sequence[Layer],
+    periods: Sequence[LayerPeriod],
+    comparison: Document | None = None,
+    limits: Limits | None = None,
+) -> Document:
+    """Return the document that the page holds.
+
+    Parameters
+    ----------
+    trace : Trace
+    layers : sequence of Layer
+        Those that the report is about.
+    periods : sequence of LayerPeriod
+        Of these layers.
+    comparison : dict, optional
+        Document of ``iostrata compare --json``.
+    limits : Limits, optional
+
+    Returns
+    -------
+    dict
+        ``layers``, ``periods`` and ``compare`` are the documents of the commands of these names; lists in them that are
+        longer than the limits are cut, and ``cut`` holds how long they were.
+    """
+    limits = limits or Limits()
+    names = Names(limits.characters)
+    cut: dict[str, int] = {}
+    by_volume = sorted(range(len(periods)), key=lambda place: -periods[place].signal.volume)
+    shown = [periods[place] for place in sorted(by_volume[: limits.curves])]
+    if len(shown) < len(periods):
+        cut["curves"] = len(periods)
+    curves = [(period.layer, period.direction) for period in shown]
+    layer_names = tuple(dict.fromkeys(name for name, _ in curves)) or tuple(layer.name for layer in layers)[:1]
+    whole = layers_document(trace, layers)
+    content = {
+        "headline": headline(whole, periods, comparison),
+        "program": _program(trace),
+        "layers": _shorter_lists(whole, limits, cut),
+        "periods": _shorter_periods(periods_document(trace, shown), limits, cut),
+        "compare": None if comparison is None else _shorter_comparison(comparison, limits, cut),
+        "curves": [
+            {
+                "layer": period.layer,
+                "direction": period.direction,
+                "phases": phase_strip(period.result.phases, limits.drawn_phases),
+                **curve(period.signal, limits.steps, limits.bins),
+            }
+            for period in shown
+        ],
+        "spectra": [found for period in shown if (found := spectrum_curve(period, limits.lines)) is not None],
+        "sizes": [size_histogram(trace.layers[name], direction) for name, direction in curves],
+        "heat": heat_maps(trace, curves, limits),
+        "timeline": timeline(trace, layer_names, names, limits),
+        "handles": handle_tree(trace, names, limits),
+        "nodes": system_nodes(trace, curves, names, limits.nodes),
+        "cut": cut,
+        "definitions": DEFINITIONS,
+    }
+    content["names"] = names.table()
+    return {"schema_version": 1, **without_long_text(plain(content), limits.characters)}
+
+
+def _program(trace: Trace) -> Document:
+    definitions = trace.definitions
+    return {
+        "start_utc": start_time(definitions.clock),
+        "ticks_per_second": definitions.clock.ticks_per_second,
+        "paradigms": [
+            {"identification": paradigm.identification, "name": paradigm.name, "properties": dict(paradigm.properties)}
+            for paradigm in definitions.paradigms[:64]
+        ],
+    }
+
+
+def _shorter_lists(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
+    damage = document["damage"]
+    locations = damage["locations"]
+    if len(locations) > limits.locations:
+        cut["damaged_locations"] = len(locations)
+        document = {**document, "damage": {**damage, "locations": locations[: limits.locations]}}
+    if len(document["layers"]) > 2 * limits.curves:
+        cut["layers"] = len(document["layers"])
+        document = {**document, "layers": document["layers"][: 2 * limits.curves]}
+    return document
+
+
+def _shorter_periods(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
+    entries = []
+    for entry in document["layers"]:
+        for name in _LISTS_OF_PERIODS:
+            if len(entry[name]) > limits.phases:
+                cut[f"{entry['layer']} {entry['direction']} {name}"] = len(entry[name])
+                entry = {**entry, name: entry[name][: limits.phases]}
+        entries.append(entry)
+    damage = {**document["damage"], "locations": []}
+    return {**document, "layers": entries, "damage": damage}
+
+
+def _shorter_comparison(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
+    """Return what the page shows of a comparison: pairs, hidden traffic and findings, their lists not too long."""
+    shorter: Document = {}
+    for name in ("pairs", "hidden", "findings"):
+        entries = document.get(name, [])
+        if len(entries) > limits.pairs:
+            cut[name] = len(entries)
+        shorter[name] = [_short(entry, limits.pairs) for entry in entries[: limits.pairs]]
+    for pair in shorter["pairs"]:
+        for name in _NOT_DRAWN:
+            pair.pop(name, None)
+    return shorter
+
+
+def _short(value: Any, most: int) -> Any:
+    """Return a plain value with every list in it cut."""
+    if isinstance(value, dict):
+        return {key: _short(item, most) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_short(item, most) for item in value[:most]]
+    return value

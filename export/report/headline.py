@@ -1,0 +1,131 @@
+"""The three sentences at the top of the report: what moved, how regularly, and what to look at first."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from ...analysis.results import PeriodResult
+from ..layer_periods import LayerPeriod
+from ..terminal.units import bytes_text, counted, interval_text, seconds_text, share_text
+
+Document = dict[str, Any]
+
+_SAID: Final = ("write-amplification", "read-amplification")
+
+
+def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Document | None) -> list[str]:
+    """Return the sentences.
+
+    Parameters
+    ----------
+    layers : dict
+        Document of ``iostrata layers --json``.
+    periods : iterable of LayerPeriod
+    comparison : dict, optional
+        Document of ``iostrata compare --json``.
+    """
+    entries = [entry for entry in layers["layers"] if entry["bytes"] > 0]
+    if not entries:
+        return ["No bytes were moved on the selected files."]
+    return [
+        _volume(entries, layers["trace"], comparison),
+        _regularity(list(periods)),
+        _look_here(entries, layers, comparison),
+    ]
+
+
+def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:
+    direction = max(
+        ("write", "read"), key=lambda way: sum(entry["bytes"] for entry in entries if entry["direction"] == way)
+    )
+    chosen = [entry for entry in entries if entry["direction"] == direction]
+    top = max(chosen, key=lambda entry: entry["own_bytes"])
+    verb = "wrote" if direction == "write" else "read"
+    text = (
+        f"The program {verb} {bytes_text(top['own_bytes'])} through {top['layer']}, on {top['ranks']:,} of "
+        f"{counted(trace['ranks'], 'rank')}"
+    )
+    pairs = [] if comparison is None else comparison.get("pairs", [])
+    below = [
+        pair
+        for pair in pairs
+        if pair["upper"] == top["layer"] and pair["direction"] == direction and pair["lower_bytes"]
+    ]
+    if below:
+        lowest = below[-1]
+        factor = lowest.get("amplification")
+        times = "" if factor is None else f", {factor:.2f} times as much" if abs(factor - 1) >= 0.005 else ", as much"
+        text += f"; of this {lowest['lower']} made {bytes_text(lowest['lower_bytes'])}{times}"
+    return text + "."
+
+
+def _regularity(periods: list[LayerPeriod]) -> str:
+    periodic = [period for period in periods if period.result.periodic and period.result.period is not None]
+    if not periodic:
+        return (
+            "No layer has a period: " + _lower_first(periods[0].result.reason) if periods else "No layer has a period."
+        )
+    strongest = max(periodic, key=lambda period: period.signal.volume)
+    result = strongest.result
+    alike = [period for period in periodic if _alike(period.result, result)]
+    ways = {period.direction for period in alike}
+    names = _listed(list(dict.fromkeys(period.layer for period in alike)))
+    what = "I/O of" if len(ways) > 1 else "Writes of" if "write" in ways else "Reads of"
+    period = result.period or 0.0
+    every = interval_text(period, result.period_interval)
+    text = f"{what} {names} {'comes' if len(ways) > 1 else 'come'} every {every}, confidence {result.confidence:.2f}"
+    others = [other for other in periodic if not _alike(other.result, result)]
+    if others:
+        text += "; " + ", ".join(_other(others[:3]))
+        if len(others) > 3:
+            text += f" and {counted(len(others) - 3, 'other')}"
+    return text + "."
+
+
+def _other(others: list[LayerPeriod]) -> Iterator[str]:
+    for other in others:
+        noun = "writes" if other.direction == "write" else "reads"
+        yield f"{noun} of {other.layer} every {seconds_text(other.result.period or 0.0)}"
+
+
+def _look_here(entries: list[Document], layers: Document, comparison: Document | None) -> str:
+    if layers["damage"]["damaged"]:
+        lost = layers["damage"]["events_expected"] - layers["damage"]["events_read"]
+        return (
+            f"The trace is damaged in {counted(len(layers['damage']['locations']), 'location')}, "
+            f"{counted(max(lost, 0), 'event')} are lost: all numbers cover what could be read."
+        )
+    findings = [] if comparison is None else comparison.get("findings", [])
+    # The first sentence tells of amplification already.
+    news = [found for found in findings if found["id"] not in _SAID and found["severity"] != "info"]
+    if news:
+        return _sentence(str(news[0]["text"]))
+    busiest = max(entries, key=lambda entry: entry["busy_s"])
+    start, end = layers["trace"]["window_s"]
+    doing = "writing" if busiest["direction"] == "write" else "reading"
+    return (
+        f"At least one rank was {doing} through {busiest['layer']} during {seconds_text(busiest['busy_s'])}, "
+        f"{share_text(busiest['busy_s'], end - start)} of the time."
+    )
+
+
+def _alike(one: PeriodResult, other: PeriodResult) -> bool:
+    """Tell whether two periods may be one: their intervals overlap."""
+    if one.period is None or other.period is None:
+        return False
+    low, high = one.period_interval or (one.period, one.period)
+    other_low, other_high = other.period_interval or (other.period, other.period)
+    return low <= other_high and other_low <= high
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _sentence(text: str) -> str:
+    """Return a text as a sentence; names such as netCDF keep their first letter."""
+    first = text.split(" ", 1)[0]
+    return f"{text[:1].upper() if first.islower() else text[:1]}{text[1:].rstrip('.')}."
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,49 @@
+// Canvases that are sharp on every screen and follow the colours of the page.
+
+const FONT = '12px system-ui, "Segoe UI", Roboto, sans-serif';
+let palette = {};
+const readPalette = () => {
+  const style = getComputedStyle(document.documentElement);
+  palette = new Proxy({}, { get: (_, name) => style.getPropertyValue(`--${name}`).trim() });
+};
+
+// Fit a canvas to its place; gives the context in units of CSS pixels.
+const prepared = (canvas, height) => {
+  const width = canvas.parentElement.clientWidth;
+  const ratio = Math.min(3, Math.max(1, devicePixelRatio || 1));
+  const [columns, rows] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== columns || canvas.height !== rows) {
+    canvas.width = columns;
+    canvas.height = rows;
+    canvas.style.height = `${height}px`;
+  }
+  const context = canvas.getContext('2d');
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.font = FONT;
+  context.textBaseline = 'alphabetic';
+  context.textAlign = 'left';
+  return { context, width, height };
+};
+
+const niceTop = (value) => {
+  if (!(value > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 10].map((factor) => factor * power).find((top) => top >= value * 0.9999);
+};
+
+const niceStep = (span, most) => {
+  const rough = span / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough * 0.9999);
+};
+
+// Text that fits into `room` pixels, its middle left out where it does not.
+const fitted = (context, text, room) => {
+  let kept = shown(text);
+  if (context.measureText(kept).width <= room) return kept;
+  let characters = Math.max(3, Math.floor(kept.length * room / context.measureText(kept).width));
+  while (characters > 3 && context.measureText(shortened(kept, characters)).width > room) characters -= 1;
+  kept = shortened(kept, characters);
+  return kept;
+};

@@ -1,0 +1,138 @@
+// How bytes flow from layer to layer, drawn from the top of the stack down, and what the findings say about it.
+
+const LAYER_STEP = 104;
+const BAR_TOP = 24;
+const BAR = 14;
+const times = (factor) => (known(factor) ? `× ${factor >= 100 ? threeDigits(factor) : factor.toFixed(2)}` : DASH);
+
+const pairText = (pair) => {
+  const parts = [`${pair.lower}: ${bytesText(pair.lower_bytes)}`];
+  if (known(pair.amplification)) parts.push(`${times(pair.amplification)} by descent`);
+  if (known(pair.attributed_amplification) && Math.abs(pair.attributed_amplification - pair.amplification) > 0.005) {
+    parts.push(`${times(pair.attributed_amplification)} inside its operations`);
+  }
+  if (pair.hidden_bytes > 0) parts.push(`${bytesText(pair.hidden_bytes)} hidden`);
+  return parts.join(', ');
+};
+
+// Bars of the layers one below the other, as wide as their bytes, and bands from each to those that serve it.
+const flowFigure = (direction) => {
+  const moving = contents.layers.layers.filter((entry) => entry.direction === direction && entry.bytes > 0);
+  const names = moving.map((entry) => entry.layer);
+  const pairs = contents.compare.pairs.filter((pair) => pair.adjacent && pair.direction === direction && pair.lower_bytes > 0
+    && names.includes(pair.upper) && names.includes(pair.lower));
+  if (!pairs.length) return null;
+  const connected = (entry) => pairs.some((pair) => pair.upper === entry.layer || pair.lower === entry.layer);
+  const entries = moving.filter(connected);
+  const alone = moving.filter((entry) => !connected(entry));
+  const most = Math.max(...entries.map((entry) => entry.bytes));
+  const wide = (bytes) => 1000 * bytes / most;
+  const place = new Map(entries.map((entry, number) => [entry.layer, {
+    top: number * LAYER_STEP + BAR_TOP, used: wide(entry.own_bytes), given: 0, width: Math.max(2, wide(entry.bytes)),
+  }]));
+  const height = (entries.length - 1) * LAYER_STEP + BAR_TOP + BAR + 4;
+  const band = (kind, title, upper, fromStart, fromEnd, lower, toStart, toEnd) => {
+    const [top, bottom] = [upper.top + BAR, lower.top];
+    const middle = (top + bottom) / 2;
+    return svg('path', {
+      class: `band ${kind}`,
+      d: `M${fromStart} ${top}C${fromStart} ${middle} ${toStart} ${middle} ${toStart} ${bottom}H${toEnd}C${toEnd} ${middle} ${fromEnd} ${middle} ${fromEnd} ${top}Z`,
+    }, svg('title', {}, title));
+  };
+  const below = (upper) => pairs.filter((pair) => pair.upper === upper);
+  const bands = pairs.map((pair) => {
+    const [upper, lower] = [place.get(pair.upper), place.get(pair.lower)];
+    const siblings = below(pair.upper).reduce((sum, other) => sum + Math.max(0, other.lower_bytes), 0);
+    const share = siblings > 0 ? upper.width * pair.lower_bytes / siblings : 0;
+    const [fromStart, fromEnd] = [upper.given, upper.given + share];
+    upper.given = fromEnd;
+    const visible = wide(Math.max(0, pair.lower_bytes - pair.hidden_bytes));
+    const hidden = wide(pair.hidden_bytes);
+    const toStart = Math.min(lower.used, Math.max(0, lower.width - visible - hidden));
+    lower.used = toStart + visible + hidden;
+    return [band(direction, `${pair.upper} to ${pair.lower}: ${pairText(pair)}`, upper, fromStart, fromEnd, lower, toStart, toStart + visible),
+      hidden > 0 ? band('hidden', `${bytesText(pair.hidden_bytes)} of ${pair.lower} outside of any operation of ${pair.upper}. ${definitions.hidden_bytes}`, upper, fromEnd, fromEnd, lower, toStart + visible, toStart + visible + hidden) : null];
+  });
+  const bars = entries.map((entry) => {
+    const { top, width } = place.get(entry.layer);
+    return svg('rect', { x: 0, y: top, width, height: BAR, class: direction }, svg('title', {}, `${entry.layer} ${direction}: ${exactBytes(entry.bytes)}, of which the program’s own ${exactBytes(entry.own_bytes)}`));
+  });
+  const picture = svg('svg', { viewBox: `0 0 1000 ${height}`, preserveAspectRatio: 'none', class: 'flow-picture', role: 'img', 'aria-label': `Bytes ${direction === 'write' ? 'written' : 'read'} from layer to layer: ${pairs.map((pair) => `${pair.upper} to ${pairText(pair)}`).join('; ')}` }, bands, bars);
+  picture.style.height = `${height}px`;
+  const labels = entries.map((entry, number) => {
+    const label = h('div', { class: 'flow-label' }, h('b', {}, entry.layer), ` ${bytesText(entry.bytes)} in ${counted(entry.operations, 'operation')}`,
+      entry.own_bytes > 0 && entry.own_bytes < entry.bytes ? `, ${bytesText(entry.own_bytes)} its own` : '');
+    label.style.top = `${number * LAYER_STEP}px`;
+    const notes = h('div', { class: 'flow-note' }, below(entry.layer).map((pair) => h('span', { title: `${definitions.amplification} ${definitions.hidden_bytes}` }, pairText(pair))));
+    notes.style.top = `${number * LAYER_STEP + BAR_TOP + BAR + 12}px`;
+    return [label, notes];
+  });
+  const box = h('div', { class: 'flow' }, picture, labels);
+  box.style.height = `${height}px`;
+  return h('div', {}, h('h3', {}, direction === 'write' ? 'Written' : 'Read'), box,
+    alone.length ? h('p', { class: 'muted' }, `By itself: ${alone.map((entry) => `${entry.layer}, ${bytesText(entry.bytes)}`).join('; ')}`) : null);
+};
+
+const distributionText = (found) => (found && found.count
+  ? found.min === found.max ? threeDigits(found.mean) : `${threeDigits(found.mean)} (${threeDigits(found.min)} … ${threeDigits(found.max)})` : DASH);
+
+const pairRow = (pair) => {
+  const who = `${pair.upper} → ${pair.lower}, ${pair.direction}`;
+  const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
+  const of = (value, unit = '') => (known(value) ? `${value}${unit}` : 'not defined');
+  return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
+    cell('Above', bytesText(pair.upper_bytes), say(`${exactBytes(pair.upper_bytes)} in ${counted(pair.upper_operations, 'operation')} above`, 'bytes')),
+    cell('Below', bytesText(pair.lower_bytes), say(`${exactBytes(pair.lower_bytes)} in ${counted(pair.lower_operations, 'operation')} below`, 'bytes')),
+    cell('By descent', times(pair.amplification), say(of(pair.amplification), 'amplification')),
+    cell('By attribution', times(pair.attributed_amplification), say(of(pair.attributed_amplification), 'attributed_amplification')),
+    cell('Hidden', bytesText(pair.hidden_bytes), say(exactBytes(pair.hidden_bytes), 'hidden_bytes')),
+    cell('Fan-out', known(pair.fan_out) ? threeDigits(pair.fan_out) : DASH, say(of(pair.fan_out), 'fan_out')),
+    cell('Ranks above', countText(pair.writers_upper), say(countText(pair.writers_upper), 'writers')),
+    cell('Ranks below', countText(pair.writers_lower), say(countText(pair.writers_lower), 'writers')),
+    cell('Ranks a call', distributionText(pair.movers_beneath_call), say(distributionText(pair.movers_beneath_call), 'movers')),
+    cell('Period', pair.verdict || DASH, `${who}: ${pair.verdict_reason || 'not compared'}. ${definitions.verdict}`),
+    cell('Lag', secondsText(pair.lag_s), say(of(pair.lag_s, ' s'), 'lag_s')),
+    cell('Coherence', known(pair.coherence) ? pair.coherence.toFixed(2) : DASH, say(of(pair.coherence), 'coherence')));
+};
+
+const flowSection = () => {
+  if (!contents.compare || !contents.compare.pairs.length) return null;
+  const head = ['Layers', 'Above', 'Below', 'By descent', 'By attribution', 'Hidden', 'Fan-out', 'Ranks above', 'Ranks below', 'Ranks a call', 'Period', 'Lag', 'Coherence'];
+  return section('flow', 'Flow', 'From layer to layer',
+    h('p', {}, 'Bars are bytes, all on one scale. A band leads from a layer to what the layer below made of it; what that moved outside of the upper layer’s operations is hidden traffic.'),
+    legend(['write', 'written'], ['read', 'read'], ['hidden-bytes', 'hidden: outside of the upper layer’s operations', definitions.hidden_bytes]),
+    h('div', { class: 'two' }, ['write', 'read'].map(flowFigure)),
+    h('details', {}, h('summary', {}, `Numbers of all ${counted(contents.compare.pairs.length, 'pair')} of layers`),
+      h('div', { class: 'wide' }, h('table', { class: 'cards' },
+        h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
+        h('tbody', {}, contents.compare.pairs.map(pairRow))))),
+    contents.cut.pairs ? h('p', { class: 'muted' }, `${countText(contents.compare.pairs.length)} of ${countText(contents.cut.pairs)} pairs are shown.`) : null);
+};
+
+const evidenceText = (key, value) => {
+  if (!known(value)) return DASH;
+  if (Array.isArray(value)) return value.length && typeof value[0] === 'object' ? `${value.length} entries` : value.map((item) => (key.endsWith('_s') ? secondsText(item) : String(item))).join(', ');
+  if (typeof value === 'object') return Object.entries(value).map(([name, item]) => `${name}: ${evidenceText(name, item)}`).join('; ');
+  if (typeof value !== 'number') return String(value);
+  if (key.endsWith('bytes')) return exactBytes(value);
+  if (key.endsWith('_s')) return `${secondsText(value)}`;
+  if (key.endsWith('share')) return `${threeDigits(100 * value)} %`;
+  return Number.isInteger(value) ? countText(value) : threeDigits(value);
+};
+
+const finding = (found) => {
+  const range = found.evidence.time_range_s;
+  return h('div', { class: `finding ${found.severity}` },
+    h('p', {}, h('b', {}, found.severity), ` · ${found.layer} · `, found.text),
+    h('p', { class: 'advice' }, found.advice),
+    range ? h('p', {}, timeLink(range[0], range[1], 'timeline', `Show ${secondsText(range[0])} to ${secondsText(range[1])} in the timeline`)) : null,
+    h('details', {}, h('summary', {}, 'Evidence'), h('dl', { class: 'glossary' }, Object.entries(found.evidence).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ').replace(/ s$/, '')), h('dd', {}, evidenceText(key, value))]))));
+};
+
+const findingsSection = () => {
+  if (!contents.compare) return null;
+  const { findings } = contents.compare;
+  return section('findings', 'Findings', 'What deserves a look',
+    findings.length ? h('div', { class: 'two' }, findings.map(finding)) : h('p', {}, 'No rule found anything.'),
+    contents.cut.findings ? h('p', { class: 'muted' }, `${countText(findings.length)} of ${countText(contents.cut.findings)} findings are shown.`) : null);
+};

@@ -1,0 +1,42 @@
+// The page, from top to bottom.
+
+const header = () => {
+  const { trace, damage } = contents.layers;
+  const { program } = contents;
+  const folder = trace.path.split('/').slice(-2).join('/');
+  const facts = [
+    ['Trace', trace.path, 'The anchor of the archive.'],
+    program.start_utc ? ['Started', program.start_utc] : null,
+    ['Length', secondsText(trace.duration_s), `${trace.duration_s} s, by the trace’s clock.`],
+    ['Ranks', countText(trace.ranks), 'Processes of the run.'],
+    ['Nodes', countText(trace.nodes), 'Nodes that have processes.'],
+    ['Locations', countText(trace.locations), 'Threads that the trace knows.'],
+    ['I/O events', countText(trace.io_events), `${countText(trace.io_events)} of ${counted(trace.events, 'event')} read are about I/O.`],
+    trace.window_s[0] > 0 || trace.window_s[1] < trace.duration_s ? ['Window', `${secondsText(trace.window_s[0])} to ${secondsText(trace.window_s[1])}`] : null,
+    trace.files === 'application' ? null : ['Files', trace.files],
+    ...program.paradigms.filter((paradigm) => paradigm.properties.VERSION).map((paradigm) => [paradigm.identification, paradigm.properties.VERSION.replace(/^.*version:\s*/i, ''), 'Version of the library, as the trace gives it.']),
+  ].filter(Boolean);
+  return h('header', {}, h('h1', {}, `I/O of ${folder}`),
+    h('ul', { class: 'facts' }, facts.map(([name, value, title]) => h('li', { title }, `${name} `, h('b', {}, value)))),
+    damage.damaged ? h('div', { class: 'warning', role: 'alert' }, 'The trace is damaged: ', h('a', { href: '#damage' }, 'what is lost')) : null,
+    h('ol', { class: 'headline' }, contents.headline.map((sentence) => h('li', {}, sentence))));
+};
+
+readPalette();
+const preferred = matchMedia('(prefers-color-scheme: dark)');
+const dress = (dark) => { document.documentElement.classList.toggle('dark', dark); readPalette(); };
+dress(preferred.matches);
+
+const sections = [bandwidthSection(), findingsSection(), layersSection(), flowSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), nodesSection(), damageSection(), glossarySection()].flat().filter(Boolean);
+const bar = h('div', { class: 'bar' }, h('nav', { 'aria-label': 'Sections' }, sections.map((part) => h('a', { href: `#${part.id}` }, part.dataset.name))), timeTools());
+document.getElementById('report').replaceChildren(header(), bar, ...sections);
+document.body.append(hint);
+showTimes();
+followAddress();
+addEventListener('hashchange', followAddress);
+preferred.addEventListener('change', (event) => { dress(event.matches); redraw(panels); });
+addEventListener('beforeprint', () => { dress(false); drawNow(); });
+addEventListener('afterprint', () => { dress(preferred.matches); redraw(panels); });
+let widest = 0;
+addEventListener('resize', () => { if (innerWidth !== widest) { widest = innerWidth; redraw(panels); } });
+document.documentElement.dataset.ready = 'true';

@@ -1,0 +1,95 @@
+// Tables: every number with its unit in the cell, and layer, exact value and definition as its hint.
+
+const cell = (label, text, title, long) => h('td', { 'data-label': label, title, class: long ? 'long' : null }, long ? text : text.replaceAll(' ', '\u00a0'));
+
+const layersSection = () => {
+  const { layers, flushes, set_aside: aside, trace } = contents.layers;
+  const span = trace.window_s[1] - trace.window_s[0];
+  const head = ['Layer', 'Operations', 'Bytes', 'Own', 'Busy', 'Summed', 'Rate while busy', 'Request: min', 'median', '90\u00a0%', 'max', 'Ranks', 'Files', 'Handles', 'Bytes unknown'];
+  const table = h('table', { class: 'cards' }, h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
+    h('tbody', {}, layers.map((entry) => {
+      const who = `${entry.layer} ${entry.direction}`;
+      const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
+      const request = entry.request_bytes;
+      return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
+        cell('Operations', countText(entry.operations), say(countText(entry.operations), 'operations')),
+        cell('Bytes', bytesText(entry.bytes), say(exactBytes(entry.bytes), 'bytes')),
+        cell('Own', shareText(entry.own_bytes, entry.bytes), say(`${exactBytes(entry.own_bytes)} in ${counted(entry.own_operations, 'operation')}`, 'own_bytes')),
+        cell('Busy', secondsText(entry.busy_s), say(`${entry.busy_s} s, ${shareText(entry.busy_s, span)} of the time`, 'busy_s')),
+        cell('Summed', secondsText(entry.summed_s), say(`${entry.summed_s} s`, 'summed_s')),
+        cell('Rate while busy', entry.busy_s > 0 ? rateText(entry.bytes / entry.busy_s) : DASH, say(entry.busy_s > 0 ? `${Math.round(entry.bytes / entry.busy_s).toLocaleString('en-US')} B/s` : DASH, 'rate')),
+        ['min', 'p50', 'p90', 'max'].map((key, place) => cell(`Request: ${['min', 'median', '90\u00a0%', 'max'][place]}`, bytesText(request[key]), say(known(request[key]) ? exactBytes(request[key]) : 'unknown', 'request_bytes'))),
+        cell('Ranks', countText(entry.ranks), say(countText(entry.ranks), 'ranks')),
+        cell('Files', countText(entry.files), say(countText(entry.files), 'files')),
+        cell('Handles', countText(entry.handles), say(countText(entry.handles), 'handles')),
+        cell('Bytes unknown', countText(entry.undefined_bytes_operations), say(countText(entry.undefined_bytes_operations), 'undefined_bytes_operations')));
+    })));
+  return section('layers', 'Layers', 'What each layer did',
+    h('p', {}, 'The highest layer first. A lower layer repeats the bytes of the layers above it: never add layers up.'),
+    h('div', { class: 'wide' }, table),
+    flushes.length ? h('p', { class: 'muted' }, 'Flushes: ', flushes.map((entry) => `${entry.layer} ${countText(entry.operations)}, busy for ${secondsText(entry.busy_s)}`).join('; '), '.') : null,
+    contents.cut.layers ? h('p', { class: 'muted' }, `${countText(layers.length)} of ${countText(contents.cut.layers)} layers and directions are shown.`) : null,
+    aside.operations ? h('details', {}, h('summary', { title: definitions.set_aside }, `Set aside: ${counted(aside.operations, 'operation')} with ${bytesText(aside.bytes)} on ${counted(aside.files, 'file')}`),
+      h('table', {}, h('tbody', {}, Object.entries(aside.reasons).sort((one, other) => other[1] - one[1]).map(([reason, count]) => h('tr', {}, h('td', {}, countText(count)), h('td', { class: 'name' }, reason)))))) : null);
+};
+
+const PHASES_LISTED = 60;
+const phasesOf = (entry) => contents.cut[`${entry.layer} ${entry.direction} phases`] || entry.phases.length;
+
+const periodsSection = () => {
+  const entries = contents.periods.layers;
+  const head = ['Layer', 'Period', 'Confidence', 'Recurrence', 'Jitter', 'Phases', 'Bytes a period', 'I/O share', 'I/O rate', 'Score'];
+  const table = h('table', { class: 'cards' }, h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
+    h('tbody', {}, entries.map((entry) => {
+      const who = `${entry.layer} ${entry.direction}`;
+      const { metrics } = entry;
+      const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
+      const plain = (value, digits) => (known(value) ? value.toFixed(digits) : DASH);
+      return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
+        cell('Period', entry.periodic ? intervalText(entry.period_s, entry.period_interval_s) : 'none', `${who}: ${known(entry.period_s) ? `${entry.period_s} s. ` : ''}${entry.reason} ${definitions.period_s}`, true),
+        cell('Confidence', plain(entry.confidence, 2), say(entry.confidence, 'confidence')),
+        cell('Recurrence', secondsText(entry.recurrence_s), say(known(entry.recurrence_s) ? `${entry.recurrence_s} s` : 'not given', 'recurrence_s')),
+        cell('Jitter', known(entry.jitter) ? `${threeDigits(100 * entry.jitter)} %` : DASH, say(known(entry.jitter) ? entry.jitter : 'not given', 'jitter')),
+        cell('Phases', countText(phasesOf(entry)), say(countText(phasesOf(entry)), 'phases')),
+        cell('Bytes a period', bytesText(metrics.volume_per_period), say(known(metrics.volume_per_period) ? exactBytes(metrics.volume_per_period) : 'not defined', 'volume_per_period')),
+        cell('I/O share', known(metrics.r_io) ? shareText(metrics.r_io, 1) : DASH, say(known(metrics.r_io) ? metrics.r_io : 'not defined', 'r_io')),
+        cell('I/O rate', rateText(metrics.b_io), say(known(metrics.b_io) ? `${metrics.b_io} B/s` : 'not defined', 'b_io')),
+        cell('Score', plain(metrics.periodicity_score, 2), say(known(metrics.periodicity_score) ? metrics.periodicity_score : 'not defined', 'periodicity_score')));
+    })));
+  return section('periods', 'Periods', 'Periods', h('p', {}, entries.length ? `Found by the method “${entries[0].method}”. A hint on a period says why it is what it is.` : 'No bytes were moved.'),
+    h('div', { class: 'wide' }, table),
+    entries.map((entry) => {
+      const others = entry.periods.slice(1);
+      return others.length ? h('p', {}, `${entry.layer} ${entry.direction} also has: `, others.map((other) => `${intervalText(other.period_s, other.period_interval_s)}, confidence ${other.confidence.toFixed(2)}`).join('; '), '.') : null;
+    }),
+    entries.filter((entry) => entry.phases.length).map((entry) => h('details', {}, h('summary', {}, `${entry.layer} ${entry.direction}: ${counted(phasesOf(entry), 'phase')}`),
+      h('p', {}, entry.phases.slice(0, PHASES_LISTED).map((phase, number) => [number ? ' · ' : '', timeLink(phase.start_s, phase.end_s, 'bandwidth', `${secondsText(phase.start_s)}: ${bytesText(phase.bytes)}`)]),
+        phasesOf(entry) > PHASES_LISTED ? ` · and ${countText(phasesOf(entry) - PHASES_LISTED)} more` : ''))));
+};
+
+const nodesSection = () => {
+  const { nodes, columns, total } = contents.nodes;
+  if (!nodes.length) return null;
+  return section('nodes', 'Nodes', 'Nodes of the machine',
+    total > nodes.length ? h('p', {}, `${countText(nodes.length)} of ${countText(total)} nodes are shown.`) : null,
+    h('div', { class: 'wide' }, h('table', { class: 'cards' },
+      h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'name' }, 'Node'), h('th', { scope: 'col' }, 'Ranks'), columns.map((column) => h('th', { scope: 'col' }, `${column.layer} ${column.direction}`)))),
+      h('tbody', {}, nodes.map((node, row) => h('tr', {},
+        h('th', { scope: 'row', class: 'name' }, [...node.path, node.name].map(nameOf).join(' / ')),
+        cell('Ranks', countText(node.ranks), `${counted(node.ranks, 'rank')} of the run on this node.`),
+        columns.map((column) => cell(`${column.layer} ${column.direction}`, bytesText(column.bytes[row]), `${column.layer} ${column.direction}: ${exactBytes(column.bytes[row])}. ${definitions.bytes}`))))))));
+};
+
+const damageSection = () => {
+  const { damage } = contents.layers;
+  if (!damage.damaged) return null;
+  return section('damage', 'Damage', 'Damage',
+    h('p', {}, `${counted(damage.events_read, 'event')} of ${countText(damage.events_expected)} were read. All numbers cover what could be read.`),
+    h('div', { class: 'wide' }, h('table', {}, h('thead', {}, h('tr', {}, ['Location', 'Expected', 'Read'].map((text) => h('th', { scope: 'col' }, text)), h('th', { scope: 'col', class: 'name' }, 'Why'))),
+      h('tbody', {}, damage.locations.map((place) => h('tr', {}, h('td', {}, String(place.location)), h('td', {}, countText(place.events_expected)), h('td', {}, countText(place.events_read)), h('td', { class: 'name' }, place.reason)))))),
+    contents.cut.damaged_locations ? h('p', {}, `and ${countText(contents.cut.damaged_locations - damage.locations.length)} more locations`) : null);
+};
+
+const GLOSSARY_NAMES = { busy_s: 'busy', summed_s: 'summed', own_bytes: 'own', undefined_bytes_operations: 'bytes unknown', request_bytes: 'request', period_s: 'period', period_interval_s: 'interval', recurrence_s: 'recurrence', volume_per_period: 'bytes a period', r_io: 'I/O share', b_io: 'I/O rate', periodicity_score: 'score', fs_hz: 'sampling', attributed_amplification: 'amplification by attribution', hidden_bytes: 'hidden bytes', fan_out: 'fan-out', lag_s: 'lag', metadata_events: 'metadata events', set_aside: 'set aside' };
+const glossarySection = () => section('glossary', 'Glossary', 'What the numbers mean',
+  h('dl', { class: 'glossary' }, Object.entries(definitions).map(([key, text]) => [h('dt', {}, GLOSSARY_NAMES[key] || key), h('dd', {}, text)])));

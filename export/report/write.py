@@ -1,0 +1,108 @@
+"""Writing the report of a trace to a file."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from ...analysis.registry import DEFAULT_METHOD
+from ...layers.trace import Trace
+from ..atomic import atomic_file
+from ..comparison import compare_layers
+from ..comparison_document import comparison_document
+from ..layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
+from .contents import report_contents
+from .limits import Limits
+from .page import page
+
+MOST_BYTES: Final = 5_000_000
+"""Size that no report exceeds."""
+
+
+@dataclass(frozen=True)
+class WrittenReport:
+    """A report that was written.
+
+    Attributes
+    ----------
+    path : Path
+    bytes : int
+        Its size.
+    layers : tuple of str
+        Layers in it, highest first.
+    cut : mapping of str to int
+        Lists of which it does not show all, with the number of their entries.
+    """
+
+    path: Path
+    bytes: int
+    layers: tuple[str, ...]
+    cut: Mapping[str, int]
+
+
+def write_report(
+    trace: Trace,
+    path: str | os.PathLike[str],
+    *,
+    layers: str | Iterable[str] | None = None,
+    traffic: str = "all",
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+    most_bytes: int = MOST_BYTES,
+    progress: Callable[[int, int], None] | None = None,
+) -> WrittenReport:
+    """Write a page that shows a trace: one HTML file that loads nothing.
+
+    A page that would be too large is made anew with limits half as large, until it is not.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its window and its selection of files count.
+    path : path
+        An existing file is replaced once the new one is complete.
+    layers : str or iterable of str, optional
+        Names of the layers to show; default: all.
+    traffic : {"all", "own", "inherited"}
+        Which traffic curves and periods are of; statistics and the timeline are of all.
+    method : str
+        How periods are detected.
+    fs : float or "auto"
+        Sampling frequency in Hz for that.
+    most_bytes : int
+        Size that the page does not exceed, unless the limits are down to a few entries each.
+    progress : callable, optional
+        Called with the layers done and the layers in total.
+
+    Raises
+    ------
+    SelectionError
+        If there is no such layer, traffic or method, or `fs` makes no sense.
+    OutputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> write_report(open_trace("fixtures/ckpt4"), "report.html").layers  # doctest: +SKIP
+    ('MPI-IO', 'ISOC', 'POSIX')
+    """
+    names = (layers,) if isinstance(layers, str) else tuple(layers or ())
+    chosen = chosen_layers(trace, names)
+    periods: list[LayerPeriod] = []
+    for done, layer in enumerate(chosen):
+        if progress is not None:
+            progress(done, len(chosen))
+        periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
+    comparison = comparison_document(compare_layers(trace, names, DIRECTIONS, method, fs))
+    title = f"iostrata: {trace.path.parent.name or trace.path.name}"
+    limits = Limits()
+    with atomic_file(path) as temporary:
+        while True:
+            contents = report_contents(trace, chosen, periods, comparison, limits)
+            text = page(contents, title).encode()
+            if len(text) <= most_bytes or limits == limits.halved():
+                break
+            limits = limits.halved()
+        temporary.write_bytes(text)
+    return WrittenReport(Path(path), len(text), tuple(layer.name for layer in chosen), contents["cut"])

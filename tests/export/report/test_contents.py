@@ -1,0 +1,219 @@
+"""What the page holds: the documents of ``--json``, and drawings that keep volumes, extremes and counts."""
+
+import json
+import re
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from iostrata.analysis.detect import detect_period
+from iostrata.export.comparison import compare_layers
+from iostrata.export.comparison_document import comparison_document
+from iostrata.export.documents import handles_document, layers_document, periods_document
+from iostrata.export.json_text import json_text
+from iostrata.export.layer_periods import chosen_layers, layer_periods
+from iostrata.export.report.contents import report_contents
+from iostrata.export.report.curves import envelope
+from iostrata.export.report.heat_map import volume_grid
+from iostrata.export.report.limits import Limits
+from iostrata.export.report.packing import Names, shortened, without_long_text
+from iostrata.export.report.page import SCRIPTS, page
+from iostrata.export.report.write import MOST_BYTES, write_report
+from iostrata.layers.signal import step_signal
+from iostrata.layers.trace import Trace
+
+TYPES = {"u1": "<u1", "u2": "<u2", "u4": "<u4", "i4": "<i4", "f4": "<f4", "f8": "<f8"}
+
+
+def unpacked(column: dict[str, str]) -> np.ndarray:
+    return np.frombuffer(b64decode(column["data"]), TYPES[column["type"]])
+
+
+def contents_of(path: Path) -> Any:
+    found = re.search(r'<script type="application/json" id="contents">(.*?)</script>', path.read_text())
+    assert found
+    return json.loads(found[1])
+
+
+def through_json(document: dict[str, Any]) -> Any:
+    return json.loads(json_text(document))
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "mixed4", "broken_race_corruption", "threads2"])
+def test_the_numbers_are_those_of_the_json_documents(reports, trace_of, name):
+    contents, trace = contents_of(reports(name)), trace_of(name)
+    layers = chosen_layers(trace)
+    assert contents["layers"] == through_json(layers_document(trace, layers))
+    document = through_json(periods_document(trace, list(layer_periods(layers))))
+    assert contents["periods"]["layers"] == document["layers"]
+    comparison = through_json(comparison_document(compare_layers(trace)))
+    for name in ("findings", "hidden"):
+        assert contents["compare"][name] == comparison[name]
+    assert len(contents["compare"]["pairs"]) == len(comparison["pairs"])
+    for shown, pair in zip(contents["compare"]["pairs"], comparison["pairs"], strict=True):
+        assert {key: pair[key] for key in shown} == shown
+        assert {"lower_bytes", "amplification", "fan_out", "verdict", "lag_s", "movers_beneath_call"} <= set(shown)
+    handles = {handle["id"]: handle for handle in through_json(handles_document(trace))["handles"]}
+    shown = contents["handles"]["handles"]
+    assert shown["id"]
+    for row, identity in enumerate(shown["id"]):
+        for key in ("operations", "bytes_read", "bytes_written", "subtree_operations", "ranks", "metadata_events"):
+            assert shown[key][row] == handles[identity][key]
+        above = shown["parent"][row]
+        assert handles[identity]["parent"] == (None if above < 0 else shown["id"][above])
+    assert {handle["id"] for handle in handles.values() if handle["set_aside"] is None} <= set(shown["id"])
+
+
+def test_the_drawings_add_up_to_the_bytes_of_the_layers(reports):
+    contents = contents_of(reports("ncckpt4"))
+    moved = {(entry["layer"], entry["direction"]): entry["bytes"] for entry in contents["layers"]["layers"]}
+    for curve in contents["curves"]:
+        edges = unpacked(curve["edges"]) if curve["exact"] else np.linspace(*curve["window_s"], curve["count"] + 1)
+        volume = float((unpacked(curve["mean"]).astype(float) * np.diff(edges)).sum())
+        assert volume == pytest.approx(moved[curve["layer"], curve["direction"]], rel=1e-5)
+    for heat in contents["heat"]["maps"]:
+        steps = unpacked(heat["cells"]).astype(float)
+        ratio = heat["largest"] / heat["smallest"]
+        volume = np.where(steps > 0, heat["smallest"] * ratio ** ((steps - 1) / 65534), 0).sum()
+        assert volume == pytest.approx(moved[heat["layer"], heat["direction"]], rel=1e-3)
+    for column in contents["nodes"]["columns"]:
+        assert sum(column["bytes"]) == moved[column["layer"], column["direction"]]
+    rows = contents["timeline"]["rows"]
+    names = contents["names"]
+    for layer in {name for name, _ in moved}:
+        total = sum(volume for row, volume in zip(rows["layer"], rows["bytes"], strict=True) if names[row] == layer)
+        assert total == sum(volume for (name, _), volume in moved.items() if name == layer)
+    for sizes in contents["sizes"]:
+        operations = sum(sizes["operations"]) + sizes["empty_operations"] + sizes["unknown_operations"]
+        entry = next(
+            entry
+            for entry in contents["layers"]["layers"]
+            if (entry["layer"], entry["direction"]) == (sizes["layer"], sizes["direction"])
+        )
+        assert operations == entry["operations"]
+
+
+@pytest.mark.parametrize("bins", [1, 7, 64])
+def test_an_envelope_keeps_the_volume_and_the_extremes(bins):
+    random = np.random.default_rng(3)
+    start = np.sort(random.uniform(0, 10, 200))
+    length = random.exponential(0.05, 200) * (random.uniform(size=200) > 0.2)  # some are impulses
+    signal = step_signal(start, np.minimum(start + length, 10.0), random.uniform(1, 100, 200), window=(0.0, 10.0))
+    shown = envelope(signal, most_steps=10, bins=bins)
+    assert not shown.exact
+    assert len(shown.mean) == bins
+    assert (shown.mean * np.diff(shown.edges)).sum() == pytest.approx(signal.volume)
+    for place in range(bins):
+        inside = (signal.times[:-1] < shown.edges[place + 1]) & (signal.times[1:] > shown.edges[place])
+        assert shown.high[place] == signal.values[inside].max()
+        assert shown.low[place] == signal.values[inside].min()
+
+
+def test_a_short_signal_without_impulses_is_kept_as_it_is():
+    signal = step_signal([0.0, 2.0], [1.0, 3.0], [10, 20], window=(0.0, 4.0))
+    shown = envelope(signal, most_steps=4, bins=2)
+    assert shown.exact
+    assert shown.mean is signal.values
+
+
+def test_the_grid_spreads_operations_over_their_time(make_trace):
+    trace = make_trace(
+        [("POSIX", "/a", -1)],
+        [
+            {"begin": 0, "end": 500, "moved": 100},
+            {"begin": 250, "end": 250, "moved": 7, "process": 1},
+            {"begin": 900, "end": 1000, "moved": 30, "process": 1},
+        ],
+    )
+    grid = volume_grid(trace.layers["POSIX"], "write", np.array([0, 1, -1]), 2, 4)
+    np.testing.assert_allclose(grid, [[50, 50, 0, 0], [0, 7, 0, 30]])
+
+
+def test_what_is_left_out_is_counted(trace_of):
+    trace = trace_of("ior384")
+    layers = chosen_layers(trace)
+    few = Limits(rows=20, handles=9, phases=3, curves=1, drawn_phases=4)
+    contents = report_contents(trace, layers, list(layer_periods(layers)), None, few)
+    assert contents["cut"]["curves"] == 2
+    assert contents["cut"]["MPI-IO read phases"] > 3
+    strip = contents["curves"][0]["phases"]
+    assert strip["total"] == contents["cut"]["MPI-IO read phases"]
+    assert len(unpacked(strip["start"])) == -(-strip["total"] // strip["together"]) <= 4
+    rows = contents["timeline"]["rows"]
+    assert not contents["timeline"]["by_file"]
+    assert contents["timeline"]["ranks_a_row"] == 20
+    assert len(rows["rank"]) == 20
+    assert rows["last_rank"][-1] == 383
+    assert sum(rows["operations"]) == 61440
+    assert len(contents["handles"]["handles"]["id"]) == 9
+    assert contents["handles"]["shown_total"] > 9
+
+
+def test_limits_go_down_to_a_floor():
+    limits = Limits()
+    for _ in range(30):
+        limits = limits.halved()
+    assert all(getattr(limits, field.name) == 8 for field in fields(limits))
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "ior384", "ckpt4_compiler_flush", "ckpt16"])
+def test_reports_of_real_archives_are_small(reports, name):
+    assert reports(name).stat().st_size <= 2_000_000
+
+
+def test_a_page_that_would_be_too_large_is_made_smaller(trace_of, tmp_path):
+    whole = write_report(trace_of("ior384"), tmp_path / "whole.html")
+    small = write_report(trace_of("ior384"), tmp_path / "small.html", most_bytes=whole.bytes // 2)
+    assert small.bytes <= whole.bytes // 2
+    assert small.path.stat().st_size == small.bytes
+    assert whole.bytes <= MOST_BYTES
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "&amp;", "\u2028", "\ud800", "a" * 10_000])
+def test_no_text_ends_the_element_that_holds_the_contents(text):
+    made = page({"text": text, text: 1}, text)
+    assert made.count("</script>") == 2
+    assert made.count("<!--") == 0
+    held = re.search(r'id="contents">(.*?)</script>', made)
+    assert held
+    assert held[1].isascii()
+    assert json.loads(held[1])["text"] == text.replace("\ud800", "\ufffd")
+
+
+def test_long_names_lose_their_middle_once():
+    names = Names(100)
+    assert names.numbers(["a", "b", "a"]) == [0, 1, 0]
+    number = names.number("x" * 5000 + "end")
+    kept = names.table()[number]
+    assert len(kept) <= 100
+    assert kept.endswith("end")
+    assert shortened(kept, 100) == kept
+    assert without_long_text({"k" * 200: ["v" * 200]}, 60) == {shortened("k" * 200, 60): [shortened("v" * 200, 60)]}
+
+
+def test_every_number_has_a_definition(reports):
+    contents = contents_of(reports("ncckpt4"))
+    folder = files("iostrata.export.report").joinpath("page")
+    code = "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
+    used = set(re.findall(r"definitions\.(\w+)", code)) | set(re.findall(r"say\(.*, '(\w+)'\)", code))
+    assert len(used) > 20
+    assert used <= set(contents["definitions"])
+
+
+def test_a_signal_without_a_period_says_why_at_the_top(make_trace, tmp_path):
+    trace = make_trace([("POSIX", "/a", -1)], [{"begin": 10, "end": 20, "moved": 5}])
+    written = write_report(trace, tmp_path / "one.html")
+    head = contents_of(written.path)["headline"]
+    assert head[0] == "The program wrote 5 B through POSIX, on 1 of 3 ranks."
+    result = detect_period(trace.layers["POSIX"].bandwidth("write"))
+    assert head[1].lower().endswith(result.reason.lower())
+
+
+def test_a_trace_without_application_files_has_a_report(make_trace: Callable[..., Trace], tmp_path: Path) -> None:
+    written = write_report(make_trace([("POSIX", "/proc/x", -1)]), tmp_path / "none.html")
+    assert contents_of(written.path)["headline"] == ["No bytes were moved on the selected files."]
