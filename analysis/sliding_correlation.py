@@ -85,7 +85,9 @@ def sliding_fit(x: Floats, y: NDArray[Any], window: int) -> SlidingFit:
     """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y)
     if a.ndim != 1 or a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise SelectionError(f"a correlation needs two rows of finite samples alike, not of shapes {a.shape}, {b.shape}")
+        raise SelectionError(
+            f"a correlation needs two rows of finite samples alike, not of shapes {a.shape}, {b.shape}"
+        )
     n, m = a.size, int(window)
     if not 2 <= m <= n:
         raise SelectionError(f"a window of {window!r} samples in a signal of {n}: give 2 up to that")
