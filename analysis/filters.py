@@ -17,11 +17,15 @@ from ..otf2io.errors import SelectionError
 
 if TYPE_CHECKING:
     from ..layers.sampling import Samples
+    from ..layers.step import StepSignal
 
 Floats = NDArray[np.float64]
 Kind = Literal["low", "high", "band"]
 
 MOST_ORDER = 12
+SAMPLES_PER_CUTOFF = 16.0
+"""Samples in a period of the highest cutoff, where the sampling frequency follows from the filter."""
+MOST_BINS = 2**20
 FORMS = "low:HZ, high:HZ or band:HZ:HZ"
 
 
@@ -138,3 +142,22 @@ def filter_samples(samples: Samples, form: Butterworth | str) -> Samples:
     """Filter samples by a `Butterworth` or its written form, and return them as samples at the same times."""
     chosen = form if isinstance(form, Butterworth) else Butterworth.parse(form)
     return replace(samples, values=chosen.apply(samples.values, samples.fs), abstraction_error=None)
+
+
+def filter_sampling(signal: StepSignal, form: Butterworth) -> float:
+    """Choose a sampling frequency in Hz for a filter: fine for the signal, and 16 samples in a period of the cutoff.
+
+    Raises
+    ------
+    SelectionError
+        If the cutoff would take more than 2^20 samples.
+    """
+    from ..layers.sampling import automatic_frequency
+
+    needed = SAMPLES_PER_CUTOFF * form.cutoff[-1]
+    if needed * signal.duration > MOST_BINS:
+        raise SelectionError(
+            f"filter {form} over {signal.duration:.6g} s takes {needed * signal.duration:.3g} samples, "
+            f"more than {MOST_BINS}: use a lower cutoff or a shorter window"
+        )
+    return max(automatic_frequency(signal), needed)

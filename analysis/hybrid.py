@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,16 @@ from numpy.typing import NDArray
 from ..otf2io.errors import SelectionError
 from .dominant import DominantFrequency, dominant_frequency
 from .results import Plain, plain
-from .spectrum import Spectrum, power_spectrum
+from .spectrum import power_spectrum
 from .validity import Validity, validity
 from .wavelets import approximation, decomposition_level, discrete_wavelet, largest_level
 
 Floats = NDArray[np.float64]
+
+MOST_CANDIDATES = 5
+"""Periods that are tried."""
+ENOUGH = 0.5
+"""Share of the run in which a period holds so that no other one is tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +67,11 @@ class Hybrid:
     def intervals(self) -> tuple[tuple[float, float], ...]:
         """Start and end in s of the intervals in which the period holds."""
         return self.validity.intervals if self.validity is not None else ()
+
+    @property
+    def share(self) -> float:
+        """Share of the run in which the period holds, in [0, 1]."""
+        return self.validity.share if self.validity is not None else 0.0
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the verdict in plain types, without the samples."""
@@ -157,49 +168,79 @@ def analyse_hybrid(
     Notes
     -----
     The level needs the period, and the period is that of the approximation: without both, the dominant frequency of
-    the samples gives the level, or, where none stands out, each level is tried, the coarsest first.
+    the samples gives the level. Where it holds for less than half of the run, the dominant frequencies of the samples
+    and of other levels are tried too, and the one that holds longest is taken.
     """
     discrete_wavelet(wavelet)
     times = start + (np.arange(samples.size) + 0.5) / fs
-    dominant = None
+    candidates: Iterable[_Candidate]
     if period is not None:
         used = decomposition_level(period, fs, samples.size, wavelet) if level is None else level
-        smooth = approximation(samples, used, wavelet)
-        reason = "The period was given."
+        candidates = [_Candidate(used, approximation(samples, used, wavelet), None, period, "The period was given.")]
     else:
-        used, smooth, dominant, spectrum = _dominant(samples, fs, wavelet, level, tolerance, threshold)
-        reason = dominant.reason
-        period = 1.0 / (dominant.line * spectrum.resolution) if dominant.line is not None else None
-    if period is None:
-        return Hybrid(times, samples, smooth, fs, wavelet, used, dominant, None, reason)
-    try:
-        holds = validity(smooth, samples, fs, period, start)
-    except SelectionError as error:
-        return Hybrid(times, samples, smooth, fs, wavelet, used, dominant, None, f"{reason} But {error}.")
-    if not holds.intervals:
-        reason += " But nowhere do three bursts follow each other at its distance."
-    return Hybrid(times, samples, smooth, fs, wavelet, used, dominant, holds, reason)
+        candidates = _candidates(samples, fs, wavelet, level, tolerance, threshold)
+    best: Hybrid | None = None
+    for one in candidates:
+        reason, holds = one.reason, None
+        if one.period is not None:
+            try:
+                holds = validity(one.approximation, samples, fs, one.period, start)
+                if not holds.intervals:
+                    reason += " But nowhere do its bursts follow each other often enough."
+            except SelectionError as error:
+                reason += f" But {error}."
+        found = Hybrid(times, samples, one.approximation, fs, wavelet, one.level, one.dominant, holds, reason)
+        if best is None or found.share > best.share:
+            best = found
+        if best.share >= ENOUGH:
+            break
+    assert best is not None
+    return best
 
 
-def _dominant(
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A period to try, and the approximation that shows it; without a period, why there is none."""
+
+    level: int
+    approximation: Floats
+    dominant: DominantFrequency | None
+    period: float | None
+    reason: str
+
+
+def _candidates(
     samples: Floats, fs: float, wavelet: str, level: int | None, tolerance: float, threshold: float
-) -> tuple[int, Floats, DominantFrequency, Spectrum]:
-    def at(used: int) -> tuple[int, Floats, DominantFrequency, Spectrum]:
+) -> Iterator[_Candidate]:
+    """Try levels, one at a time as they are asked for."""
+
+    def at(used: int) -> _Candidate:
         smooth = approximation(samples, used, wavelet)
         spectrum = power_spectrum(smooth, fs)
-        return used, smooth, dominant_frequency(spectrum, tolerance, threshold), spectrum
+        dominant = dominant_frequency(spectrum, tolerance, threshold)
+        period = 1.0 / (dominant.line * spectrum.resolution) if dominant.line is not None else None
+        return _Candidate(used, smooth, dominant, period, dominant.reason)
 
     if level is not None:
-        return at(level)
+        yield at(level)
+        return
+    known: set[float | None] = set()
     plainly = at(0)
-    if plainly[2].line is not None:
-        period = 1.0 / (plainly[2].line * plainly[3].resolution)
-        found = at(decomposition_level(period, fs, samples.size, wavelet))
-        return found if found[2].line is not None else plainly
+    if plainly.period is not None:
+        smoothed = at(decomposition_level(plainly.period, fs, samples.size, wavelet))
+        if smoothed.period is not None:
+            known.add(smoothed.period)
+            yield smoothed
+    if plainly.period not in known:
+        known.add(plainly.period)
+        yield plainly
     for used in range(largest_level(samples.size, wavelet), 0, -1):
-        found = at(used)
-        line = found[2].line
-        # What the level cannot show is no finding of it.
-        if line is not None and decomposition_level(samples.size / (line * fs), fs, samples.size, wavelet) >= used:
-            return found
-    return plainly
+        if len(known) >= MOST_CANDIDATES:
+            return
+        one = at(used)
+        # What the level cannot show, or the run has not three of, is no finding of it.
+        if one.period is None or one.period in known or 3 * one.period > samples.size / fs:
+            continue
+        if decomposition_level(one.period, fs, samples.size, wavelet, 4.0) >= used:
+            known.add(one.period)
+            yield one

@@ -21,6 +21,7 @@ SMALLEST_CHANGE = 1.1
 MOST_JITTER = 0.3
 EXTENT_WEIGHT = 4.0
 """Weight of the logarithm of the share of the window that a set of phases fills."""
+NEIGHBOURS, MOST_MISSING, MULTIPLE_WITHIN = 7, 3, 0.15
 LONGEST_GAP = 3.0
 """Periods between the phases of two stretches of one period that are still one regime."""
 DEEPEST = 3
@@ -44,9 +45,8 @@ class RegimePhases:
 
     @property
     def intervals(self) -> Floats:
-        """Times between starts in s, without those in which a phase is missing."""
-        every = self.train.intervals
-        return every[every <= 1.5 * np.median(every)]
+        """Times between starts in s; where phases are missing between two, divided by their number."""
+        return without_missing(self.train.intervals)
 
     @property
     def period(self) -> float:
@@ -76,8 +76,10 @@ def divide(intervals: Floats) -> list[tuple[int, int]]:
     -----
     The most probable partition of the logarithms (`iostrata.analysis.partition`), so that a factor counts the same
     for short periods and for long ones. Neighbouring stretches whose mean periods differ by less than a tenth are one
-    regime with a changing jitter: the closest two are joined until none are left.
+    regime with a changing jitter: the closest two are joined until none are left. Intervals in which a phase is
+    missing count as that many intervals (`without_missing`).
     """
+    intervals = without_missing(intervals)
     if intervals.size < 2 * FEWEST_INTERVALS:
         return [(0, intervals.size)]
     from .partition import partition
@@ -96,6 +98,31 @@ def divide(intervals: Floats) -> list[tuple[int, int]]:
     return list(zip(edges[:-1], edges[1:], strict=True))
 
 
+def without_missing(intervals: Floats) -> Floats:
+    """Divide intervals that are a small multiple of those around them, because phases between them are missing.
+
+    Parameters
+    ----------
+    intervals : float64 (n,)
+        Times between starts of phases in s, above 0.
+
+    Returns
+    -------
+    float64 (n,)
+        An interval within 15 % of two, three or four times the median of the seven around it, over that number.
+    """
+    if intervals.size < NEIGHBOURS:
+        return intervals
+    from numpy.lib.stride_tricks import sliding_window_view
+
+    usual = np.median(sliding_window_view(intervals, NEIGHBOURS), axis=1)
+    side = NEIGHBOURS // 2
+    usual = np.concatenate((np.full(side, usual[0]), usual, np.full(side, usual[-1])))
+    times = np.maximum(np.rint(intervals / usual), 1.0)
+    near = np.abs(intervals / (usual * times) - 1) <= MULTIPLE_WITHIN
+    return np.where(near & (times <= MOST_MISSING + 1), intervals / times, intervals)
+
+
 def regime_alikeness(train: PhaseTrain, window: float) -> float:
     """Return how well a set of phases describes a signal that may have regimes; the largest is to be taken.
 
@@ -111,7 +138,7 @@ def regime_alikeness(train: PhaseTrain, window: float) -> float:
         Length of the signal in s.
     """
     parts = divide(train.intervals)
-    spread = _pooled(train.intervals, parts)
+    spread = _pooled(without_missing(train.intervals), parts)
     least = min(spread, _pooled(train.bytes[:-1], parts), _pooled(train.cycle_bytes[:-1], parts))
     # Every cut costs a place, a mean and a variance.
     free = max(len(train) - 1 - 3 * (len(parts) - 1), 1)
@@ -162,12 +189,12 @@ def _found(times: Floats, cumulative: Floats, alpha: float, depth: int) -> list[
     best = max(trains, key=lambda train: regime_alikeness(train, window))
     trials = search_trials(best.contrast, len(trains))
     parts = divide(best.intervals)
-    # Each cut could have been anywhere.
+    # Each cut could have been anywhere, and intervals may have been divided or not.
     cuts = len(best) if len(parts) > 1 else 1
     regimes = []
     for first, stop in parts:
         train = best[first : stop + 1]
-        regime = RegimePhases(train, regularity_p_value(train.intervals, trials * cuts))
+        regime = RegimePhases(train, regularity_p_value(without_missing(train.intervals), 2 * trials * cuts))
         if regime.p_value <= alpha and regime.jitter <= MOST_JITTER:
             regimes.append(regime)
     if depth == 0:

@@ -18,7 +18,11 @@ LARGEST_STEP, SMALLEST_STEP = np.pi / 3, np.pi / 12
 Cosines the larger one apart correlate by a half. The smaller one is a 24th of the period.
 """
 FEWEST_PERIODS = 1.6
-"""Shortest stretch of neighbouring windows, in periods: three bursts, of which the outer ones lie within noise."""
+"""Shortest distance of the first burst of a stretch from its last, in periods: three bursts, imprecisely placed."""
+SMALLEST_CHANGE = 0.1
+"""Change of phase in rad below which two windows are in step whatever their number: what sampling alone makes."""
+CHANCE = 0.3
+"""Expected number of stretches without a period that are as long as those taken for valid."""
 REFINEMENTS = 6
 CORRECTIONS = 2
 """How often the frequency is corrected by the windows that were found valid."""
@@ -95,7 +99,8 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
     pass, which gives the cosine that fits it best: amplitude and phase. The period holds at a time when the window
     before and the window after it show it with at least 0.4 of the usual amplitude, and the cosine of one correlates
     with that of the other by at least a half. That makes stretches from one burst to another; those within a period
-    of each other and in step are joined, as in the paper; of at least three bursts they are valid. A valid interval
+    of each other and in step are joined, as in the paper; of at least three bursts, and longer than chance would have them, they are
+    valid. A valid interval
     begins with its first burst, and ends half a period, the cosine's trough, after the middle of its last burst.
     """
     window = round(period * fs) if np.isfinite(period) else 0
@@ -244,7 +249,12 @@ def _interval(
         turns = np.ceil((at / fs - peak) * frequency - 1e-9)
         peaks.append(peak + turns / frequency)
     one, other = peaks
-    if (other - one) / own < FEWEST_PERIODS:
+    # Without a period the phase of the next window is anywhere on the circle, so it is within the largest change here
+    # by a chance of that over π, each time.
+    changes = np.abs(np.angle(np.exp(1j * np.diff(phase[early : late + 1 : window]))))
+    largest = max(float(changes.max()), SMALLEST_CHANGE) if changes.size else np.pi
+    chance = samples.size / window * (largest / np.pi) ** round((other - one) / own)
+    if (other - one) / own < FEWEST_PERIODS or chance > CHANCE:
         return None
     end = min(other + 0.5 * own, samples.size / fs)
     return (max(one - _rise(samples, fs, one, other, own), 0.0), end), own

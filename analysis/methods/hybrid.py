@@ -82,11 +82,7 @@ def detect(
     regimes = _regimes(found, signal.window)
     phases: tuple[Phase, ...] = ()
     if period is not None:
-        slack = 0.25 * period
-        every = substantial_phases(signal, period)
-        phases = tuple(
-            phase for phase in every if any(stay.start - slack <= phase.start <= stay.end for stay in regimes)
-        )
+        phases = _within(substantial_phases(signal, period), regimes, 0.25 * period)
     sure = found.dominant.confidence if period is not None and found.dominant is not None else 0.0
     mean_distance, jitter = recurrence(phases)
     interval = _interval(period, 1.0 / (len(samples) / samples.fs)) if period is not None else None
@@ -107,6 +103,17 @@ def detect(
         reason=found.reason,
         evidence=_evidence(found),
     )
+
+
+def _within(phases: tuple[Phase, ...], regimes: tuple[Regime, ...], slack: float) -> tuple[Phase, ...]:
+    """Keep the phases that begin in a regime, or shortly before one."""
+    if not regimes:
+        return ()
+    at = np.array([phase.start for phase in phases])
+    lows, highs = np.array([(stay.start, stay.end) for stay in regimes]).T
+    regime = np.searchsorted(lows - slack, at, side="right") - 1
+    inside = (regime >= 0) & (at <= highs[np.maximum(regime, 0)])
+    return tuple(phases[row] for row in np.flatnonzero(inside).tolist())
 
 
 def _regimes(found: Hybrid, window: tuple[float, float]) -> tuple[Regime, ...]:
