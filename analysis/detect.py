@@ -109,9 +109,7 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_MET
     return result
 
 
-def _signal_of(
-    values: npt.NDArray[np.float64], fs: float, start: float, unit: str
-) -> tuple[StepSignal, float]:
+def _signal_of(values: npt.NDArray[np.float64], fs: float, start: float, unit: str) -> tuple[StepSignal, float]:
     """Make a step signal of samples, and say what was taken off them so that none is negative."""
     from ..layers.signal import StepSignal
 

@@ -112,8 +112,10 @@ class Butterworth:
             half = np.sqrt(0.25 * width**2 + w[0] * w[1])
             w = np.array([half - 0.5 * width, half + 0.5 * width])
         normalised = 2 / np.pi * np.arctan(w)
-        kind = {"low": "lowpass", "high": "highpass", "band": "bandpass"}[self.kind]
-        return np.asarray(butter(self.order, normalised if w.size == 2 else normalised[0], kind, output="sos"))
+        kinds: dict[str, Literal["lowpass", "highpass", "bandpass"]]
+        kinds = {"low": "lowpass", "high": "highpass", "band": "bandpass"}
+        edges: Floats = normalised if normalised.size == 2 else normalised[0]
+        return np.asarray(butter(self.order, edges, kinds[self.kind], output="sos"), dtype=np.float64)
 
     def apply(self, values: Floats, fs: float) -> Floats:
         """Filter samples forwards and backwards, which leaves every phase where it is.

@@ -86,7 +86,7 @@ class Hybrid:
         }
 
     def to_xarray(self) -> Any:
-        """Return an ``xarray.Dataset``: signal and approximation on ``time``, correlation on ``window``; needs xarray."""
+        """Return an ``xarray.Dataset``: the signal on ``time``, the correlation on ``window``; needs xarray."""
         import xarray
 
         columns = {"samples": ("time", self.samples), "approximation": ("time", self.approximation)}
@@ -172,7 +172,7 @@ def analyse_hybrid(
     and of other levels are tried too, and the one that holds longest is taken.
     """
     discrete_wavelet(wavelet)
-    times = start + (np.arange(samples.size) + 0.5) / fs
+    times: Floats = np.asarray(start + (np.arange(samples.size) + 0.5) / fs, dtype=np.float64)
     candidates: Iterable[_Candidate]
     if period is not None:
         used = decomposition_level(period, fs, samples.size, wavelet) if level is None else level
@@ -224,16 +224,15 @@ def _candidates(
     if level is not None:
         yield at(level)
         return
-    known: set[float | None] = set()
     plainly = at(0)
+    known = {plainly.period}
     if plainly.period is not None:
         smoothed = at(decomposition_level(plainly.period, fs, samples.size, wavelet))
         if smoothed.period is not None:
             known.add(smoothed.period)
             yield smoothed
-    if plainly.period not in known:
-        known.add(plainly.period)
-        yield plainly
+    # Of the same period too: bursts much shorter than a coefficient are placed better by the samples.
+    yield plainly
     for used in range(largest_level(samples.size, wavelet), 0, -1):
         if len(known) >= MOST_CANDIDATES:
             return

@@ -7,8 +7,9 @@ likelihood (for instance Murphy 2007, eq. 95, with the prior mean at 0)
     ln p = ln Γ(a + m/2) − ln Γ(a) + a ln b − (a + m/2) ln b' + ½ ln(κ / (κ + m)) − m/2 ln 2π,
     b' = b + S/2 + κ m x̄² / (2 (κ + m)).
 
-A cut costs ln n besides: it could have been anywhere. Nothing else is to be chosen; how many cuts there are follows, and
-a short stretch that is alike by chance is weighed as what it is, unlike with a likelihood at its maximum and a penalty.
+A cut costs ln n besides: it could have been anywhere. Nothing else is to be chosen; how many cuts there are follows,
+and a short stretch that is alike by chance is weighed as what it is, unlike with a likelihood at its maximum and a
+penalty.
 
 The module needs numba; import it inside the function that uses it.
 """
@@ -17,7 +18,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from ..layers.intervals import compiled
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
@@ -85,7 +87,7 @@ def _constants(count: int, kappa: float, rate: float) -> Floats:
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _evidence(
     sums: Floats, squares: Floats, constants: Floats, kappa: float, rate: float, first: int, stop: int
 ) -> float:
@@ -96,7 +98,7 @@ def _evidence(
     return float(constants[m] - (SHAPE + 0.5 * m) * math.log(posterior))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def best_cuts(
     sums: Floats,
     squares: Floats,
@@ -118,9 +120,7 @@ def best_cuts(
                 break
             if best[begin] == -np.inf:
                 continue
-            value = best[begin] + _evidence(
-                sums, squares, constants, kappa, rate, positions[begin], positions[end]
-            )
+            value = best[begin] + _evidence(sums, squares, constants, kappa, rate, positions[begin], positions[end])
             if begin > 0:
                 value -= penalty
             if value > best[end]:
@@ -136,10 +136,8 @@ def best_cuts(
     return cuts[:found][::-1].copy()
 
 
-@njit(cache=True, nogil=True)
-def split_gains(
-    sums: Floats, squares: Floats, constants: Floats, kappa: float, rate: float, fewest: int
-) -> Floats:
+@compiled
+def split_gains(sums: Floats, squares: Floats, constants: Floats, kappa: float, rate: float, fewest: int) -> Floats:
     """Return, for each row, the largest gain in evidence of a split there, where it is the best split of a window.
 
     Windows are of lengths n, n/√2, n/2, … and each overlaps half of the next of its length.
@@ -148,10 +146,10 @@ def split_gains(
     gains = np.zeros(count + 1)
     length = float(count)
     while length >= 2 * fewest:
-        size = int(math.ceil(length))
-        steps = max(1, int(math.ceil(2.0 * (count - size) / length)) + 1)
+        size = math.ceil(length)
+        steps = max(1, math.ceil(2.0 * (count - size) / length) + 1)
         for step in range(steps):
-            first = 0 if steps == 1 else int(round(step * (count - size) / (steps - 1)))
+            first = 0 if steps == 1 else round(step * (count - size) / (steps - 1))
             stop = first + size
             whole = _evidence(sums, squares, constants, kappa, rate, first, stop)
             at, most = 0, 0.0

@@ -141,7 +141,7 @@ def reconstruct(samples: Samples, components: int = 10) -> Components:
     sum_of_lines[order + 1] = lines[order]
     error = float(np.mean((values - np.fft.irfft(sum_of_lines, count)) ** 2)) if count > 1 else 0.0
     return Components(
-        frequency=(order + 1) * spectrum.resolution,
+        frequency=spectrum.frequencies[order + 1],
         amplitude=amplitude[order],
         phase=np.angle(lines[order]),
         mean=float(spectrum.coefficients[0].real) / count,

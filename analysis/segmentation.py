@@ -95,7 +95,7 @@ def divide(intervals: Floats) -> list[tuple[int, int]]:
         if change[closest] >= np.log(SMALLEST_CHANGE):
             break
         del edges[closest + 1]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def without_missing(intervals: Floats) -> Floats:
@@ -215,17 +215,17 @@ def _goes_on(before: RegimePhases, after: RegimePhases) -> bool:
 def _joined(before: RegimePhases, after: RegimePhases) -> RegimePhases:
     one, other = before.train, after.train
     later = other.start > one.start[-1]
-    columns = (
-        np.concatenate((getattr(one, name), getattr(other, name)[later]))
-        for name in ("start", "end", "bytes", "cycle_bytes")
+    train = PhaseTrain(
+        np.concatenate((one.start, other.start[later])),
+        np.concatenate((one.end, other.end[later])),
+        np.concatenate((one.bytes, other.bytes[later])),
+        np.concatenate((one.cycle_bytes, other.cycle_bytes[later])),
+        min(one.contrast, other.contrast),
     )
-    train = PhaseTrain(*columns, contrast=min(one.contrast, other.contrast))
     return RegimePhases(train, min(before.p_value, after.p_value))
 
 
-def _unexplained(
-    train: PhaseTrain, regimes: list[RegimePhases], start: float, end: float
-) -> list[tuple[float, float]]:
+def _unexplained(train: PhaseTrain, regimes: list[RegimePhases], start: float, end: float) -> list[tuple[float, float]]:
     """Return the stretches beside and between regimes in which there would have been room for another phase."""
     if not regimes:
         return []

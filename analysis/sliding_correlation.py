@@ -52,7 +52,7 @@ def sliding_correlation(x: Floats, y: Floats, window: int) -> Floats:
     Examples
     --------
     >>> sliding_correlation(np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.array([1.0, 3.0, 1.0, 0.0, 1.0]), 3)
-    array([0.97..., 0.86..., 0.        ])
+    array([1.        , 0.94491118, 0.        ])
     """
     result: Floats = sliding_fit(x, y, window).correlation
     return result
@@ -158,7 +158,7 @@ def _rounding(deviation: NDArray[Any], centre: NDArray[Any], block: NDArray[np.i
     """Bound what rounding leaves, for each sample, of a variance of zero in the two blocks of a window."""
     eps = np.finfo(np.float64).eps
     bound = 16 * eps * (_square(deviation).max(axis=1) + _square(4 * eps**0.5 * centre[:, 0]) * eps)
-    return np.maximum(bound[block], bound[np.minimum(block + 1, bound.size - 1)])
+    return np.asarray(np.maximum(bound[block], bound[np.minimum(block + 1, bound.size - 1)]))
 
 
 def _cumulative(x: Floats, y: NDArray[Any], centre_x: Floats, centre_y: NDArray[Any]) -> _Parts:

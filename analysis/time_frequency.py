@@ -188,6 +188,6 @@ def short_time_fourier(samples: Samples, window: float | None = None, overlap: f
     for column, piece in enumerate(pieces):
         mean = np.average(piece, weights=weights)
         amplitude[:, column] = np.abs(np.fft.rfft((piece - mean) * weights))[1 : m // 2 + 1] * 2 / weights.sum()
-    frequencies = np.arange(1, m // 2 + 1) * fs / m
-    times = samples.start + (starts + 0.5 * m) / fs
+    frequencies = np.asarray(np.arange(1, m // 2 + 1) * fs / m, dtype=np.float64)
+    times = np.asarray(samples.start + (starts + 0.5 * m) / fs, dtype=np.float64)
     return TimeFrequency("STFT", times, frequencies, amplitude, np.zeros(frequencies.size), samples.unit)

@@ -99,9 +99,9 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
     pass, which gives the cosine that fits it best: amplitude and phase. The period holds at a time when the window
     before and the window after it show it with at least 0.4 of the usual amplitude, and the cosine of one correlates
     with that of the other by at least a half. That makes stretches from one burst to another; those within a period
-    of each other and in step are joined, as in the paper; of at least three bursts, and longer than chance would have them, they are
-    valid. A valid interval
-    begins with its first burst, and ends half a period, the cosine's trough, after the middle of its last burst.
+    of each other and in step are joined, as in the paper; of at least three bursts, and longer than chance would have
+    them, they are valid. A valid interval begins with its first burst, and ends half a period, the cosine's trough,
+    after the middle of its last burst.
     """
     window = round(period * fs) if np.isfinite(period) else 0
     if not (window >= 4 and 2 * window <= signal.size):
@@ -122,9 +122,10 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
         valid, tolerated = _valid_pairs(fit.slope, window)
     runs = _joined(valid, fit.slope, window, tolerated)
 
-    middles = (np.arange(fit.slope.size) + 0.5 * window) / fs
+    middles: Floats = np.asarray((np.arange(fit.slope.size) + 0.5 * window) / fs, dtype=np.float64)
     phase = np.angle(fit.slope)
-    intervals, periods = [], []
+    intervals: list[tuple[float, float]] = []
+    periods: list[float] = []
     for first, last in runs:
         found = _interval(samples, fs, phase, frequency, window, first, last)
         if found is not None:

@@ -1,6 +1,6 @@
 """The own partition against the change-point library ruptures, on trains of intervals.
 
-    pip install ruptures; PYTHONPATH=benchmarks python benchmarks/regimes/change_point_study.py
+pip install ruptures; PYTHONPATH=benchmarks python benchmarks/regimes/change_point_study.py
 """
 
 import time
@@ -56,7 +56,10 @@ def main() -> None:
         "ruptures, kernel (rbf)": by_ruptures("rbf"),
     }
     methods["iostrata"](np.ones(16))
-    lines = ["| trains | method | right number | cuts within one interval | stationary split | ms a train |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| trains | method | right number | cuts within one interval | stationary split | ms a train |",
+        "|---|---|---|---|---|---|",
+    ]
     for kind in KINDS:
         for name, cut in methods.items():
             right, near, cuts, split, seconds, count = 0, 0, 0, 0, 0.0, 0

@@ -1,6 +1,6 @@
 """Fourier fit against the plain sum of lines, on noisy and off-grid signals (Frontiers'25, §6.2: 31 % less error).
 
-    PYTHONPATH=benchmarks python benchmarks/regimes/fit_study.py
+PYTHONPATH=benchmarks python benchmarks/regimes/fit_study.py
 """
 
 import numpy as np
@@ -24,7 +24,9 @@ def made(kind: str, seed: int) -> np.ndarray:
     if kind == "noise alone":
         return rng.exponential(100, LENGTH)
     if kind == "cosines":
-        waves = [rng.uniform(20, 100) * np.cos(2 * np.pi * times / rng.uniform(5, 60) + rng.uniform(0, 6)) for _ in "abc"]
+        waves = [
+            rng.uniform(20, 100) * np.cos(2 * np.pi * times / rng.uniform(5, 60) + rng.uniform(0, 6)) for _ in "abc"
+        ]
         return 200 + np.sum(waves, axis=0) + rng.normal(0, 10, LENGTH)
     starts = np.arange(rng.uniform(0, period), LENGTH, period)
     if kind == "bursts with jitter":
@@ -32,13 +34,18 @@ def made(kind: str, seed: int) -> np.ndarray:
     heights = rng.normal(200, 20, starts.size)
     values = np.zeros(LENGTH)
     for start, height in zip(starts, heights, strict=True):
-        values += height * np.clip(np.minimum(times + 0.5, start + duty * period) - np.maximum(times - 0.5, start), 0, 1)
+        values += height * np.clip(
+            np.minimum(times + 0.5, start + duty * period) - np.maximum(times - 0.5, start), 0, 1
+        )
     return values + (rng.exponential(20, LENGTH) if kind == "bursts with noise" else 0)
 
 
 def main() -> None:
     """Measure and write the section."""
-    lines = ["| signal | components | mean reduction of the error | median | least | worse |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| signal | components | mean reduction of the error | median | least | worse |",
+        "|---|---|---|---|---|---|",
+    ]
     for kind in KINDS:
         for components in COMPONENTS:
             found = []

@@ -1,6 +1,6 @@
 """When a period holds: the two experiments of the Frontiers'25 paper rebuilt, and the time of the hybrid, beside FTIO.
 
-    PYTHONPATH=benchmarks python benchmarks/regimes/hybrid_study.py --ftio-environment build/ftio
+PYTHONPATH=benchmarks python benchmarks/regimes/hybrid_study.py --ftio-environment build/ftio
 """
 
 import argparse
@@ -34,7 +34,13 @@ def job_of(experiment: Experiment) -> dict:
     signal = signal_of(experiment)
     bandwidth = [*signal.values.tolist(), 0.0]
     level = LEVELS[experiment.name]
-    return {"kind": "hybrid", "time": signal.times.tolist(), "bandwidth": bandwidth, "fs": experiment.fs, "level": level}
+    return {
+        "kind": "hybrid",
+        "time": signal.times.tolist(),
+        "bandwidth": bandwidth,
+        "fs": experiment.fs,
+        "level": level,
+    }
 
 
 def row(name: str, scores: np.ndarray, periods: list[float | None], truth: float) -> str:
@@ -78,7 +84,8 @@ def timing(environment: Path) -> str:
         "| samples | FTIO, sliding loop (s) | iostrata, sliding correlation (s) | iostrata, whole hybrid (s) |",
         "|---|---|---|---|",
     ]
-    for size, seconds in zip((*BOTH, OURS), [*(f"{t:.2f}" for t in theirs), f"{slope * OURS:.0f} (extrapolated)"]):
+    peers = [*(f"{t:.2f}" for t in theirs), f"{slope * OURS:.0f} (extrapolated)"]
+    for size, seconds in zip((*BOTH, OURS), peers, strict=True):
         samples = np.random.default_rng(0).exponential(size=size)
         wave = np.cos(2 * np.pi * np.arange(size) / WINDOW)
         begin = time.perf_counter()
@@ -89,7 +96,8 @@ def timing(environment: Path) -> str:
         begin = time.perf_counter()
         result = detect_period(bursts, "hybrid", 1.0)
         whole = time.perf_counter() - begin
-        assert result.period is not None and abs(result.period - WINDOW) < 0.01
+        assert result.period is not None
+        assert abs(result.period - WINDOW) < 0.01
         lines.append(f"| {size:,} | {seconds} | {correlation:.3f} | {whole:.2f} |")
     return "\n".join(lines)
 

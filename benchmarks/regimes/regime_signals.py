@@ -43,8 +43,8 @@ class Run:
 def make_run(seed: int, regimes: int) -> Run:
     """Make a run of some regimes, each of 8 to 24 cycles.
 
-    Neighbouring periods have a ratio of 1.2 to 5 (log-uniform, up or down). Jitter is up to 5 %, either of the time from
-    burst to burst or of each burst about its place on a clock. Duty cycles are 2 to 50 % and, like the volume of a
+    Neighbouring periods have a ratio of 1.2 to 5 (log-uniform, up or down). Jitter is up to 5 %, either of the time
+    from burst to burst or of each burst about its place on a clock. Duty cycles are 2 to 50 % and, like the volume of a
     burst, of each regime by itself or of the whole run.
     """
     rng = np.random.default_rng([seed, regimes])

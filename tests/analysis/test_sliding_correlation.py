@@ -47,8 +47,9 @@ def test_a_huge_burst_costs_later_windows_nothing(window: int) -> None:
     # Two blocks after the burst nothing of it is left.
     after = slice(210 + 2 * window, None)
     np.testing.assert_allclose(found[after], expected[after], atol=1e-12)
-    np.testing.assert_allclose(found[: 200 - 2 * window or None][: max(0, 200 - 2 * window)],
-                               expected[: max(0, 200 - 2 * window)], atol=1e-12)
+    np.testing.assert_allclose(
+        found[: 200 - 2 * window or None][: max(0, 200 - 2 * window)], expected[: max(0, 200 - 2 * window)], atol=1e-12
+    )
     assert np.abs(found).max() <= 1
 
 

@@ -79,13 +79,18 @@ def test_an_option_out_of_range_is_refused(options: dict[str, object]) -> None:
         detect_period(train(5 + 20.0 * np.arange(20), 4.0, 405.0), "hybrid", 2.0, **options)
 
 
-@pytest.mark.parametrize(("archive", "layer"), [("ckpt4", "MPI-IO"), ("ncckpt4", "netCDF"), ("ckpt16", "POSIX")])
-def test_real_checkpoints_have_their_period(fixtures: Path, archive: str, layer: str) -> None:
+@pytest.mark.parametrize(
+    ("archive", "layer"),
+    [("ckpt4", "MPI-IO"), ("ncckpt4", "netCDF"), ("ckpt16", "POSIX"), ("ncckpt8", "POSIX"), ("mixed4", "POSIX")],
+)
+def test_real_checkpoints_have_their_period_where_they_are(fixtures: Path, archive: str, layer: str) -> None:
     signal = open_trace(fixtures / archive).layers[layer].bandwidth("write")
     hybrid, auto = detect_period(signal, "hybrid"), detect_period(signal, "auto")
     assert auto.period is not None
     assert hybrid.period == pytest.approx(auto.period, rel=0.05)
-    assert hybrid.evidence["valid_share"] > 0.6
+    assert len(hybrid.regimes) == 1
+    assert hybrid.regimes[0].start == pytest.approx(auto.phases[0].start, abs=1.1 * auto.period)
+    assert hybrid.regimes[0].end == pytest.approx(auto.phases[-1].end, abs=1.1 * auto.period)
 
 
 def test_data_and_plot() -> None:
