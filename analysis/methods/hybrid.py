@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -79,11 +80,11 @@ def detect(
         threshold=threshold,
     )
     period = found.period
-    regimes = _regimes(found, signal.window)
+    sure = found.dominant.confidence if period is not None and found.dominant is not None else 0.0
+    regimes = _regimes(found, signal.window, sure)
     phases: tuple[Phase, ...] = ()
     if period is not None:
-        phases = _within(substantial_phases(signal, period), regimes, 0.25 * period)
-    sure = found.dominant.confidence if period is not None and found.dominant is not None else 0.0
+        phases, regimes = _within(substantial_phases(signal, period), regimes, 0.25 * period)
     mean_distance, jitter = recurrence(phases)
     interval = _interval(period, 1.0 / (len(samples) / samples.fs)) if period is not None else None
     return PeriodResult(
@@ -105,22 +106,26 @@ def detect(
     )
 
 
-def _within(phases: tuple[Phase, ...], regimes: tuple[Regime, ...], slack: float) -> tuple[Phase, ...]:
-    """Keep the phases that begin in a regime, or shortly before one."""
-    if not regimes:
-        return ()
+def _within(
+    phases: tuple[Phase, ...], regimes: tuple[Regime, ...], slack: float
+) -> tuple[tuple[Phase, ...], tuple[Regime, ...]]:
+    """Keep the phases that begin in a regime, or shortly before one, and count them for each."""
+    if not regimes or not phases:
+        return (), regimes
     at = np.array([phase.start for phase in phases])
     lows, highs = np.array([(stay.start, stay.end) for stay in regimes]).T
     regime = np.searchsorted(lows - slack, at, side="right") - 1
     inside = (regime >= 0) & (at <= highs[np.maximum(regime, 0)])
-    return tuple(phases[row] for row in np.flatnonzero(inside).tolist())
+    counts = np.bincount(regime[inside], minlength=len(regimes)).tolist()
+    counted = tuple(replace(stay, phases=count) for stay, count in zip(regimes, counts, strict=True))
+    return tuple(phases[row] for row in np.flatnonzero(inside).tolist()), counted
 
 
-def _regimes(found: Hybrid, window: tuple[float, float]) -> tuple[Regime, ...]:
+def _regimes(found: Hybrid, window: tuple[float, float], sure: float) -> tuple[Regime, ...]:
     if found.validity is None:
         return ()
     rows = zip(found.intervals, found.validity.periods, strict=True)
-    return tuple(Regime(low, min(high, window[1]), own) for (low, high), own in rows)
+    return tuple(Regime(float(low), min(float(high), window[1]), own, sure) for (low, high), own in rows)
 
 
 def _interval(period: float, resolution: float) -> tuple[float, float]:

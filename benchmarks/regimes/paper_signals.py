@@ -5,7 +5,7 @@ of checkpoints and the intervals in which the period holds; the rest is varied b
 and what happens outside the intervals.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -95,20 +95,27 @@ def hacc(seed: int, kind: str) -> Experiment:
     return _made("HACC-IO", rng, kind, valid, 180.1, bursts, period, 1.0, 200 * GB)
 
 
-def dlio(seed: int, kind: str) -> Experiment:
+def dlio(seed: int, kind: str, at_end: bool = False) -> Experiment:
     """DLIO: ten checkpoints of 35.4 GB, 27.65 s apart, at 10 Hz; valid in [84.54, 370.04] s.
 
-    The interval is 10.33 periods long. Each checkpoint is made at the end of its epoch; where in the interval the ten
-    epochs lie is the seed's. Before it, the data is generated; the window ends 5 to 40 s after it.
+    The interval is 10.33 periods long. As with HACC-IO, the first checkpoint begins with it; or, with ``at_end``, each
+    is made at the end of its epoch, and the first one begins most of a period later. Before the interval the data is
+    generated; the window ends 5 to 40 s after it.
     """
     rng = np.random.default_rng(seed)
     period, valid = 27.65, ((84.54, 370.04),)
     length = rng.uniform(0.15, 0.4) * period
-    first = valid[0][0] + rng.uniform(0.0, 0.33 * period) + rng.choice([0.0, 0.5 * (period - length), period - length])
+    first = valid[0][0] + rng.uniform(0.0, 0.33 * period) + (period - length if at_end else 0.0)
     starts = first + period * np.arange(10)
     bursts = np.stack([starts, starts + length], axis=1)
     end = valid[0][1] + rng.uniform(5, 40)
     return _made("DLIO", rng, kind, valid, end, bursts, period, 10.0, 35.4 * GB / length)
+
+
+def dlio_at_end(seed: int, kind: str) -> Experiment:
+    """DLIO with each checkpoint at the end of its epoch."""
+    made = dlio(seed, kind, at_end=True)
+    return replace(made, name="DLIO, checkpoint at the end of its epoch")
 
 
 def overlap(found: list[tuple[float, float]], truth: tuple[tuple[float, float], ...]) -> float:
