@@ -1,6 +1,7 @@
 """The verdict that a run has regimes, where its phases in one stretch and in another follow different clocks."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,12 @@ Floats = npt.NDArray[np.float64]
 
 FEWEST_PHASES = 6
 """Fewest phases of a regime beside others."""
-LEAST_COVERED = 0.8
+LEAST_COVERED = 0.9
 """Share of the time from the first to the last volume that regimes cover."""
+SMALLEST_SIZE = 0.05
+"""Bytes of a regime's phases, relative to those of the regime with the largest."""
+DEVIATIONS = 3.5
+"""Standard deviations of the jitter by which the periods of neighbouring regimes differ at least."""
 ONE_CLOCK, WHOLE = 0.05, 0.95
 """Jitter up to which, and share of that time from which, phases are one clock and nothing more is to be found."""
 
@@ -36,8 +41,9 @@ def with_regimes(found: Verdict, times: Floats, cumulative: Floats, alpha: float
     Returns
     -------
     Verdict
-        That of regimes where at least two, of six phases or more each, cover four fifths of the time in which there
-        is I/O; not where the phases found are one clock from its beginning to its end.
+        That of regimes where at least two, of six phases or more each, cover nine tenths of the time in which there
+        is I/O, and neighbouring periods differ by more than their jitter; not where the phases found are one clock from
+        its beginning to its end.
     """
     moved = np.flatnonzero(np.diff(cumulative) > 0)
     if moved.size == 0:
@@ -48,10 +54,26 @@ def with_regimes(found: Verdict, times: Floats, cumulative: Floats, alpha: float
         if extent >= WHOLE * busy:
             return found
     regimes = [regime for regime in find_regimes(times, cumulative, alpha) if len(regime.train) >= FEWEST_PHASES]
+    regimes = _large(regimes)
     covered = sum(float(regime.train.start[-1] - regime.train.start[0]) + regime.period for regime in regimes)
-    if len(regimes) < 2 or covered < LEAST_COVERED * busy:
+    if len(regimes) < 2 or covered < LEAST_COVERED * busy or not _apart(regimes):
         return found
     return _verdict(found, regimes, times, cumulative)
+
+
+def _large(regimes: list[RegimePhases]) -> list[RegimePhases]:
+    """Leave out stretches of I/O that is small beside the phases of others, such as a log after the last checkpoint."""
+    sizes = [float(np.median(regime.train.bytes)) for regime in regimes]
+    return [one for one, size in zip(regimes, sizes, strict=True) if size >= SMALLEST_SIZE * max(sizes)]
+
+
+def _apart(regimes: list[RegimePhases]) -> bool:
+    """Tell whether neighbouring periods differ by more than jitter makes them wander."""
+    for before, after in pairwise(regimes):
+        jitter = float(np.hypot(before.jitter, after.jitter)) / np.sqrt(2)
+        if abs(np.log(after.period / before.period)) < DEVIATIONS * jitter:
+            return False
+    return True
 
 
 def _verdict(found: Verdict, regimes: list[RegimePhases], times: Floats, cumulative: Floats) -> Verdict:

@@ -173,7 +173,13 @@ def find_regimes(times: Floats, cumulative: Floats, alpha: float = 0.01) -> list
     """
     found = _found(times, cumulative, alpha, DEEPEST)
     regimes: list[RegimePhases] = []
-    for regime in sorted(found, key=lambda regime: float(regime.train.start[0])):
+    for regime in sorted(found, key=lambda regime: (float(regime.train.start[0]), float(regime.train.start[-1]))):
+        if regimes and regime.train.start[0] < regimes[-1].train.start[-1]:
+            # Its first phase is the regime before it, which was found by looking into that phase.
+            later = int(np.searchsorted(regime.train.start, regimes[-1].train.start[-1]))
+            regime = RegimePhases(regime.train[later:], regime.p_value)
+            if len(regime.train) <= FEWEST_INTERVALS:
+                continue
         if regimes and _goes_on(regimes[-1], regime):
             regimes[-1] = _joined(regimes[-1], regime)
         else:

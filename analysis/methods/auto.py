@@ -11,11 +11,10 @@ import numpy.typing as npt
 from ...otf2io.errors import SelectionError
 from ..calibration import confidence
 from ..characterisation import characterise
-from ..judgement import REGIME_SHARE, judge
+from ..judgement import judge
 from ..lines import MOST_SAMPLES, Line, strongest_line
 from ..phases import PhaseTrain, phase_rows, variation, vertices
 from ..recurrence import PeriodEstimate, TrimmedTrain, clock_period
-from ..regime_verdict import with_regimes
 from ..results import Period, PeriodResult, Regime, SamplingInfo
 from ..sampled_starts import starts_within_bins
 from ..segmentation import without_missing
@@ -73,7 +72,6 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
         raise SelectionError(f"false-alarm rate {false_alarm_rate!r}: give a share above 0, up to 0.5")
     times, cumulative = vertices(signal)
     verdict = judge(times, cumulative, false_alarm_rate)
-    verdict = with_regimes(verdict, times, cumulative, false_alarm_rate * REGIME_SHARE)
     width = _bin_width(signal, fs)
     if verdict.core is not None and width is not None:
         verdict = _refined(verdict, signal, width)

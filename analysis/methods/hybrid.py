@@ -10,14 +10,17 @@ import numpy as np
 from ...otf2io.errors import SelectionError
 from ..characterisation import characterise
 from ..hybrid import Hybrid, analyse_hybrid
+from ..judgement import judge
 from ..phase_sampling import phase_frequency
+from ..phases import phase_rows, vertices
 from ..results import Period, PeriodResult, Phase, Regime, SamplingInfo
-from ..substantial import recurrence, substantial_phases
 
 if TYPE_CHECKING:
     from ...layers.signal import StepSignal
 
 NAME = "hybrid"
+FALSE_ALARM_RATE = 0.01
+"""Of the search for phases, which are told beside what the spectrum says."""
 FINER = 8.0
 """How much finer than for the spectrum alone the signal is sampled: some 24 bins for a period."""
 MOST_BINS = 2**17
@@ -53,9 +56,10 @@ def detect(
     -------
     PeriodResult
         ``periodic`` where the spectrum has a dominant frequency that holds for at least three bursts. ``regimes`` are
-        the intervals in which it holds, each with its own period, and ``phases`` the bursts that begin in one of
-        them. ``period`` is their mean, ``confidence`` that of the dominant frequency. ``evidence`` holds the
-        wavelet, the level, the share of the run in which the period holds, and the mean correlation there.
+        the intervals in which it holds, each with its own period. ``phases``, ``recurrence`` and ``jitter`` are those
+        of the method ``auto``. ``period`` is the mean of the intervals, ``confidence`` that of the dominant frequency.
+        ``evidence`` holds the wavelet, the level, the share of the run in which the period holds, and the mean
+        correlation there.
 
     Raises
     ------
@@ -82,10 +86,10 @@ def detect(
     period = found.period
     sure = found.dominant.confidence if period is not None and found.dominant is not None else 0.0
     regimes = _regimes(found, signal.window, sure)
-    phases: tuple[Phase, ...] = ()
+    verdict = judge(*vertices(signal), FALSE_ALARM_RATE)
+    phases = phase_rows(verdict.phases)
     if period is not None:
-        phases, regimes = _within(substantial_phases(signal, period), regimes, 0.25 * period)
-    mean_distance, jitter = recurrence(phases)
+        regimes = _counted(phases, regimes, 0.25 * period)
     interval = _interval(period, 1.0 / (len(samples) / samples.fs)) if period is not None else None
     return PeriodResult(
         method=NAME,
@@ -94,8 +98,8 @@ def detect(
         period_interval=interval,
         frequency=1.0 / period if period is not None else None,
         confidence=sure,
-        recurrence=mean_distance,
-        jitter=jitter,
+        recurrence=verdict.recurrence,
+        jitter=verdict.jitter,
         periods=(Period(period, interval, sure, signal.volume),) if period is not None and interval is not None else (),
         phases=phases,
         regimes=regimes,
@@ -106,19 +110,16 @@ def detect(
     )
 
 
-def _within(
-    phases: tuple[Phase, ...], regimes: tuple[Regime, ...], slack: float
-) -> tuple[tuple[Phase, ...], tuple[Regime, ...]]:
-    """Keep the phases that begin in a regime, or shortly before one, and count them for each."""
-    if not regimes or not phases:
-        return (), regimes
+def _counted(phases: tuple[Phase, ...], regimes: tuple[Regime, ...], slack: float) -> tuple[Regime, ...]:
+    """Count the phases that begin in each regime, or shortly before it."""
+    if not phases:
+        return tuple(replace(stay, phases=0) for stay in regimes)
     at = np.array([phase.start for phase in phases])
     lows, highs = np.array([(stay.start, stay.end) for stay in regimes]).T
     regime = np.searchsorted(lows - slack, at, side="right") - 1
     inside = (regime >= 0) & (at <= highs[np.maximum(regime, 0)])
     counts = np.bincount(regime[inside], minlength=len(regimes)).tolist()
-    counted = tuple(replace(stay, phases=count) for stay, count in zip(regimes, counts, strict=True))
-    return tuple(phases[row] for row in np.flatnonzero(inside).tolist()), counted
+    return tuple(replace(stay, phases=count) for stay, count in zip(regimes, counts, strict=True))
 
 
 def _regimes(found: Hybrid, window: tuple[float, float], sure: float) -> tuple[Regime, ...]:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from iostrata.analysis.methods.auto import vertices
+from iostrata.analysis.detect import detect_period
 from iostrata.analysis.partition import SHAPE, partition
+from iostrata.analysis.phases import vertices
 from iostrata.analysis.segmentation import divide, find_regimes, without_missing
 from iostrata.layers.signal import step_signal
 from scipy.stats import multivariate_t
@@ -133,3 +134,26 @@ def test_what_has_no_period_has_no_regime(seed: int) -> None:
     signal = step_signal(starts, starts + 1, np.ones(60), (0.0, starts[-1] + 20))
     assert find_regimes(*vertices(signal), 0.001) == []
     assert find_regimes(*vertices(step_signal([1.0], [2.0], [1.0], (0.0, 10.0)))) == []
+
+
+@pytest.mark.parametrize(
+    "parts", [[(12, 10.0), (12, 12.5)], [(20, 0.5), (10, 30.0), (20, 0.5)], [(10, 8.0), (24, 40.0), (9, 4.0)]]
+)
+def test_auto_names_regimes_with_period_confidence_and_phases(parts: list[tuple[int, float]]) -> None:
+    clock = np.concatenate(([0.0], np.cumsum(np.concatenate([np.full(count, period) for count, period in parts]))))
+    lengths = 0.2 * np.diff(clock)
+    signal = step_signal(clock[:-1], clock[:-1] + lengths, np.ones(lengths.size), (0.0, float(clock[-1])))
+    result = detect_period(signal)
+    assert result.periodic
+    assert len(result.regimes) == len(parts)
+    first = 0
+    for regime, (count, period) in zip(result.regimes, parts, strict=True):
+        assert regime.start == pytest.approx(clock[first], abs=period)
+        assert regime.period == pytest.approx(period, rel=0.05)
+        assert regime.confidence is not None
+        assert regime.confidence > 0.5
+        assert regime.phases is not None
+        assert abs(regime.phases - count) <= 1
+        first += count
+    longest = max(result.regimes, key=lambda regime: regime.end - regime.start)
+    assert result.period == pytest.approx(longest.period, rel=0.02)
