@@ -18,10 +18,16 @@ LARGEST_SAMPLE = 1e140
 
 if TYPE_CHECKING:
     from ..layers.signal import StepSignal
+    from .filters import Butterworth
 
 
 def detect_period(
-    signal: StepSignal, method: str = DEFAULT_METHOD, fs: float | Literal["auto"] = "auto", **options: Any
+    signal: StepSignal,
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+    *,
+    filter: Butterworth | str | None = None,
+    **options: Any,
 ) -> PeriodResult:
     """Find the period of a signal.
 
@@ -33,13 +39,18 @@ def detect_period(
         Name of a method, one of ``iostrata.analysis.registry.methods()``.
     fs : float or "auto"
         Sampling frequency in Hz, or "auto" for the method's own choice.
+    filter : Butterworth or str, optional
+        A filter that is put before the method: "low:HZ", "high:HZ", "band:HZ:HZ" or a
+        `iostrata.analysis.filters.Butterworth`. Variation of I/O is what happened and not noise, so this is to look
+        at one range of frequencies and not to clean a signal.
     **options
         Further parameters of the method.
 
     Returns
     -------
     PeriodResult
-        The verdict, whether there is a period or none.
+        The verdict, whether there is a period or none. With a filter, phases, volumes and metrics are those of the
+        filtered samples, measured from the smallest one; ``evidence["filter"]`` and ``evidence["baseline"]`` say it.
 
     Raises
     ------
@@ -51,7 +62,17 @@ def detect_period(
     _check_frequency(fs)
     found = detector(method)
     _check_options(found, method, options)
-    return found(signal, fs, **options)
+    if filter is None:
+        return found(signal, fs, **options)
+    from .filters import Butterworth, filter_samples, filter_sampling
+
+    chosen = filter if isinstance(filter, Butterworth) else Butterworth.parse(filter)
+    samples = filter_samples(signal.sample(filter_sampling(signal, chosen) if fs == "auto" else fs), chosen)
+    smooth, baseline = _signal_of(samples.values, samples.fs, samples.start, signal.unit)
+    result = found(smooth, samples.fs, **options)
+    sampling = replace(result.sampling, automatic=fs == "auto")
+    evidence = {**result.evidence, "filter": str(chosen), "baseline": baseline}
+    return replace(result, sampling=sampling, evidence=evidence)
 
 
 def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:
@@ -79,26 +100,32 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_MET
     SelectionError
         If the samples are not one row of at least one finite number, or as in `detect_period`.
     """
-    from ..layers.signal import StepSignal
-
     values = _checked_samples(x)
     _check_number(fs)
+    signal, baseline = _signal_of(values, fs, 0.0, "1")
+    result = detect_period(signal, method, fs, **options)
+    if baseline < 0:
+        return replace(result, evidence={"baseline": baseline, **result.evidence})
+    return result
+
+
+def _signal_of(values: npt.NDArray[np.float64], fs: float, start: float, unit: str) -> tuple[StepSignal, float]:
+    """Make a step signal of samples, and say what was taken off them so that none is negative."""
+    from ..layers.signal import StepSignal
+
     baseline = min(float(values.min()), 0.0)
     if np.abs(values).max() > LARGEST_SAMPLE:
         raise SelectionError(f"samples beyond {LARGEST_SAMPLE:g} have no power in float64: scale them down")
     values = values - baseline
     signal = StepSignal(
-        times=np.arange(values.size + 1) / fs,
+        times=start + np.arange(values.size + 1) / fs,
         values=values,
         impulse_times=np.zeros(0),
         impulse_volumes=np.zeros(0),
         cumulative=np.concatenate(([0.0], np.cumsum(values / fs))),
-        unit="1",
+        unit=unit,
     )
-    result = detect_period(signal, method, fs, **options)
-    if baseline < 0:
-        return replace(result, evidence={**result.evidence, "baseline": baseline})
-    return result
+    return signal, baseline
 
 
 def _check_signal(signal: StepSignal) -> None:

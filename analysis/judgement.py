@@ -9,6 +9,7 @@ from .boundaries import sharpened
 from .further_clocks import several_clocks, with_further_clocks
 from .phases import PhaseTrain, alikeness, candidate_trains, few_phases, variation
 from .recurrence import CLOCK_JITTER, TrimmedTrain, mean_period, missing_phases, set_edges_apart
+from .regime_verdict import with_regimes
 from .regimes import FEWEST_INTERVALS, stretches
 from .significance import CLEAR_CONTRAST, regularity_p_value, search_trials
 from .verdict import Stay, Verdict
@@ -37,6 +38,11 @@ def judge(times: Floats, cumulative: Floats, alpha: float) -> Verdict:
         Periodic where the phases are more regular than chance makes them *and* their jitter is at most 0.3, over the
         whole run, in each of its regimes, or for each of several clocks.
     """
+    return with_regimes(_judge_whole(times, cumulative, alpha), times, cumulative, alpha * REGIME_SHARE)
+
+
+def _judge_whole(times: Floats, cumulative: Floats, alpha: float) -> Verdict:
+    """Judge the one set of phases that describes the whole signal best."""
     trains = candidate_trains(times, cumulative)
     if not trains:
         return Verdict("few", phases=few_phases(times, cumulative))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 METHODS = {
     "auto": ".methods.auto",
     "ftio": ".methods.ftio",
+    "hybrid": ".methods.hybrid",
 }
 """Name of a method, and the module whose function ``detect`` it is."""
 

@@ -86,15 +86,35 @@ class Phase:
 
 @dataclass(frozen=True)
 class Regime:
-    """A stretch of the run, ``start`` to ``end`` in s, in which one ``period`` (s) holds."""
+    """A stretch of the run in which one period holds.
+
+    Attributes
+    ----------
+    start, end : float
+        In s.
+    period : float
+        In s.
+    confidence : float or None
+        Of the method in this period, in [0, 1]; None where it has none for a part of the run.
+    phases : int or None
+        Number of phases that begin in the stretch; None where the method finds none.
+    """
 
     start: float
     end: float
     period: float
+    confidence: float | None = None
+    phases: int | None = None
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the entry of ``regimes`` in the document of ``iostrata periods --json``."""
-        return {"start_s": plain(self.start), "end_s": plain(self.end), "period_s": plain(self.period)}
+        return {
+            "start_s": plain(self.start),
+            "end_s": plain(self.end),
+            "period_s": plain(self.period),
+            "confidence": plain(self.confidence),
+            "phases": plain(self.phases),
+        }
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,25 @@ def parse_window(_context: click.Context, _option: click.Parameter, text: str | 
     return start, end
 
 
+def parse_filter(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    """Return `text` where it is a filter.
+
+    Raises
+    ------
+    click.BadParameter
+        If it is not of the form that `iostrata.analysis.filters.Butterworth.parse` reads.
+    """
+    if text is None:
+        return None
+    from ..analysis.filters import Butterworth
+    from ..otf2io.errors import SelectionError
+
+    try:
+        return str(Butterworth.parse(text))
+    except SelectionError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 def _time(text: str) -> float | None:
     if not text.strip():
         return None
@@ -140,6 +159,17 @@ def method_option(command: Command) -> Command:
     text = "How periods are detected."
     choice = click.Choice(methods())
     return click.option("--method", type=choice, default=DEFAULT_METHOD, show_default=True, help=text)(command)
+
+
+def filter_option(command: Command) -> Command:
+    """Offer ``--filter``."""
+    return click.option(
+        "--filter",
+        metavar="low:HZ|high:HZ|band:HZ:HZ",
+        callback=parse_filter,
+        help="Look for periods in the signal after a Butterworth filter. Variation of I/O is no noise: this is to look "
+        "at one range of frequencies, and phases are those of the filtered signal.",
+    )(command)
 
 
 def reading_options(command: Command) -> Command:

@@ -10,6 +10,7 @@ from .options import (
     Seconds,
     direction_option,
     files_option,
+    filter_option,
     frequency_option,
     json_option,
     layer_option,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @traffic_option
 @method_option
 @frequency_option
+@filter_option
 @window_option
 @files_option
 @reading_options
@@ -42,6 +44,7 @@ def command(
     traffic: str,
     method: str,
     fs: Frequency,
+    filter: str | None,
     window: Seconds | None,
     files: str,
     engine: str,
@@ -68,7 +71,7 @@ def command(
     with Progress("detecting periods") as progress:
         for layer in chosen:
             progress(len(periods), len(chosen) * len(directions))
-            periods += layer_periods([layer], directions, traffic, method, fs)
+            periods += layer_periods([layer], directions, traffic, method, fs, filter)
     if as_json:
         from ..export.documents import periods_document
         from ..export.json_text import json_text

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from ..analysis.fourier_fit import FourierFit
 from ..analysis.registry import DEFAULT_METHOD
 from ..analysis.results import PeriodResult
 from ..layers.layer import TRAFFIC
@@ -21,12 +22,14 @@ from .atomic import atomic_file
 from .comparison import compare_layers
 from .documents import SCHEMA_VERSION
 from .hdf5_comparison import write_comparison
+from .hdf5_components import fit_components, write_components, write_regimes
 from .hdf5_groups import write_damage, write_handles, write_statistics
 from .hdf5_periods import PeriodSearch, write_periods
 from .hdf5_storage import HDF5Storage
 from .hdf5_variables import GroupWriter
 from .layer_periods import DIRECTIONS, chosen_layers
 
+MOST_COMPONENTS: Final = 100
 _AT_ONCE: Final = 2**20
 """Bins of the time axis that are made at once."""
 
@@ -67,13 +70,15 @@ def write_hdf5(
     method: str | None = None,
     periods: bool = True,
     comparison: bool = True,
+    components: int = 10,
 ) -> WrittenFile:
     """Write the layers of a trace into an HDF5 file that netCDF-4 readers open too.
 
     The root group has ``bandwidth(layer, direction, time)`` in byte/s as averages over bins of width 1/`fs`, whose sum
     times the width is the layer's bytes. The groups ``handles``, ``statistics``, ``damage``, ``periods`` and
     ``comparison`` hold the forest of handles, the numbers of ``iostrata layers``, what the trace has lost, the periods
-    of each signal, and the numbers of ``iostrata compare``.
+    of each signal, and the numbers of ``iostrata compare``. ``regimes`` says which period holds when, ``components``
+    describes each signal by a few cosines.
     ``layer`` and ``direction`` are dimensions of the root, which groups inherit; all others are a group's own.
 
     Names out of the trace are written as UTF-8; a NUL and half a surrogate pair, which HDF5 cannot hold, become
@@ -95,9 +100,11 @@ def write_hdf5(
     method : str, optional
         How periods are looked for; the default of `detect_period` unless given.
     periods : bool
-        Whether to look for periods at all.
+        Whether to look for periods at all; without them there are no groups ``regimes`` and ``components`` either.
     comparison : bool
         Whether to write the group ``comparison``: the numbers of ``iostrata compare``, on all layers and traffic.
+    components : int
+        Number of cosines that each signal is described by in the group ``components``, 1 to 100.
 
     Returns
     -------
@@ -122,6 +129,8 @@ def write_hdf5(
         signals = _released(made)
     else:
         rate = fs
+    if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= MOST_COMPONENTS:
+        raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
     bins = bin_count(end - start, rate)
     rate = float(rate)
     search = PeriodSearch(method or DEFAULT_METHOD, fs) if periods else None
@@ -144,12 +153,14 @@ def write_hdf5(
                 method=search.method if search else "none",
             )
             _write_axes(root, names, start, rate, bins)
-            results = _write_bandwidth(root, signals, len(names), rate, search)
+            results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
             write_handles(root.subgroup("handles"), trace.handles, names)
             write_statistics(root.subgroup("statistics"), trace, names)
             write_damage(root.subgroup("damage"), trace.damage)
             if search:
                 write_periods(root.subgroup("periods"), results, names)
+                write_regimes(root.subgroup("regimes"), results)
+                write_components(root.subgroup("components"), fits)
             if comparison:
                 compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
                 write_comparison(root.subgroup("comparison"), compared)
@@ -208,9 +219,9 @@ def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: flo
 
 
 def _write_bandwidth(
-    root: GroupWriter, signals: PlacedSignals, layers: int, fs: float, search: PeriodSearch | None
-) -> dict[tuple[int, int], PeriodResult]:
-    """Write one signal after the other; return the periods by layer and direction."""
+    root: GroupWriter, signals: PlacedSignals, layers: int, fs: float, search: PeriodSearch | None, components: int
+) -> tuple[dict[tuple[int, int], PeriodResult], dict[tuple[int, int], FourierFit]]:
+    """Write one signal after the other; return the periods and the cosines by layer and direction."""
     bandwidth = root.empty(
         "bandwidth",
         ("layer", "direction", "time"),
@@ -221,13 +232,14 @@ def _write_bandwidth(
         cell_methods="time: mean",
     )
     errors = np.zeros((layers, len(DIRECTIONS)))
-    results = {}
+    results, fits = {}, {}
     for place, signal in signals:
         samples = signal.sample(fs, abstraction_error=True)
         root.part(bandwidth, place, samples.values)
         errors[place] = samples.abstraction_error
         if search and signal.volume > 0:
             results[place] = search.of(signal)
+            fits[place] = fit_components(signal, components)
     root.numbers(
         "abstraction_error",
         ("layer", "direction"),
@@ -235,4 +247,4 @@ def _write_bandwidth(
         long_name="share of the volume that the bins put at another time than the exact signal",
         units="1",
     )
-    return results
+    return results, fits

@@ -44,6 +44,7 @@ def layer_periods(
     traffic: str = "all",
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
+    filter: str | None = None,
 ) -> Iterator[LayerPeriod]:
     """Detect the period of each layer in each direction in which it moved bytes, one after the other.
 
@@ -55,6 +56,8 @@ def layer_periods(
     method : str
     fs : float or "auto"
         Sampling frequency in Hz.
+    filter : str, optional
+        As `detect_period` takes it.
 
     Raises
     ------
@@ -66,4 +69,5 @@ def layer_periods(
         for direction in directions:
             signal = layer.bandwidth(direction, traffic)
             if signal.volume > 0:
-                yield LayerPeriod(layer.name, direction, traffic, signal, detect_period(signal, method, fs))
+                result = detect_period(signal, method, fs, filter=filter)
+                yield LayerPeriod(layer.name, direction, traffic, signal, result)

@@ -13,10 +13,11 @@ from ..calibration import confidence
 from ..characterisation import characterise
 from ..judgement import judge
 from ..lines import MOST_SAMPLES, Line, strongest_line
-from ..phases import PhaseTrain, phase_rows, vertices
+from ..phases import PhaseTrain, phase_rows, variation, vertices
 from ..recurrence import PeriodEstimate, TrimmedTrain, clock_period
 from ..results import Period, PeriodResult, Regime, SamplingInfo
 from ..sampled_starts import starts_within_bins
+from ..segmentation import without_missing
 from ..verdict import Clock, Verdict
 from ..wording import reason, seconds
 
@@ -139,10 +140,21 @@ def _line(signal: StepSignal, sampling: SamplingInfo, width: float | None, alpha
 
 
 def _regimes(verdict: Verdict) -> tuple[Regime, ...]:
+    core = verdict.core
+    if core is None:
+        return ()
     if len(verdict.stays) == 1 and verdict.period is not None:
         stay = verdict.stays[0]
-        return (Regime(stay.start, stay.end, verdict.period.period),)
-    return tuple(Regime(stay.start, stay.end, stay.period) for stay in verdict.stays)
+        sure = confidence(core, verdict.regularity)
+        return (Regime(stay.start, stay.end, verdict.period.period, sure, len(core)),)
+    regimes = []
+    for stay in verdict.stays:
+        first, stop = np.searchsorted(core.start, (stay.start, stay.end)).tolist()
+        # The interval from the last phase to the next regime is the regime's own.
+        own = core[first : min(stop + 1, len(core))]
+        sure = confidence(core[first:stop], variation(without_missing(own.intervals)))
+        regimes.append(Regime(stay.start, stay.end, stay.period, sure, stop - first))
+    return tuple(regimes)
 
 
 def _period(clock: Clock, core: PhaseTrain) -> Period:

@@ -127,7 +127,12 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     if len(result.regimes) > 1:
         for regime in result.regimes[:_REGIMES_SHOWN]:
             stretch = f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
-            yield f"from {stretch}: every {seconds_text(regime.period)}"
+            text = f"from {stretch}: every {seconds_text(regime.period)}"
+            if regime.phases is not None:
+                text += f", {counted(regime.phases, 'phase')}"
+            if regime.confidence is not None:
+                text += f", confidence {regime.confidence:.2f}"
+            yield text
         if len(result.regimes) > _REGIMES_SHOWN:
             yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further stretch', 'further stretches')}"
     yield from _metrics(result)

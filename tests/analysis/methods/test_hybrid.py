@@ -1,0 +1,109 @@
+"""The hybrid on signals made with the published numbers of the Frontiers'25 paper, and on real archives."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from iostrata.analysis.detect import detect_period, detect_period_samples
+from iostrata.analysis.hybrid import analyse_hybrid
+from iostrata.layers.signal import step_signal
+from iostrata.layers.step import StepSignal
+from iostrata.layers.trace import open_trace
+from iostrata.otf2io.errors import SelectionError
+
+
+def train(starts: np.ndarray, length: float, end: float) -> StepSignal:
+    """Equal bursts."""
+    return step_signal(starts, starts + length, np.ones(starts.size), (0.0, end))
+
+
+def overlap(found: list[tuple[float, float]], truth: list[tuple[float, float]], end: float) -> float:
+    """Intersection over union on a fine grid."""
+    grid = np.arange(0, end, 0.01)
+    one = np.any([(grid >= a) & (grid < b) for a, b in found], axis=0) if found else np.zeros(grid.size, bool)
+    other = np.any([(grid >= a) & (grid < b) for a, b in truth], axis=0)
+    return float((one & other).sum() / (one | other).sum())
+
+
+@pytest.mark.parametrize("length", [4.0, 6.0, 8.0])
+def test_hacc_io(length: float) -> None:
+    truth = [(9.88, 72.08), (106.38, 168.28)]
+    starts = np.concatenate([low + 18.01 * np.arange(4) for low, _ in truth])
+    result = detect_period(train(starts, length, 180.1), "hybrid", 1.0)
+    assert result.period == pytest.approx(18.01, rel=0.01)
+    assert overlap([(stay.start, stay.end) for stay in result.regimes], truth, 180.1) >= 0.9
+
+
+@pytest.mark.parametrize("length", [4.0, 7.0, 10.0])
+def test_dlio(length: float) -> None:
+    starts = 84.54 + 27.65 * np.arange(10)
+    result = detect_period(train(starts, length, 400.0), "hybrid", 10.0)
+    assert result.period == pytest.approx(27.65, rel=0.005)
+    assert overlap([(stay.start, stay.end) for stay in result.regimes], [(84.54, 370.04)], 400.0) >= 0.9
+    assert len(result.phases) == 10
+
+
+def test_what_it_says_has_its_parts() -> None:
+    result = detect_period(train(5 + 20.0 * np.arange(20), 4.0, 405.0), "hybrid")
+    assert result.periodic
+    assert result.method == "hybrid"
+    assert result.period_interval is not None
+    assert result.period_interval[0] < 20 < result.period_interval[1]
+    assert result.evidence["valid_share"] > 0.9
+    assert result.evidence["correlation"] > 0.5
+    assert 0 < result.confidence <= 1
+    document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert document["regimes"][0]["period_s"] == pytest.approx(20, rel=1e-3)
+
+
+@pytest.mark.parametrize("wavelet", ["db4", "sym5", "coif2"])
+def test_other_wavelets_find_the_same(wavelet: str) -> None:
+    result = detect_period(train(5 + 20.0 * np.arange(20), 4.0, 405.0), "hybrid", 2.0, wavelet=wavelet)
+    assert result.period == pytest.approx(20, rel=1e-3)
+    assert result.regimes[0].start == pytest.approx(5, abs=1.5)
+
+
+@pytest.mark.parametrize("samples", [[1.0], [0.0] * 50, [3.0] * 50, [0.0, 1.0] + [0.0] * 40, list(range(40))])
+def test_what_has_no_period_has_none(samples: list[float]) -> None:
+    result = detect_period_samples(samples, 1.0, "hybrid")
+    assert not result.periodic
+    assert result.confidence == 0
+    assert result.regimes == ()
+    assert result.reason
+
+
+@pytest.mark.parametrize("options", [{"wavelet": "morl"}, {"level": 50}, {"tolerance": 0}, {"threshold": -1}])
+def test_an_option_out_of_range_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(SelectionError):
+        detect_period(train(5 + 20.0 * np.arange(20), 4.0, 405.0), "hybrid", 2.0, **options)
+
+
+@pytest.mark.parametrize(
+    ("archive", "layer"),
+    [("ckpt4", "MPI-IO"), ("ncckpt4", "netCDF"), ("ckpt16", "POSIX"), ("ncckpt8", "POSIX"), ("mixed4", "POSIX")],
+)
+def test_real_checkpoints_have_their_period_where_they_are(fixtures: Path, archive: str, layer: str) -> None:
+    signal = open_trace(fixtures / archive).layers[layer].bandwidth("write")
+    hybrid, auto = detect_period(signal, "hybrid"), detect_period(signal, "auto")
+    assert auto.period is not None
+    assert hybrid.period == pytest.approx(auto.period, rel=0.05)
+    assert len(hybrid.regimes) == 1
+    assert hybrid.regimes[0].start == pytest.approx(auto.phases[0].start, abs=1.1 * auto.period)
+    assert hybrid.regimes[0].end == pytest.approx(auto.phases[-1].end, abs=1.1 * auto.period)
+
+
+def test_data_and_plot() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    samples = train(5 + 20.0 * np.arange(20), 4.0, 405.0).sample(2.0)
+    found = analyse_hybrid(samples.values, 2.0)
+    data = found.to_xarray()
+    assert data["approximation"].dims == ("time",)
+    assert data["correlation"].size == samples.values.size - 40 + 1
+    assert found.to_dict()["period_s"] == pytest.approx(20, rel=1e-3)
+    ax = found.plot()
+    assert ax.get_xlabel() == "time (s)"
+    import matplotlib.pyplot as plt
+
+    plt.close(ax.figure)
