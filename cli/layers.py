@@ -24,9 +24,10 @@ from .options import (
 @traffic_option
 @click.option(
     "--by",
-    type=click.Choice(["file", "filesystem", "rank", "node", "handle"]),
+    type=click.Choice(["file", "filesystem", "rank", "node", "handle", "function"]),
     help="Also split the layers: operations of each kind (metadata too), bytes and time by file, file system, rank, "
-    "compute node or handle. All directions are shown.",
+    "compute node, handle or the I/O function that was called (read by the engine direct only). All directions are "
+    "shown.",
 )
 @window_option
 @files_option
@@ -56,15 +57,17 @@ def command(
     opened = read_trace(trace, engine, workers, files, window)
     chosen = chosen_layers(opened, layers)
     directions = DIRECTIONS if direction is None else (direction,)
+    # What cannot be split is refused before anything is printed.
+    table = opened.breakdown(by).of_layers(tuple(one.name for one in chosen)) if by else None
     if as_json:
         from ..export.documents import layers_document
         from ..export.json_text import json_text
 
         document = layers_document(opened, chosen, directions, traffic)
-        if by:
+        if table is not None:
             from ..export.comparison_document import breakdown_entry
 
-            document["breakdown"] = breakdown_entry(opened.breakdown(by).of_layers(tuple(one.name for one in chosen)))
+            document["breakdown"] = breakdown_entry(table)
         click.echo(json_text(document))
     else:
         from ..export.terminal.console import stdout_console
@@ -72,8 +75,8 @@ def command(
 
         console = stdout_console()
         print_layers(opened, chosen, directions, console, traffic)
-        if by:
+        if table is not None:
             from ..export.terminal.breakdown import print_breakdown
 
             console.print()
-            print_breakdown(opened.breakdown(by).of_layers(tuple(one.name for one in chosen)), console)
+            print_breakdown(table, console)

@@ -7,8 +7,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ..layers.calling_functions import CallingFunctions
 from ..layers.trace import Trace
-from ..otf2io.errors import OutputError
+from ..otf2io.errors import OutputError, SelectionError
 from ..otf2io.records import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
 from .atomic import atomic_file
 from .written import WrittenTable
@@ -32,8 +33,10 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
     none), ``parent_layer``, ``inferred``, ``collective_call`` (number that the operations of one collective call
     share, else null), ``location``, ``rank``, ``node``, ``handle`` (OTF2 ids), ``file``, ``selected`` (whether the file
     is one of those that count), ``own`` (whether the program called the operation itself), ``mode``, ``collective``,
-    ``non_blocking``, ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start; null where the trace has no such
-    event), ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``, ``offset`` (null where unknown) and
+    ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered; null where the trace has no
+    Enter and Leave of such functions, or was not read by the engine ``direct``, of which the metadata tell),
+    ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start; null where the trace has no such event),
+    ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``, ``offset`` (null where unknown) and
     ``status``.
 
     Parameters
@@ -64,6 +67,7 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
     if layers:
         chosen &= np.isin(traffic.layer, [traffic.layer_row(name) for name in layers])
     rows = np.flatnonzero(chosen)
+    functions, note = _functions(trace)
     schema = pyarrow.schema(
         [(name, kind) for name, kind in _types(pyarrow).items()],
         metadata={
@@ -72,14 +76,24 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
             "trace_start_ticks": str(trace.definitions.clock.start),
             "ticks_per_second": str(trace.definitions.clock.ticks_per_second),
             "files": trace.files,
+            **note,
         },
     )
     with atomic_file(path) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema) as writer:
         for start in range(0, len(rows), ROWS_AT_ONCE) or (0,):
             part = rows[start : start + ROWS_AT_ONCE]
-            writer.write_table(pyarrow.table(_columns(trace, part, pyarrow), schema=schema))
+            writer.write_table(pyarrow.table(_columns(trace, functions, part, pyarrow), schema=schema))
     target = Path(path)
     return WrittenTable(target, target.stat().st_size, len(rows), layers or traffic.layers)
+
+
+def _functions(trace: Trace) -> tuple[CallingFunctions, dict[str, str]]:
+    """Return the calling functions, and what to note where they cannot be known."""
+    try:
+        return trace.calling_functions, {}
+    except SelectionError as error:
+        # The rest of the table is worth as much without them.
+        return CallingFunctions.unknown(len(trace.events), len(trace.operations)), {"function": f"unknown: {error}"}
 
 
 def _types(pyarrow: Any) -> dict[str, Any]:
@@ -101,6 +115,7 @@ def _types(pyarrow: Any) -> dict[str, Any]:
         "mode": names,
         "collective": pyarrow.bool_(),
         "non_blocking": pyarrow.bool_(),
+        "function": names,
         "begin_s": pyarrow.float64(),
         "issued_s": pyarrow.float64(),
         "end_s": pyarrow.float64(),
@@ -113,7 +128,7 @@ def _types(pyarrow: Any) -> dict[str, Any]:
     }
 
 
-def _columns(trace: Trace, rows: npt.NDArray[np.intp], pyarrow: Any) -> dict[str, Any]:
+def _columns(trace: Trace, functions: CallingFunctions, rows: npt.NDArray[np.intp], pyarrow: Any) -> dict[str, Any]:
     traffic, definitions = trace.traffic, trace.definitions
     operations = traffic.operations.take(rows)
     second = definitions.clock.ticks_per_second
@@ -156,6 +171,7 @@ def _columns(trace: Trace, rows: npt.NDArray[np.intp], pyarrow: Any) -> dict[str
         "mode": names(np.where(operations.mode < len(modes), operations.mode.astype(np.int32), -1), modes),
         "collective": numbers((operations.flags & np.uint32(IoFlag.COLLECTIVE)) != 0),
         "non_blocking": numbers((operations.flags & np.uint32(IoFlag.NON_BLOCKING)) != 0),
+        "function": names(functions.operation[rows], functions.names),
         "begin_s": numbers(operations.begin / second),
         "issued_s": times(operations.issued),
         "end_s": times(operations.end),

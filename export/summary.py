@@ -122,6 +122,8 @@ def _files_per_system(definitions: Definitions) -> tuple[tuple[str, str, int], .
     counts: dict[tuple[str, str], int] = {}
     for properties in definitions.files.properties:
         if properties:
-            key = (properties.get("File system", ""), properties.get("Mount point", ""))
+            # Score-P writes "File system" and "Mount Point"; the spelling is the writer's own.
+            known = {name.lower(): value for name, value in properties.items()}
+            key = (known.get("file system", ""), known.get("mount point", ""))
             counts[key] = counts.get(key, 0) + 1
     return tuple((system, mount, count) for (system, mount), count in sorted(counts.items(), key=lambda item: -item[1]))

@@ -1,4 +1,4 @@
-"""What each layer did, split by file, file system, rank, node or handle: transfers and metadata operations."""
+"""What each layer did, transfers and metadata, split by file, file system, rank, node, handle or function."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,12 +11,13 @@ from ..otf2io.definitions import Definitions
 from ..otf2io.events import IoEvents
 from ..otf2io.records import IoMode, IoRecord
 from .attribution import call_ends
+from .calling_functions import CallingFunctions
 from .metadata import OPERATION_RECORDS, MetadataEvents
 from .order import layer_rows
 from .sums import sums_by
 from .traffic import Traffic
 
-KEYS: Final = ("file", "filesystem", "rank", "node", "handle")
+KEYS: Final = ("file", "filesystem", "rank", "node", "handle", "function")
 METADATA_KINDS: Final = {
     "opens": (IoRecord.CREATE_HANDLE,),
     "closes": (IoRecord.DESTROY_HANDLE,),
@@ -36,10 +37,11 @@ class Breakdown:
     Attributes
     ----------
     by : str
-        ``file``, ``filesystem``, ``rank``, ``node`` or ``handle``.
+        ``file``, ``filesystem``, ``rank``, ``node``, ``handle`` or ``function``.
     layer : tuple of str
     key : tuple of (str or int or None)
-        File name, file system, MPI rank, name of the node, or OTF2 id of the handle; None where there is none.
+        File name, file system, MPI rank, name of the node, OTF2 id of the handle, or name of the function that was
+        called; None where there is none.
     columns : dict of str to array
         ``reads``, ``writes``, ``flushes``: operations. ``bytes_read``, ``bytes_written``. ``summed_s`` and ``busy_s``:
         the sum of the durations of all of them, and the time in which any was under way, in s. The columns of
@@ -81,7 +83,13 @@ class Breakdown:
         return pandas.DataFrame(self.to_dict())
 
 
-def breakdown(traffic: Traffic, events: IoEvents, metadata: MetadataEvents, by: str) -> Breakdown:
+def breakdown(
+    traffic: Traffic,
+    events: IoEvents,
+    metadata: MetadataEvents,
+    by: str,
+    functions: CallingFunctions | None = None,
+) -> Breakdown:
     """Split the operations of all layers, on selected files within the window, by a key.
 
     Parameters
@@ -93,22 +101,26 @@ def breakdown(traffic: Traffic, events: IoEvents, metadata: MetadataEvents, by: 
         Those of `events` that are none of an operation.
     by : str
         One of `KEYS`.
+    functions : CallingFunctions, optional
+        Needed by ``function``.
     """
     definitions = traffic.definitions
-    keys, key_of = _KEYS[by](definitions)
+    functions = functions or CallingFunctions.unknown(len(events), len(traffic.operations))
+    keys, key_of = _by_function(functions) if by == "function" else _KEYS[by](definitions)
     rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
     operations = traffic.operations.take(rows)
     handle_file = definitions.handles.file[operations.handle]
     group = traffic.layer[rows].astype(np.int64) * len(keys) + key_of(
-        handle_file, operations.process, operations.handle
+        handle_file, operations.process, operations.handle, functions.operation[rows]
     )
 
     metadata_layer = layer_rows(definitions, traffic.layers, metadata.paradigm)
     shown = _selected_metadata(traffic, metadata) & (metadata_layer >= 0)
-    inside = _inside(traffic, events, metadata_layer)[shown]
+    is_metadata = ~np.isin(events.kind, np.array(OPERATION_RECORDS, np.uint8))
+    inside = _inside(traffic, events, is_metadata, metadata_layer)[shown]
     kind = metadata.kind[shown]
     event_group = metadata_layer[shown].astype(np.int64) * len(keys) + key_of(
-        metadata.file[shown], metadata.process[shown], metadata.handle[shown]
+        metadata.file[shown], metadata.process[shown], metadata.handle[shown], functions.event[is_metadata][shown]
     )
 
     groups = np.unique(np.append(group, event_group))
@@ -140,17 +152,13 @@ def breakdown(traffic: Traffic, events: IoEvents, metadata: MetadataEvents, by: 
 
 
 Column = npt.NDArray[np.int32]
-KeyOf = Callable[[Column, Column, Column], npt.NDArray[np.int64]]
+KeyOf = Callable[[Column, Column, Column, Column], npt.NDArray[np.int64]]
 Keys = tuple[list[Any], KeyOf]
 
 
 def _by_file(definitions: Definitions) -> Keys:
-    # The last key stands for operations without a file.
-    names = [*definitions.files.name, None]
-    labels = list(dict.fromkeys(names))
-    places = {name: place for place, name in enumerate(labels)}
-    table = np.array([places[name] for name in names], np.int64)
-    return labels, lambda file, _process, _handle: table[file]
+    labels, table = _names(definitions.files.name)
+    return labels, lambda file, _process, _handle, _function: table[file]
 
 
 def _by_file_system(definitions: Definitions) -> Keys:
@@ -163,14 +171,14 @@ def _by_file_system(definitions: Definitions) -> Keys:
     labels = sorted({name for name in names if name is not None})
     places: dict[str | None, int] = {name: place for place, name in enumerate(labels)} | {None: len(labels)}
     table = np.array([places[name] for name in [*names, None]], np.int64)
-    return [*labels, None], lambda file, _process, _handle: table[file]
+    return [*labels, None], lambda file, _process, _handle, _function: table[file]
 
 
 def _by_rank(definitions: Definitions) -> Keys:
     ranks = definitions.groups.rank
     labels = np.unique(ranks[ranks >= 0]).tolist()
     table = np.append(np.where(ranks >= 0, np.searchsorted(labels, ranks), len(labels)), len(labels))
-    return [*labels, None], lambda _file, process, _handle: table[process]
+    return [*labels, None], lambda _file, process, _handle, _function: table[process]
 
 
 def _by_node(definitions: Definitions) -> Keys:
@@ -178,13 +186,28 @@ def _by_node(definitions: Definitions) -> Keys:
     rows = np.unique(node[node >= 0])
     labels = [definitions.system_tree.name[row] for row in rows.tolist()]
     table = np.append(np.where(node >= 0, np.searchsorted(rows, node), len(labels)), len(labels))
-    return [*labels, None], lambda _file, process, _handle: table[process]
+    return [*labels, None], lambda _file, process, _handle, _function: table[process]
 
 
 def _by_handle(definitions: Definitions) -> Keys:
     labels = definitions.handles.id.tolist()
     count = len(labels)
-    return [*labels, None], lambda _file, _process, handle: np.where(handle >= 0, handle, count).astype(np.int64)
+    return [*labels, None], lambda _file, _process, handle, _function: np.where(handle >= 0, handle, count).astype(
+        np.int64
+    )
+
+
+def _by_function(functions: CallingFunctions) -> Keys:
+    labels, table = _names(functions.names)
+    return labels, lambda _file, _process, _handle, function: table[function]
+
+
+def _names(names: tuple[str, ...]) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    """Return distinct names, then None, and the place of each of `names` among them, that of None last."""
+    everything = [*names, None]
+    labels = list(dict.fromkeys(everything))
+    places = {name: place for place, name in enumerate(labels)}
+    return labels, np.array([places[name] for name in everything], np.int64)
 
 
 _KEYS: Final[dict[str, Callable[[Definitions], Keys]]] = {
@@ -206,12 +229,16 @@ def _selected_metadata(traffic: Traffic, metadata: MetadataEvents) -> npt.NDArra
     return shown & traffic.window.contains(metadata.time)
 
 
-def _inside(traffic: Traffic, events: IoEvents, metadata_layer: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """Return whether each metadata event fell into a call of a higher layer on its thread, bool (m,)."""
+def _inside(
+    traffic: Traffic,
+    events: IoEvents,
+    chosen: npt.NDArray[np.bool_],
+    metadata_layer: npt.NDArray[np.int32],
+) -> npt.NDArray[np.bool_]:
+    """Return whether each `chosen` (metadata) event fell into a call of a higher layer on its thread, bool (m,)."""
     from .attribution_kernel import enclosing_calls, rows_by_key
 
     operations = traffic.operations
-    chosen = ~np.isin(events.kind, np.array(OPERATION_RECORDS, np.uint8))
     time = events.time[chosen]
     if not len(time):
         return np.zeros(0, np.bool_)

@@ -16,6 +16,7 @@ from ..otf2io.operations import Operations
 from .attribution import Attribution, attribute_operations
 from .balance import LayerBalance, layer_balances
 from .breakdown import KEYS, Breakdown, breakdown
+from .calling_functions import CallingFunctions, read_calling_functions
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
 from .flow import Flow, connected_flows, flow_between
 from .forest import HandleForest, handle_forest, higher_ancestors
@@ -59,6 +60,8 @@ class Trace:
         Which handles are selected.
     unmatched_events : int
         Events that end, issue or test an operation of which no begin was found; they count nowhere else.
+    workers : int or None
+        Threads that read, where something must be read again.
     """
 
     path: Path
@@ -72,6 +75,7 @@ class Trace:
     rules: tuple[FileRule, ...]
     selection: FileSelection
     unmatched_events: int = 0
+    workers: int | None = None
 
     def __repr__(self) -> str:
         start, end = self.window
@@ -162,6 +166,21 @@ class Trace:
             self.operations, self.definitions, self._order, self.attribution, self.selection, self.tick_window
         )
 
+    @cached_property
+    def calling_functions(self) -> CallingFunctions:
+        """The I/O function in which each operation and I/O event was recorded, of all files and times.
+
+        The first use reads the events of the archive once more, then with Enter and Leave of such functions.
+
+        Raises
+        ------
+        SelectionError
+            If the engine was not ``direct``: the other one does not read Enter and Leave.
+        TraceError
+            If the archive is gone or has changed since it was opened.
+        """
+        return read_calling_functions(self.path, self.definitions, self.events, self.engine, self.workers)
+
     @property
     def balances(self) -> tuple[LayerBalance, ...]:
         """For each layer and direction with operations, which of them have a parent, and which have none."""
@@ -203,16 +222,17 @@ class Trace:
 
         Parameters
         ----------
-        by : {"file", "filesystem", "rank", "node", "handle"}
+        by : {"file", "filesystem", "rank", "node", "handle", "function"}
 
         Raises
         ------
         SelectionError
-            If there is no such key.
+            If there is no such key, or functions are not known: see `calling_functions`.
         """
         if by not in KEYS:
             raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join(KEYS)}")
-        return breakdown(self.traffic, self.events, self.metadata, by)
+        functions = self.calling_functions if by == "function" else None
+        return breakdown(self.traffic, self.events, self.metadata, by, functions)
 
     @cached_property
     def layers(self) -> LayerMapping:
@@ -269,7 +289,11 @@ class Trace:
         chosen = self.tick_window
         if window is not None:
             chosen = select_window(trace_window(self.definitions.clock, self.operations), window)
-        return replace(self, selection=selection, tick_window=chosen)
+        selected = replace(self, selection=selection, tick_window=chosen)
+        if known := self.__dict__.get("calling_functions"):
+            # They cost another pass over the events and depend on neither files nor window.
+            selected.__dict__["calling_functions"] = known
+        return selected
 
     @cached_property
     def _order(self) -> tuple[str, ...]:
@@ -362,4 +386,5 @@ def open_trace(
         rules=table,
         selection=selection,
         unmatched_events=matching.unmatched_ends + matching.unmatched_steps,
+        workers=workers,
     )

@@ -76,6 +76,7 @@ class RegionColumns(NamedTuple):
     time: npt.NDArray[np.int64]
     region: npt.NDArray[np.uint32]
     enter: npt.NDArray[np.bool_]
+    position: npt.NDArray[np.int64]
 
 
 class ChunkResult(NamedTuple):
@@ -149,9 +150,9 @@ def is_selected(regions: RegionColumns, region: np.uint64) -> bool:
 
 @inlined
 def put_region(
-    data: npt.NDArray[np.uint8], at: int, regions: RegionColumns, row: int, ids: LocalIds, time: np.int64
+    data: npt.NDArray[np.uint8], at: int, regions: RegionColumns, row: int, ids: LocalIds, time: np.int64, io_row: int
 ) -> int:
-    """Decode the Enter or Leave at `at` into `row` of `regions`; give the next free row."""
+    """Decode the Enter or Leave at `at`, before I/O row `io_row`, into `row` of `regions`; give the next free row."""
     local, _ = read_short_integer(data, at + 1)
     region = global_id(ids, REGION, local)
     if not is_selected(regions, region):
@@ -160,6 +161,7 @@ def put_region(
     regions.time[place] = time
     regions.region[place] = np.uint32(region)
     regions.enter[place] = load_byte(data, at) == ENTER
+    regions.position[place] = io_row
     return row + 1
 
 
@@ -244,7 +246,7 @@ def walk_chunk(
                 break
             if rules.skip_limit[kind] < 0:
                 time, interval = trace_time(ids, _stamp_at(data, stamp_at, stamp), interval, rules.start)
-                region_row = put_region(data, at, regions, region_row, ids, time)
+                region_row = put_region(data, at, regions, region_row, ids, time, row)
             at += 2 + (size if size != 255 else 0)
             events += 1
             continue

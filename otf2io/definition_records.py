@@ -1,7 +1,7 @@
 """The records of a global definition file, collected as the official library hands them out, not yet linked."""
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ctypes import c_uint64, c_void_p
 from dataclasses import dataclass, field
 from typing import Final
@@ -55,20 +55,22 @@ _Function = Callable[..., int]
 _GROUP_TYPES_OF_LOCATIONS: Final = frozenset((1, 4, 5, 6, 7))
 
 
-def _collectors(records: DefinitionRecords, interrupts: list[BaseException]) -> dict[str, _Function]:
+def _guarded(file: Callable[..., None], interrupts: list[BaseException]) -> _Function:
+    """Return a callback that files a record; an exception must not leave it: it would be printed and forgotten."""
+
+    def callback(*record: int) -> int:
+        try:
+            file(*record)
+        except (KeyboardInterrupt, MemoryError) as error:
+            interrupts.append(error)
+            return CALLBACK_INTERRUPT
+        return CALLBACK_SUCCESS
+
+    return callback
+
+
+def _collectors(records: DefinitionRecords) -> dict[str, Callable[..., None]]:
     """Return one plain function for each record type, which files it in `records`."""
-
-    def guarded(file: Callable[..., None]) -> _Function:
-        # An exception must not leave a ctypes callback: it would be printed and forgotten.
-        def callback(*record: int) -> int:
-            try:
-                file(*record)
-            except (KeyboardInterrupt, MemoryError) as error:
-                interrupts.append(error)
-                return CALLBACK_INTERRUPT
-            return CALLBACK_SUCCESS
-
-        return callback
 
     def string(_user: int, identity: int, text: bytes | None) -> None:
         records.strings[identity] = text or b""
@@ -103,7 +105,7 @@ def _collectors(records: DefinitionRecords, interrupts: list[BaseException]) -> 
     ) -> None:
         records.communicators.append((identity, name, group, parent))
 
-    functions: dict[str, Callable[..., None]] = {
+    return {
         "String": string,
         "Group": group,
         "IoParadigm": paradigm,
@@ -120,11 +122,29 @@ def _collectors(records: DefinitionRecords, interrupts: list[BaseException]) -> 
         "IoHandle": lambda _user, *record: records.handles.append(record),
         "IoPreCreatedHandleState": lambda _user, *record: records.states.append(record),
     }
-    return {record: guarded(function) for record, function in functions.items()}
 
 
 def read_definition_records(anchor: Anchor) -> DefinitionRecords:
+    """Read the global definitions of an archive that `DefinitionRecords` holds.
+
+    Raises
+    ------
+    TraceError
+        As `collect_definitions`.
+    """
+    records = DefinitionRecords()
+    collect_definitions(anchor, _collectors(records))
+    return records
+
+
+def collect_definitions(anchor: Anchor, collectors: Mapping[str, Callable[..., None]]) -> None:
     """Read all global definitions of an archive through the official library.
+
+    Parameters
+    ----------
+    anchor : Anchor
+    collectors : mapping of str to callable
+        For each type of record that is wanted, one of `DEFINITION_CALLBACKS`, what is called with each.
 
     Raises
     ------
@@ -139,11 +159,10 @@ def read_definition_records(anchor: Anchor) -> DefinitionRecords:
     if not complete:
         raise TraceError(f"the global definitions {path} are cut short or unreadable; copy or record the trace again")
     lib = library()
-    records = DefinitionRecords()
     interrupts: list[BaseException] = []
     # The library keeps the addresses only: the callback objects must live until the reading is done.
     callbacks = {
-        record: DEFINITION_CALLBACKS[record](function) for record, function in _collectors(records, interrupts).items()
+        record: DEFINITION_CALLBACKS[record](_guarded(function, interrupts)) for record, function in collectors.items()
     }
     count = c_uint64()
     with open_reader(anchor) as reader:
@@ -163,4 +182,3 @@ def read_definition_records(anchor: Anchor) -> DefinitionRecords:
         why = f" ({describe(outcome)})" if outcome != SUCCESS else ""
         readable = f"{count.value} of {anchor.global_definitions} can be read{why}"
         raise TraceError(f"the global definitions {path} are damaged: {readable}; copy or record the trace again")
-    return records

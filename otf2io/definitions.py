@@ -123,7 +123,7 @@ class Files:
     scope : int32
         Row in ``Definitions.system_tree`` of the node where the path holds; −1 where it holds everywhere.
     properties : tuple of dict
-        Such as ``{"Mount point": "/scratch", "File system": "lustre"}``; empty where none.
+        Such as ``{"Mount Point": "/scratch", "File system": "lustre"}``; empty where none.
     """
 
     id: npt.NDArray[np.uint32]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from .anchor import Anchor
 from .damage import LocationDamage
 from .definitions import Definitions
-from .direct_walk import DirectWalk, EventBatch, RegionEvents
+from .direct_walk import DirectWalk, EventBatch, RegionEvents, join_regions
 from .events import IoEvents
 from .io_records import EventColumns, empty_columns
 
@@ -95,7 +95,7 @@ def read_directly(
     else:
         with ThreadPoolExecutor(min(threads, len(runs))) as pool:
             parts = list(pool.map(read, range(len(runs))))
-    entered = RegionEvents.concatenate([batch.regions for part in parts for batch in part])
+    entered = join_regions([batch for part in parts for batch in part])
     return DirectRead(_joined(parts, reserve), entered, walk.counts, walk.damage)
 
 

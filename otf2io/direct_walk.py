@@ -5,7 +5,7 @@ import itertools
 import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -49,21 +49,19 @@ class RegionEvents:
         Global id.
     enter : bool
         False for Leave.
+    position : int64
+        Row of the I/O event that follows, of its own batch or read; the number of rows where none does. It tells the
+        order of events of one time stamp.
     """
 
     location: npt.NDArray[np.int32]
     time: npt.NDArray[np.int64]
     region: npt.NDArray[np.uint32]
     enter: npt.NDArray[np.bool_]
+    position: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.time)
-
-    @classmethod
-    def concatenate(cls, parts: "list[RegionEvents]") -> "RegionEvents":
-        """Join `parts` in their order."""
-        parts = parts or [_region_events(_region_columns((), 0), 0)]
-        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +70,18 @@ class EventBatch:
 
     events: IoEvents
     regions: RegionEvents
+
+
+def join_regions(batches: Sequence[EventBatch]) -> RegionEvents:
+    """Return the Enter and Leave of `batches` in their order, positions counted over the I/O events of all of them."""
+    starts = itertools.accumulate((len(batch.events) for batch in batches), initial=0)
+    parts = [
+        replace(batch.regions, position=batch.regions.position + start)
+        for batch, start in zip(batches, starts, strict=False)
+        if len(batch.regions)
+    ] or [_region_events(_region_columns((), 0), 0)]
+    joined: Any = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(RegionEvents))
+    return RegionEvents(*joined)
 
 
 class DirectWalk:
@@ -247,6 +257,7 @@ def _region_columns(selected: Sequence[int], rows: int) -> RegionColumns:
         time=np.empty(rows, np.int64),
         region=np.empty(rows, np.uint32),
         enter=np.empty(rows, np.bool_),
+        position=np.empty(rows, np.int64),
     )
 
 

@@ -155,7 +155,7 @@ def _walk(
             if (size > LONGEST_SINGLE[kind] and size != 255) or behind > end:
                 break
             if kind in (ENTER, LEAVE) and len(regions.selected) > 0:
-                region_row = put_region(data, at, regions, region_row, ids, time)
+                region_row = put_region(data, at, regions, region_row, ids, time, row)
         else:
             fields, behind = record_extent(data, at)
             if behind < 0 or behind > end or behind - at > _LONGEST_RECORD:

@@ -85,9 +85,7 @@ def match_events(events: IoEvents, definitions: Definitions) -> Matching:
     is_end = (part.kind == IoRecord.OPERATION_COMPLETE) | (part.kind == IoRecord.OPERATION_CANCELLED)
     end_of = _match_ends(part, key, is_begin, is_end, definitions)
 
-    begins = np.flatnonzero(is_begin).astype(np.int64)
-    identity = _location_ids(part, definitions)
-    begins = begins[np.lexsort((begins, identity[begins], part.time[begins]))]
+    begins = begin_rows(part, definitions)
     operation_of = np.full(len(part), _NONE, np.int64)
     operation_of[begins] = np.arange(len(begins))
     steps = np.flatnonzero(~is_begin & ~is_end).astype(np.int64)
@@ -98,6 +96,14 @@ def match_events(events: IoEvents, definitions: Definitions) -> Matching:
     ended = end_of[begins] != _NONE
     operations = _operations(part, definitions, begins, end_of[begins], issued, tests)
     return Matching(operations, int(is_end.sum()) - int(ended.sum()), int(len(steps) - matched.sum()))
+
+
+def begin_rows(events: IoEvents, definitions: Definitions) -> _Rows:
+    """Return the row in `events` of the begin of each operation that `match_events` gives, in their order, int64."""
+    begins = np.flatnonzero(events.kind == IoRecord.OPERATION_BEGIN).astype(np.int64)
+    identity = definitions.locations.id[events.location[begins]]
+    order: _Rows = np.lexsort((begins, identity, events.time[begins]))
+    return begins[order]
 
 
 def _keys(events: IoEvents, definitions: Definitions) -> _Rows:

@@ -12,7 +12,14 @@ from .units import bytes_text, count_text, counted, seconds_text
 
 _ROWS_SHOWN: Final = 60
 _ROOMY: Final = 120
-_TITLES: Final = {"file": "file", "filesystem": "file system", "rank": "rank", "node": "node", "handle": "handle"}
+_TITLES: Final = {
+    "file": "file",
+    "filesystem": "file system",
+    "rank": "rank",
+    "node": "node",
+    "handle": "handle",
+    "function": "function",
+}
 
 
 def print_breakdown(table: Breakdown, console: Console) -> None:
@@ -51,9 +58,9 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
 
 
 def _ordered(table: Breakdown) -> list[int]:
-    """Return the rows by layer; files and handles by their bytes, the rest in the order of the keys."""
+    """Return the rows by layer; files, handles and functions by their bytes, the rest in the order of the keys."""
     rows = list(range(len(table)))
-    if table.by in ("file", "handle"):
+    if table.by in ("file", "handle", "function"):
         read, written = table.columns["bytes_read"].tolist(), table.columns["bytes_written"].tolist()
         layers = list(dict.fromkeys(table.layer))
         rows.sort(key=lambda row: (layers.index(table.layer[row]), -(read[row] + written[row])))

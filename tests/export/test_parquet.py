@@ -103,3 +103,17 @@ def test_without_pyarrow_the_error_says_what_to_install(fixtures, tmp_path, monk
     with pytest.raises(OutputError, match=r"iostrata\[parquet\]"):
         write_parquet(open_trace(fixtures / "ckpt4_linktime"), tmp_path / "x.parquet")
     assert not list(tmp_path.iterdir())
+
+
+def test_calling_functions(table, tmp_path):
+    trace, _, found = table("ncckpt4")
+    rows = [row for row in found.to_pylist() if row["selected"]]
+    assert {row["function"] for row in rows if row["layer"] == "netCDF" and row["mode"] == "write"} == {
+        "nc_put_vara_double"
+    }
+    assert sum(row["function"] == "pwrite" for row in found.to_pylist()) == 122
+    assert b"function" not in found.schema.metadata
+    write_parquet(open_trace(trace.path, engine="library"), tmp_path / "x.parquet")
+    without = parquet.read_table(tmp_path / "x.parquet")
+    assert without["function"].null_count == without.num_rows
+    assert b"engine 'direct'" in without.schema.metadata[b"function"]

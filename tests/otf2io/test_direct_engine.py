@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iostrata.otf2io.archive import Archive, EventsRead, open_archive, read_events
 from iostrata.otf2io.direct_engine import location_runs, read_directly
-from iostrata.otf2io.direct_walk import DirectWalk
+from iostrata.otf2io.direct_walk import DirectWalk, join_regions
 from iostrata.otf2io.events import IoEvents
 from iostrata.otf2io.records import UNDEFINED_UINT64, IoRecord
 
@@ -86,6 +86,25 @@ def test_regions_as_the_official_reader_gives_them(name: str, fixtures: Path) ->
     rows_found = list(zip(*(x.tolist() for x in (found.location, found.time, found.region, found.enter)), strict=True))
     assert rows_found == [row for rows in expected for row in rows]
     assert len(rows_found) > 10
+
+
+def test_positions_of_regions_do_not_depend_on_batches(fixtures: Path) -> None:
+    archive = open_archive(fixtures / "ckpt4_compiler_flush")
+    wanted = list(range(400))
+    whole = read_directly(archive.anchor, archive.definitions, 1, regions=wanted)
+    walk = DirectWalk(archive.anchor, archive.definitions, wanted)
+    batches = list(walk.batches(0, len(archive.definitions.locations.id), rows=1, keep=True))
+    joined = join_regions(batches)
+    assert len(batches) > 2
+    assert len(joined) == len(whole.regions) > 100
+    for name in ("location", "time", "region", "enter", "position"):
+        assert np.array_equal(getattr(joined, name), getattr(whole.regions, name))
+    assert (np.diff(joined.position) >= 0).all()
+    # An Enter or Leave stands between the I/O events around its position.
+    inner = joined.position < len(whole.events)
+    inner[inner] = whole.events.location[joined.position[inner]] == joined.location[inner]
+    assert (joined.time[inner] <= whole.events.time[joined.position[inner]]).all()
+    assert inner.sum() > 100
 
 
 ALL_RECORDS: list[tuple[str, tuple[Any, ...]]] = [
