@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..otf2io.errors import SelectionError
 from ..otf2io.row_lookup import column_at
-from .flow_amounts import Rows
+from .flow_amounts import Rows, ratio_text
 from .flow_calls import FlowCalls
 from .flow_tables import FlowTable, OperationClass, flow_table
 from .traffic import Traffic
@@ -97,8 +97,8 @@ class Flow(FlowCalls):
 
         rows = [
             (self.upper, self.upper_operations, self.upper_bytes, ""),
-            (f"{self.lower}, by descent", self.lower_operations, self.lower_bytes, _figure(self.amplification)),
-            ("attributed", len(self.attributed_rows), self.attributed_bytes, _figure(self.attributed_amplification)),
+            (f"{self.lower}, by descent", self.lower_operations, self.lower_bytes, ratio_text(self.amplification)),
+            ("attributed", len(self.attributed_rows), self.attributed_bytes, ratio_text(self.attributed_amplification)),
             ("hidden", len(self.hidden_rows), self.hidden_bytes, ""),
             ("inferred", len(self.inferred_rows), self.inferred_bytes, ""),
         ]
@@ -131,7 +131,7 @@ class Flow(FlowCalls):
         if not ax.yaxis_inverted():
             ax.invert_yaxis()
         ax.set_xlabel("bytes")
-        ax.set_title(f"{self.upper} → {self.lower}, {self.direction}: {_figure(self.amplification)} by descent")
+        ax.set_title(f"{self.upper} → {self.lower}, {self.direction}: {ratio_text(self.amplification)} by descent")
         return ax
 
     def to_dataframe(self) -> Any:

@@ -59,8 +59,8 @@ class FlowAmounts:
     def __repr__(self) -> str:
         return (
             f"<Flow {self.upper} → {self.lower}, {self.direction}: {self.upper_bytes} → {self.lower_bytes} bytes, "
-            f"amplification {_figure(self.amplification)} by descent, "
-            f"{_figure(self.attributed_amplification)} by attribution>"
+            f"amplification {ratio_text(self.amplification)} by descent, "
+            f"{ratio_text(self.attributed_amplification)} by attribution>"
         )
 
     @property
@@ -157,5 +157,6 @@ def _ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def _figure(ratio: float | None) -> str:
+def ratio_text(ratio: float | None) -> str:
+    """Return a ratio with four digits, or that it is undefined."""
     return "undefined" if ratio is None else f"{ratio:.4g}"
