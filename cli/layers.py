@@ -26,8 +26,8 @@ from .options import (
     "--by",
     type=click.Choice(["file", "filesystem", "rank", "node", "handle", "function"]),
     help="Also split the layers: operations of each kind (metadata too), bytes and time by file, file system, rank, "
-    "compute node, handle or the I/O function that was called (read by the engine direct only). All directions and all traffic are "
-    "shown.",
+    "compute node, handle or the I/O function that was called (read by the engine direct only). All directions "
+    "and all traffic are shown.",
 )
 @window_option
 @files_option

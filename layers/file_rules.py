@@ -115,7 +115,10 @@ def select_files(
         matches = re.compile(translate(files)).match
         file_reason = np.array([-1 if matches(name) else 0 for name in names], np.int32)
         if len(names) and not (file_reason < 0).any():
-            raise SelectionError(f"files {files!r}: no file of the trace matches; give a pattern for full names")
+            wider = "*" + files.lstrip("*")
+            raise SelectionError(
+                f"files {files!r}: no file of the trace matches; patterns are for full names, such as {wider!r}"
+            )
     handles = definitions.handles
     without_file = -1 if files == "all" else len(table)
     if len(names):
