@@ -1,22 +1,20 @@
 """What each layer did, split by file, file system, rank, node or handle: transfers and metadata operations."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ..otf2io.definitions import Definitions
 from ..otf2io.events import IoEvents
 from ..otf2io.records import IoMode, IoRecord
 from .attribution import call_ends
+from .grouping import Key, grouping
 from .metadata import OPERATION_RECORDS, MetadataEvents
 from .order import layer_rows
 from .sums import sums_by
 from .traffic import Traffic
 
-KEYS: Final = ("file", "filesystem", "rank", "node", "handle")
 METADATA_KINDS: Final = {
     "opens": (IoRecord.CREATE_HANDLE,),
     "closes": (IoRecord.DESTROY_HANDLE,),
@@ -49,7 +47,7 @@ class Breakdown:
 
     by: str
     layer: tuple[str, ...]
-    key: tuple[str | int | None, ...]
+    key: tuple[Key, ...]
     columns: dict[str, npt.NDArray[Any]]
 
     def __len__(self) -> int:
@@ -92,10 +90,15 @@ def breakdown(traffic: Traffic, events: IoEvents, metadata: MetadataEvents, by: 
     metadata : MetadataEvents
         Those of `events` that are none of an operation.
     by : str
-        One of `KEYS`.
+        One of `iostrata.layers.grouping.KEYS`.
+
+    Raises
+    ------
+    SelectionError
+        If there is no such key.
     """
     definitions = traffic.definitions
-    keys, key_of = _KEYS[by](definitions)
+    keys, key_of = grouping(definitions, by)
     rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
     operations = traffic.operations.take(rows)
     handle_file = definitions.handles.file[operations.handle]
@@ -137,63 +140,6 @@ def breakdown(traffic: Traffic, events: IoEvents, metadata: MetadataEvents, by: 
         tuple(keys[row] for row in (groups % len(keys)).tolist()),
         columns,
     )
-
-
-Column = npt.NDArray[np.int32]
-KeyOf = Callable[[Column, Column, Column], npt.NDArray[np.int64]]
-Keys = tuple[list[Any], KeyOf]
-
-
-def _by_file(definitions: Definitions) -> Keys:
-    # The last key stands for operations without a file.
-    names = [*definitions.files.name, None]
-    labels = list(dict.fromkeys(names))
-    places = {name: place for place, name in enumerate(labels)}
-    table = np.array([places[name] for name in names], np.int64)
-    return labels, lambda file, _process, _handle: table[file]
-
-
-def _by_file_system(definitions: Definitions) -> Keys:
-    names: list[str | None] = []
-    for properties in definitions.files.properties:
-        # Score-P writes "File system" and "Mount Point"; the spelling is the writer's own.
-        known = {name.lower(): value for name, value in properties.items()}
-        parts = [known.get(name) for name in ("file system", "mount point")]
-        names.append(" on ".join(part for part in parts if part) or None)
-    labels = sorted({name for name in names if name is not None})
-    places: dict[str | None, int] = {name: place for place, name in enumerate(labels)} | {None: len(labels)}
-    table = np.array([places[name] for name in [*names, None]], np.int64)
-    return [*labels, None], lambda file, _process, _handle: table[file]
-
-
-def _by_rank(definitions: Definitions) -> Keys:
-    ranks = definitions.groups.rank
-    labels = np.unique(ranks[ranks >= 0]).tolist()
-    table = np.append(np.where(ranks >= 0, np.searchsorted(labels, ranks), len(labels)), len(labels))
-    return [*labels, None], lambda _file, process, _handle: table[process]
-
-
-def _by_node(definitions: Definitions) -> Keys:
-    node = definitions.groups.node
-    rows = np.unique(node[node >= 0])
-    labels = [definitions.system_tree.name[row] for row in rows.tolist()]
-    table = np.append(np.where(node >= 0, np.searchsorted(rows, node), len(labels)), len(labels))
-    return [*labels, None], lambda _file, process, _handle: table[process]
-
-
-def _by_handle(definitions: Definitions) -> Keys:
-    labels = definitions.handles.id.tolist()
-    count = len(labels)
-    return [*labels, None], lambda _file, _process, handle: np.where(handle >= 0, handle, count).astype(np.int64)
-
-
-_KEYS: Final[dict[str, Callable[[Definitions], Keys]]] = {
-    "file": _by_file,
-    "filesystem": _by_file_system,
-    "rank": _by_rank,
-    "node": _by_node,
-    "handle": _by_handle,
-}
 
 
 def _selected_metadata(traffic: Traffic, metadata: MetadataEvents) -> npt.NDArray[np.bool_]:
