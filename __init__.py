@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .export.comparison import compare_layers
     from .export.hdf5 import write_hdf5
     from .export.parquet import write_parquet
-    from .layers.signal import step_signal
+    from .layers.signal import event_signal, level_signal, step_signal
     from .layers.trace import open_trace
     from .otf2io.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
 
@@ -33,6 +33,8 @@ __all__ = [
     "compare_layers",
     "detect_period",
     "detect_period_samples",
+    "event_signal",
+    "level_signal",
     "open_trace",
     "step_signal",
     "write_hdf5",
@@ -51,6 +53,8 @@ if not TYPE_CHECKING:
         "compare_layers": ".export.comparison",
         "detect_period": ".analysis.detect",
         "detect_period_samples": ".analysis.detect",
+        "event_signal": ".layers.signal",
+        "level_signal": ".layers.signal",
         "open_trace": ".layers.trace",
         "step_signal": ".layers.signal",
         "write_hdf5": ".export.hdf5",
