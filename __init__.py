@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .export.parquet import write_parquet
     from .export.perfetto import write_perfetto
     from .export.report.write import write_report
-    from .layers.signal import step_signal
+    from .layers.signal import event_signal, level_signal, step_signal
     from .layers.trace import open_trace
     from .otf2io.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
 
@@ -36,6 +36,8 @@ __all__ = [
     "compare_layers",
     "detect_period",
     "detect_period_samples",
+    "event_signal",
+    "level_signal",
     "open_trace",
     "step_signal",
     "write_annotated",
@@ -57,6 +59,8 @@ if not TYPE_CHECKING:
         "compare_layers": ".export.comparison",
         "detect_period": ".analysis.detect",
         "detect_period_samples": ".analysis.detect",
+        "event_signal": ".layers.signal",
+        "level_signal": ".layers.signal",
         "open_trace": ".layers.trace",
         "step_signal": ".layers.signal",
         "write_hdf5": ".export.hdf5",

@@ -34,7 +34,7 @@ def detect_period(
     Parameters
     ----------
     signal : StepSignal
-        Rate over time; its window is the window of the analysis.
+        Rate or level over time, in any unit; its window is the window of the analysis.
     method : str
         Name of a method, one of ``iostrata.analysis.registry.methods()``.
     fs : float or "auto"
@@ -49,14 +49,33 @@ def detect_period(
     Returns
     -------
     PeriodResult
-        The verdict, whether there is a period or none. With a filter, phases, volumes and metrics are those of the
-        filtered samples, measured from the smallest one; ``evidence["filter"]`` and ``evidence["baseline"]`` say it.
+        The verdict, whether there is a period or none. What it calls bytes is volume in the signal's unit times second:
+        bytes of a bandwidth, a number of operations or events of their rate. With a filter, phases, volumes and metrics
+        are those of the filtered samples, measured from the smallest one; ``evidence["filter"]`` and
+        ``evidence["baseline"]`` say it.
 
     Raises
     ------
     SelectionError
         If the method, one of its options or the sampling frequency does not exist or makes no sense, or the signal
         is not a step signal with finite values of at least zero.
+
+    Examples
+    --------
+    What a log tells of jobs, 2 s long every 10 s; only their times; and how many of them run at the same time:
+
+    >>> import numpy as np
+    >>> from iostrata import detect_period, event_signal, level_signal, step_signal
+    >>> start = np.arange(3.0, 103.0, 10.0)
+    >>> result = detect_period(step_signal(start, start + 2, np.full(10, 1e9), window=(0.0, 104.0)))
+    >>> result.periodic, round(result.period, 6), result.phases[0].bytes
+    (True, 10.0, 1000000000.0)
+    >>> events = event_signal(start, window=(0.0, 104.0))
+    >>> events.unit, round(detect_period(events).period, 6)
+    ('s-1', 10.0)
+    >>> level = level_signal(np.append(start, start), np.append(start + 2, start + 3), window=(0.0, 106.0))
+    >>> level.unit, round(detect_period(level).period, 6)
+    ('1', 10.0)
     """
     _check_signal(signal)
     _check_frequency(fs)
@@ -99,6 +118,16 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_MET
     ------
     SelectionError
         If the samples are not one row of at least one finite number, or as in `detect_period`.
+
+    Examples
+    --------
+    A load of the network, 1 sample a second:
+
+    >>> import numpy as np
+    >>> load = np.tile([20.0, 90.0, 85.0, 20.0, 20.0, 20.0, 20.0, 20.0], 25)
+    >>> result = detect_period_samples(load, fs=1.0)
+    >>> result.periodic, round(result.period, 6)
+    (True, 8.0)
     """
     values = _checked_samples(x)
     _check_number(fs)

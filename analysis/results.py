@@ -53,7 +53,7 @@ class Period:
     confidence : float
         In [0, 1].
     bytes : float
-        Volume that recurs with this period.
+        Volume that recurs with this period, in the signal's unit times second: bytes of a bandwidth.
     """
 
     period: float
@@ -73,7 +73,10 @@ class Period:
 
 @dataclass(frozen=True)
 class Phase:
-    """One burst of substantial I/O: ``start`` and ``end`` in s, and the volume moved from one to the other."""
+    """One burst of substantial I/O: ``start`` and ``end`` in s, and the volume from one to the other.
+
+    The volume, `bytes`, is in the signal's unit times second: bytes of a bandwidth, operations of an operation rate.
+    """
 
     start: float
     end: float

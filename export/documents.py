@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..layers.layer import Layer
 from ..layers.trace import Trace
 from ..otf2io.damage import DamageReport
-from .layer_periods import DIRECTIONS, LayerPeriod
+from .layer_periods import DIRECTIONS, LayerPeriod, PartsLeftOut
 from .summary import ArchiveSummary, start_time
 
 if TYPE_CHECKING:
@@ -112,23 +112,52 @@ def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Doc
     return {**head(trace), "handles": handles, "damage": damage_entry(trace.damage)}
 
 
-def periods_document(trace: Trace, periods: Iterable[LayerPeriod]) -> Document:
-    """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes."""
+def periods_document(trace: Trace, periods: Iterable[LayerPeriod | PartsLeftOut]) -> Document:
+    """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
+
+    Where layers are split there is an entry per part, and ``not_analysed`` names the parts that were left out. Volumes
+    are called ``bytes`` where they are bytes and ``volume`` elsewhere, in `unit` times second.
+    """
+    entries, left_out = [], []
+    for period in periods:
+        if isinstance(period, PartsLeftOut):
+            left_out += [
+                {**_of_signal(period, period.unit, volume), "by": period.by, "part": part}
+                for part, volume in period.volumes
+            ]
+            continue
+        entry = _of_signal(period, period.signal.unit, period.signal.volume)
+        if period.by is not None:
+            entry |= {"by": period.by, "part": period.part}
+        verdict: Document = period.result.to_dict()
+        if period.quantity != "bandwidth":
+            for name in ("periods", "phases"):
+                verdict[name] = [_with_volume(one) for one in verdict[name]]
+        entries.append({**entry, **verdict})
     return {
         **head(trace),
-        "layers": [
-            {
-                "layer": period.layer,
-                "direction": period.direction,
-                "traffic": period.traffic,
-                "bytes": period.signal.volume,
-                **period.result.to_dict(),
-            }
-            for period in periods
-        ],
+        "layers": entries,
+        **({"not_analysed": left_out} if left_out else {}),
         "set_aside": trace.set_aside.to_dict(),
         "damage": damage_entry(trace.damage),
     }
+
+
+def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> Document:
+    """Return what says which signal an entry is about."""
+    return {
+        "layer": period.layer,
+        "direction": period.direction,
+        "traffic": period.traffic,
+        "signal": period.quantity,
+        "unit": unit,
+        "bytes" if period.quantity == "bandwidth" else "volume": volume,
+    }
+
+
+def _with_volume(entry: Document) -> Document:
+    """Return an entry with ``volume`` for ``bytes``, in the same place."""
+    return {"volume" if name == "bytes" else name: value for name, value in entry.items()}
 
 
 def conversion_document(trace: Trace, written: "WrittenFile") -> Document:

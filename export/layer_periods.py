@@ -1,4 +1,4 @@
-"""Which layers and directions are asked for, and the period of each."""
+"""Which layers, parts of them and directions are asked for, and the period of each."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Final, Literal
 from ..analysis.detect import detect_period
 from ..analysis.registry import DEFAULT_METHOD
 from ..analysis.results import PeriodResult
+from ..layers.grouping import Key
 from ..layers.layer import Layer
 from ..layers.signal import StepSignal
 from ..layers.trace import Trace
@@ -17,13 +18,55 @@ DIRECTIONS: Final = ("read", "write")
 
 @dataclass(frozen=True, eq=False)
 class LayerPeriod:
-    """The bandwidth of one layer in one direction, and the verdict on its period."""
+    """One signal of a layer, or of a part of it, and the verdict on its period.
+
+    Attributes
+    ----------
+    layer : str
+    direction : str or None
+        None for metadata events, which have none.
+    traffic : str
+    signal : StepSignal
+    result : PeriodResult
+    quantity : str
+        What the signal measures, one of `iostrata.layers.layer.QUANTITIES`.
+    by : str or None
+        The kind of part, such as ``rank``; None for the whole layer.
+    part : str, int or None
+        The key of the part; with `by`, None stands for operations that have no such key.
+    """
 
     layer: str
-    direction: str
+    direction: str | None
     traffic: str
     signal: StepSignal
     result: PeriodResult
+    quantity: str = "bandwidth"
+    by: str | None = None
+    part: Key = None
+
+
+@dataclass(frozen=True, eq=False)
+class PartsLeftOut:
+    """Parts of a layer that were not analysed because there are too many.
+
+    Attributes
+    ----------
+    layer, direction, traffic, quantity, by : str
+        As in `LayerPeriod`.
+    unit : str
+        Of the signals.
+    volumes : tuple of (key, float)
+        Key of each part and the volume of its signal, the largest first.
+    """
+
+    layer: str
+    direction: str | None
+    traffic: str
+    quantity: str
+    by: str
+    unit: str
+    volumes: tuple[tuple[Key, float], ...]
 
 
 def chosen_layers(trace: Trace, names: Iterable[str] = ()) -> tuple[Layer, ...]:
@@ -44,30 +87,80 @@ def layer_periods(
     traffic: str = "all",
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
+    quantity: str = "bandwidth",
     filter: str | None = None,
 ) -> Iterator[LayerPeriod]:
-    """Detect the period of each layer in each direction in which it moved bytes, one after the other.
+    """Detect the period of each layer in each direction in which there was something, one after the other.
 
     Parameters
     ----------
     layers : iterable of Layer
     directions : iterable of {"read", "write", "total"}
+        Metadata events have none; there is one signal of them.
     traffic : {"all", "own", "inherited"}
     method : str
     fs : float or "auto"
         Sampling frequency in Hz.
+    quantity : {"bandwidth", "operations", "metadata", "in-flight"}
     filter : str, optional
         As `detect_period` takes it.
 
     Raises
     ------
     SelectionError
-        As `detect_period`.
+        As `detect_period` and `Layer.signal`.
     """
-    directions = tuple(directions)
+    ways = _ways(quantity, directions)
     for layer in layers:
-        for direction in directions:
-            signal = layer.bandwidth(direction, traffic)
+        for direction in ways:
+            signal = layer.signal(quantity, direction or "total", traffic)
             if signal.volume > 0:
+                yield LayerPeriod(
+                    layer.name, direction, traffic, signal, detect_period(signal, method, fs, filter=filter), quantity
+                )
+
+
+def part_periods(
+    layers: Iterable[Layer],
+    by: str,
+    most: int,
+    directions: Iterable[str] = DIRECTIONS,
+    traffic: str = "all",
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+    quantity: str = "bandwidth",
+    filter: str | None = None,
+) -> Iterator[LayerPeriod | PartsLeftOut]:
+    """Detect the periods of the parts of each layer in each direction, the largest part first.
+
+    Parameters
+    ----------
+    layers : iterable of Layer
+    by : {"file", "filesystem", "rank", "node", "handle"}
+    most : int
+        How many parts of a layer and direction are analysed; what is left out follows them as one `PartsLeftOut`.
+    directions, traffic, method, fs, quantity, filter
+        As in `layer_periods`.
+
+    Raises
+    ------
+    SelectionError
+        As `layer_periods`, or if there is no such key.
+    """
+    ways = _ways(quantity, directions)
+    for layer in layers:
+        parts = layer.by(by)
+        for direction in ways:
+            volumes = parts.volumes(quantity, direction or "total", traffic)
+            there = [(key, volume) for key, volume in volumes.items() if volume > 0]
+            for key, _ in there[:most]:
+                signal = parts[key].signal(quantity, direction or "total", traffic)
                 result = detect_period(signal, method, fs, filter=filter)
-                yield LayerPeriod(layer.name, direction, traffic, signal, result)
+                yield LayerPeriod(layer.name, direction, traffic, signal, result, quantity, by, key)
+            if there[most:]:
+                unit = layer.signal(quantity, direction or "total", traffic).unit
+                yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, tuple(there[most:]))
+
+
+def _ways(quantity: str, directions: Iterable[str]) -> tuple[str | None, ...]:
+    return (None,) if quantity == "metadata" else tuple(directions)

@@ -1,23 +1,23 @@
 """What each layer did, transfers and metadata, split by file, file system, rank, node, handle or function."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ..otf2io.definitions import Definitions
 from ..otf2io.events import IoEvents
 from ..otf2io.records import IoMode, IoRecord
 from .attribution import call_ends
 from .calling_functions import CallingFunctions
+from .grouping import Key, distinct_names, grouping
 from .metadata import OPERATION_RECORDS, MetadataEvents
 from .order import layer_rows
 from .sums import sums_by
 from .traffic import Traffic
 
-KEYS: Final = ("file", "filesystem", "rank", "node", "handle", "function")
+FUNCTION: Final = "function"
+"""The key that is no part of the definitions: the function that was called."""
 METADATA_KINDS: Final = {
     "opens": (IoRecord.CREATE_HANDLE,),
     "closes": (IoRecord.DESTROY_HANDLE,),
@@ -51,7 +51,7 @@ class Breakdown:
 
     by: str
     layer: tuple[str, ...]
-    key: tuple[str | int | None, ...]
+    key: tuple[Key, ...]
     columns: dict[str, npt.NDArray[Any]]
 
     def __len__(self) -> int:
@@ -100,28 +100,34 @@ def breakdown(
     metadata : MetadataEvents
         Those of `events` that are none of an operation.
     by : str
-        One of `KEYS`.
+        One of `iostrata.layers.grouping.KEYS`, or `FUNCTION`.
     functions : CallingFunctions, optional
-        Needed by ``function``.
+        Needed by `FUNCTION`.
+
+    Raises
+    ------
+    SelectionError
+        If there is no such key.
     """
     definitions = traffic.definitions
-    functions = functions or CallingFunctions.unknown(len(events), len(traffic.operations))
-    keys, key_of = _by_function(functions) if by == "function" else _KEYS[by](definitions)
     rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
     operations = traffic.operations.take(rows)
     handle_file = definitions.handles.file[operations.handle]
-    group = traffic.layer[rows].astype(np.int64) * len(keys) + key_of(
-        handle_file, operations.process, operations.handle, functions.operation[rows]
-    )
-
     metadata_layer = layer_rows(definitions, traffic.layers, metadata.paradigm)
     shown = _selected_metadata(traffic, metadata) & (metadata_layer >= 0)
     is_metadata = ~np.isin(events.kind, np.array(OPERATION_RECORDS, np.uint8))
     inside = _inside(traffic, events, is_metadata, metadata_layer)[shown]
     kind = metadata.kind[shown]
-    event_group = metadata_layer[shown].astype(np.int64) * len(keys) + key_of(
-        metadata.file[shown], metadata.process[shown], metadata.handle[shown], functions.event[is_metadata][shown]
-    )
+    if by == FUNCTION:
+        functions = functions or CallingFunctions.unknown(len(events), len(traffic.operations))
+        keys, table = distinct_names(functions.names)
+        place_of, event_place_of = table[functions.operation[rows]], table[functions.event[is_metadata][shown]]
+    else:
+        keys, places = grouping(definitions, by)
+        place_of = places(handle_file, operations.process, operations.handle)
+        event_place_of = places(metadata.file[shown], metadata.process[shown], metadata.handle[shown])
+    group = traffic.layer[rows].astype(np.int64) * len(keys) + place_of
+    event_group = metadata_layer[shown].astype(np.int64) * len(keys) + event_place_of
 
     groups = np.unique(np.append(group, event_group))
     place, event_place = np.searchsorted(groups, group), np.searchsorted(groups, event_group)
@@ -149,74 +155,6 @@ def breakdown(
         tuple(keys[row] for row in (groups % len(keys)).tolist()),
         columns,
     )
-
-
-Column = npt.NDArray[np.int32]
-KeyOf = Callable[[Column, Column, Column, Column], npt.NDArray[np.int64]]
-Keys = tuple[list[Any], KeyOf]
-
-
-def _by_file(definitions: Definitions) -> Keys:
-    labels, table = _names(definitions.files.name)
-    return labels, lambda file, _process, _handle, _function: table[file]
-
-
-def _by_file_system(definitions: Definitions) -> Keys:
-    names: list[str | None] = []
-    for properties in definitions.files.properties:
-        # Score-P writes "File system" and "Mount Point"; the spelling is the writer's own.
-        known = {name.lower(): value for name, value in properties.items()}
-        parts = [known.get(name) for name in ("file system", "mount point")]
-        names.append(" on ".join(part for part in parts if part) or None)
-    labels = sorted({name for name in names if name is not None})
-    places: dict[str | None, int] = {name: place for place, name in enumerate(labels)} | {None: len(labels)}
-    table = np.array([places[name] for name in [*names, None]], np.int64)
-    return [*labels, None], lambda file, _process, _handle, _function: table[file]
-
-
-def _by_rank(definitions: Definitions) -> Keys:
-    ranks = definitions.groups.rank
-    labels = np.unique(ranks[ranks >= 0]).tolist()
-    table = np.append(np.where(ranks >= 0, np.searchsorted(labels, ranks), len(labels)), len(labels))
-    return [*labels, None], lambda _file, process, _handle, _function: table[process]
-
-
-def _by_node(definitions: Definitions) -> Keys:
-    node = definitions.groups.node
-    rows = np.unique(node[node >= 0])
-    labels = [definitions.system_tree.name[row] for row in rows.tolist()]
-    table = np.append(np.where(node >= 0, np.searchsorted(rows, node), len(labels)), len(labels))
-    return [*labels, None], lambda _file, process, _handle, _function: table[process]
-
-
-def _by_handle(definitions: Definitions) -> Keys:
-    labels = definitions.handles.id.tolist()
-    count = len(labels)
-    return [*labels, None], lambda _file, _process, handle, _function: np.where(handle >= 0, handle, count).astype(
-        np.int64
-    )
-
-
-def _by_function(functions: CallingFunctions) -> Keys:
-    labels, table = _names(functions.names)
-    return labels, lambda _file, _process, _handle, function: table[function]
-
-
-def _names(names: tuple[str, ...]) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    """Return distinct names, then None, and the place of each of `names` among them, that of None last."""
-    everything = [*names, None]
-    labels = list(dict.fromkeys(everything))
-    places = {name: place for place, name in enumerate(labels)}
-    return labels, np.array([places[name] for name in everything], np.int64)
-
-
-_KEYS: Final[dict[str, Callable[[Definitions], Keys]]] = {
-    "file": _by_file,
-    "filesystem": _by_file_system,
-    "rank": _by_rank,
-    "node": _by_node,
-    "handle": _by_handle,
-}
 
 
 def _selected_metadata(traffic: Traffic, metadata: MetadataEvents) -> npt.NDArray[np.bool_]:

@@ -3,59 +3,71 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ..otf2io.definitions import Paradigm
+from ..otf2io.definitions import Definitions, Paradigm
 from ..otf2io.errors import SelectionError
 from ..otf2io.operations import Operations
 from ..otf2io.records import UNDEFINED_TIME, IoMode
+from .metadata import MetadataEvents
 from .signal import StepSignal, level_signal
 from .statistics import LayerStatistics, layer_statistics, total, union_length
 from .tick_signal import step_signal_from_ticks
 from .window import TickWindow, completed_bytes
 
+if TYPE_CHECKING:
+    from .layer_parts import LayerParts
+
 DIRECTIONS: Final = ("read", "write", "total")
 TRAFFIC: Final = ("all", "own", "inherited")
+QUANTITIES: Final = ("bandwidth", "operations", "metadata", "in-flight")
+"""What a signal of a layer can measure; metadata events have neither direction nor traffic."""
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Operations of one layer on the selected files within the trace's window.
+    """Operations of one layer, or of a part of it, on the selected files within the trace's window.
 
     Attributes
     ----------
     name : str
         Identification of the paradigm: ``MPI-IO``, ``POSIX``.
     paradigm : Paradigm
+    definitions : Definitions
+        Of the trace.
     trace_operations : Operations
         All operations of the trace.
     rows : intp (n,)
         Which of them are the layer's.
     handle_own : bool (handles,)
         Whether a handle has no ancestor of a higher layer.
-    handle_file : int32 (handles,)
-        Row of each handle's file in ``Definitions.files``, −1 where it has none.
-    metadata_times : int64 (m,)
-        Ticks of the layer's metadata events on the selected files within the window.
+    trace_metadata : MetadataEvents
+        All metadata events of the trace.
+    metadata_rows : intp (m,)
+        Which of them are the layer's.
     tick_window : TickWindow
+    part : str
+        Which part of the layer it is, such as ``rank 3``; empty for the whole layer.
     """
 
     name: str
     paradigm: Paradigm
+    definitions: Definitions
     trace_operations: Operations
     rows: npt.NDArray[np.intp]
     handle_own: npt.NDArray[np.bool_]
-    handle_file: npt.NDArray[np.int32]
-    metadata_times: npt.NDArray[np.int64]
+    trace_metadata: MetadataEvents
+    metadata_rows: npt.NDArray[np.intp]
     tick_window: TickWindow
+    part: str = ""
 
     def __repr__(self) -> str:
         moved = {way: total(self.tick_window.bytes_within(self._chosen(way, "all"))) for way in self.directions}
         parts = [f"{len(self.rows)} operations", *(f"{way} {volume} bytes" for way, volume in moved.items())]
-        return f"<Layer {self.name}: {', '.join(parts)}>"
+        return f"<Layer {self._title}: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
         return statistics_table([self])
@@ -69,6 +81,11 @@ class Layer:
     def own(self) -> npt.NDArray[np.bool_]:
         """Whether each operation is the program's own, bool (n,): no ancestor of its handle is of a higher layer."""
         return self.handle_own[self.operations.handle]
+
+    @cached_property
+    def metadata_times(self) -> npt.NDArray[np.int64]:
+        """Ticks of the layer's metadata events, int64 (m,)."""
+        return self.trace_metadata.time[self.metadata_rows]
 
     @property
     def window(self) -> tuple[float, float]:
@@ -120,7 +137,7 @@ class Layer:
             moved[rows],
             self.tick_window.ticks_per_second,
             window=self.window,
-            name=_title(self.name, direction, traffic),
+            name=self._named(direction, traffic),
         )
 
     def operation_rate(self, direction: str = "total", traffic: str = "all") -> StepSignal:
@@ -134,7 +151,7 @@ class Layer:
             self.tick_window.ticks_per_second,
             window=self.window,
             unit="s-1",
-            name=f"{_title(self.name, direction, traffic)} operations",
+            name=f"{self._named(direction, traffic)} operations",
         )
 
     def metadata_rate(self) -> StepSignal:
@@ -147,7 +164,7 @@ class Layer:
             self.tick_window.ticks_per_second,
             window=self.window,
             unit="s-1",
-            name=f"{self.name} metadata events",
+            name=f"{self._title} metadata events",
         )
 
     def in_flight(self, direction: str = "total", traffic: str = "all") -> StepSignal:
@@ -155,8 +172,94 @@ class Layer:
         operations = self._chosen(direction, traffic)
         begin, end = self.tick_window.clipped(operations)
         resolution = self.tick_window.ticks_per_second
-        name = f"{_title(self.name, direction, traffic)} operations in flight"
+        name = f"{self._named(direction, traffic)} operations in flight"
         return level_signal(begin / resolution, end / resolution, window=self.window, name=name)
+
+    def signal(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> StepSignal:
+        """Return the signal of a quantity by its name.
+
+        Parameters
+        ----------
+        quantity : {"bandwidth", "operations", "metadata", "in-flight"}
+            `bandwidth`, `operation_rate`, `metadata_rate` or `in_flight`.
+        direction, traffic : str
+            As in `bandwidth`; metadata events have neither, so they take ``total`` and ``all`` only.
+
+        Raises
+        ------
+        SelectionError
+            If there is no such quantity, direction or traffic, or metadata events are asked for by one of them.
+        """
+        self._check_quantity(quantity, direction, traffic)
+        if quantity == "metadata":
+            return self.metadata_rate()
+        made = {"bandwidth": self.bandwidth, "operations": self.operation_rate, "in-flight": self.in_flight}
+        return made[quantity](direction, traffic)
+
+    def contributions(
+        self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all"
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any]]:
+        """Return what each operation, or metadata event, adds to the volume of `signal`.
+
+        Parameters
+        ----------
+        quantity, direction, traffic : str
+            As in `signal`.
+
+        Returns
+        -------
+        rows : intp (k,)
+            Places in `rows`, or for ``metadata`` in `metadata_rows`.
+        amounts : uint64 or float64 (k,)
+            Bytes, operations, events, or seconds under way.
+
+        Raises
+        ------
+        SelectionError
+            As `signal`.
+        """
+        self._check_quantity(quantity, direction, traffic)
+        if quantity == "metadata":
+            return np.arange(len(self.metadata_rows)), np.ones(len(self.metadata_rows))
+        mask = self._mask(direction, traffic)
+        if quantity == "operations":
+            mask = mask & (self.operations.end != UNDEFINED_TIME)
+        operations = self.operations.take(mask)
+        if quantity == "bandwidth":
+            return np.flatnonzero(mask), self.tick_window.bytes_within(operations)
+        begin, end = self.tick_window.clipped(operations)
+        if quantity == "in-flight":
+            return np.flatnonzero(mask), (end - begin) / self.tick_window.ticks_per_second
+        length = self.tick_window.ends(operations) - operations.begin
+        return np.flatnonzero(mask), np.where(length > 0, (end - begin) / np.maximum(length, 1), 1.0)
+
+    def by(self, key: str) -> "LayerParts":
+        """Return the parts of the layer by file, file system, rank, node or handle.
+
+        Parameters
+        ----------
+        key : {"file", "filesystem", "rank", "node", "handle"}
+
+        Returns
+        -------
+        LayerParts
+            A mapping from file name, file system, rank, node or handle id to a `Layer` of its operations only; None
+            stands for those that have none.
+
+        Raises
+        ------
+        SelectionError
+            If there is no such key.
+
+        Examples
+        --------
+        >>> trace = open_trace("fixtures/ckpt4")  # doctest: +SKIP
+        >>> trace.layers["POSIX"].by("rank")[0].bandwidth("write")  # doctest: +SKIP
+        StepSignal('POSIX rank 0 write', …)
+        """
+        from .layer_parts import layer_parts
+
+        return layer_parts(self, key)
 
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction.
@@ -175,12 +278,31 @@ class Layer:
         """
         chosen = np.flatnonzero(self._mask(direction, traffic))
         return layer_statistics(
-            self.operations.take(chosen), self.own[chosen], self.handle_file, self.tick_window, self.name, direction
+            self.operations.take(chosen),
+            self.own[chosen],
+            self.definitions.handles.file,
+            self.tick_window,
+            self.name,
+            direction,
         )
+
+    @property
+    def _title(self) -> str:
+        return f"{self.name} {self.part}" if self.part else self.name
+
+    def _named(self, direction: str, traffic: str) -> str:
+        """Return the name of a signal: layer, direction, and the traffic unless it is all."""
+        return f"{self._title} {direction}" if traffic == "all" else f"{self._title} {direction} ({traffic})"
 
     def _chosen(self, direction: str, traffic: str) -> Operations:
         """Return the operations of a direction and traffic."""
         return self.operations.take(self._mask(direction, traffic))
+
+    def _check_quantity(self, quantity: str, direction: str, traffic: str) -> None:
+        if quantity not in QUANTITIES:
+            raise SelectionError(f"no signal {quantity!r}; there are {', '.join(QUANTITIES)}")
+        if quantity == "metadata" and (direction, traffic) != ("total", "all"):
+            raise SelectionError("metadata events have neither direction nor traffic: leave them out")
 
     def _mask(self, direction: str, traffic: str) -> npt.NDArray[np.bool_]:
         """Return which operations are of a direction and traffic, bool (n,)."""
@@ -217,8 +339,3 @@ def statistics_table(layers: Iterable[Layer]) -> str:
         for one in found
     ]
     return html_table(rows, header)
-
-
-def _title(name: str, direction: str, traffic: str) -> str:
-    """Return the name of a signal: layer, direction, and the traffic unless it is all."""
-    return f"{name} {direction}" if traffic == "all" else f"{name} {direction} ({traffic})"

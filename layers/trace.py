@@ -15,7 +15,7 @@ from ..otf2io.events import IoEvents
 from ..otf2io.operations import Operations
 from .attribution import Attribution, attribute_operations
 from .balance import LayerBalance, layer_balances
-from .breakdown import KEYS, Breakdown, breakdown
+from .breakdown import FUNCTION, Breakdown, breakdown
 from .calling_functions import CallingFunctions, read_calling_functions
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
 from .flow import Flow, connected_flows, flow_between
@@ -229,9 +229,7 @@ class Trace:
         SelectionError
             If there is no such key, or functions are not known: see `calling_functions`.
         """
-        if by not in KEYS:
-            raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join(KEYS)}")
-        functions = self.calling_functions if by == "function" else None
+        functions = self.calling_functions if by == FUNCTION else None
         return breakdown(self.traffic, self.events, self.metadata, by, functions)
 
     @cached_property
@@ -253,11 +251,12 @@ class Trace:
                 name: Layer(
                     name=name,
                     paradigm=paradigms[name],
+                    definitions=definitions,
                     trace_operations=operations,
                     rows=np.flatnonzero(layer_row == row),
                     handle_own=own,
-                    handle_file=handles.file,
-                    metadata_times=self.metadata.time[metadata_layer == row],
+                    trace_metadata=self.metadata,
+                    metadata_rows=np.flatnonzero(metadata_layer == row),
                     tick_window=window,
                 )
                 for row, name in enumerate(self._order)

@@ -19,6 +19,8 @@ NAMES = {
     "compare_layers",
     "detect_period",
     "detect_period_samples",
+    "event_signal",
+    "level_signal",
     "open_trace",
     "step_signal",
     "write_hdf5",

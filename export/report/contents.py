@@ -60,7 +60,7 @@ def report_contents(
     shown = [periods[place] for place in sorted(by_volume[: limits.curves])]
     if len(shown) < len(periods):
         cut["curves"] = len(periods)
-    curves = [(period.layer, period.direction) for period in shown]
+    curves = [(period.layer, period.direction or "total") for period in shown]
     layer_names = tuple(dict.fromkeys(name for name, _ in curves)) or tuple(layer.name for layer in layers)[:1]
     whole = layers_document(trace, layers)
     content = {

@@ -10,16 +10,20 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ...analysis.results import PeriodResult
+from ...layers.layer_parts import part_title
 from ...layers.signal import StepSignal
 from ...layers.trace import Trace
-from ..layer_periods import LayerPeriod
+from ..layer_periods import LayerPeriod, PartsLeftOut
 from .console import bounded, curve_width
 from .curve import area_rows, axis_row, interval_row, points_per_column, tick_row
-from .names import printable
+from .names import printable, shortened
 from .notes import print_damage, print_heading, print_set_aside
-from .units import bytes_text, counted, frequency_text, interval_text, rate_text, seconds_text, share_text
+from .quantities import QuantityWords, words
+from .units import counted, frequency_text, interval_text, seconds_text, share_text
 
 _HEIGHT: Final = 4
+_PART_HEIGHT: Final = 2
+_PARTS: Final = {"file": "file", "filesystem": "file system", "rank": "rank", "node": "node", "handle": "handle"}
 _INDENT: Final = (0, 0, 0, 2)
 _GUTTER: Final = 11
 """Columns of the labels left of a curve."""
@@ -27,46 +31,79 @@ _CLOSEST_TICKS: Final = 3
 _REGIMES_SHOWN: Final = 12
 
 
-def print_periods(trace: Trace, periods: Iterable[LayerPeriod], console: Console, traffic: str = "all") -> None:
-    """Print a block per layer and direction: the bandwidth over the window, its phases, and the verdict.
+def print_periods(
+    trace: Trace,
+    periods: Iterable[LayerPeriod | PartsLeftOut],
+    console: Console,
+    traffic: str = "all",
+    quantity: str = "bandwidth",
+) -> None:
+    """Print a block per layer, direction and part: the signal over the window, its phases, and the verdict.
 
-    `traffic` is what was looked at, also where nothing was found.
+    `traffic` and `quantity` are what was looked at, also where nothing was found.
     """
     print_heading(trace, console)
     nothing = True
     for period in periods:
-        _print_block(period, console)
+        if isinstance(period, PartsLeftOut):
+            _print_left_out(period, console)
+        else:
+            _print_block(period, console)
         console.print()
         nothing = False
     if nothing:
-        what, hint = "No bytes were moved", ""
+        what, where = words(quantity).nothing, "by these layers on the selected files"
+        if quantity != "metadata":
+            where = "by these layers and directions on the selected files"
+        hint = ""
         if traffic != "all":
-            what, hint = f"No bytes were moved as {traffic} traffic", "; --traffic all looks at all of it"
-        console.print(Text(f"{what} by these layers and directions on the selected files{hint}."))
+            what, hint = f"{what} as {traffic} traffic", "; --traffic all looks at all of it"
+        console.print(Text(f"{what} {where}{hint}."))
     print_set_aside(trace, console)
     print_damage(trace.damage, console)
 
 
+def _print_left_out(parts: PartsLeftOut, console: Console) -> None:
+    count, volume = len(parts.volumes), sum(volume for _, volume in parts.volumes)
+    text = (
+        f"{_title(parts)}: {counted(count, f'further {_PARTS[parts.by]}')} with {words(parts.quantity).volume(volume)}"
+    )
+    console.print(Text(f"{text} not analysed; raise --parts, or see --json"))
+
+
+def _title(period: LayerPeriod | PartsLeftOut) -> str:
+    return " ".join(part for part in (printable(period.layer), period.direction, words(period.quantity).title) if part)
+
+
 def _print_block(period: LayerPeriod, console: Console) -> None:
-    signal, result = period.signal, period.result
+    signal, result, of = period.signal, period.result, words(period.quantity)
     traffic = "" if period.traffic == "all" else f", {period.traffic} traffic"
-    title = f"{printable(period.layer)} {period.direction}"
     width = max(10, curve_width(console) - _GUTTER - 2)
     resolution = signal.duration / (width * points_per_column(console.options.ascii_only))
-    facts = f"  {bytes_text(signal.volume)}{traffic}; drawn as means over {seconds_text(resolution)}"
-    console.print(Text.assemble((title, "bold"), facts))
-    for line in _curve(signal, result, width, console.options.ascii_only):
+    facts = f"  {of.volume(signal.volume)}{traffic}"
+    if period.by is None:
+        facts += f"; drawn as means over {seconds_text(resolution)}"
+        console.print(Text.assemble((_title(period), "bold"), facts))
+    else:
+        name = shortened(printable(part_title(period.by, period.part)), max(20, console.width // 3))
+        console.print(Text.assemble((f"{_title(period)}, {name}", "bold"), facts))
+    height = _HEIGHT if period.by is None else _PART_HEIGHT
+    for line in _curve(signal, result, width, height, of, console.options.ascii_only):
         console.print(line, no_wrap=True, overflow="crop", crop=bounded(console))
-    for line in (_verdict(result), *(Text(detail, style="dim") for detail in _details(period))):
+    # Many parts follow one another, so each says the verdict only.
+    details = _details(period) if period.by is None else ()
+    for line in (_verdict(result), *(Text(detail, style="dim") for detail in details)):
         console.print(Padding(line, _INDENT, expand=False))
 
 
-def _curve(signal: StepSignal, result: PeriodResult, width: int, ascii_only: bool) -> Iterator[Text]:
+def _curve(
+    signal: StepSignal, result: PeriodResult, width: int, height: int, of: QuantityWords, ascii_only: bool
+) -> Iterator[Text]:
     averages = _averages(signal, width * points_per_column(ascii_only))
     top = float(averages.max())
     edge, corner, line, phase, tick = "|+-=|" if ascii_only else "┤└─▔╵"
-    for number, row in enumerate(area_rows(averages, top, _HEIGHT, ascii_only)):
-        label = rate_text(top) if number == 0 else ""
+    for number, row in enumerate(area_rows(averages, top, height, ascii_only)):
+        label = of.rate(top) if number == 0 else ""
         yield Text.assemble(f"{label:>{_GUTTER}}{edge}", (row, "cyan"))
     yield Text(f"{'0':>{_GUTTER}}{corner}{line * width}")
     window = signal.window
@@ -110,12 +147,14 @@ def _verdict(result: PeriodResult) -> Text:
 
 
 def _details(period: LayerPeriod) -> Iterator[str]:
-    result = period.result
+    result, of = period.result, words(period.quantity)
     if result.periodic:
         yield printable(result.reason)
     if result.phases:
         within = sum(phase.bytes for phase in result.phases)
-        text = f"{counted(len(result.phases), 'phase')} with {share_text(within, period.signal.volume)} of the bytes"
+        text = (
+            f"{counted(len(result.phases), 'phase')} with {share_text(within, period.signal.volume)} of the {of.noun}"
+        )
         if result.recurrence is not None:
             text += f", one every {seconds_text(result.recurrence)} on average"
             if result.jitter is not None:
@@ -123,7 +162,7 @@ def _details(period: LayerPeriod) -> Iterator[str]:
         yield text
     for other in result.periods[1:]:
         value = interval_text(other.period, other.period_interval)
-        yield f"also {value}, confidence {other.confidence:.2f}, {bytes_text(other.bytes)}"
+        yield f"also {value}, confidence {other.confidence:.2f}, {of.volume(other.bytes)}"
     if len(result.regimes) > 1:
         for regime in result.regimes[:_REGIMES_SHOWN]:
             stretch = f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
@@ -135,28 +174,28 @@ def _details(period: LayerPeriod) -> Iterator[str]:
             yield text
         if len(result.regimes) > _REGIMES_SHOWN:
             yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further stretch', 'further stretches')}"
-    yield from _metrics(result)
+    yield from _metrics(result, of)
     sampling = result.sampling
     if sampling.fs is not None:
         chosen = " (automatic)" if sampling.automatic else ""
         text = f"method {result.method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
         if sampling.abstraction_error is not None:
-            text += f", abstraction error {100 * sampling.abstraction_error:.3g} % of the bytes"
+            text += f", abstraction error {100 * sampling.abstraction_error:.3g} % of the {of.noun}"
         yield text
     else:
         yield f"method {result.method}, on the exact signal"
 
 
-def _metrics(result: PeriodResult) -> Iterator[str]:
+def _metrics(result: PeriodResult, of: QuantityWords) -> Iterator[str]:
     metrics = result.metrics
     if metrics is None:
         return
     parts = []
     if metrics.r_io is not None and metrics.b_io is not None:
-        share, rate = share_text(metrics.r_io, 1), rate_text(metrics.b_io)
+        share, rate = share_text(metrics.r_io, 1), of.rate(metrics.b_io)
         parts.append(f"above the mean rate for {share} of the time (R_IO), at {rate} there (B_IO)")
     if metrics.volume_per_period is not None:
-        parts.append(f"{bytes_text(metrics.volume_per_period)} a period")
+        parts.append(f"{of.volume(metrics.volume_per_period)} a period")
     if metrics.periodicity_score is not None:
         parts.append(f"periodicity score {metrics.periodicity_score:.2f} (1: all periods alike)")
     if parts:

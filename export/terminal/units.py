@@ -20,6 +20,20 @@ def rate_text(rate: float) -> str:
     return _scaled(rate, "B/s")
 
 
+def event_rate_text(rate: float) -> str:
+    """Return how often something happens: ``12.3 k/s``, ``250/s``.
+
+    >>> event_rate_text(12_345), event_rate_text(250), event_rate_text(0.5)
+    ('12.3 k/s', '250/s', '0.500/s')
+    """
+    return _scaled(rate, "/s").replace(" /", "/")
+
+
+def level_text(level: float) -> str:
+    """Return a number without a unit, such as operations under way on average: ``3.20``, ``12.3 k``."""
+    return _scaled(level, "").rstrip()
+
+
 def frequency_text(frequency: float) -> str:
     """Return a frequency in hertz, such as ``62.5 Hz`` or ``0.0125 Hz``."""
     return f"{frequency:.3g} Hz" if frequency < 1 else _scaled(frequency, "Hz")
