@@ -11,15 +11,20 @@ from .packing import packed
 
 FALSE_ALARM_RATE = 0.01
 _MOST_MARKED = 64
+_BINS_A_PERIOD = 16
+_FEWEST_BINS = 256
 
 
 def spectrum_curve(period: LayerPeriod, points: int) -> dict[str, Any] | None:
-    """Return the power spectrum of a signal as it was sampled for its period, None where it was not sampled.
+    """Return the power spectrum of a signal, None where it has none.
+
+    Where the method looked for lines, its sampling is taken. Elsewhere bins are as long as a 16th of the period, so
+    that its first harmonics are seen and not thousands of lines that single operations fill.
 
     Power is relative to the sum over all frequencies above 0. Of neighbouring lines that share a point the strongest is
     kept, so no peak is lost; `significant` is the level of `Spectrum.significant_share`.
     """
-    fs = period.result.sampling.fs
+    fs = _frequency(period)
     if fs is None:
         return None
     spectrum = power_spectrum(period.signal.sample(fs).values, fs)
@@ -49,3 +54,14 @@ def spectrum_curve(period: LayerPeriod, points: int) -> dict[str, Any] | None:
         "candidates_hz": marked,
         "period_hz": [1 / other.period for other in period.result.periods[:_MOST_MARKED] if other.period > 0],
     }
+
+
+def _frequency(period: LayerPeriod) -> float | None:
+    result = period.result
+    fs = result.sampling.fs
+    if fs is None or "candidates_hz" in result.evidence:
+        return fs
+    shown = _FEWEST_BINS / period.signal.duration
+    if result.period is not None:
+        shown = max(shown, _BINS_A_PERIOD / result.period)
+    return min(fs, shown)
