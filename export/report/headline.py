@@ -78,6 +78,10 @@ def _regularity(periods: list[LayerPeriod]) -> str:
         text += "; " + ", ".join(_other(others[:3]))
         if len(others) > 3:
             text += f" and {counted(len(others) - 3, 'other')}"
+    largest = max(periods, key=lambda period: period.signal.volume)
+    if not largest.result.periodic and largest.signal.volume > 10 * strongest.signal.volume:
+        noun = "writes" if largest.direction == "write" else "reads"
+        text += f"; the {noun} of {largest.layer}, which moved most, have no period"
     return text + "."
 
 

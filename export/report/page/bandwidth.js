@@ -109,11 +109,15 @@ const drawPeriodTicks = (context, verdict, phases, width, left) => {
 };
 
 const drawRegimeNames = (context, verdict, width, left) => {
-  context.fillStyle = palette.text;
   for (const regime of visibleRegimes(verdict)) {
     const [from, to] = [Math.max(left, xOf(regime.start_s, width)), Math.min(width, xOf(regime.end_s, width))];
     const text = `every ${secondsText(regime.period_s)}`;
-    if (to - from > context.measureText(text).width + 8) context.fillText(text, from + 4, 14);
+    const room = context.measureText(text).width;
+    if (to - from < room + 8) continue;
+    context.fillStyle = palette.page;
+    context.fillRect(from + 2, 4, room + 4, 14);
+    context.fillStyle = palette.text;
+    context.fillText(text, from + 4, 14);
   }
 };
 

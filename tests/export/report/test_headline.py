@@ -1,0 +1,51 @@
+"""The sentences at the top, on runs of which the truth is known."""
+
+from collections.abc import Callable
+
+import pytest
+from iostrata.export.comparison import compare_layers
+from iostrata.export.comparison_document import comparison_document
+from iostrata.export.documents import layers_document
+from iostrata.export.layer_periods import chosen_layers, layer_periods
+from iostrata.export.report.headline import headline
+from iostrata.layers.trace import Trace
+
+
+@pytest.fixture
+def sentences(trace_of: Callable[[str], Trace]) -> Callable[[str], list[str]]:
+    def told(name: str, method: str = "auto") -> list[str]:
+        trace = trace_of(name)
+        layers = chosen_layers(trace)
+        periods = list(layer_periods(layers, method=method))
+        return headline(layers_document(trace, layers), periods, comparison_document(compare_layers(trace)))
+
+    return told
+
+
+def test_fill_values_double_what_posix_wrote(sentences):
+    volume, period, look = sentences("ncckpt4")
+    assert volume == (
+        "The program wrote 83.9 MB through netCDF, on 4 of 4 ranks; of this POSIX made 168 MB, 2.00 times as much."
+    )
+    assert period.startswith("Writes of netCDF, HDF5, MPI-IO and POSIX come every 0.40")
+    assert "writes of ISOC every 0.1" in period
+    assert "filled /scratch/demo/run/ncckpt4/out.nc" in look
+
+
+def test_without_a_period_the_reason_is_told(sentences):
+    volume, period, look = sentences("aperiodic4")
+    assert volume.endswith("of this POSIX made 44.6 MB, as much.")
+    assert period.startswith("No layer has a period: ")
+    assert look.startswith("Collective MPI-IO writes of 4 ranks leave through POSIX on rank 0 only")
+    assert look.endswith(".")
+    assert not look.endswith("..")
+
+
+def test_a_small_log_with_a_period_does_not_speak_for_the_data(sentences):
+    period = sentences("ckpt4_jitter", "hybrid")[1]
+    assert period.startswith("Writes of ISOC come every 70")
+    assert period.endswith("which moved most, have no period.")
+
+
+def test_damage_comes_first(sentences):
+    assert "damaged in" in sentences("broken_race_corruption")[2]
