@@ -3,15 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .outliers import is_near_largest, is_outlier
+from .outliers import is_near_largest
 
 
 def line_confidence(
     scores: NDArray[np.float64],
+    outlier: NDArray[np.bool_],
     position: int,
     harmonics: NDArray[np.int64],
     tolerance: float,
-    threshold: float,
 ) -> float:
     """Give c_k, the confidence that a line is the dominant frequency.
 
@@ -23,12 +23,14 @@ def line_confidence(
     ----------
     scores : float64 (n,)
         z-scores of the lines.
+    outlier : bool (n,)
+        I1: the lines that are outliers, all of a z-score above 0.
     position : int
         Position in ``scores`` of the line asked for; it must belong to I1 and I2.
     harmonics : int64 (h,)
         Positions in ``scores`` of the candidates dropped as harmonics.
-    tolerance, threshold : float
-        Bounds of I2 and I1.
+    tolerance : float
+        Bound of I2.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def line_confidence(
     counted = np.ones(scores.size, dtype=np.bool_)
     counted[harmonics] = False
     score = float(scores[position])
-    outliers = float(scores[counted & is_outlier(scores, threshold)].sum())
+    outliers = float(scores[counted & outlier].sum())
     near = float(scores[counted & is_near_largest(scores, tolerance)].sum())
     return 0.5 * (score / outliers + score / near)
 

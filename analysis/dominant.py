@@ -1,14 +1,18 @@
-"""The dominant frequency of a spectrum (FTIO, IPDPS'24, §II-B)."""
+"""The dominant frequency of a spectrum (FTIO, IPDPS'24, §II-B2)."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .confidence import line_confidence
+from .criterion import Z_SCORE, OutlierCriterion
 from .harmonics import separate_harmonics
-from .outliers import fewest_samples, is_near_largest, is_outlier, z_scores
+from .outliers import is_near_largest, z_scores
 from .spectrum import Spectrum
+
+SpectrumKind = Literal["power", "amplitude"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +25,10 @@ class DominantFrequency:
         Index k of the dominant frequency; None without one.
     candidates, harmonics : int64 arrays
         Indices of the candidates (eq. 3) that were kept, and of those dropped as harmonics.
-    scores : float64 (N // 2,)
-        z-scores of the lines 1 … N // 2 (eq. 2).
+    scores : float64 (n,)
+        z-scores of the lines that were searched, 1 … n (eq. 2).
+    outliers : bool (n,)
+        Those of them that the criterion marks.
     confidence : float
         c_d; 0 without a dominant frequency.
     reason : str
@@ -33,21 +39,33 @@ class DominantFrequency:
     candidates: NDArray[np.int64]
     harmonics: NDArray[np.int64]
     scores: NDArray[np.float64]
+    outliers: NDArray[np.bool_]
     confidence: float
     reason: str
 
 
-def dominant_frequency(spectrum: Spectrum, tolerance: float = 0.8, threshold: float = 3.0) -> DominantFrequency:
+def dominant_frequency(
+    spectrum: Spectrum,
+    criterion: OutlierCriterion = Z_SCORE,
+    *,
+    kind: SpectrumKind = "power",
+    tolerance: float = 0.8,
+    threshold: float | None = None,
+) -> DominantFrequency:
     """Find the dominant frequency of a spectrum.
 
     Parameters
     ----------
     spectrum : Spectrum
         Of the sampled signal.
+    criterion : OutlierCriterion
+        What makes a line an outlier.
+    kind : "power" or "amplitude"
+        Whether z-scores are those of the powers, as in the paper, or of the amplitudes.
     tolerance : float
         Share of the largest z-score that a candidate reaches, in (0, 1].
-    threshold : float
-        z-score that a candidate reaches.
+    threshold : float, optional
+        Of the criterion; its default without one.
 
     Returns
     -------
@@ -55,30 +73,42 @@ def dominant_frequency(spectrum: Spectrum, tolerance: float = 0.8, threshold: fl
         With a line where one or two candidates are left after harmonics are dropped; of two, the one with the
         higher power (the lower one, if both are equal).
     """
-    nothing = np.zeros(0, dtype=np.int64)
-    if spectrum.samples < fewest_samples(threshold) or spectrum.flat:
-        reason = (
-            "The sampled signal is constant or a single burst: no frequency stands out."
-            if spectrum.samples >= fewest_samples(threshold)
-            else f"Too few samples ({spectrum.samples}): a frequency can reach a z-score of {threshold:g} only from "
-            f"{fewest_samples(threshold)} samples on."
-        )
-        scores = np.zeros(spectrum.samples // 2)
-        return DominantFrequency(None, nothing, nothing, scores, 0.0, reason)
+    limit = criterion.threshold if threshold is None else threshold
+    lines = spectrum.samples // 2
+    searched = lines if criterion.most_lines is None else min(lines, criterion.most_lines)
+    fewest = criterion.fewest_samples(limit)
+    scores, outliers = np.zeros(searched), np.zeros(searched, dtype=np.bool_)
+    kept = harmonics = np.zeros(0, dtype=np.int64)
 
-    scores = z_scores(spectrum.power[1:])
-    outliers = is_outlier(scores, threshold)
+    def none(reason: str) -> DominantFrequency:
+        return DominantFrequency(None, kept, harmonics, scores, outliers, 0.0, reason)
+
+    if spectrum.samples < fewest:
+        return none(
+            f"Too few samples ({spectrum.samples}): a frequency can reach a {criterion.words} of {limit:g} only from "
+            f"{fewest} samples on."
+        )
+    if spectrum.flat:
+        return none("The sampled signal is constant or a single burst: no frequency stands out.")
+
+    strengths = (spectrum.power if kind == "power" else spectrum.amplitude)[1 : 1 + searched]
+    scores = z_scores(strengths)
+    outliers = criterion.marks(scores, limit)
     found = np.flatnonzero(outliers & is_near_largest(scores, tolerance)) + 1
     kept, harmonics = separate_harmonics(found)
+    bound = ""
+    if searched < lines:
+        highest = spectrum.frequencies[searched]
+        bound = f" Only the lowest {searched} of {lines} frequencies were searched, up to {highest:.4g} Hz."
     if kept.size == 0:
-        reason = f"No frequency is an outlier: the largest z-score is {scores.max():.3g}, below {threshold:g}."
-        return DominantFrequency(None, kept, harmonics, scores, 0.0, reason)
+        return none(_nothing_found(scores, outliers, criterion, limit, tolerance) + bound)
     if kept.size > 2:
-        reason = f"{kept.size} frequencies that are no harmonics of each other stand out alike: none is dominant."
-        return DominantFrequency(None, kept, harmonics, scores, 0.0, reason)
+        return none(
+            f"{kept.size} frequencies that are no harmonics of each other stand out alike: none is dominant." + bound
+        )
 
-    line = int(kept[np.argmax(spectrum.power[kept])])
-    confidence = line_confidence(scores, line - 1, harmonics - 1, tolerance, threshold)
+    line = int(kept[np.argmax(strengths[kept - 1])])
+    confidence = line_confidence(scores, outliers, line - 1, harmonics - 1, tolerance)
     if kept.size == 1:
         reason = "One frequency stands out of the spectrum"
     else:
@@ -88,5 +118,20 @@ def dominant_frequency(spectrum: Spectrum, tolerance: float = 0.8, threshold: fl
         reason += f"; set aside as harmonics: {harmonics.size}"
     if line == 1:
         reason += "; its period is the window itself, in which it is seen once"
-    reason += "."
-    return DominantFrequency(line, kept, harmonics, scores, confidence, reason)
+    return DominantFrequency(line, kept, harmonics, scores, outliers, confidence, f"{reason}.{bound}")
+
+
+def _nothing_found(
+    scores: NDArray[np.float64],
+    outliers: NDArray[np.bool_],
+    criterion: OutlierCriterion,
+    threshold: float,
+    tolerance: float,
+) -> str:
+    if outliers.any():
+        return (
+            f"No frequency with a z-score within {tolerance:.0%} of the largest is an outlier by its {criterion.words}."
+        )
+    if criterion is Z_SCORE:
+        return f"No frequency is an outlier: the largest z-score is {scores.max():.3g}, below {threshold:g}."
+    return f"No frequency is an outlier: none reaches a {criterion.words} of {threshold:g}."

@@ -217,7 +217,7 @@ def _candidates(
     def at(used: int) -> _Candidate:
         smooth = approximation(samples, used, wavelet)
         spectrum = power_spectrum(smooth, fs)
-        dominant = dominant_frequency(spectrum, tolerance, threshold)
+        dominant = dominant_frequency(spectrum, tolerance=tolerance, threshold=threshold)
         period = 1.0 / (dominant.line * spectrum.resolution) if dominant.line is not None else None
         return _Candidate(used, smooth, dominant, period, dominant.reason)
 

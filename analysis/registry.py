@@ -13,10 +13,16 @@ if TYPE_CHECKING:
 
 METHODS = {
     "auto": ".methods.auto",
+    "autocorrelation": ".methods.autocorrelation",
     "ftio": ".methods.ftio",
+    "ftio-dbscan": ".methods.ftio_dbscan",
+    "ftio-isolation-forest": ".methods.ftio_isolation_forest",
+    "ftio-lof": ".methods.ftio_lof",
+    "ftio-merged": ".methods.ftio_merged",
+    "ftio-peaks": ".methods.ftio_peaks",
     "hybrid": ".methods.hybrid",
 }
-"""Name of a method, and the module whose function ``detect`` it is."""
+"""Name of a method, and the module whose ``detect`` it is."""
 
 DEFAULT_METHOD = "auto"
 

@@ -8,20 +8,21 @@ from iostrata.analysis.confidence import line_confidence, refined_confidence, si
 
 NONE = np.zeros(0, dtype=np.int64)
 SCORES = np.array([-0.5, 10.0, 3.0, 9.0, 4.0, 2.0])
+OUTLIERS = SCORES >= 3
 
 
 def test_a_line_shares_with_outliers_and_with_lines_near_the_largest() -> None:
     # I1 = {10, 3, 9, 4}, I2 = {10, 9}.
-    assert line_confidence(SCORES, 1, NONE, 0.8, 3.0) == pytest.approx((10 / 26 + 10 / 19) / 2)
-    assert line_confidence(SCORES, 3, NONE, 0.8, 3.0) == pytest.approx((9 / 26 + 9 / 19) / 2)
+    assert line_confidence(SCORES, OUTLIERS, 1, NONE, 0.8) == pytest.approx((10 / 26 + 10 / 19) / 2)
+    assert line_confidence(SCORES, OUTLIERS, 3, NONE, 0.8) == pytest.approx((9 / 26 + 9 / 19) / 2)
 
 
 def test_a_dropped_harmonic_counts_in_neither_sum() -> None:
-    assert line_confidence(SCORES, 1, np.array([3]), 0.8, 3.0) == pytest.approx((10 / 17 + 10 / 10) / 2)
+    assert line_confidence(SCORES, OUTLIERS, 1, np.array([3]), 0.8) == pytest.approx((10 / 17 + 10 / 10) / 2)
 
 
 def test_a_line_alone_is_certain() -> None:
-    assert line_confidence(np.array([0.1, 5.0, 0.2]), 1, NONE, 0.8, 3.0) == 1.0
+    assert line_confidence(np.array([0.1, 5.0, 0.2]), np.array([False, True, False]), 1, NONE, 0.8) == 1.0
 
 
 def test_similarity_gives_the_examples_of_the_paper() -> None:

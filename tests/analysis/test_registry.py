@@ -6,15 +6,23 @@ from importlib import import_module
 
 import pytest
 from iostrata.analysis import registry
+from iostrata.layers.signal import step_signal
 from iostrata.otf2io.errors import SelectionError
 
 
-def test_every_method_is_there_and_bears_its_name() -> None:
+def test_every_method_is_there() -> None:
     assert "ftio" in registry.methods()
     assert registry.DEFAULT_METHOD in registry.methods()
     for name in registry.methods():
         detect = registry.detector(name)
-        assert detect is import_module(detect.__module__).detect
+        assert detect is import_module(registry.METHODS[name], registry.__package__).detect
+
+
+@pytest.mark.parametrize("name", registry.methods())
+def test_a_result_bears_the_name_of_its_method(name: str) -> None:
+    # A constant has no outliers, so that no optional package is needed to say so.
+    constant = step_signal([0.0], [100.0], [1.0], window=(0.0, 100.0))
+    assert registry.detector(name)(constant).method == name
 
 
 @pytest.mark.parametrize("name", ["nonsense", "", "FTIO", None, [], "../ftio"])
@@ -27,7 +35,7 @@ def test_an_unknown_method_is_refused_with_the_known_ones(name: object) -> None:
 def test_methods_are_imported_when_asked_for() -> None:
     program = (
         "import sys, iostrata.analysis.detect as d, iostrata.analysis.registry as r; r.methods();"
-        "heavy = {'scipy', 'numba', 'matplotlib', 'pandas', 'xarray', 'iostrata.analysis.methods.ftio'};"
+        "heavy = {'scipy', 'numba', 'matplotlib', 'pandas', 'xarray', 'sklearn', 'iostrata.analysis.methods.ftio'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -273,4 +273,5 @@ def test_too_few_samples_are_told_in_a_sentence(document, fixtures):
     options = ("--layer", "MPI-IO", "--direction", "write", "--method", "ftio", "--fs", "0.01")
     (entry,) = document("periods", fixtures / "ior384", *options)["layers"]
     assert entry["sampling"]["samples"] == 1
-    assert entry["reason"] == "Too few samples (1): a frequency can reach a z-score of 3 only from 20 samples on."
+    few = "Too few samples (1): a frequency can reach a z-score of 3 only from 20 samples on."
+    assert entry["reason"] == f"{few} {entry['evidence']['aliasing']}"

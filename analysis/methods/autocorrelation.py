@@ -1,0 +1,63 @@
+"""The autocorrelation alone: the period that its peaks tell (Tarraf et al., IPDPS'24, §II-C)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from ..analysed_window import analysed_window
+from ..autocorrelation import autocorrelation_period
+from ..results import PeriodResult
+from ..window_result import NamedPeriod, window_result
+
+if TYPE_CHECKING:
+    from ...layers.signal import StepSignal
+
+NAME = "autocorrelation"
+FINER = 8
+"""Peaks are seen at whole bins: thirds of a period, enough for a spectrum, would leave 3 or 4 of them to a period."""
+MOST_LISTED = 16
+"""Distances of peaks listed in the evidence."""
+
+
+def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, skip_first_phase: bool = False) -> PeriodResult:
+    """Find the period of a signal from the peaks of its autocorrelation.
+
+    Parameters
+    ----------
+    signal : StepSignal
+        The exact signal; its window is the window of the analysis.
+    fs : float or "auto"
+        Sampling frequency in Hz, or "auto" for bins of about a 24th of the distance of the signal's phases, an eighth
+        of those of `iostrata.analysis.phase_sampling`. With one that is too low for the signal, ``reason`` and
+        ``evidence["aliasing"]`` warn.
+    skip_first_phase : bool
+        Whether the window starts at the signal's second phase.
+
+    Returns
+    -------
+    PeriodResult
+        Periodic where the autocorrelation has a peak. ``confidence`` is c_a, and 0 without a period. The interval
+        goes from the shortest to the longest distance of peaks that was kept, and half a bin beyond each, since peaks
+        are seen at whole bins.
+
+    Raises
+    ------
+    SelectionError
+        If an option is out of its range.
+    """
+    window = analysed_window(signal, fs, skip_first_phase=skip_first_phase, finer=FINER)
+    shifted = autocorrelation_period(window.samples.values, window.samples.fs)
+    if shifted is None:
+        evidence: dict[str, object] = {"candidates_s": (), "candidates": 0, "dropped": 0}
+        reason = "The autocorrelation has no peak: at no distance is the signal like itself."
+        return window_result(NAME, window, None, reason, evidence)
+    kept = shifted.candidates
+    half = 0.5 / window.samples.fs
+    interval = (float(kept.min()) - half, float(kept.max()) + half)
+    reason = f"Peaks of the autocorrelation: {kept.size} alike distances"
+    if shifted.dropped:
+        reason += f"; set aside as outliers: {shifted.dropped}"
+    evidence = {"candidates_s": kept[:MOST_LISTED], "candidates": kept.size, "dropped": shifted.dropped}
+    return window_result(
+        NAME, window, NamedPeriod(shifted.period, interval, shifted.confidence), f"{reason}.", evidence
+    )
