@@ -4,7 +4,7 @@ import os
 import platform
 import statistics
 import subprocess
-import time
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +17,18 @@ class Run:
     peak_mb: float
 
 
+# A process counts the memory of the one that it was forked from as its own; so a small one starts the command.
+_STARTER = """
+import os, sys, time
+nothing = os.open(os.devnull, os.O_RDWR)
+files = [(os.POSIX_SPAWN_DUP2, nothing, 1), (os.POSIX_SPAWN_DUP2, nothing, 2)]
+start = time.perf_counter()
+process = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=files)
+_, status, usage = os.wait4(process, 0)
+print(time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6, os.waitstatus_to_exitcode(status))
+"""
+
+
 def run(command: Sequence[str]) -> Run:
     """Run `command` with its output thrown away.
 
@@ -25,14 +37,11 @@ def run(command: Sequence[str]) -> Run:
     subprocess.CalledProcessError
         If it ends with anything but 0: a failed run has no time.
     """
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, list(command))
-    return Run(seconds, usage.ru_maxrss * 1024 / 1e6)
+    starter = [sys.executable, "-I", "-S", "-c", _STARTER, *command]
+    seconds, peak_mb, status = subprocess.run(starter, capture_output=True, text=True, check=True).stdout.split()
+    if int(status):
+        raise subprocess.CalledProcessError(int(status), list(command))
+    return Run(float(seconds), float(peak_mb))
 
 
 def interleaved(commands: dict[str, Sequence[str]], rounds: int) -> dict[str, Run]:
