@@ -6,11 +6,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ..otf2io.errors import SelectionError
 from ..otf2io.events import IoEvents
 from ..otf2io.records import IoMode, IoRecord
 from .attribution import call_ends
 from .calling_functions import CallingFunctions
-from .grouping import Key, distinct_names, grouping
+from .grouping import KEYS, Key, distinct_names, grouping
 from .metadata import OPERATION_RECORDS, MetadataEvents
 from .order import layer_rows
 from .sums import sums_by
@@ -109,6 +110,8 @@ def breakdown(
     SelectionError
         If there is no such key.
     """
+    if by not in (*KEYS, FUNCTION):
+        raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, FUNCTION))}")
     definitions = traffic.definitions
     rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
     operations = traffic.operations.take(rows)
