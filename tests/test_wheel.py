@@ -60,7 +60,9 @@ def test_the_wheel_has_every_module_and_nothing_else(names: list[str]) -> None:
     content = {PurePosixPath(name) for name in names}
     assert len(content) == len(names)
     metadata = {path for path in content if path.parts[0].endswith(".dist-info")}
-    assert content - metadata == expected | {PurePosixPath("iostrata/py.typed")}
+    page = {PurePosixPath("iostrata", *path.relative_to(TREE).parts) for path in TREE.glob("export/report/page/*.*")}
+    assert len(page) > 10
+    assert content - metadata == expected | page | {PurePosixPath("iostrata/py.typed")}
 
 
 def test_every_folder_of_modules_is_a_package(names: list[str]) -> None:
