@@ -29,8 +29,8 @@ print(time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6, os.waitstatus_t
 """
 
 
-def run(command: Sequence[str]) -> Run:
-    """Run `command` with its output thrown away.
+def run(command: Sequence[str], folder: str) -> Run:
+    """Run `command` in `folder`, where it may leave files, with its output thrown away.
 
     Raises
     ------
@@ -38,18 +38,20 @@ def run(command: Sequence[str]) -> Run:
         If it ends with anything but 0: a failed run has no time.
     """
     starter = [sys.executable, "-I", "-S", "-c", _STARTER, *command]
-    seconds, peak_mb, status = subprocess.run(starter, capture_output=True, text=True, check=True).stdout.split()
+    seconds, peak_mb, status = subprocess.run(
+        starter, capture_output=True, text=True, check=True, cwd=folder
+    ).stdout.split()
     if int(status):
         raise subprocess.CalledProcessError(int(status), list(command))
     return Run(float(seconds), float(peak_mb))
 
 
-def interleaved(commands: dict[str, Sequence[str]], rounds: int) -> dict[str, Run]:
-    """Run every command once per round, after one round to warm the caches, and return the medians by name."""
+def interleaved(commands: dict[str, Sequence[str]], rounds: int, folder: str) -> dict[str, Run]:
+    """Return the medians, by name, of runs of each command in `folder`, once a round, after one to warm the caches."""
     runs: dict[str, list[Run]] = {name: [] for name in commands}
     for number in range(rounds + 1):
         for name, command in commands.items():
-            result = run(command)
+            result = run(command, folder)
             if number:
                 runs[name].append(result)
     return {

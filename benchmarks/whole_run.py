@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--ftio-environment", type=Path, default=Path("build/ftio"))
     arguments = parser.parse_args()
-    ftio = ftio_program(arguments.ftio_environment)
+    ftio = ftio_program(arguments.ftio_environment.resolve())
     own = str(Path(sysconfig.get_path("scripts")) / "iostrata")
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "writes.json"
@@ -73,7 +73,7 @@ def main() -> None:
             "run iostrata, convert": [own, "convert", str(ARCHIVE), str(Path(folder) / "out.h5")],
             "run ftio": [ftio, str(data), "-e", "no", "-f", "100"],
         }
-        runs = interleaved(commands, arguments.rounds)
+        runs = interleaved(commands, arguments.rounds, folder)
     lines = [
         "| command | time in s | peak memory in MB | time, ratio to FTIO | memory, ratio to FTIO |",
         "|---|---|---|---|---|",
