@@ -1,6 +1,7 @@
 """Rates of reading, side by side: ``python benchmarks/reading.py --folder FOLDER``.
 
-The contenders take turns, each in a process of its own, on archives that `generate.py` writes; page caches are warm.
+The contenders take turns, each in a process of its own, on archives that `generate.py` writes. Before each turn all
+files are read once, so that none pays for a cache that the one before left cold.
 Every one hands each I/O event over as a row (columns of bounded length, where not said otherwise); rates are events of
 any kind a second, times are those of the event part. The high-level reader gets a smaller archive of the same kind.
 """
@@ -93,11 +94,21 @@ def contenders_for(archive: Path, small: Path, program: Path | None) -> dict[str
     return found
 
 
-def measure(contenders: dict[str, Measure], rounds: int) -> dict[str, list[float]]:
+def read_all_files(archive: Path) -> None:
+    """Read every file of an archive, which warms the caches of pages and of file names."""
+    for path in archive.rglob("*"):
+        if path.is_file():
+            with path.open("rb", buffering=0) as file:
+                while file.read(1 << 20):
+                    pass
+
+
+def measure(contenders: dict[str, Measure], archive: Path, rounds: int) -> dict[str, list[float]]:
     """Let the contenders take turns; return the rates of each in events a second, after one turn that warms up."""
     rates: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(rounds + 1):
         for name, read in contenders.items():
+            read_all_files(archive)
             events, seconds = read()
             if turn:
                 rates[name].append(events / seconds)
@@ -129,7 +140,7 @@ def main() -> None:
         shape = dataclasses.replace(SHAPES[kind], events=int(SHAPES[kind].events * options.scale))
         archive = archive_of(options.folder, kind, shape)
         small = archive_of(options.folder, kind, smaller(shape))
-        rates = measure(contenders_for(archive, small, program), options.rounds)
+        rates = measure(contenders_for(archive, small, program), archive, options.rounds)
         title = f"{DESCRIPTIONS[kind]}: {shape.locations} locations, {shape.locations * shape.events:,} events"
         tables.append(table(title, rates))
         print(tables[-1], end="\n\n", flush=True)

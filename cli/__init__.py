@@ -25,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Whatever a user can bring about ends in one line on stderr, never in a traceback.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    # The matrices here are small: threads of the linear algebra only wait for each other, worst on a busy machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if _COMPLETION in os.environ:
         iostrata.main(arguments, prog_name="iostrata", complete_var=_COMPLETION)
     prepare_streams()

@@ -12,6 +12,7 @@ from .options import (
     frequency_option,
     json_option,
     layer_option,
+    memory_option,
     method_option,
     reading_options,
     trace_argument,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from ..export.documents import Document
+    from ..layers.binned_trace import BinnedTrace
     from ..layers.trace import Trace
 
 HDF5_SUFFIXES: Final = (".h5", ".nc")
@@ -55,6 +57,7 @@ def parse_output(_context: click.Context, _option: click.Parameter, path: Path) 
 @window_option
 @files_option
 @reading_options
+@memory_option
 @json_option
 def command(
     trace: Path,
@@ -67,6 +70,7 @@ def command(
     files: str,
     engine: str,
     workers: int | None,
+    memory: int | None,
     as_json: bool,
 ) -> None:
     """Write layers to HDF5/netCDF-4, operations to Parquet, or timelines.
@@ -79,19 +83,38 @@ def command(
 
     With --fs auto, all bandwidths share one frequency, the highest that one of them needs, while the method chooses
     another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them.
-    """
-    from .reading import read_trace
 
-    opened = read_trace(trace, engine, workers, files, window)
+    With --memory, which is for .h5 and .nc only, the file has no group comparison.
+    """
+    from .reading import read_bins, read_trace
+
     name = out.name.lower()
+    if memory is not None:
+        if not name.endswith(HDF5_SUFFIXES):
+            raise click.UsageError(
+                f"--memory keeps no operations, which {out.name!r} needs: it is for .h5 and .nc only"
+            )
+        binned = read_bins(trace, memory, fs, engine, workers, files, window)
+        _print(_write_layers(binned, out, layers, traffic, method, fs), as_json)
+        return
+    opened = read_trace(trace, engine, workers, files, window)
     if name.endswith(PARQUET_SUFFIX):
-        document, line = _write_operations(opened, out, layers)
+        written = _write_operations(opened, out, layers)
     elif name.endswith(PERFETTO_SUFFIX):
-        document, line = _write_events(opened, out, layers, traffic, method, fs)
+        written = _write_events(opened, out, layers, traffic, method, fs)
     elif name.endswith(OTF2_SUFFIX):
-        document, line = _write_archive(opened, out, layers, traffic, method, fs)
+        written = _write_archive(opened, out, layers, traffic, method, fs)
     else:
-        document, line = _write_layers(opened, out, layers, traffic, method, fs)
+        written = _write_layers(opened, out, layers, traffic, method, fs)
+    _print(written, as_json)
+
+
+Written = tuple["Document", "Text"]
+"""What ``--json`` prints and the line that is printed without it."""
+
+
+def _print(written: Written, as_json: bool) -> None:
+    document, line = written
     if as_json:
         from ..export.json_text import json_text
 
@@ -102,12 +125,8 @@ def command(
         stdout_console().print(line)
 
 
-Written = tuple["Document", "Text"]
-"""What ``--json`` prints and the line that is printed without it."""
-
-
 def _write_layers(
-    opened: "Trace", out: Path, layers: tuple[str, ...], traffic: str, method: str, fs: Frequency
+    opened: "Trace | BinnedTrace", out: Path, layers: tuple[str, ...], traffic: str, method: str, fs: Frequency
 ) -> Written:
     from ..export.documents import conversion_document
     from ..export.hdf5 import write_hdf5

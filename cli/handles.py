@@ -1,6 +1,7 @@
 """``iostrata handles``."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,10 +10,14 @@ from .options import (
     files_option,
     json_option,
     layer_option,
+    memory_option,
     reading_options,
     trace_argument,
     window_option,
 )
+
+if TYPE_CHECKING:
+    from ..layers.protocols import AnyTrace
 
 
 @click.command(epilog="Example: iostrata handles traces.otf2 --files '*.nc'")
@@ -21,6 +26,7 @@ from .options import (
 @window_option
 @files_option
 @reading_options
+@memory_option
 @json_option
 def command(
     trace: Path,
@@ -29,6 +35,7 @@ def command(
     files: str,
     engine: str,
     workers: int | None,
+    memory: int | None,
     as_json: bool,
 ) -> None:
     """Show the tree of I/O handles with the traffic of each.
@@ -41,9 +48,13 @@ def command(
     parents and numbers as they are.
     """
     from ..export.layer_periods import chosen_layers
-    from .reading import read_trace
+    from .reading import read_bins, read_trace
 
-    opened = read_trace(trace, engine, workers, files, window)
+    opened: AnyTrace
+    if memory is not None:
+        opened = read_bins(trace, memory, "auto", engine, workers, files, window)
+    else:
+        opened = read_trace(trace, engine, workers, files, window)
     chosen = chosen_layers(opened, layers) if layers else None
     if as_json:
         from ..export.documents import handles_document

@@ -1,6 +1,7 @@
 """``iostrata layers``."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,11 +11,15 @@ from .options import (
     files_option,
     json_option,
     layer_option,
+    memory_option,
     reading_options,
     trace_argument,
     traffic_option,
     window_option,
 )
+
+if TYPE_CHECKING:
+    from ..layers.protocols import AnyTrace
 
 
 @click.command(epilog="Example: iostrata layers traces.otf2 --direction write --window 10:60")
@@ -32,6 +37,7 @@ from .options import (
 @window_option
 @files_option
 @reading_options
+@memory_option
 @json_option
 def command(
     trace: Path,
@@ -43,6 +49,7 @@ def command(
     files: str,
     engine: str,
     workers: int | None,
+    memory: int | None,
     as_json: bool,
 ) -> None:
     """Show what each I/O layer did: operations, bytes, time, requests.
@@ -52,13 +59,20 @@ def command(
     the share of bytes that the program moved by calling this layer itself.
     """
     from ..export.layer_periods import DIRECTIONS, chosen_layers
-    from .reading import read_trace
+    from .reading import read_bins, read_trace
 
-    opened = read_trace(trace, engine, workers, files, window)
+    opened: AnyTrace
+    table = None
+    if memory is not None:
+        if by is not None:
+            raise click.UsageError("--memory keeps no operations, which --by needs: leave one of them out")
+        opened = read_bins(trace, memory, "auto", engine, workers, files, window)
+    else:
+        opened = full = read_trace(trace, engine, workers, files, window)
+        # What cannot be split is refused before anything is printed.
+        table = full.breakdown(by).of_layers(tuple(one.name for one in chosen_layers(full, layers))) if by else None
     chosen = chosen_layers(opened, layers)
     directions = DIRECTIONS if direction is None else (direction,)
-    # What cannot be split is refused before anything is printed.
-    table = opened.breakdown(by).of_layers(tuple(one.name for one in chosen)) if by else None
     if as_json:
         from ..export.documents import layers_document
         from ..export.json_text import json_text

@@ -1,6 +1,7 @@
 """Arguments and options that several commands share, each a decorator; what they mean is told once, here."""
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -169,6 +170,38 @@ def filter_option(command: Command) -> Command:
         callback=parse_filter,
         help="Look for periods in the signal after a Butterworth filter. Variation of I/O is no noise: this is to look "
         "at one range of frequencies, and phases are those of the filtered signal.",
+    )(command)
+
+
+def parse_memory(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+    """Return the bytes that `text` gives, such as ``500M`` or ``2GiB``; None without one.
+
+    Raises
+    ------
+    click.BadParameter
+        If it is not of this form.
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
+    if found is None:
+        raise click.BadParameter(f"{text!r} is not a size in bytes, such as 500M, 2G or 1.5GiB")
+    number, prefix, binary = found.groups()
+    size = int(float(number) * (1024 if binary else 1000) ** " kmgt".index(prefix.lower() or " "))
+    if size < 1:
+        raise click.BadParameter(f"{text!r} is no memory at all")
+    return size
+
+
+def memory_option(command: Command) -> Command:
+    """Offer ``--memory``."""
+    return click.option(
+        "--memory",
+        metavar="SIZE",
+        callback=parse_memory,
+        help="Most memory in bytes, such as 500M (k, M, G, T are powers of 1000; Ki, Mi, … of 1024). Operations are "
+        "then summed up while they are read, into bins of time and statistics, and not kept: for traces of any size. "
+        "Periods are as fine as these bins, and layers are not compared.",
     )(command)
 
 

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import Seconds
+from .options import Frequency, Seconds
 from .progress import Progress
 
 if TYPE_CHECKING:
+    from ..layers.binned_trace import BinnedTrace
+    from ..layers.protocols import AnyTrace
     from ..layers.trace import Trace
 
 
@@ -29,6 +31,33 @@ def read_trace(path: Path, engine: str, workers: int | None, files: str, window:
     return trace
 
 
+def read_bins(
+    path: Path,
+    memory: int,
+    fs: Frequency,
+    engine: str,
+    workers: int | None,
+    files: str,
+    window: Seconds | None,
+) -> "BinnedTrace":
+    """Read the trace at `path` in bounded memory, and warn as `read_trace` does.
+
+    Raises
+    ------
+    TraceError, SelectionError
+        As `read_binned_trace`.
+    """
+    from ..layers.binned_trace import read_binned_trace
+
+    with Progress("reading events") as progress:
+        trace = read_binned_trace(
+            path, memory, fs=fs, engine=engine, workers=workers, files=files, window=window, progress=progress
+        )
+    _warn_of_damage(trace)
+    _warn_of_set_aside(trace)
+    return trace
+
+
 def warn(message: str) -> None:
     """Print a warning as one line on stderr."""
     from ..export.terminal.names import printable
@@ -36,7 +65,7 @@ def warn(message: str) -> None:
     click.echo(f"iostrata: warning: {printable(message)}", err=True)
 
 
-def _warn_of_damage(trace: "Trace") -> None:
+def _warn_of_damage(trace: "AnyTrace") -> None:
     if trace.damage.damaged:
         from ..export.terminal.notes import damage_summary
 
@@ -44,10 +73,10 @@ def _warn_of_damage(trace: "Trace") -> None:
         warn(f"{damage_summary(trace.damage)} (location {first.location}: {first.reason})")
 
 
-def _warn_of_set_aside(trace: "Trace") -> None:
+def _warn_of_set_aside(trace: "AnyTrace") -> None:
     """Warn where the selection leaves nothing although the trace has operations."""
     aside = trace.set_aside
-    if aside.operations and not any(len(layer.rows) for layer in trace.layers.values()):
+    if aside.operations and not any(layer.directions or layer.flushes for layer in trace.layers.values()):
         from ..export.terminal.units import bytes_text, counted
 
         what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"

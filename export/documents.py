@@ -6,7 +6,7 @@ Keys are part of the public interface. New ones may come; what is there keeps it
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from ..layers.layer import Layer
+from ..layers.protocols import AnyLayer, AnyTrace
 from ..layers.trace import Trace
 from ..otf2io.damage import DamageReport
 from .layer_periods import DIRECTIONS, LayerPeriod, PartsLeftOut
@@ -77,7 +77,7 @@ def info_document(summary: ArchiveSummary) -> Document:
 
 
 def layers_document(
-    trace: Trace, layers: Iterable[Layer], directions: Iterable[str] = DIRECTIONS, traffic: str = "all"
+    trace: AnyTrace, layers: Iterable[AnyLayer], directions: Iterable[str] = DIRECTIONS, traffic: str = "all"
 ) -> Document:
     """Return the document of ``iostrata layers``: an entry per layer and direction that had operations.
 
@@ -99,7 +99,7 @@ def layers_document(
     }
 
 
-def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Document:
+def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:
     """Return the document of ``iostrata handles``: every handle; `set_aside` says why one does not count.
 
     `layers` only picks entries. Their parents and their numbers, those of subtrees among them, stay those of the whole
@@ -112,7 +112,7 @@ def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Doc
     return {**head(trace), "handles": handles, "damage": damage_entry(trace.damage)}
 
 
-def periods_document(trace: Trace, periods: Iterable[LayerPeriod | PartsLeftOut]) -> Document:
+def periods_document(trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftOut]) -> Document:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
 
     Where layers are split there is an entry per part, and ``not_analysed`` names the parts that were left out. Volumes
@@ -160,7 +160,7 @@ def _with_volume(entry: Document) -> Document:
     return {"volume" if name == "bytes" else name: value for name, value in entry.items()}
 
 
-def conversion_document(trace: Trace, written: "WrittenFile") -> Document:
+def conversion_document(trace: AnyTrace, written: "WrittenFile") -> Document:
     """Return the document of ``iostrata convert``: what was written where."""
     return {
         **head(trace),
@@ -233,7 +233,7 @@ def report_document(trace: Trace, written: "WrittenReport") -> Document:
     }
 
 
-def head(trace: Trace) -> Document:
+def head(trace: AnyTrace) -> Document:
     """Return what every document about a trace begins with."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -248,6 +248,7 @@ def head(trace: Trace) -> Document:
             "window_s": trace.window,
             "files": trace.files,
             "engine": trace.engine,
+            **({} if trace.resolution is None else {"resolution_s": trace.resolution}),
         },
     }
 

@@ -13,7 +13,9 @@ import numpy as np
 from ..analysis.fourier_fit import FourierFit
 from ..analysis.registry import DEFAULT_METHOD
 from ..analysis.results import PeriodResult
+from ..layers.binned_trace import BinnedTrace
 from ..layers.layer import TRAFFIC
+from ..layers.protocols import AnyTrace
 from ..layers.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency, bin_count
 from ..layers.signal import StepSignal
 from ..layers.trace import Trace
@@ -61,7 +63,7 @@ class WrittenFile:
 
 
 def write_hdf5(
-    trace: Trace,
+    trace: Trace | BinnedTrace,
     path: str | os.PathLike[str],
     *,
     fs: float | Literal["auto"] = "auto",
@@ -86,8 +88,9 @@ def write_hdf5(
 
     Parameters
     ----------
-    trace : Trace
-        Its window and its selection of files count.
+    trace : Trace or BinnedTrace
+        Its window and its selection of files count. One that was read in bounded memory has no group ``comparison``,
+        and its bandwidths and periods are as fine as the bins that were kept (``resolution_s``).
     path : path
         File to write. It appears when it is complete; one that is there is replaced then.
     fs : float or "auto"
@@ -133,6 +136,8 @@ def write_hdf5(
         raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
     bins = bin_count(end - start, rate)
     rate = float(rate)
+    if isinstance(trace, BinnedTrace):
+        trace.check_frequency(rate)
     search = PeriodSearch(method or DEFAULT_METHOD, fs) if periods else None
 
     import h5netcdf
@@ -152,6 +157,8 @@ def write_hdf5(
                 files=trace.files,
                 method=search.method if search else "none",
             )
+            if isinstance(trace, BinnedTrace):
+                root.attributes(resolution_s=trace.resolution)
             _write_axes(root, names, start, rate, bins)
             results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
             write_handles(root.subgroup("handles"), trace.handles, names)
@@ -161,14 +168,14 @@ def write_hdf5(
                 write_periods(root.subgroup("periods"), results, names)
                 write_regimes(root.subgroup("regimes"), results)
                 write_components(root.subgroup("components"), fits)
-            if comparison:
+            if comparison and isinstance(trace, Trace):
                 compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
                 write_comparison(root.subgroup("comparison"), compared)
         size = storage.size
     return WrittenFile(Path(path), size, bins, rate, names)
 
 
-def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
+def _bandwidths(trace: AnyTrace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
     """Make one bandwidth after the other, each with its row of ``layer`` and of ``direction``."""
     for row, name in enumerate(names):
         for column, direction in enumerate(DIRECTIONS):
@@ -181,7 +188,7 @@ def _released(signals: dict[tuple[int, int], StepSignal]) -> PlacedSignals:
         yield place, signals.pop(place)
 
 
-def _provenance(trace: Trace) -> dict[str, str | int]:
+def _provenance(trace: AnyTrace) -> dict[str, str | int]:
     program = f"iostrata {version('iostrata')}"
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..layers.forest import HandleForest
+from ..layers.protocols import AnyTrace
 from ..layers.statistics import LayerStatistics
-from ..layers.trace import Trace
 from ..otf2io.damage import DamageReport
 from .hdf5_variables import GroupWriter
 from .layer_periods import DIRECTIONS
@@ -51,6 +51,7 @@ _COUNTS: Final[tuple[tuple[str, str, str, Callable[[LayerStatistics], int | floa
 _SECONDS: Final[tuple[tuple[str, str, Callable[[LayerStatistics], float]], ...]] = (
     ("busy_s", "time in which at least one operation that ended was under way", lambda found: found.busy_s),
     ("summed_s", "sum of the durations of operations that ended", lambda found: found.summed_s),
+    ("busy_step_s", "distance of the points in time that busy_s was counted at, 0: exact", lambda one: one.busy_step_s),
 )
 _REQUESTS: Final = (
     ("min", "smallest request"),
@@ -113,7 +114,7 @@ def write_handles(writer: GroupWriter, handles: HandleForest, names: tuple[str, 
         writer.text(name, row, [value or "" for value in values], long_name=long_name)
 
 
-def write_statistics(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> None:
+def write_statistics(writer: GroupWriter, trace: AnyTrace, names: tuple[str, ...]) -> None:
     """Write the numbers of ``iostrata layers`` on (layer, direction); those of all traffic, whatever is exported."""
     grid = ("layer", "direction")
     shape = (len(names), len(DIRECTIONS))

@@ -9,8 +9,8 @@ from ..analysis.registry import DEFAULT_METHOD
 from ..analysis.results import PeriodResult
 from ..layers.grouping import Key
 from ..layers.layer import Layer
+from ..layers.protocols import AnyLayer, AnyLayerT, HasLayers
 from ..layers.signal import StepSignal
-from ..layers.trace import Trace
 
 DIRECTIONS: Final = ("read", "write")
 """Directions that are looked at unless one is named, each by itself."""
@@ -69,7 +69,7 @@ class PartsLeftOut:
     volumes: tuple[tuple[Key, float], ...]
 
 
-def chosen_layers(trace: Trace, names: Iterable[str] = ()) -> tuple[Layer, ...]:
+def chosen_layers(trace: HasLayers[AnyLayerT], names: Iterable[str] = ()) -> tuple[AnyLayerT, ...]:
     """Return the layers of these names, highest first; all layers where there are no names.
 
     Raises
@@ -82,7 +82,7 @@ def chosen_layers(trace: Trace, names: Iterable[str] = ()) -> tuple[Layer, ...]:
 
 
 def layer_periods(
-    layers: Iterable[Layer],
+    layers: Iterable[AnyLayer],
     directions: Iterable[str] = DIRECTIONS,
     traffic: str = "all",
     method: str = DEFAULT_METHOD,

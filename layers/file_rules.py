@@ -75,6 +75,15 @@ class FileSelection:
         """Whether a handle is selected, bool (handles,)."""
         return self.handle_reason < 0
 
+    def named(self, counts: npt.NDArray[np.integer]) -> dict[str, int]:
+        """Return how often each reason counts, by its name; only reasons that occur."""
+        found: dict[str, int] = {}
+        for rule, count in zip(self.reasons, counts.tolist(), strict=True):
+            if count:
+                name = f"{rule.pattern}: {rule.reason}" if rule.pattern else rule.reason
+                found[name] = found.get(name, 0) + count
+        return found
+
     @property
     def undefined_handle(self) -> int:
         """Row in `reasons` for operations on a handle that the trace does not define; they are always set aside."""

@@ -55,7 +55,8 @@ class HandleForest:
         Processes that made or used it.
     set_aside : tuple of (str or None)
         Why the handle is set aside.
-    lifetimes : Lifetimes
+    known_lifetimes : Lifetimes or None
+        None where the trace was read in bounded memory, which does not keep them.
     """
 
     id: npt.NDArray[np.uint32]
@@ -74,7 +75,7 @@ class HandleForest:
     metadata_events: npt.NDArray[np.int64]
     ranks: npt.NDArray[np.int64]
     set_aside: tuple[str | None, ...]
-    lifetimes: Lifetimes
+    known_lifetimes: Lifetimes | None
 
     def __len__(self) -> int:
         return len(self.id)
@@ -87,6 +88,19 @@ class HandleForest:
     def layer(self) -> tuple[str | None, ...]:
         """Name of each handle's layer, None where its paradigm is undefined."""
         return tuple(self.layers[row] if row >= 0 else None for row in self.layer_row.tolist())
+
+    @property
+    def lifetimes(self) -> Lifetimes:
+        """Lifetimes of the handles.
+
+        Raises
+        ------
+        SelectionError
+            If the trace was read in bounded memory.
+        """
+        if self.known_lifetimes is None:
+            raise SelectionError("lifetimes of handles are not kept where a trace is read in bounded memory")
+        return self.known_lifetimes
 
     @cached_property
     def higher_ancestor(self) -> npt.NDArray[np.int32]:
@@ -133,8 +147,6 @@ class HandleForest:
     def to_dict(self) -> list[dict[str, Any]]:
         """Return one dict a handle, as in ``handles --json``; ``parent`` is an OTF2 id or None."""
         ids = self.id.tolist()
-        lifetimes = self.lifetimes
-        made = (lifetimes.origin == Origin.CREATED) | (lifetimes.origin == Origin.DUPLICATED)
         columns: dict[str, Any] = {
             "id": ids,
             "parent": [ids[row] if row >= 0 else None for row in self.parent.tolist()],
@@ -150,18 +162,25 @@ class HandleForest:
             "subtree_bytes_written": self.subtree_bytes_written.tolist(),
             "ranks": self.ranks.tolist(),
             "metadata_events": self.metadata_events.tolist(),
-            "created": self._lifetimes_where(made),
-            "destroyed": self._lifetimes_where(~lifetimes.never_destroyed),
-            "precreated": [count > 0 for count in self._lifetimes_where(lifetimes.origin == Origin.PRECREATED)],
-            "never_created": self._lifetimes_where(lifetimes.never_created),
-            "never_destroyed": self._lifetimes_where(lifetimes.never_destroyed),
+            **self._lifetime_counts(),
             "set_aside": self.set_aside,
         }
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def _lifetimes_where(self, condition: npt.NDArray[np.bool_]) -> list[int]:
-        """Return the number of lifetimes of each handle that meet `condition`."""
-        counts: list[int] = np.bincount(self.lifetimes.handle[condition], minlength=len(self)).tolist()
+    def _lifetime_counts(self) -> dict[str, list[Any]]:
+        """Return the number of lifetimes of each handle that begin and end in each way; None where it is not known."""
+        names = ("created", "destroyed", "precreated", "never_created", "never_destroyed")
+        lifetimes = self.known_lifetimes
+        if lifetimes is None:
+            return {name: [None] * len(self) for name in names}
+        origin, open_still = lifetimes.origin, lifetimes.never_destroyed
+        made = (origin == Origin.CREATED) | (origin == Origin.DUPLICATED)
+        conditions = (made, ~open_still, origin == Origin.PRECREATED, lifetimes.never_created, open_still)
+        counts: dict[str, list[Any]] = {
+            name: np.bincount(lifetimes.handle[condition], minlength=len(self)).tolist()
+            for name, condition in zip(names, conditions, strict=True)
+        }
+        counts["precreated"] = [count > 0 for count in counts["precreated"]]
         return counts
 
 
@@ -203,7 +222,6 @@ def handle_forest(
     """
     handles = definitions.handles
     count = len(handles.id)
-    parent = sound_parents(handles.parent)[0]
     used = window.part(operations)
     defined = used.handle >= 0
     if not defined.all():
@@ -215,6 +233,33 @@ def handle_forest(
     named = metadata.handle[window.contains(metadata.time) & (metadata.handle >= 0)]
     lifetimes = handle_lifetimes(metadata, operations, definitions)
     first_epoch = lifetimes.handle[lifetimes.epoch == 0]
+    return assembled_forest(
+        definitions,
+        order,
+        selection,
+        operations=operation_counts,
+        bytes_read=read,
+        bytes_written=written,
+        metadata_events=np.bincount(named, minlength=count).astype(np.int64),
+        ranks=np.bincount(first_epoch, minlength=count).astype(np.int64),
+        lifetimes=lifetimes,
+    )
+
+
+def assembled_forest(
+    definitions: Definitions,
+    order: tuple[str, ...],
+    selection: FileSelection,
+    operations: npt.NDArray[np.int64],
+    bytes_read: Amounts,
+    bytes_written: Amounts,
+    metadata_events: npt.NDArray[np.int64],
+    ranks: npt.NDArray[np.int64],
+    lifetimes: Lifetimes | None,
+) -> HandleForest:
+    """Return the forest of handles of which the numbers, (handles,) each, are known; see `HandleForest`."""
+    handles = definitions.handles
+    parent = sound_parents(handles.parent)[0]
     files = definitions.files.name
     reasons = [rule.reason for rule in selection.reasons]
     return HandleForest(
@@ -225,16 +270,16 @@ def handle_forest(
         layer_row=layer_rows(definitions, order, handles.paradigm),
         parent=parent,
         depth=depths(parent),
-        operations=operation_counts,
-        bytes_read=read,
-        bytes_written=written,
-        subtree_operations=subtree_sums(parent, operation_counts),
-        subtree_bytes_read=subtree_sums(parent, read),
-        subtree_bytes_written=subtree_sums(parent, written),
-        metadata_events=np.bincount(named, minlength=count).astype(np.int64),
-        ranks=np.bincount(first_epoch, minlength=count).astype(np.int64),
+        operations=operations,
+        bytes_read=bytes_read,
+        bytes_written=bytes_written,
+        subtree_operations=subtree_sums(parent, operations),
+        subtree_bytes_read=subtree_sums(parent, bytes_read),
+        subtree_bytes_written=subtree_sums(parent, bytes_written),
+        metadata_events=metadata_events,
+        ranks=ranks,
         set_aside=tuple(reasons[row] if row >= 0 else None for row in selection.handle_reason.tolist()),
-        lifetimes=lifetimes,
+        known_lifetimes=lifetimes,
     )
 
 

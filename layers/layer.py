@@ -11,8 +11,9 @@ import numpy.typing as npt
 from ..otf2io.definitions import Definitions, Paradigm
 from ..otf2io.errors import SelectionError
 from ..otf2io.operations import Operations
-from ..otf2io.records import UNDEFINED_TIME, IoMode
+from ..otf2io.records import UNDEFINED_TIME, IoMode, Status
 from .metadata import MetadataEvents
+from .protocols import AnyLayer
 from .signal import StepSignal, level_signal
 from .statistics import LayerStatistics, layer_statistics, total, union_length
 from .tick_signal import step_signal_from_ticks
@@ -105,8 +106,9 @@ class Layer:
 
     @property
     def flush_busy_s(self) -> float:
-        """Time in s in which at least one flush was under way."""
-        flushes = self.operations.take(self.operations.mode == IoMode.FLUSH)
+        """Time in s in which at least one flush that ended was under way."""
+        ended = self.operations.status != Status.NEVER_COMPLETED
+        flushes = self.operations.take((self.operations.mode == IoMode.FLUSH) & ended)
         return union_length(*self.tick_window.clipped(flushes)) / self.tick_window.ticks_per_second
 
     def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
@@ -319,7 +321,7 @@ class Layer:
         return mask
 
 
-def statistics_table(layers: Iterable[Layer]) -> str:
+def statistics_table(layers: Iterable[AnyLayer]) -> str:
     """Return the statistics of layers as an HTML table."""
     from .notebook import html_table
 

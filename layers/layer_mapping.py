@@ -1,22 +1,22 @@
 """The layers of a trace by their names."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Generic
 
 from ..otf2io.errors import SelectionError
-from .layer import Layer
+from .protocols import AnyLayerT
 
 
-class LayerMapping(Mapping[str, Layer]):
+class LayerMapping(Mapping[str, AnyLayerT], Generic[AnyLayerT]):
     """Layers by name, highest first; read-only.
 
     Asking for a layer that is not there raises `UnknownLayerError`, a SelectionError that is also a KeyError.
     """
 
-    def __init__(self, layers: Mapping[str, Layer]) -> None:
+    def __init__(self, layers: Mapping[str, AnyLayerT]) -> None:
         self._layers = dict(layers)
 
-    def __getitem__(self, name: str) -> Layer:
+    def __getitem__(self, name: str) -> AnyLayerT:
         try:
             return self._layers[name]
         except KeyError:

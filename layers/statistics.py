@@ -52,6 +52,9 @@ class LayerStatistics:
         How many of them were.
     request_bytes : RequestBytes
         Of whole operations, also where the window cuts them.
+    busy_step_s : float
+        0 where `busy_s` is exact. Else the distance of the points in time that were looked at, which happens only to
+        traces read in bounded memory; with n busy stretches the error of `busy_s` is of the order of n^½ steps.
     """
 
     layer: str
@@ -69,6 +72,7 @@ class LayerStatistics:
     cancelled_operations: int
     never_completed_operations: int
     request_bytes: RequestBytes
+    busy_step_s: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of ``layers --json``."""
@@ -157,13 +161,8 @@ def set_aside_statistics(
     rows = np.flatnonzero((reason >= 0) & window.overlaps(operations))
     aside, reason = operations.take(rows), reason[rows]
     files = np.unique(definitions.handles.file[aside.handle[aside.handle >= 0]])
-    counts = np.bincount(reason, minlength=len(selection.reasons)).tolist()
-    reasons: dict[str, int] = {}
-    for rule, count in zip(selection.reasons, counts, strict=True):
-        if count:
-            name = f"{rule.pattern}: {rule.reason}" if rule.pattern else rule.reason
-            reasons[name] = reasons.get(name, 0) + count
-    return SetAside(len(aside), total(window.bytes_within(aside)), int((files >= 0).sum()), reasons)
+    counts = np.bincount(reason, minlength=len(selection.reasons))
+    return SetAside(len(aside), total(window.bytes_within(aside)), int((files >= 0).sum()), selection.named(counts))
 
 
 def total(amounts: Amounts) -> int | float:

@@ -4,17 +4,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ..otf2io.damage import DamageReport
 from ..otf2io.definitions import Definitions
-from ..otf2io.errors import SelectionError, TraceError
 from ..otf2io.events import IoEvents
 from ..otf2io.operations import Operations
 from .attribution import Attribution, attribute_operations
 from .balance import LayerBalance, layer_balances
+from .binned_trace import BinnedTrace, read_binned_trace
 from .breakdown import FUNCTION, Breakdown, breakdown
 from .calling_functions import CallingFunctions, read_calling_functions
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
@@ -100,6 +101,11 @@ class Trace:
         if self.damage.damaged:
             facts.append(("damaged", f"{self.damage.events_read:,} of {self.damage.events_expected:,} events read"))
         return html_table(facts, caption=f"Trace {self.path}") + self.layers._repr_html_()
+
+    @property
+    def resolution(self) -> None:
+        """None: signals are exact, not made of bins."""
+        return None
 
     @property
     def files(self) -> str:
@@ -233,7 +239,7 @@ class Trace:
         return breakdown(self.traffic, self.events, self.metadata, by, functions)
 
     @cached_property
-    def layers(self) -> LayerMapping:
+    def layers(self) -> LayerMapping[Layer]:
         """The layers by name, highest first: all paradigms that have handles."""
         definitions, operations = self.definitions, self.operations
         handles, window = definitions.handles, self.tick_window
@@ -311,6 +317,32 @@ class Trace:
         return layer
 
 
+Progress = Callable[[int, int], None]
+
+
+@overload
+def open_trace(
+    path: str | Path,
+    engine: str = "auto",
+    workers: int | None = None,
+    memory: None = None,
+    files: str = "application",
+    window: Window | None = None,
+    progress: Progress | None = None,
+    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+) -> Trace: ...
+@overload
+def open_trace(
+    path: str | Path,
+    engine: str = "auto",
+    workers: int | None = None,
+    *,
+    memory: int,
+    files: str = "application",
+    window: Window | None = None,
+    progress: Progress | None = None,
+    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+) -> BinnedTrace: ...
 def open_trace(
     path: str | Path,
     engine: str = "auto",
@@ -318,9 +350,9 @@ def open_trace(
     memory: int | None = None,
     files: str = "application",
     window: Window | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
-) -> Trace:
+) -> Trace | BinnedTrace:
     """Read an OTF2 archive and split its I/O into layers.
 
     Parameters
@@ -331,8 +363,9 @@ def open_trace(
         What reads the events; both give the same rows.
     workers : int, optional
         Threads that read.
-    memory : None
-        Kept for a bound in bytes, which does not exist yet: only None is accepted.
+    memory : int, optional
+        Bytes that the process may take in all. With it the events are not kept but summed up while they are read, into
+        bandwidths in bins of time and statistics; the result is a `BinnedTrace`, which has no operations.
     files : str
         ``application``: what `rules` do not set aside; ``all``; or a shell pattern for full file names.
     window : (start, end) in s from the trace's start, optional
@@ -356,7 +389,9 @@ def open_trace(
     167772160
     """
     if memory is not None:
-        raise SelectionError(f"memory={memory!r}: the memory for reading cannot be bounded yet; leave it out")
+        return read_binned_trace(
+            path, memory, engine=engine, workers=workers, files=files, window=window, progress=progress, rules=rules
+        )
     from ..otf2io.archive import open_archive, read_events
     from ..otf2io.matching import match_events
 
@@ -366,11 +401,7 @@ def open_trace(
     table = tuple(FileRule(*rule) for rule in rules)
     selection = select_files(definitions, files, table)
     read = read_events(archive, engine=engine, workers=workers, progress=progress)
-    if read.damage.damaged and not read.damage.events_read:
-        raise TraceError(
-            f"{archive.anchor.path}: none of the {read.damage.events_expected} events can be read "
-            f"(location {read.damage.locations[0].location}: {read.damage.locations[0].reason}); copy the archive again"
-        )
+    read.damage.check_something_read(archive.anchor.path)
     matching = match_events(read.events, definitions)
     operations = matching.operations
     return Trace(

@@ -1,6 +1,9 @@
 """What an archive has lost: a report of it, per location."""
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import TraceError
 
 
 @dataclass(frozen=True)
@@ -26,3 +29,18 @@ class DamageReport:
     def damaged(self) -> bool:
         """Whether anything was lost or is doubtful."""
         return bool(self.locations)
+
+    def check_something_read(self, path: Path) -> None:
+        """Do nothing unless all of the events of the archive at `path` are lost.
+
+        Raises
+        ------
+        TraceError
+            If they are.
+        """
+        if self.damaged and not self.events_read:
+            first = self.locations[0]
+            raise TraceError(
+                f"{path}: none of the {self.events_expected} events can be read "
+                f"(location {first.location}: {first.reason}); copy the archive again"
+            )

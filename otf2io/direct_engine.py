@@ -81,7 +81,7 @@ def read_directly(
     promised = definitions.locations.events.astype(np.float64)
     threads = workers or len(os.sched_getaffinity(0))
     runs = location_runs(promised, threads)
-    report = _ProgressReport(sum(definitions.locations.events.tolist()), progress)
+    report = ProgressReport(sum(definitions.locations.events.tolist()), progress)
 
     reserve = _reserve(walk, runs)
 
@@ -171,7 +171,7 @@ def location_runs(promised: npt.NDArray[np.float64], workers: int) -> list[range
     return [range(first, last) for first, last in zip(starts.tolist(), [*starts[1:].tolist(), len(work)], strict=True)]
 
 
-class _ProgressReport:
+class ProgressReport:
     """Sums up what the threads have done."""
 
     def __init__(self, total: int, progress: Progress | None) -> None:

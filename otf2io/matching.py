@@ -51,9 +51,10 @@ def match_events(events: IoEvents, definitions: Definitions) -> Matching:
        blocking begin is closed by an end (complete or cancelled) of its location if of the begins and ends of its key
        there, in the order of the file, that end is the next. If a begin is next, or nothing, its end was lost and it
        never completed. Two threads that use the same handle and the same id at once do not mix.
-    2. The other begins and ends, for the whole process in the order of time: an end closes the latest open begin of its
-       key that is not later than the end, on whichever location. Of events with one time stamp begins come before ends,
-       then the lower location id, then the order of the file; the result does not depend on the order of locations.
+    2. The other begins and ends, for the whole process: an end closes the latest open begin of its key before it, on
+       whichever location. Where all of a key are of one location, the order of its file decides; else that of time,
+       where of events with one time stamp begins come before ends, then the lower location id, then the order of the
+       file. The result does not depend on the order of locations.
     3. Issued and test events belong to the operation of their key that is in flight: the one last begun before them
        (in the order of the file) on their own location, or where that has ended or there is none, the one last begun
        in the process (in the order of time, the same time included).
@@ -146,10 +147,26 @@ def _match_ends(
     free[own[returned + 1]] = False
     rest = np.flatnonzero((is_begin & ~blocking) | free)
     identity = _location_ids(events, definitions)
-    rest = rest[np.lexsort((rest, identity[rest], free[rest], events.time[rest], key[rest]))]
+    # Where one location decides, the order of its file does; time stamps may be equal or run backwards.
+    alone = _of_one_location(key[rest], events.location[rest])
+    time = np.where(alone, 0, events.time[rest])
+    rest = rest[np.lexsort((rest, identity[rest], free[rest] & ~alone, time, key[rest]))]
     opened, closed = _last_in_first_out(key[rest], ~free[rest])
     end_of[rest[opened]] = rest[closed]
     return end_of
+
+
+def _of_one_location(key: _Rows, location: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Return whether all rows of a row's key are of one location, bool (n,)."""
+    if not len(key):
+        return np.empty(0, np.bool_)
+    order = np.argsort(key, kind="stable")
+    first = np.flatnonzero(np.diff(key[order], prepend=-1))
+    low = np.minimum.reduceat(location[order], first)
+    high = np.maximum.reduceat(location[order], first)
+    alone = np.empty(len(key), np.bool_)
+    alone[order] = np.repeat(low == high, np.diff(first, append=len(key)))
+    return alone
 
 
 def _last_in_first_out(segment: _Rows, opens: npt.NDArray[np.bool_]) -> tuple[_Rows, _Rows]:

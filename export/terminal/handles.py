@@ -7,8 +7,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from ...layers.layer import Layer
-from ...layers.trace import Trace
+from ...layers.protocols import AnyLayer, AnyTrace
 from ..handle_groups import HandleGroup, handle_groups
 from .console import bounded
 from .names import printable, shortened
@@ -22,7 +21,7 @@ _DEEPEST: Final = 12
 """Levels that are indented; a broken trace can chain its handles up without end."""
 
 
-def print_handles(trace: Trace, console: Console, layers: Iterable[Layer] | None = None) -> None:
+def print_handles(trace: AnyTrace, console: Console, layers: Iterable[AnyLayer] | None = None) -> None:
     """Print the tree of handles, those that are alike on one line, and how many are set aside.
 
     Of `layers` only, where they are given.

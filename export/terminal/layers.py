@@ -8,9 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...layers.layer import Layer
+from ...layers.protocols import AnyLayer, AnyTrace
 from ...layers.statistics import LayerStatistics
-from ...layers.trace import Trace
 from .names import printable
 from .notes import print_damage, print_heading, print_set_aside
 from .units import bytes_text, count_text, counted, rate_text, seconds_text, share_text
@@ -24,7 +23,7 @@ _WIDEST_NAME: Final = 12
 
 
 def print_layers(
-    trace: Trace, layers: Iterable[Layer], directions: Sequence[str], console: Console, traffic: str = "all"
+    trace: AnyTrace, layers: Iterable[AnyLayer], directions: Sequence[str], console: Console, traffic: str = "all"
 ) -> None:
     """Print a row per layer and direction that had operations, highest layer first, and what does not count.
 

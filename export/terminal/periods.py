@@ -11,8 +11,8 @@ from rich.text import Text
 
 from ...analysis.results import PeriodResult
 from ...layers.layer_parts import part_title
+from ...layers.protocols import AnyTrace
 from ...layers.signal import StepSignal
-from ...layers.trace import Trace
 from ..layer_periods import LayerPeriod, PartsLeftOut
 from .console import bounded, curve_width
 from .curve import area_rows, axis_row, interval_row, points_per_column, tick_row
@@ -32,7 +32,7 @@ _REGIMES_SHOWN: Final = 12
 
 
 def print_periods(
-    trace: Trace,
+    trace: AnyTrace,
     periods: Iterable[LayerPeriod | PartsLeftOut],
     console: Console,
     traffic: str = "all",

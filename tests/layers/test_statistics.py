@@ -91,6 +91,7 @@ def slow(rows, layer, mode, low, high):
             "p90": quantile[90],
             "max": sizes[-1] if sizes else None,
         },
+        "busy_step_s": 0,
     }
 
 

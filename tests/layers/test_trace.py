@@ -200,7 +200,7 @@ def test_a_damaged_trace_gives_what_is_sound(trace, truth):
 
 def test_options_that_make_no_sense_are_refused(fixtures):
     with pytest.raises(SelectionError, match="memory"):
-        open_trace(fixtures / "serial1", memory=10**9)
+        open_trace(fixtures / "serial1", memory=10**6)
     with pytest.raises(SelectionError, match="outside"):
         open_trace(fixtures / "serial1", window=(100.0, 200.0))
     with pytest.raises(SelectionError, match="no file"):

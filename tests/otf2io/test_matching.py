@@ -70,7 +70,10 @@ def slow_matching(rows: Sequence[Row], definitions: Definitions) -> tuple[list[d
                 taken.add(row)
     anywhere: dict[Any, list[int]] = defaultdict(list)
     non_blocking = {row for row in begins if rows[row][5] & NON_BLOCKING}
-    for row in sorted([*non_blocking, *(set(ends) - taken)], key=in_time):
+    rest = [*non_blocking, *(set(ends) - taken)]
+    of_one_location = {found for found in map(key, rest) if len({rows[r][0] for r in rest if key(r) == found}) == 1}
+    first, second = sorted(rest, key=in_time), sorted(r for r in rest if key(r) in of_one_location)
+    for row in [*second, *(r for r in first if key(r) not in of_one_location)]:
         if row in begins:
             anywhere[key(row)].append(row)
         elif anywhere[key(row)]:

@@ -1,0 +1,271 @@
+"""A trace read in bounded memory: bandwidths of its layers in bins, and statistics, but no operations."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+
+from ..otf2io.archive import Archive, open_archive
+from ..otf2io.damage import DamageReport
+from ..otf2io.definitions import Definitions
+from ..otf2io.errors import SelectionError
+from ..otf2io.gate import pick_engine
+from .binned_layer import BinnedLayer
+from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
+from .forest import HandleForest, assembled_forest, higher_ancestors
+from .layer_mapping import LayerMapping
+from .memory_plan import MemoryPlan, plan_memory
+from .operation_sums import OperationSums, slot_count
+from .order import layer_order, layer_rows
+from .sampling import bin_count
+from .statistics import SetAside
+from .tree import sound_parents
+from .window import NO_LENGTH, TickWindow, select_window
+
+Window = tuple[float | None, float | None]
+"""As in `iostrata.layers.trace`."""
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedTrace:
+    """What `open_trace` returns with a bound of memory: layers as bins and statistics.
+
+    Attributes
+    ----------
+    path : Path
+        The archive's anchor.
+    definitions : Definitions
+    sums : OperationSums
+    damage : DamageReport
+    engine : str
+    events_total, io_events : int
+        Events read, of any kind and of I/O.
+    tick_window : TickWindow
+    selection : FileSelection
+    unmatched_events : int
+        As in `Trace`.
+    """
+
+    path: Path
+    definitions: Definitions
+    sums: OperationSums
+    damage: DamageReport
+    engine: str
+    events_total: int
+    io_events: int
+    tick_window: TickWindow
+    selection: FileSelection
+    unmatched_events: int
+
+    def __repr__(self) -> str:
+        start, end = self.window
+        return (
+            f"<BinnedTrace {str(self.path)!r}: {self.duration:.6g} s, {self.ranks} ranks on {self.nodes} nodes, "
+            f"layers {', '.join(self.sums.order) or 'none'} in bins of {self.resolution:.6g} s, "
+            f"files {self.files}, window {start:.6g}:{end:.6g} s{', damaged' if self.damage.damaged else ''}>"
+        )
+
+    @property
+    def files(self) -> str:
+        """What files are selected: ``application``, ``all`` or a pattern."""
+        return self.selection.files
+
+    @property
+    def resolution(self) -> float:
+        """Width in s of the bins that were kept; signals are constant within each."""
+        return self.sums.grid.width / self.definitions.clock.ticks_per_second
+
+    def check_frequency(self, fs: float) -> None:
+        """Do nothing unless bins of 1/`fs` seconds are finer than those that were kept.
+
+        Raises
+        ------
+        SelectionError
+            If they are.
+        """
+        if fs * self.resolution > 1 + 1e-6:
+            raise SelectionError(
+                f"bins of {1 / fs:.6g} s are finer than those that were kept, of {self.resolution:.6g} s: read the "
+                "trace with this frequency or with more memory"
+            )
+
+    @property
+    def duration(self) -> float:
+        """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
+        clock = self.definitions.clock
+        return clock.duration if clock.length < NO_LENGTH else self.window[1]
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end in s from the trace's start of what layers, handles and `set_aside` speak of."""
+        return self.tick_window.seconds
+
+    @property
+    def ranks(self) -> int:
+        """Number of processes."""
+        return self.definitions.process_count
+
+    @property
+    def nodes(self) -> int:
+        """Number of compute nodes that have processes."""
+        return self.definitions.node_count
+
+    @property
+    def locations(self) -> int:
+        """Number of locations."""
+        return len(self.definitions.locations.id)
+
+    @cached_property
+    def layers(self) -> LayerMapping[BinnedLayer]:
+        """The layers by name, highest first."""
+        return LayerMapping(
+            {name: BinnedLayer(name, row, self.sums, self.tick_window) for row, name in enumerate(self.sums.order)}
+        )
+
+    @cached_property
+    def handles(self) -> HandleForest:
+        """The forest of all I/O handles, of all files, without their lifetimes."""
+        sums = self.sums.sums
+        whole = not self.sums.any_cut and float(sums.handle_volume.sum()) < 2.0**64
+        read, written = (sums.handle_bytes if whole else sums.handle_volume).T.copy()
+        return assembled_forest(
+            self.definitions,
+            self.sums.order,
+            self.selection,
+            operations=sums.handle_operations,
+            bytes_read=read,
+            bytes_written=written,
+            metadata_events=self.sums.metadata_counts,
+            ranks=self.sums.processes_by_handle,
+            lifetimes=None,
+        )
+
+    @cached_property
+    def set_aside(self) -> SetAside:
+        """What is not selected of the operations within the window, summed over the layers."""
+        sums = self.sums.sums
+        files = np.unique(self.definitions.handles.file[sums.aside_used])
+        return SetAside(
+            int(sums.aside.sum()),
+            self.sums.bytes([self.sums.slots]),
+            int((files >= 0).sum()),
+            self.selection.named(sums.aside),
+        )
+
+
+def read_binned_trace(
+    path: str | Path,
+    memory: int,
+    fs: float | Literal["auto"] = "auto",
+    engine: str = "auto",
+    workers: int | None = None,
+    files: str = "application",
+    window: Window | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+) -> BinnedTrace:
+    """Read an OTF2 archive into bins and statistics, in memory that does not follow the number of events.
+
+    Parameters
+    ----------
+    path : str or Path
+        The anchor (``*.otf2``), or a folder that holds exactly one.
+    memory : int
+        Bytes that the process may take in all; see `iostrata.layers.memory_plan`.
+    fs : float or "auto"
+        Bins per second (Hz) of which those that are kept are whole parts. "auto": as many bins as the memory allows, up
+        to 2^20.
+    engine, workers, files, window, progress, rules
+        As in `open_trace`; the engine must be able to read directly.
+
+    Raises
+    ------
+    TraceError
+        If the archive cannot be read, or nothing of its events.
+    SelectionError
+        If files, window or `fs` make no sense, the memory is not enough, or the archive is one that the engine
+        ``direct`` cannot read.
+    """
+    from ..otf2io.operation_stream import stream_operations
+    from .bin_grid import BinGrid
+
+    archive = open_archive(path)
+    definitions = archive.definitions
+    _check_engine(engine, archive)
+    selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
+    chosen = None if window is None else select_window(_promised_window(definitions), window)
+    covered = chosen or _promised_window(definitions)
+    order = layer_order(definitions)
+    plan = plan_memory(memory, archive.anchor, definitions, signal_count(definitions, order), workers)
+    width, bins = _bins(covered, plan, fs)
+    grid = BinGrid(slot_count(order), bins, float(covered.start), width)
+    sums = OperationSums(definitions, order, selection, chosen, grid, (covered.start, covered.end))
+    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress)
+    damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
+    damage.check_something_read(archive.anchor.path)
+    return BinnedTrace(
+        path=archive.anchor.path,
+        definitions=definitions,
+        sums=sums,
+        damage=damage,
+        engine="direct",
+        events_total=int(read.counts.sum()),
+        io_events=read.io_events,
+        tick_window=chosen or _whole_window(definitions, sums.extent),
+        selection=selection,
+        unmatched_events=read.unmatched_events,
+    )
+
+
+def signal_count(definitions: Definitions, order: tuple[str, ...]) -> int:
+    """Return how many signals there can be: layer, own or inherited, read or write."""
+    layer = layer_rows(definitions, order, definitions.handles.paradigm)
+    inherited = higher_ancestors(sound_parents(definitions.handles.parent)[0], layer) >= 0
+    return 2 * len(np.unique(np.stack((layer, inherited))[:, layer >= 0], axis=1).T)
+
+
+def _check_engine(engine: str, archive: Archive) -> None:
+    if pick_engine(engine, archive.anchor) != "direct":
+        from ..otf2io.gate import direct_obstacle
+
+        reason = direct_obstacle(archive.anchor) or "the engine 'library' was asked for"
+        raise SelectionError(f"{archive.anchor.path}: only the engine 'direct' reads in bounded memory, but {reason}")
+
+
+_UNKNOWN_LENGTH: Final = 2**40
+"""Ticks that bins cover at first where a trace does not tell its length."""
+
+
+def _promised_window(definitions: Definitions) -> TickWindow:
+    clock = definitions.clock
+    length = clock.length if clock.length < NO_LENGTH else _UNKNOWN_LENGTH
+    return TickWindow(0, max(length, 1), True, clock.ticks_per_second)
+
+
+def _whole_window(definitions: Definitions, extent: tuple[int, int] | None) -> TickWindow:
+    """Return what `trace_window` gives for operations of that extent."""
+    clock = definitions.clock
+    start, end = 0, clock.length if clock.length < NO_LENGTH else 0
+    if extent is not None:
+        start, end = min(start, extent[0]), max(end, extent[1])
+    return TickWindow(start, max(end, start + 1), True, clock.ticks_per_second)
+
+
+def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[float, int]:
+    """Return width in ticks and number of the bins that are kept."""
+    length = window.end - window.start
+    if fs == "auto":
+        return length / plan.bins, plan.bins
+    low, high = window.seconds
+    needed = bin_count(high - low, fs)
+    if needed > plan.bins:
+        raise SelectionError(
+            f"{needed} bins of {1 / fs:.6g} s do not fit into the memory: give it {plan.memory_for(needed) >> 20} MiB, "
+            "or take a lower frequency"
+        )
+    parts = plan.bins // needed
+    bins = needed * parts
+    return window.ticks_per_second / (fs * parts), bins + bins % 2

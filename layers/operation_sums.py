@@ -1,0 +1,193 @@
+"""Sums over the operations of a trace while it is being read: all that layers and handles need of them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..otf2io.definitions import Definitions
+from ..otf2io.events import IoEvents
+from ..otf2io.operation_columns import OperationBatch, OperationColumns
+from ..otf2io.records import IoMode, IoRecord, Status
+from ..otf2io.row_lookup import rows_of_ids
+from .bin_grid import BinGrid
+from .busy_time import BusyTime
+from .file_rules import FileSelection
+from .forest import higher_ancestors
+from .metadata import metadata_events
+from .order import layer_rows
+from .sum_tables import CUT, HIGH, LOW, MODES, Kept, kept_columns, new_sums
+from .tree import sound_parents
+from .window import NO_LENGTH, TickWindow
+
+if TYPE_CHECKING:
+    from .request_counts import RequestCounts
+
+_ROWS: Final = 1 << 16
+_PAIRS: Final = 1 << 18
+_MAKES: Final = np.array([IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DUPLICATE_HANDLE], np.uint8)
+
+
+class OperationSums:
+    """Everything that is kept of the operations that are added; memory follows bins, layers, handles and processes.
+
+    Parameters
+    ----------
+    definitions : Definitions
+    order : tuple of str
+        Layers, highest first.
+    selection : FileSelection
+        Which handles count for layers.
+    window : TickWindow or None
+        Part of the trace that counts; None for all of it, which is then known when all operations are.
+    grid : BinGrid
+        For the bandwidths, with a signal for each slot.
+    covered : (int, int)
+        Ticks between which most of the operations lie.
+    """
+
+    def __init__(
+        self,
+        definitions: Definitions,
+        order: tuple[str, ...],
+        selection: FileSelection,
+        window: TickWindow | None,
+        grid: BinGrid,
+        covered: tuple[int, int],
+    ) -> None:
+        handles = definitions.handles
+        layer = layer_rows(definitions, order, handles.paradigm)
+        inherited = higher_ancestors(sound_parents(handles.parent)[0], layer) >= 0
+        shown = selection.selected & (layer >= 0)
+        processes = len(definitions.groups.id)
+        self.definitions = definitions
+        self.order = order
+        self.grid = grid
+        self.slots = slot_count(order)
+        self.sums = new_sums(self.slots + 1, processes, len(handles.id), len(selection.reasons))
+        self.busy = {slot: BusyTime(*covered) for slot in range(self.slots)}
+        self.requests: dict[int, RequestCounts] = {}
+        self.metadata_counts = np.zeros(len(handles.id), np.int64)
+        self._window = window or TickWindow(-NO_LENGTH, NO_LENGTH, True, definitions.clock.ticks_per_second)
+        self.slot_of_handle = np.where(shown, layer * MODES * 2 + inherited, -1).astype(np.int32)
+        self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
+        self._kept = kept_columns(_ROWS)
+        self._pairs = np.empty(0, np.int64)
+        self._fresh_pairs: list[npt.NDArray[np.int64]] = []
+        self._sorted_handles = bool(np.array_equal(handles.id, np.arange(len(handles.id))))
+
+    def add(self, batch: OperationBatch) -> None:
+        """Add what a piece of the archive gave."""
+        columns = batch.operations
+        for first in range(0, len(columns.begin), _ROWS):
+            part: Any = (column[first : first + _ROWS] for column in columns)
+            self._add_operations(OperationColumns(*part))
+        if len(batch.metadata):
+            self._add_metadata(batch.metadata)
+
+    @property
+    def extent(self) -> tuple[int, int] | None:
+        """First begin and last begin or end of all operations in ticks; None where there are none."""
+        first, last = self.sums.extent.tolist()
+        return (first, last) if first <= last else None
+
+    @property
+    def processes_by_handle(self) -> npt.NDArray[np.int64]:
+        """Number of processes that made or used each handle, int64 (handles,)."""
+        self._settle_pairs()
+        stride = len(self.definitions.groups.id) + 1
+        return np.bincount(self._pairs // stride, minlength=len(self.metadata_counts)).astype(np.int64)
+
+    def bytes(self, slots: Iterable[int]) -> int | float:
+        """Return the bytes moved in all of `slots`: an int, or a float where the window cuts an operation."""
+        rows = list(slots)
+        low, high = (int(self.sums.bytes[rows, half].sum()) for half in (LOW, HIGH))
+        whole = (high << 32) + low
+        return whole if not self.cut(rows) else whole + float(self.sums.part_bytes[rows].sum())
+
+    @property
+    def any_cut(self) -> bool:
+        """Whether the window cuts any operation that moved bytes."""
+        return bool(self.sums.counts[:, CUT].any())
+
+    def cut(self, slots: Iterable[int]) -> bool:
+        """Tell whether the window cuts an operation of one of `slots`."""
+        return bool(self.sums.counts[list(slots), CUT].any())
+
+    def summed_ticks(self, slots: Iterable[int]) -> int:
+        """Return the sum of the durations in all of `slots`."""
+        rows = list(slots)
+        return (int(self.sums.ticks[rows, HIGH].sum()) << 32) + int(self.sums.ticks[rows, LOW].sum())
+
+    def _add_operations(self, columns: OperationColumns) -> None:
+        from .bin_kernel import add_operations
+        from .request_counts import RequestCounts
+
+        count = len(columns.begin)
+        handle = self._handle_rows(columns.handle)
+        window, kept = self._window, self._kept
+        pairs = add_operations(
+            columns, handle, self.definitions.locations.group, self.slot_of_handle, self._reasons, self.slots,
+            window.start, window.end, window.closed, self.sums, kept,
+        )  # fmt: skip
+        self._note_pairs(kept.handle_seen[:pairs], kept.process_seen[:pairs])
+        columns_kept: Any = (column[:count] for column in kept)
+        part = Kept(*columns_kept)
+        ended = columns.status != Status.NEVER_COMPLETED
+        found = np.unique(part.slot)
+        found = found[found >= 0]
+        for slot in found.tolist():
+            chosen = part.slot == slot if len(found) > 1 else slice(None)
+            of_slot = part.slot[chosen] == slot
+            lasting = of_slot & ended[chosen]
+            self.busy[slot].add(part.begin[chosen][lasting], part.end[chosen][lasting])
+            if slot // 2 % MODES != IoMode.FLUSH:
+                if slot not in self.requests:
+                    self.requests[slot] = RequestCounts()
+                self.requests[slot].add(columns.requested[chosen][of_slot])
+        self.grid.add(part, count, found[found // 2 % MODES != IoMode.FLUSH])
+
+    def _handle_rows(self, identity: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
+        if self._sorted_handles:
+            count = len(self.metadata_counts)
+            return np.where(identity < count, identity.astype(np.int64), -1).astype(np.int32)
+        return rows_of_ids(self.definitions.handles.id, identity)
+
+    def _add_metadata(self, events: IoEvents) -> None:
+        metadata = metadata_events(events, self.definitions)
+        named = metadata.handle[self._window.contains(metadata.time) & (metadata.handle >= 0)]
+        self.metadata_counts += np.bincount(named, minlength=len(self.metadata_counts))
+        handle = np.where(metadata.kind == IoRecord.DUPLICATE_HANDLE, metadata.new_handle, metadata.handle)
+        makes = np.isin(metadata.kind, _MAKES) & (handle >= 0)
+        self._note_pairs(handle[makes], metadata.process[makes])
+
+    def _note_pairs(self, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32]) -> None:
+        if not len(handle):
+            return
+        stride = len(self.definitions.groups.id) + 1
+        self._fresh_pairs.append(np.unique(handle.astype(np.int64) * stride + process + 1))
+        if sum(map(len, self._fresh_pairs)) > _PAIRS:
+            self._settle_pairs()
+
+    def _settle_pairs(self) -> None:
+        self._pairs = np.unique(np.concatenate((self._pairs, *self._fresh_pairs)))
+        self._fresh_pairs.clear()
+
+
+def slot_count(order: tuple[str, ...]) -> int:
+    """Return the number of slots: layer, mode, own or inherited."""
+    return len(order) * MODES * 2
+
+
+def slots_of(layer: int, modes: Iterable[int], traffic: str) -> list[int]:
+    """Return the slots of a layer's operations of some modes.
+
+    Parameters
+    ----------
+    layer : int
+    modes : iterable of IoMode
+    traffic : {"all", "own", "inherited"}
+    """
+    inherited = {"all": (0, 1), "own": (0,), "inherited": (1,)}[traffic]
+    return [(layer * MODES + mode) * 2 + part for mode in modes for part in inherited]
