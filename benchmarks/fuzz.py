@@ -149,11 +149,46 @@ def compare(folder: Path, stage: Callable[[str], None]) -> str:
             results[engine] = read_events(archive, engine, workers=1)
         except (TraceError, ValueError):
             results[engine] = None
-    stage("comparison")
     direct, library = results["direct"], results["library"]
     if direct is None or library is None:
         return "refused by the direct engine only" if library is not None else "refused by the library engine"
+    stage("bounded memory")
+    if not _same_when_streamed(archive, direct):
+        return "DIFFERENT operations in bounded memory"
+    stage("comparison")
     return _compare_reads(direct, library)
+
+
+def _same_when_streamed(archive: Any, direct: Any) -> bool:
+    """Tell whether operations matched while they are read are those matched afterwards."""
+    import numpy as np
+    from iostrata.otf2io.matching import match_events
+    from iostrata.otf2io.operation_stream import stream_operations
+
+    parts: list[Any] = []
+    read = stream_operations(
+        archive.anchor,
+        archive.definitions,
+        lambda batch: parts.append([column.copy() for column in batch.operations]),
+        workers=1,
+    )
+    matching = match_events(direct.events, archive.definitions)
+    found = matching.operations
+    identity = np.append(archive.definitions.handles.id, np.uint32(2**32 - 1))
+    expected = [
+        found.location, identity[found.handle], found.mode, found.status, found.begin, found.end, found.requested,
+        found.moved,
+    ]  # fmt: skip
+    # An undefined handle has an id in the stream, and none in what is matched afterwards.
+    streamed = [np.concatenate(column) for column in zip(*parts, strict=True)] or [column[:0] for column in expected]
+    streamed[1] = np.where(np.isin(streamed[1], archive.definitions.handles.id), streamed[1], np.uint32(2**32 - 1))
+    orders = [np.lexsort(columns) for columns in (expected, streamed)]
+    return (
+        len(orders[0]) == len(orders[1])
+        and all((one[orders[0]] == other[orders[1]]).all() for one, other in zip(expected, streamed, strict=True))
+        and read.unmatched_events == matching.unmatched_ends + matching.unmatched_steps
+        and np.array_equal(read.counts, direct.counts)
+    )
 
 
 def _compare_reads(direct: Any, library: Any) -> str:
