@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .export.parquet import write_parquet
     from .export.perfetto import write_perfetto
     from .export.report.write import write_report
+    from .layers.opening import open_trace
     from .layers.signal import event_signal, level_signal, step_signal
-    from .layers.trace import open_trace
     from .otf2io.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
 
     __version__: str
@@ -61,7 +61,7 @@ if not TYPE_CHECKING:
         "detect_period_samples": ".analysis.detect",
         "event_signal": ".layers.signal",
         "level_signal": ".layers.signal",
-        "open_trace": ".layers.trace",
+        "open_trace": ".layers.opening",
         "step_signal": ".layers.signal",
         "write_hdf5": ".export.hdf5",
         "write_annotated": ".export.annotation",

@@ -22,7 +22,7 @@ def read_trace(path: Path, engine: str, workers: int | None, files: str, window:
     TraceError, SelectionError
         As `open_trace`.
     """
-    from ..layers.trace import open_trace
+    from ..layers.opening import open_trace
 
     with Progress("reading events") as progress:
         trace = open_trace(path, engine=engine, workers=workers, files=files, window=window, progress=progress)

@@ -43,7 +43,7 @@ class BinnedLayer:
         return f"<BinnedLayer {self.name}: {', '.join(moved) or 'no transfers'}>"
 
     def _repr_html_(self) -> str:
-        from .layer import statistics_table
+        from .statistics_table import statistics_table
 
         return statistics_table([self])
 

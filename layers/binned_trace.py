@@ -22,6 +22,7 @@ from .operation_sums import OperationSums, slot_count
 from .order import layer_order, layer_rows
 from .sampling import bin_count
 from .statistics import SetAside
+from .trace_facts import TraceFacts
 from .tree import sound_parents
 from .window import NO_LENGTH, TickWindow, select_window
 
@@ -30,7 +31,7 @@ Window = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedTrace:
+class BinnedTrace(TraceFacts):
     """What `open_trace` returns with a bound of memory: layers as bins and statistics.
 
     Attributes
@@ -69,11 +70,6 @@ class BinnedTrace:
         )
 
     @property
-    def files(self) -> str:
-        """What files are selected: ``application``, ``all`` or a pattern."""
-        return self.selection.files
-
-    @property
     def resolution(self) -> float:
         """Width in s of the bins that were kept; signals are constant within each."""
         return self.sums.grid.width / self.definitions.clock.ticks_per_second
@@ -97,26 +93,6 @@ class BinnedTrace:
         """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
         clock = self.definitions.clock
         return clock.duration if clock.length < NO_LENGTH else self.window[1]
-
-    @property
-    def window(self) -> tuple[float, float]:
-        """Start and end in s from the trace's start of what layers, handles and `set_aside` speak of."""
-        return self.tick_window.seconds
-
-    @property
-    def ranks(self) -> int:
-        """Number of processes."""
-        return self.definitions.process_count
-
-    @property
-    def nodes(self) -> int:
-        """Number of compute nodes that have processes."""
-        return self.definitions.node_count
-
-    @property
-    def locations(self) -> int:
-        """Number of locations."""
-        return len(self.definitions.locations.id)
 
     @cached_property
     def layers(self) -> LayerMapping[BinnedLayer]:

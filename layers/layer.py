@@ -1,6 +1,5 @@
 """One layer of a trace: the operations of one paradigm, with their signals and statistics."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +12,6 @@ from ..otf2io.errors import SelectionError
 from ..otf2io.operations import Operations
 from ..otf2io.records import UNDEFINED_TIME, IoMode, Status
 from .metadata import MetadataEvents
-from .protocols import AnyLayer
 from .signal import StepSignal, level_signal
 from .statistics import LayerStatistics, layer_statistics, total, union_length
 from .tick_signal import step_signal_from_ticks
@@ -71,6 +69,8 @@ class Layer:
         return f"<Layer {self._title}: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
+        from .statistics_table import statistics_table
+
         return statistics_table([self])
 
     @cached_property
@@ -319,25 +319,3 @@ class Layer:
         if traffic == "inherited":
             return mask & ~self.own
         return mask
-
-
-def statistics_table(layers: Iterable[AnyLayer]) -> str:
-    """Return the statistics of layers as an HTML table."""
-    from .notebook import html_table
-
-    header = ("layer", "operations", "bytes", "busy (s)", "summed (s)", "ranks", "files", "own bytes")
-    found = [layer.statistics(direction) for layer in layers for direction in layer.directions]
-    rows = [
-        (
-            f"{one.layer} {one.direction}",
-            one.operations,
-            one.bytes,
-            one.busy_s,
-            one.summed_s,
-            one.ranks,
-            one.files,
-            one.own_bytes,
-        )
-        for one in found
-    ]
-    return html_table(rows, header)

@@ -33,7 +33,7 @@ class LayerMapping(Mapping[str, AnyLayerT], Generic[AnyLayerT]):
         return f"<layers {', '.join(self._layers) or 'none'}>"
 
     def _repr_html_(self) -> str:
-        from .layer import statistics_table
+        from .statistics_table import statistics_table
 
         return statistics_table(self.values())
 

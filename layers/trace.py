@@ -1,10 +1,8 @@
 """The layered trace: an archive's I/O, split into layers."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +13,9 @@ from ..otf2io.events import IoEvents
 from ..otf2io.operations import Operations
 from .attribution import Attribution, attribute_operations
 from .balance import LayerBalance, layer_balances
-from .binned_trace import BinnedTrace, read_binned_trace
 from .breakdown import FUNCTION, Breakdown, breakdown
 from .calling_functions import CallingFunctions, read_calling_functions
-from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
+from .file_rules import FileRule, FileSelection, select_files
 from .flow import Flow, connected_flows, flow_between
 from .forest import HandleForest, handle_forest, higher_ancestors
 from .hidden import HiddenTraffic, hidden_traffic
@@ -28,6 +25,7 @@ from .metadata import MetadataEvents, metadata_events
 from .order import layer_name, layer_order, layer_rows
 from .statistics import SetAside, set_aside_statistics
 from .time_split import TimeSplit, time_splits
+from .trace_facts import TraceFacts
 from .traffic import Traffic
 from .tree import sound_parents
 from .window import NO_LENGTH, TickWindow, select_window, trace_window
@@ -36,7 +34,7 @@ Window = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(TraceFacts):
     """An archive's I/O, split into layers; the result of `open_trace`.
 
     Attributes
@@ -107,11 +105,6 @@ class Trace:
         """None: signals are exact, not made of bins."""
         return None
 
-    @property
-    def files(self) -> str:
-        """What files are selected: ``application``, ``all`` or a pattern."""
-        return self.selection.files
-
     @cached_property
     def duration(self) -> float:
         """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
@@ -119,29 +112,6 @@ class Trace:
         if clock.length < NO_LENGTH:
             return clock.duration
         return trace_window(clock, self.operations).seconds[1]
-
-    @property
-    def window(self) -> tuple[float, float]:
-        """Start and end in s from the trace's start of what layers, handles and `set_aside` speak of.
-
-        Without a selection it is 0 to `duration`, extended by operations that lie outside of it.
-        """
-        return self.tick_window.seconds
-
-    @property
-    def ranks(self) -> int:
-        """Number of processes."""
-        return self.definitions.process_count
-
-    @property
-    def nodes(self) -> int:
-        """Number of compute nodes that have processes."""
-        return self.definitions.node_count
-
-    @property
-    def locations(self) -> int:
-        """Number of locations."""
-        return len(self.definitions.locations.id)
 
     @property
     def io_events(self) -> int:
@@ -315,106 +285,3 @@ class Trace:
         aside[deletion] = self.selection.file_reason[metadata.file[deletion]] >= 0
         layer[aside | ~self.tick_window.contains(metadata.time)] = -1
         return layer
-
-
-Progress = Callable[[int, int], None]
-
-
-@overload
-def open_trace(
-    path: str | Path,
-    engine: str = "auto",
-    workers: int | None = None,
-    memory: None = None,
-    files: str = "application",
-    window: Window | None = None,
-    progress: Progress | None = None,
-    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
-) -> Trace: ...
-@overload
-def open_trace(
-    path: str | Path,
-    engine: str = "auto",
-    workers: int | None = None,
-    *,
-    memory: int,
-    files: str = "application",
-    window: Window | None = None,
-    progress: Progress | None = None,
-    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
-) -> BinnedTrace: ...
-def open_trace(
-    path: str | Path,
-    engine: str = "auto",
-    workers: int | None = None,
-    memory: int | None = None,
-    files: str = "application",
-    window: Window | None = None,
-    progress: Progress | None = None,
-    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
-) -> Trace | BinnedTrace:
-    """Read an OTF2 archive and split its I/O into layers.
-
-    Parameters
-    ----------
-    path : str or Path
-        The anchor (``*.otf2``), or a folder that holds exactly one.
-    engine : {"auto", "direct", "library"}
-        What reads the events; both give the same rows.
-    workers : int, optional
-        Threads that read.
-    memory : int, optional
-        Bytes that the process may take in all. With it the events are not kept but summed up while they are read, into
-        bandwidths in bins of time and statistics; the result is a `BinnedTrace`, which has no operations.
-    files : str
-        ``application``: what `rules` do not set aside; ``all``; or a shell pattern for full file names.
-    window : (start, end) in s from the trace's start, optional
-        As in `Trace.select`.
-    progress : callable, optional
-        Called with the events done and the events in total.
-    rules : iterable of (pattern, reason)
-        Which files are set aside; see `FileRule`.
-
-    Raises
-    ------
-    TraceError
-        If the archive cannot be read, or nothing of its events.
-    SelectionError
-        If files, window, engine or memory make no sense.
-
-    Examples
-    --------
-    >>> trace = open_trace("fixtures/ckpt4")  # doctest: +SKIP
-    >>> trace.layers["MPI-IO"].statistics("write").bytes  # doctest: +SKIP
-    167772160
-    """
-    if memory is not None:
-        return read_binned_trace(
-            path, memory, engine=engine, workers=workers, files=files, window=window, progress=progress, rules=rules
-        )
-    from ..otf2io.archive import open_archive, read_events
-    from ..otf2io.matching import match_events
-
-    archive = open_archive(path)
-    definitions = archive.definitions
-    # What can be refused is refused before the events are read.
-    table = tuple(FileRule(*rule) for rule in rules)
-    selection = select_files(definitions, files, table)
-    read = read_events(archive, engine=engine, workers=workers, progress=progress)
-    read.damage.check_something_read(archive.anchor.path)
-    matching = match_events(read.events, definitions)
-    operations = matching.operations
-    return Trace(
-        path=archive.anchor.path,
-        definitions=definitions,
-        events=read.events,
-        operations=operations,
-        damage=read.damage,
-        engine=read.engine,
-        events_total=int(read.counts.sum()),
-        tick_window=select_window(trace_window(definitions.clock, operations), window),
-        rules=table,
-        selection=selection,
-        unmatched_events=matching.unmatched_ends + matching.unmatched_steps,
-        workers=workers,
-    )

@@ -7,8 +7,8 @@ import pytest
 from iostrata.analysis.comparison import VERDICTS, compare_flows, compare_periods, relation_of
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.results import Regime
+from iostrata.layers.opening import open_trace
 from iostrata.layers.signal import step_signal
-from iostrata.layers.trace import open_trace
 
 WINDOW = (0.0, 60.0)
 

@@ -11,7 +11,7 @@ import otf2
 import pytest
 from iostrata.analysis.finding_rules import RULES, SEVERITIES
 from iostrata.analysis.findings import DETECTORS, find
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from otf2.enums import (
     IoAccessMode,
     IoCreationFlag,

@@ -9,7 +9,8 @@ import h5py
 import pytest
 import xarray
 from iostrata.export.hdf5 import WrittenFile, write_hdf5
-from iostrata.layers.trace import Trace, open_trace
+from iostrata.layers.opening import open_trace
+from iostrata.layers.trace import Trace
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

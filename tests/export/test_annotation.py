@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from iostrata.export.annotation import write_annotated
 from iostrata.export.layer_periods import chosen_layers, layer_periods
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from iostrata.otf2io.errors import OutputError, TraceError
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from iostrata.export.documents import handles_document, layers_document
 from iostrata.export.hdf5 import WrittenFile, write_hdf5
 from iostrata.layers.layer import Layer
+from iostrata.layers.opening import open_trace
 from iostrata.layers.signal import StepSignal
-from iostrata.layers.trace import Trace, open_trace
+from iostrata.layers.trace import Trace
 
 Check = Callable[[Path], None]
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from iostrata.export.comparison import compare_layers
 from iostrata.export.hdf5 import write_hdf5
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

@@ -9,7 +9,8 @@ import pytest
 from iostrata.export.hdf5 import write_hdf5
 from iostrata.export.hdf5_components import fit_components
 from iostrata.export.layer_periods import DIRECTIONS
-from iostrata.layers.trace import Trace, open_trace
+from iostrata.layers.opening import open_trace
+from iostrata.layers.trace import Trace
 from iostrata.otf2io.errors import SelectionError
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

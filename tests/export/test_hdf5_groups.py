@@ -11,7 +11,8 @@ import pytest
 import xarray
 from iostrata.export.hdf5 import WrittenFile, write_hdf5
 from iostrata.export.hdf5_variables import storable
-from iostrata.layers.trace import Trace, open_trace
+from iostrata.layers.opening import open_trace
+from iostrata.layers.trace import Trace
 
 Check = Callable[[Path], None]
 Texts = Callable[[h5py.Dataset], list[str]]

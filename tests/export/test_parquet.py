@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from iostrata.export.parquet import write_parquet
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from iostrata.otf2io.errors import OutputError, SelectionError
 
 parquet = pytest.importorskip("pyarrow.parquet")

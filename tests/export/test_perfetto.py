@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from iostrata.export.layer_periods import chosen_layers, layer_periods
 from iostrata.export.perfetto import LAYERS, write_perfetto
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.layers.attribution import attribute_operations
+from iostrata.layers.opening import open_trace
 from iostrata.layers.order import layer_order
-from iostrata.layers.trace import open_trace
 from iostrata.otf2io.records import UNDEFINED_TIME, IoFlag, IoMode
 
 ARCHIVES = sorted(anchor.parent.name for anchor in (Path(__file__).parents[2] / "fixtures").glob("*/traces.otf2"))

@@ -6,7 +6,7 @@ import subprocess
 from collections import Counter, defaultdict
 
 import pytest
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from iostrata.otf2io.errors import SelectionError
 from iostrata.otf2io.records import IoMode, IoRecord
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.layers.calling_functions import event_functions, read_calling_functions
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from iostrata.otf2io.direct_walk import RegionEvents
 from iostrata.otf2io.errors import SelectionError, TraceError
 from iostrata.otf2io.io_regions import IoRegions

@@ -2,7 +2,7 @@
 
 import pytest
 from iostrata.layers.hidden import CAUSES
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from iostrata.otf2io.records import IoMode
 
 STACK = [("MPI-IO", "/s/a", -1), ("POSIX", "/s/a", 0), ("MPI-IO", "/s/b", -1), ("POSIX", "/s/own", -1)]

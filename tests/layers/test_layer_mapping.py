@@ -2,7 +2,7 @@
 
 import pytest
 from iostrata.layers.layer_mapping import UnknownLayerError
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from iostrata.otf2io.errors import SelectionError
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from iostrata.layers.grouping import KEYS
 from iostrata.layers.layer import QUANTITIES
 from iostrata.layers.layer_parts import UnknownPartError
+from iostrata.layers.opening import open_trace
 from iostrata.layers.step import StepSignal
-from iostrata.layers.trace import open_trace
 from iostrata.otf2io.errors import SelectionError
 from iostrata.otf2io.records import IoMode, IoRecord, Status
 

@@ -8,8 +8,8 @@ import pytest
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.spectrum import power_spectrum
 from iostrata.layers.notebook import html_curve, html_table
+from iostrata.layers.opening import open_trace
 from iostrata.layers.signal import step_signal
-from iostrata.layers.trace import open_trace
 
 mpl.use("agg")
 HOSTILE = "<script>alert('x')</script>"

@@ -6,7 +6,7 @@ import pickle
 import pytest
 from iostrata.layers.file_rules import select_files
 from iostrata.layers.lifetimes import Origin
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from iostrata.otf2io.errors import SelectionError, TraceError
 from iostrata.otf2io.records import Status
 

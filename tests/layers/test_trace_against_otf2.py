@@ -3,7 +3,7 @@
 from collections import defaultdict, deque
 
 import pytest
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from iostrata.otf2io.records import IoMode
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period, detect_period_samples
 from iostrata.analysis.registry import DEFAULT_METHOD
 from iostrata.analysis.results import PeriodResult
+from iostrata.layers.opening import open_trace
 from iostrata.layers.signal import step_signal
 from iostrata.layers.step import StepSignal
-from iostrata.layers.trace import open_trace
 from iostrata.otf2io.errors import SelectionError
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from iostrata.analysis.detect import detect_period, detect_period_samples
 from iostrata.analysis.results import Regime
+from iostrata.layers.opening import open_trace
 from iostrata.layers.signal import step_signal
-from iostrata.layers.trace import open_trace
 from iostrata.otf2io.errors import SelectionError
 
 

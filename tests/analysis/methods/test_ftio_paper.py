@@ -11,7 +11,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period, detect_period_samples
 from iostrata.analysis.results import PeriodResult
-from iostrata.layers.trace import open_trace
+from iostrata.layers.opening import open_trace
 from scipy.fft import fft
 
 MOST_FOR_SUMS = 1500

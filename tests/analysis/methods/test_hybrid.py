@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from iostrata.analysis.detect import detect_period, detect_period_samples
 from iostrata.analysis.hybrid import analyse_hybrid
+from iostrata.layers.opening import open_trace
 from iostrata.layers.signal import step_signal
 from iostrata.layers.step import StepSignal
-from iostrata.layers.trace import open_trace
 from iostrata.otf2io.errors import SelectionError
 
 

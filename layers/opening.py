@@ -1,0 +1,112 @@
+"""Opening a trace: its events read, matched and split into layers."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import overload
+
+from .binned_trace import BinnedTrace, read_binned_trace
+from .file_rules import DEFAULT_RULES, FileRule, select_files
+from .trace import Trace, Window
+from .window import select_window, trace_window
+
+Progress = Callable[[int, int], None]
+
+
+@overload
+def open_trace(
+    path: str | Path,
+    engine: str = "auto",
+    workers: int | None = None,
+    memory: None = None,
+    files: str = "application",
+    window: Window | None = None,
+    progress: Progress | None = None,
+    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+) -> Trace: ...
+@overload
+def open_trace(
+    path: str | Path,
+    engine: str = "auto",
+    workers: int | None = None,
+    *,
+    memory: int,
+    files: str = "application",
+    window: Window | None = None,
+    progress: Progress | None = None,
+    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+) -> BinnedTrace: ...
+def open_trace(
+    path: str | Path,
+    engine: str = "auto",
+    workers: int | None = None,
+    memory: int | None = None,
+    files: str = "application",
+    window: Window | None = None,
+    progress: Progress | None = None,
+    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+) -> Trace | BinnedTrace:
+    """Read an OTF2 archive and split its I/O into layers.
+
+    Parameters
+    ----------
+    path : str or Path
+        The anchor (``*.otf2``), or a folder that holds exactly one.
+    engine : {"auto", "direct", "library"}
+        What reads the events; both give the same rows.
+    workers : int, optional
+        Threads that read.
+    memory : int, optional
+        Bytes that the process may take in all. With it the events are not kept but summed up while they are read, into
+        bandwidths in bins of time and statistics; the result is a `BinnedTrace`, which has no operations.
+    files : str
+        ``application``: what `rules` do not set aside; ``all``; or a shell pattern for full file names.
+    window : (start, end) in s from the trace's start, optional
+        As in `Trace.select`.
+    progress : callable, optional
+        Called with the events done and the events in total.
+    rules : iterable of (pattern, reason)
+        Which files are set aside; see `FileRule`.
+
+    Raises
+    ------
+    TraceError
+        If the archive cannot be read, or nothing of its events.
+    SelectionError
+        If files, window, engine or memory make no sense.
+
+    Examples
+    --------
+    >>> trace = open_trace("fixtures/ckpt4")  # doctest: +SKIP
+    >>> trace.layers["MPI-IO"].statistics("write").bytes  # doctest: +SKIP
+    167772160
+    """
+    if memory is not None:
+        return read_binned_trace(
+            path, memory, engine=engine, workers=workers, files=files, window=window, progress=progress, rules=rules
+        )
+    from ..otf2io.archive import open_archive, read_events
+    from ..otf2io.matching import match_events
+
+    archive = open_archive(path)
+    definitions = archive.definitions
+    # What can be refused is refused before the events are read.
+    table = tuple(FileRule(*rule) for rule in rules)
+    selection = select_files(definitions, files, table)
+    read = read_events(archive, engine=engine, workers=workers, progress=progress)
+    read.damage.check_something_read(archive.anchor.path)
+    matching = match_events(read.events, definitions)
+    operations = matching.operations
+    return Trace(
+        path=archive.anchor.path,
+        definitions=definitions,
+        events=read.events,
+        operations=operations,
+        damage=read.damage,
+        engine=read.engine,
+        events_total=int(read.counts.sum()),
+        tick_window=select_window(trace_window(definitions.clock, operations), window),
+        rules=table,
+        selection=selection,
+        unmatched_events=matching.unmatched_ends + matching.unmatched_steps,
+        workers=workers,
+    )
