@@ -2,7 +2,7 @@
 # make test   set everything up and run the tests
 # make lint   formatting, lint and types
 # make docs   the user guide, in build/guide
-# make bench  measurements against named peers (minutes)
+# make bench  measurements against named peers (half an hour; 4 GB in build/traces)
 # make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about ten minutes)
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
@@ -38,6 +38,7 @@ docs: install $(VENV)/docs-extras
 bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/whole_run.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/bounded_memory.py
 	$(BIN)/python benchmarks/attribution.py
 
 accuracy: install $(VENV)/test-extras
