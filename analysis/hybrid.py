@@ -98,13 +98,15 @@ class Hybrid:
         attributes = {"wavelet": self.wavelet, "level": int(self.level), "sampling_frequency_hz": self.fs}
         return xarray.Dataset(columns, coords=axes, attrs=attributes)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw signal and approximation, the correlation on a second axis, and shade where the period holds.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             A new figure without it.
+        **kwargs
+            For ``Axes.plot`` of the approximation.
 
         Returns
         -------
@@ -115,7 +117,7 @@ class Hybrid:
         if ax is None:
             ax = plt.subplots()[1]
         ax.step(self.times, self.samples, where="mid", color="0.7", label="signal")
-        ax.plot(self.times, self.approximation, label=f"approximation, level {self.level}")
+        ax.plot(self.times, self.approximation, **{"label": f"approximation, level {self.level}", **kwargs})
         for low, high in self.intervals:
             ax.axvspan(low, high, color="tab:green", alpha=0.15)
         ax.set_xlabel("time (s)")

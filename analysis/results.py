@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-_MOST_LINES = 10_000
-
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 
@@ -293,25 +291,27 @@ class PeriodResult:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
+        from .drawing import draw_phases
 
-        if ax is None:
-            ax = plt.subplots()[1]
-        kwargs = {"color": "tab:green", "alpha": 0.25, "linewidth": 0, **kwargs}
-        for number, phase in enumerate(self.phases):
-            ax.axvspan(phase.start, phase.end, label=None if number else "phases", **kwargs)
-        spans = [(regime.start, regime.end, regime.period) for regime in self.regimes]
-        first_label: str | None = "period"
-        for start, end, period in spans:
-            inside = [phase.start for phase in self.phases if start <= phase.start <= end]
-            time = inside[0] if inside else start
-            for _ in range(min(_MOST_LINES, int((end - time) / period) + 1)):
-                ax.axvline(time, color="tab:purple", linestyle="--", linewidth=1, label=first_label)
-                time, first_label = time + period, None
-        ax.set_xlabel("time (s)")
-        title = f"every {self.period:.4g} s, confidence {self.confidence:.2f}" if self.period else "no period"
-        ax.set_title(title)
-        return ax
+        return draw_phases(ax, self, **kwargs)
+
+    def plot_regimes(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Shade the regimes, each named by its period and its confidence where there is room; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Such as that of ``signal.plot()``, whose time it shares; a new figure without it.
+        **kwargs
+            For ``Axes.axvspan``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from .drawing import draw_regimes
+
+        return draw_regimes(ax, self.regimes, **kwargs)
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = [("method", self.method)]

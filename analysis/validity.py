@@ -12,10 +12,10 @@ Floats = NDArray[np.float64]
 
 SMALLEST_AMPLITUDE, LARGEST_AMPLITUDE = 0.4, 0.75
 """Bounds of the share of the usual amplitude below which a window does not show the period."""
-LARGEST_STEP, SMALLEST_STEP = np.pi / 3, np.pi / 12
+LARGEST_STEP, SMALLEST_STEP = np.pi / 3, np.pi / 9
 """Bounds of the change of phase from one period to the next that is tolerated, in rad.
 
-Cosines the larger one apart correlate by a half. The smaller one is a 24th of the period.
+Cosines the larger one apart correlate by a half. The smaller one is an 18th of the period.
 """
 FEWEST_PERIODS = 1.6
 """Shortest distance of the first burst of a stretch from its last, in periods: three bursts, imprecisely placed."""
@@ -24,7 +24,7 @@ SMALLEST_CHANGE = 0.1
 CHANCE = 0.3
 """Expected number of stretches without a period that are as long as those taken for valid."""
 REFINEMENTS = 6
-CORRECTIONS = 2
+CORRECTIONS = 3
 """How often the frequency is corrected by the windows that were found valid."""
 
 
@@ -111,15 +111,15 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
         )
     frequency = _refined_frequency(signal, fs, window, 1.0 / period)
     centres = (np.arange(signal.size) + 0.5) / fs
-    fit = sliding_fit(signal, np.exp(2j * np.pi * frequency * centres), window)
-    valid, tolerated = _valid_pairs(fit.slope, window)
-    for _ in range(CORRECTIONS):
-        change = _median_change(valid, fit.slope, window)
-        if abs(change) <= 0.05 * tolerated:
-            break
-        frequency -= change * fs / (2 * np.pi * window)
+    for correction in range(CORRECTIONS + 1):
+        # A window of another length than the period now and then holds two bursts, or none.
+        window = int(np.clip(round(fs / frequency), 4, signal.size // 2))
         fit = sliding_fit(signal, np.exp(2j * np.pi * frequency * centres), window)
         valid, tolerated = _valid_pairs(fit.slope, window)
+        change = _mean_change(valid, fit.slope, window)
+        if abs(change) <= 0.05 * tolerated or correction == CORRECTIONS:
+            break
+        frequency -= change * fs / (2 * np.pi * window)
     runs = _joined(valid, fit.slope, window, tolerated)
 
     middles: Floats = np.asarray((np.arange(fit.slope.size) + 0.5 * window) / fs, dtype=np.float64)
@@ -206,11 +206,15 @@ def _valid_pairs(slope: NDArray[np.complex128], window: int) -> tuple[NDArray[np
     return in_step & (amplitude >= least * usual) & (change <= tolerated), tolerated
 
 
-def _median_change(valid: NDArray[np.bool_], slope: NDArray[np.complex128], window: int) -> float:
-    """Give the median change of phase from one period to the next, in rad, where the period holds."""
+def _mean_change(valid: NDArray[np.bool_], slope: NDArray[np.complex128], window: int) -> float:
+    """Give the mean change of phase from one period to the next, in rad, where the period holds.
+
+    The mean and not the median: an approximation places short bursts at its own coefficients, so that changes come in
+    steps, of which the median is one.
+    """
     if not valid.any():
         return 0.0
-    return float(np.median(np.angle(slope[window:][valid] * np.conj(slope[:-window][valid]))))
+    return float(np.mean(np.angle(slope[window:][valid] * np.conj(slope[:-window][valid]))))
 
 
 def _spread(deviations: Floats) -> float:

@@ -9,6 +9,7 @@ from .options import (
     Frequency,
     Seconds,
     files_option,
+    filter_option,
     frequency_option,
     json_option,
     layer_option,
@@ -52,6 +53,7 @@ def parse_output(_context: click.Context, _option: click.Parameter, path: Path) 
 @traffic_option
 @method_option
 @frequency_option
+@filter_option
 @window_option
 @files_option
 @reading_options
@@ -63,6 +65,7 @@ def command(
     traffic: str,
     method: str,
     fs: Frequency,
+    filter: str | None,
     window: Seconds | None,
     files: str,
     engine: str,
@@ -78,8 +81,11 @@ def command(
     there already is replaced once the new one is complete; an archive is not.
 
     With --fs auto, all bandwidths share one frequency, the highest that one of them needs, while the method chooses
-    another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them.
+    another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them. With --filter, the
+    groups periods, regimes and components are those of the filtered signals; nothing else is filtered.
     """
+    if filter is not None and not out.name.lower().endswith(HDF5_SUFFIXES):
+        raise click.UsageError(f"--filter is for {' and '.join(HDF5_SUFFIXES)}: the other files hold what happened")
     from .reading import read_trace
 
     opened = read_trace(trace, engine, workers, files, window)
@@ -91,7 +97,7 @@ def command(
     elif name.endswith(OTF2_SUFFIX):
         document, line = _write_archive(opened, out, layers, traffic, method, fs)
     else:
-        document, line = _write_layers(opened, out, layers, traffic, method, fs)
+        document, line = _write_layers(opened, out, layers, traffic, method, fs, filter)
     if as_json:
         from ..export.json_text import json_text
 
@@ -107,13 +113,19 @@ Written = tuple["Document", "Text"]
 
 
 def _write_layers(
-    opened: "Trace", out: Path, layers: tuple[str, ...], traffic: str, method: str, fs: Frequency
+    opened: "Trace",
+    out: Path,
+    layers: tuple[str, ...],
+    traffic: str,
+    method: str,
+    fs: Frequency,
+    filter: str | None,
 ) -> Written:
     from ..export.documents import conversion_document
     from ..export.hdf5 import write_hdf5
     from ..export.terminal.conversion import conversion_line
 
-    written = write_hdf5(opened, out, fs=fs, layers=layers or None, traffic=traffic, method=method)
+    written = write_hdf5(opened, out, fs=fs, layers=layers or None, traffic=traffic, method=method, filter=filter)
     return conversion_document(opened, written), conversion_line(written)
 
 

@@ -1,7 +1,7 @@
 """``iostrata periods``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -21,14 +21,26 @@ from .options import (
     window_option,
 )
 
-if TYPE_CHECKING:
-    from ..export.layer_periods import LayerPeriod, PartsLeftOut
-
 PARTS_SHOWN: Final = 8
 PARTS_IN_JSON: Final = 1000
+MOST_COMPONENTS: Final = 100
+PICTURES: Final = (".png", ".svg", ".pdf")
 
 
-@click.command(epilog="Example: iostrata periods traces.otf2 --layer MPI-IO --direction write --by rank")
+def parse_picture(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Return `path` where its suffix names a kind of picture that can be written.
+
+    Raises
+    ------
+    click.BadParameter
+        If it does not.
+    """
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(PICTURES)}")
+    return path
+
+
+@click.command(epilog="Example: iostrata periods traces.otf2 --layer MPI-IO --components 10 --plot periods.png")
 @trace_argument
 @click.option(
     "--signal",
@@ -51,6 +63,23 @@ PARTS_IN_JSON: Final = 1000
     help="With --by: how many parts of a layer and direction are analysed, the largest first; the rest is named and "
     f"not analysed.  [default: {PARTS_SHOWN}; with --json {PARTS_IN_JSON}]",
 )
+@click.option(
+    "--components",
+    metavar="N",
+    type=click.IntRange(1, MOST_COMPONENTS),
+    help="Describe each signal by N cosines, too: frequency in Hz, amplitude in the signal's unit and phase in rad, "
+    "fitted by bounded least squares, with the error beside that of the plain sum of the N strongest lines of the "
+    "Fourier transform. Sampled at --fs, at most 2^14 times.",
+)
+@click.option(
+    "--plot",
+    "picture",
+    metavar="FILE.png|.svg|.pdf",
+    type=click.Path(path_type=Path),
+    callback=parse_picture,
+    help="Draw each signal with phases, regimes and fit, its scalogram, short-time Fourier transform and spectrum "
+    "(needs matplotlib). A file that is there already is replaced once the new one is complete.",
+)
 @layer_option
 @direction_option
 @traffic_option
@@ -66,6 +95,8 @@ def command(
     quantity: str,
     by: str | None,
     parts: int | None,
+    components: int | None,
+    picture: Path | None,
     layers: tuple[str, ...],
     direction: str | None,
     traffic: str,
@@ -95,10 +126,22 @@ def command(
         raise click.UsageError("--parts says how many parts are analysed, so it needs --by")
     if quantity == "metadata" and (direction is not None or traffic != "all"):
         raise click.UsageError("--signal metadata has neither --direction nor --traffic: leave them out")
-    from ..export.layer_periods import DIRECTIONS, chosen_layers, layer_periods, part_periods
+    from ..export.layer_periods import (
+        DIRECTIONS,
+        LayerPeriod,
+        PartsLeftOut,
+        chosen_layers,
+        layer_periods,
+        part_periods,
+        with_fit,
+    )
     from .progress import Progress
     from .reading import read_trace
 
+    if picture is not None:
+        from ..export.period_figure import check_figure_library
+
+        check_figure_library()
     opened = read_trace(trace, engine, workers, files, window)
     chosen = chosen_layers(opened, layers)
     directions = DIRECTIONS if direction is None else (direction,)
@@ -113,15 +156,23 @@ def command(
             else part_periods(chosen, by, parts, directions, traffic, method, fs, quantity, filter)
         )
         for period in found:
+            if components is not None and isinstance(period, LayerPeriod):
+                period = with_fit(period, components, fs, filter)
             periods.append(period)
             progress(len(periods), 0)
+        written = None
+        if picture is not None:
+            from ..export.period_figure import write_period_figure
+
+            shown = [period for period in periods if isinstance(period, LayerPeriod)]
+            written = write_period_figure(shown, picture, fs, filter)
     if as_json:
         from ..export.documents import periods_document
         from ..export.json_text import json_text
 
-        click.echo(json_text(periods_document(opened, periods)))
+        click.echo(json_text(periods_document(opened, periods, written)))
     else:
         from ..export.terminal.console import stdout_console
         from ..export.terminal.periods import print_periods
 
-        print_periods(opened, periods, stdout_console(), traffic, quantity)
+        print_periods(opened, periods, stdout_console(), traffic, quantity, written)

@@ -6,24 +6,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..analysis.fourier_fit import FourierFit, fourier_fit
-from ..analysis.phase_sampling import phase_frequency
+from ..analysis.fourier_fit import FourierFit
 from ..analysis.results import PeriodResult
-from ..layers.signal import StepSignal
 from .hdf5_variables import GroupWriter
 
 Place = tuple[int, int]
 
 _AXES: Final = ("layer", "direction")
-_FINER: Final = 8.0
-_MOST_SAMPLES: Final = 2**14
-"""Most samples of a signal that cosines are fitted to."""
-
-
-def fit_components(signal: StepSignal, components: int) -> FourierFit:
-    """Fit cosines to a signal sampled about 24 times for each of its phases, at most 2^14 times in all."""
-    fs = min(_FINER * phase_frequency(signal), _MOST_SAMPLES / signal.duration)
-    return fourier_fit(signal.sample(fs), components)
 
 
 def write_regimes(writer: GroupWriter, results: Mapping[Place, PeriodResult]) -> None:
