@@ -99,6 +99,9 @@ class Regime:
         Of the method in this period, in [0, 1]; None where it has none for a part of the run.
     phases : int or None
         Number of phases that begin in the stretch; None where the method finds none.
+    valid_share : float or None
+        Share of the stretch in which the sliding correlation of the DFT × DWT hybrid says that the period holds, in
+        [0, 1]; None where the method does not look, or the stretch is too short for it.
     """
 
     start: float
@@ -106,6 +109,7 @@ class Regime:
     period: float
     confidence: float | None = None
     phases: int | None = None
+    valid_share: float | None = None
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the entry of ``regimes`` in the document of ``iostrata periods --json``."""
@@ -115,6 +119,7 @@ class Regime:
             "period_s": plain(self.period),
             "confidence": plain(self.confidence),
             "phases": plain(self.phases),
+            "valid_share": plain(self.valid_share),
         }
 
 

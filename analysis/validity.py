@@ -26,6 +26,8 @@ CHANCE = 0.3
 REFINEMENTS = 6
 CORRECTIONS = 3
 """How often the frequency is corrected by the windows that were found valid."""
+FURTHEST = 0.2
+"""Share by which it may then differ from the one that was given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,8 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
         change = _mean_change(valid, fit.slope, window)
         if abs(change) <= 0.05 * tolerated or correction == CORRECTIONS:
             break
-        frequency -= change * fs / (2 * np.pi * window)
+        corrected = frequency - change * fs / (2 * np.pi * window)
+        frequency = float(np.clip(corrected, (1 - FURTHEST) / period, (1 + FURTHEST) / period))
     runs = _joined(valid, fit.slope, window, tolerated)
 
     middles: Floats = np.asarray((np.arange(fit.slope.size) + 0.5 * window) / fs, dtype=np.float64)

@@ -33,6 +33,12 @@ def write_regimes(writer: GroupWriter, results: Mapping[Place, PeriodResult]) ->
         ("period", "s", "period that holds in it", [one.period for _, one in rows]),
         ("confidence", "1", "confidence of the method in this period", [_number(one.confidence) for _, one in rows]),
         ("phases", "1", "number of phases that begin in it", [_number(one.phases) for _, one in rows]),
+        (
+            "valid_share",
+            "1",
+            "share of it in which the sliding correlation (DFT x DWT) says that the period holds",
+            [_number(one.valid_share) for _, one in rows],
+        ),
     )
     for name, units, long_name, values in columns:
         writer.numbers(name, ("regime",), np.array(values, np.float64), long_name=long_name, units=units)

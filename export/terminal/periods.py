@@ -175,6 +175,11 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     for other in result.periods[1:]:
         value = interval_text(other.period, other.period_interval)
         yield f"also {value}, confidence {other.confidence:.2f}, {of.volume(other.bytes)}"
+    if len(result.regimes) == 1 and result.regimes[0].valid_share is not None:
+        (regime,) = result.regimes
+        stretch = f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
+        share = share_text(regime.valid_share or 0.0, 1)
+        yield f"from {stretch}; by the sliding correlation (DFT × DWT) the period holds for {share} of it"
     if len(result.regimes) > 1:
         for regime in result.regimes[:_REGIMES_SHOWN]:
             stretch = f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
@@ -183,6 +188,8 @@ def _details(period: LayerPeriod) -> Iterator[str]:
                 text += f", {counted(regime.phases, 'phase')}"
             if regime.confidence is not None:
                 text += f", confidence {regime.confidence:.2f}"
+            if regime.valid_share is not None:
+                text += f", holds for {share_text(regime.valid_share, 1)} of it"
             yield text
         if len(result.regimes) > _REGIMES_SHOWN:
             yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further stretch', 'further stretches')}"

@@ -40,6 +40,7 @@ def test_regimes_and_cosines_are_those_of_the_signals(trace: Trace, tmp_path: Pa
             assert regimes["period"][mine].tolist() == [one.period for one in expected]
             assert regimes["start"][mine].tolist() == [one.start for one in expected]
             assert regimes["phases"][mine].tolist() == [one.phases for one in expected]
+            assert regimes["valid_share"][mine].tolist() == [one.valid_share for one in expected]
             fit = fit_signal(signal, 3).fit
             np.testing.assert_array_equal(cosines["frequency"][own], fit.components.frequency)
             np.testing.assert_array_equal(cosines["line_amplitude"][own], fit.lines.amplitude)

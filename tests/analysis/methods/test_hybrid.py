@@ -107,3 +107,36 @@ def test_data_and_plot() -> None:
     import matplotlib.pyplot as plt
 
     plt.close(ax.figure)
+
+
+def test_neighbouring_lines_are_one_peak() -> None:
+    # Two stretches out of step with each other part the peak of their period into three lines that stand out alike.
+    start = np.concatenate((9.88 + 18.01 * np.arange(4), 106.38 + 18.01 * np.arange(4)))
+    rng = np.random.default_rng(3)
+    at = np.arange(0.0, 180.0)
+    for length in (3.0, 4.0, 5.0, 6.0, 7.0):
+        begin, end = np.append(start, at), np.append(start + length, at + 1)
+        volume = np.append(np.full(8, length), rng.exponential(0.12, at.size))
+        result = detect_period(step_signal(begin, end, volume, (0.0, 180.1)), "hybrid", 1.0)
+        assert result.period == pytest.approx(18.01, rel=0.03)
+        assert 0 < result.confidence < 1
+
+
+def test_an_approximation_that_misses_bursts_makes_no_slow_period() -> None:
+    # Coefficients of 32 samples meet bursts 26 samples apart in a beat that is not in the signal.
+    for period in (25.0, 25.9, 27.3, 29.0):
+        values = np.zeros(560)
+        values[np.arange(3, 560, period).astype(int)] = 1.0
+        found = analyse_hybrid(values, 1.0)
+        assert found.period is None or found.period == pytest.approx(period, rel=0.05)
+
+
+def test_jitter_of_short_bursts_does_not_shift_the_period() -> None:
+    rng = np.random.default_rng(8)
+    start = 0.7 + 0.4 * np.arange(25) + rng.normal(0, 0.005, 25)
+    signal = step_signal(
+        np.append(start, 0.27), np.append(start + 0.002, 0.3), np.append(np.ones(25), 25.0), (0.0, 10.7)
+    )
+    result = detect_period(signal, "hybrid")
+    assert result.period == pytest.approx(0.4, rel=0.01)
+    assert len(result.regimes) == 1
