@@ -72,11 +72,11 @@ def main() -> None:
     longer = held >= 0.5
     text = (
         f"Regimes of runs in which auto finds several; {len(seeds)} seeds for each number of regimes, disjoint from "
-        "those for tuning. *Regimes* are those of the study of regimes; *harder* ones have jitter up to 30 %, up to 15 % "
-        "of their bursts missing, ratios from 1.15 on, 6 to 29 cycles, duty cycles up to 60 % and background I/O up to as "
-        "much as the bursts; of *one period, harder* there should be none, and nearly none are given. A *wandering* "
-        "period changes by 15 % at random from burst to burst: a regime is right there if its period is within 10 % of "
-        "every interval in it, elsewhere within 10 % of the truth.\n\n"
+        "those for tuning. *Regimes* are those of the study of regimes; *harder* ones have jitter up to 30 %, up "
+        "to 15 % of their bursts missing, ratios from 1.15 on, 6 to 29 cycles, duty cycles up to 60 % and "
+        "background I/O up to as much as the bursts; of *one period, harder* there should be none, and nearly none "
+        "are given. A *wandering* period changes by 15 % at random from burst to burst: a regime is right there if "
+        "its period is within 10 % of every interval in it, elsewhere within 10 % of the truth.\n\n"
         + "\n".join(lines)
         + "\n\nThe first two kinds by confidence:\n\n"
         + "\n".join(bins)

@@ -119,13 +119,14 @@ def main() -> None:
         "iostrata its own.\n\n"
         + experiments(arguments.ftio_environment)
         + "\n\nWhat cannot be told from the signal: (1) In *irregular* and *other period* a burst outside of the "
-        "intervals comes now and then when the next one of the period would have come, within a tenth of it. It belongs "
-        "to the interval as far as anyone can tell. *Bursts in step counted* takes the overlap with the intervals that "
-        "are longer by such bursts where that is larger. (2) With the *checkpoint at the end of its epoch* the "
-        "constructed interval begins most of a period before the first burst, of which there is no trace in the signal: "
-        "an interval that begins with its first burst can hardly overlap by more than 0.9, and one that began earlier "
-        "would be wrong for HACC-IO. (3) Two stretches of four bursts out of step with each other are no majority among "
-        "bursts of another period, and their spectrum has its peak elsewhere.\n\nTime, in one process each, compiled "
+        "intervals comes now and then when the next one of the period would have come, within a tenth of it. It "
+        "belongs to the interval as far as anyone can tell. *Bursts in step counted* takes the overlap with the "
+        "intervals that are longer by such bursts where that is larger. (2) With the *checkpoint at the end of its "
+        "epoch* the constructed interval begins most of a period before the first burst, of which there is no "
+        "trace in the signal: an interval that begins with its first burst can hardly overlap by more than 0.9, "
+        "and one that began earlier would be wrong for HACC-IO. (3) Two stretches of four bursts out of step with "
+        "each other are no majority among bursts of another period, and their spectrum has its peak "
+        "elsewhere.\n\nTime, in one process each, compiled "
         "code warm:\n\n" + timing(arguments.ftio_environment)
     )
     write_section("When a period holds: DFT × DWT", text)
