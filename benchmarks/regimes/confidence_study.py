@@ -57,9 +57,11 @@ def main() -> None:
         "|---|---|---|---|---|",
     ]
     for kind, rows in found.items():
-        if rows:
-            said, held, right = np.array(rows, dtype=np.float64).T
-            lines.append(f"| {kind} | {said.size} | {right.mean():.1%} | {said.mean():.1%} | {held.mean():.1%} |")
+        if not rows:
+            lines.append(f"| {kind} | 0 | – | – | – |")
+            continue
+        said, held, right = np.array(rows, dtype=np.float64).T
+        lines.append(f"| {kind} | {said.size} | {right.mean():.1%} | {said.mean():.1%} | {held.mean():.1%} |")
     said, held, right = np.array(found[KINDS[0]] + found[KINDS[1]], dtype=np.float64).T
     bins = ["| confidence | regimes | mean confidence | right |", "|---|---|---|---|"]
     error = 0.0
@@ -74,8 +76,8 @@ def main() -> None:
         f"Regimes of runs in which auto finds several; {len(seeds)} seeds for each number of regimes, disjoint from "
         "those for tuning. *Regimes* are those of the study of regimes; *harder* ones have jitter up to 30 %, up "
         "to 15 % of their bursts missing, ratios from 1.15 on, 6 to 29 cycles, duty cycles up to 60 % and "
-        "background I/O up to as much as the bursts; of *one period, harder* there should be none, and nearly none "
-        "are given. A *wandering* period changes by 15 % at random from burst to burst: a regime is right there if "
+        "background I/O up to as much as the bursts; of *one period, harder* there should be none. "
+        "A *wandering* period changes by 15 % at random from burst to burst: a regime is right there if "
         "its period is within 10 % of every interval in it, elsewhere within 10 % of the truth.\n\n"
         + "\n".join(lines)
         + "\n\nThe first two kinds by confidence:\n\n"
