@@ -6,15 +6,12 @@ approximation by Haar's wavelet at the level that shows the period, so that no t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..otf2io.errors import SelectionError
 
-if TYPE_CHECKING:
-    from ..layers.signal import StepSignal
+Floats = NDArray[np.float64]
 
 BINS_PER_PERIOD = 12
 FEWEST_PERIODS = 2.5
@@ -27,13 +24,13 @@ PIECES, PERIODS_IN_PIECE = 16, 256
 """Of a longer one, evenly spread parts."""
 
 
-def holding_share(signal: StepSignal, start: float, end: float, period: float) -> float | None:
+def holding_share(times: Floats, cumulative: Floats, start: float, end: float, period: float) -> float | None:
     """Measure for which share of a stretch its period holds.
 
     Parameters
     ----------
-    signal : StepSignal
-        The exact signal.
+    times, cumulative : float64 (n,)
+        Vertices of the cumulative volume of a signal, times in s; a time may occur twice.
     start, end : float
         The stretch, within the signal's window, in s.
     period : float
@@ -47,37 +44,55 @@ def holding_share(signal: StepSignal, start: float, end: float, period: float) -
 
     Notes
     -----
-    See `iostrata.analysis.validity`. O(n + periods) for n steps, and bounded beyond 4096 periods but for the search
-    of a bin's volume.
+    See `iostrata.analysis.validity`. O(p log n) for n vertices and p periods, of which no more than 4096 count.
     """
     count = (end - start) / period
     if not FEWEST_PERIODS <= count < np.inf:
         return None
     if count <= MOST_PERIODS:
-        return _share(signal, start, end, period)
+        return _share(times, cumulative, start, end, period)
     length = PERIODS_IN_PIECE * period
     starts = np.linspace(start, end - length, PIECES).tolist()
-    return float(np.mean([_share(signal, low, low + length, period) for low in starts]))
+    return float(np.mean([_share(times, cumulative, low, low + length, period) for low in starts]))
 
 
-def _share(signal: StepSignal, start: float, end: float, period: float) -> float:
-    from .validity import validity
+def holding_intervals(
+    times: Floats, cumulative: Floats, start: float, end: float, period: float
+) -> tuple[tuple[float, float], ...]:
+    """Find the intervals of a stretch in which a period holds; what is outside of the stretch is not looked at.
 
-    fs = BINS_PER_PERIOD / period
+    Parameters
+    ----------
+    times, cumulative, start, end, period
+        As in `holding_share`; at most 4096 periods.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Start and end in s, in the order of time; none where another period holds, or none.
+    """
+    return _holding(times, cumulative, start, end, period) if (end - start) / period <= MOST_PERIODS else ()
+
+
+def _share(times: Floats, cumulative: Floats, start: float, end: float, period: float) -> float:
     # Half a period more on either side, so that the first and the last burst have their windows.
-    first = start - 0.5 * period
-    values = _averages(signal, first, fs, int(np.ceil((end - start + period) * fs)))
-    try:
-        found = validity(values, values, fs, period, first)
-    except SelectionError:
-        return 0.0
-    if abs(found.period / period - 1) > SAME:
-        return 0.0
-    inside = sum(max(0.0, min(high, end) - max(low, start)) for low, high in found.intervals)
+    found = _holding(times, cumulative, start - 0.5 * period, end + 0.5 * period, period)
+    inside = sum(max(0.0, min(high, end) - max(low, start)) for low, high in found)
     return float(min(1.0, inside / (end - start)))
 
 
-def _averages(signal: StepSignal, start: float, fs: float, bins: int) -> NDArray[np.float64]:
-    """Return the averages of bins from ``start`` on, float64 (bins,), in the signal's unit; zero outside of it."""
-    edges = start + np.arange(bins + 1) / fs
-    return np.asarray(np.maximum(np.diff(signal.volume_until(edges)), 0.0) * fs)
+def _holding(
+    times: Floats, cumulative: Floats, start: float, end: float, period: float
+) -> tuple[tuple[float, float], ...]:
+    from .validity import validity
+
+    fs = BINS_PER_PERIOD / period
+    bins = int(np.ceil((end - start) * fs))
+    # Volume that moves in no time is at both vertices of its time; either bin may have it.
+    volume = np.interp(start + np.arange(bins + 1) / fs, times, cumulative)
+    values: Floats = np.asarray(np.maximum(np.diff(volume), 0.0) * fs, dtype=np.float64)
+    try:
+        found = validity(values, values, fs, period, start)
+    except SelectionError:
+        return ()
+    return found.intervals if abs(found.period / period - 1) <= SAME else ()

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from .boundaries import sharpened
 from .phases import PhaseTrain, variation
 from .recurrence import mean_period
+from .regime_boundaries import with_lost_beginnings
 from .segmentation import RegimePhases, find_regimes, wide_apart, without_missing
 from .verdict import Clock, Stay, Verdict
 
@@ -95,7 +96,7 @@ def _verdict(found: Verdict, regimes: list[RegimePhases], times: Floats, cumulat
         missing=0,
         at_start=0,
         at_end=0,
-        stays=tuple(stays),
+        stays=with_lost_beginnings(tuple(stays), sharp, times, cumulative),
         clocks=(Clock(period, bytes_of_longest, variation(longest), longest.size + 1, p_value),),
         cycle=None,
     )

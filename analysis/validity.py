@@ -6,12 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..otf2io.errors import SelectionError
-from .sliding_correlation import sliding_fit
+from .sliding_correlation import SlidingFit, sliding_fit
 
 Floats = NDArray[np.float64]
 
 SMALLEST_AMPLITUDE, LARGEST_AMPLITUDE = 0.4, 0.75
 """Bounds of the share of the usual amplitude below which a window does not show the period."""
+LEAST_SHOWN = 0.25
+"""Least share of a window's variance that the period explains, relative to that of one burst as short as can be.
+
+A window with several bursts alike shows less, which only rounding makes alike from one window to the next.
+"""
 LARGEST_STEP, SMALLEST_STEP = np.pi / 3, np.pi / 9
 """Bounds of the change of phase from one period to the next that is tolerated, in rad.
 
@@ -117,7 +122,7 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
         # A window of another length than the period now and then holds two bursts, or none.
         window = int(np.clip(round(fs / frequency), 4, signal.size // 2))
         fit = sliding_fit(signal, np.exp(2j * np.pi * frequency * centres), window)
-        valid, tolerated = _valid_pairs(fit.slope, window)
+        valid, tolerated = _valid_pairs(fit, window)
         change = _mean_change(valid, fit.slope, window)
         if abs(change) <= 0.05 * tolerated or correction == CORRECTIONS:
             break
@@ -154,7 +159,7 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
         correlation=np.clip((correlation * reference).real, -1.0, 1.0),
         local_correlation=np.minimum(np.abs(correlation), 1.0),
         phase=phase,
-        intervals=tuple((start + low, start + high) for low, high in intervals),
+        intervals=tuple((float(start + low), float(start + high)) for low, high in intervals),
         periods=tuple(periods),
     )
 
@@ -185,7 +190,7 @@ def _refined_frequency(signal: Floats, fs: float, window: int, frequency: float)
     return frequency
 
 
-def _valid_pairs(slope: NDArray[np.complex128], window: int) -> tuple[NDArray[np.bool_], float]:
+def _valid_pairs(fit: SlidingFit, window: int) -> tuple[NDArray[np.bool_], float]:
     """Say of every two adjoining windows, the first of which starts at sample i, whether both show one cosine.
 
     Returns
@@ -193,10 +198,13 @@ def _valid_pairs(slope: NDArray[np.complex128], window: int) -> tuple[NDArray[np
     bool (p,), float
         And the largest change of phase that was tolerated, in rad.
     """
+    slope = fit.slope
     before, after = slope[:-window], slope[window:]
     amplitude = np.minimum(np.abs(before), np.abs(after))
     change = np.abs(np.angle(after * np.conj(before)))
-    in_step = (change <= LARGEST_STEP) & (amplitude > 0)
+    # Twice the square is the share of the window's variance that the cosine explains: 2 / (m - 1) for one sample of m.
+    shown = 2 * np.abs(fit.correlation) ** 2 >= LEAST_SHOWN * 2 / (window - 1)
+    in_step = (change <= LARGEST_STEP) & (amplitude > 0) & shown[:-window] & shown[window:]
     if not in_step.any():
         return in_step, LARGEST_STEP
     usual = float(np.median(amplitude[in_step]))

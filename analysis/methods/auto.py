@@ -16,6 +16,7 @@ from ..judgement import judge
 from ..lines import MOST_SAMPLES, Line, strongest_line
 from ..phases import PhaseTrain, phase_rows, variation, vertices
 from ..recurrence import PeriodEstimate, TrimmedTrain, clock_period
+from ..regime_boundaries import LONGEST_PAUSE
 from ..regime_confidence import regime_confidence
 from ..results import Period, PeriodResult, Regime, SamplingInfo
 from ..sampled_starts import starts_within_bins
@@ -141,7 +142,7 @@ def _line(signal: StepSignal, sampling: SamplingInfo, width: float | None, alpha
     return line if line is not None and line.p_value <= alpha else None
 
 
-def _regimes(verdict: Verdict, signal: StepSignal) -> tuple[Regime, ...]:
+def _regimes(verdict: Verdict, times: Floats, cumulative: Floats) -> tuple[Regime, ...]:
     """Give each stretch with one period its confidence, and when the period holds as evidence for it."""
     core = verdict.core
     if core is None:
@@ -149,15 +150,17 @@ def _regimes(verdict: Verdict, signal: StepSignal) -> tuple[Regime, ...]:
     if len(verdict.stays) == 1 and verdict.period is not None:
         stay = verdict.stays[0]
         period, sure = verdict.period.period, confidence(core, verdict.regularity)
-        share = holding_share(signal, stay.start, stay.end, period)
+        share = holding_share(times, cumulative, stay.start, stay.end, period)
         return (Regime(stay.start, stay.end, period, sure, len(core), share),)
     regimes = []
     for stay in verdict.stays:
         first, stop = np.searchsorted(core.start, (stay.start, stay.end)).tolist()
-        # The interval from the last phase to the next regime is the regime's own.
-        own = core[first : min(stop + 1, len(core))]
-        share = holding_share(signal, stay.start, stay.end, stay.period)
-        sure = regime_confidence(share or 0.0, variation(without_missing(own.intervals)))
+        # The interval from the last phase to the next regime is the regime's own, unless phases were lost in it.
+        intervals = core[first : min(stop + 1, len(core))].intervals
+        if intervals.size > stop - first - 1 and intervals[-1] > LONGEST_PAUSE * stay.period:
+            intervals = intervals[:-1]
+        share = holding_share(times, cumulative, stay.start, stay.end, stay.period)
+        sure = regime_confidence(share or 0.0, variation(without_missing(intervals)))
         regimes.append(Regime(stay.start, stay.end, stay.period, sure, stop - first, share))
     return tuple(regimes)
 
@@ -170,7 +173,7 @@ def _period(clock: Clock, core: PhaseTrain) -> Period:
 def _of_phases(signal: StepSignal, verdict: Verdict, sampling: SamplingInfo) -> PeriodResult:
     core, estimate = verdict.core, verdict.period
     sure = 0.0 if core is None else confidence(core, verdict.regularity)
-    regimes = _regimes(verdict, signal)
+    regimes = _regimes(verdict, *vertices(signal))
     periods: tuple[Period, ...] = ()
     if core is not None and estimate is not None:
         periods = tuple(_period(clock, core) for clock in verdict.clocks)
@@ -207,7 +210,7 @@ def _of_phases(signal: StepSignal, verdict: Verdict, sampling: SamplingInfo) -> 
 
 
 def _of_line(signal: StepSignal, verdict: Verdict, line: Line, sampling: SamplingInfo) -> PeriodResult:
-    sure, share = LINE_CONFIDENCE, holding_share(signal, *signal.window, line.period)
+    sure, share = LINE_CONFIDENCE, holding_share(*vertices(signal), *signal.window, line.period)
     return PeriodResult(
         method=NAME,
         periodic=True,
