@@ -12,9 +12,7 @@ import numpy.typing as npt
 from ..otf2io.errors import SelectionError
 from .registry import DEFAULT_METHOD, Detector, detector
 from .results import PeriodResult
-
-LARGEST_SAMPLE = 1e140
-"""Largest absolute sample: the square of the sum of as many as memory holds stays finite."""
+from .sampled_signal import signal_of_samples
 
 if TYPE_CHECKING:
     from ..layers.signal import StepSignal
@@ -83,14 +81,12 @@ def detect_period(
     _check_options(found, method, options)
     if filter is None:
         return found(signal, fs, **options)
-    from .filters import Butterworth, filter_samples, filter_sampling
+    from .filters import filtered_signal
 
-    chosen = filter if isinstance(filter, Butterworth) else Butterworth.parse(filter)
-    samples = filter_samples(signal.sample(filter_sampling(signal, chosen) if fs == "auto" else fs), chosen)
-    smooth, baseline = _signal_of(samples.values, samples.fs, samples.start, signal.unit)
-    result = found(smooth, samples.fs, **options)
+    filtered = filtered_signal(signal, filter, fs)
+    result = found(filtered.signal, filtered.fs, **options)
     sampling = replace(result.sampling, automatic=fs == "auto")
-    evidence = {**result.evidence, "filter": str(chosen), "baseline": baseline}
+    evidence = {**result.evidence, "filter": str(filtered.form), "baseline": filtered.baseline}
     return replace(result, sampling=sampling, evidence=evidence)
 
 
@@ -131,30 +127,11 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_MET
     """
     values = _checked_samples(x)
     _check_number(fs)
-    signal, baseline = _signal_of(values, fs, 0.0, "1")
+    signal, baseline = signal_of_samples(values, fs, 0.0, "1")
     result = detect_period(signal, method, fs, **options)
     if baseline < 0:
         return replace(result, evidence={"baseline": baseline, **result.evidence})
     return result
-
-
-def _signal_of(values: npt.NDArray[np.float64], fs: float, start: float, unit: str) -> tuple[StepSignal, float]:
-    """Make a step signal of samples, and say what was taken off them so that none is negative."""
-    from ..layers.signal import StepSignal
-
-    baseline = min(float(values.min()), 0.0)
-    if np.abs(values).max() > LARGEST_SAMPLE:
-        raise SelectionError(f"samples beyond {LARGEST_SAMPLE:g} have no power in float64: scale them down")
-    values = values - baseline
-    signal = StepSignal(
-        times=start + np.arange(values.size + 1) / fs,
-        values=values,
-        impulse_times=np.zeros(0),
-        impulse_volumes=np.zeros(0),
-        cumulative=np.concatenate(([0.0], np.cumsum(values / fs))),
-        unit=unit,
-    )
-    return signal, baseline
 
 
 def _check_signal(signal: StepSignal) -> None:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..otf2io.errors import SelectionError
+from .sampled_signal import signal_of_samples
 
 if TYPE_CHECKING:
     from ..layers.sampling import Samples
-    from ..layers.step import StepSignal
+    from ..layers.signal import StepSignal
 
 Floats = NDArray[np.float64]
 Kind = Literal["low", "high", "band"]
@@ -163,3 +164,49 @@ def filter_sampling(signal: StepSignal, form: Butterworth) -> float:
             f"more than {MOST_BINS}: use a lower cutoff or a shorter window"
         )
     return max(automatic_frequency(signal), needed)
+
+
+@dataclass(frozen=True, eq=False)
+class FilteredSignal:
+    """A signal after a filter.
+
+    Attributes
+    ----------
+    signal : StepSignal
+        Of the filtered samples, measured from the smallest one where that is negative.
+    baseline : float
+        The smallest sample where it is negative, else 0; the filtered samples are the signal and this.
+    fs : float
+        Sampling frequency of the samples in Hz.
+    form : Butterworth
+        The filter.
+    """
+
+    signal: StepSignal
+    baseline: float
+    fs: float
+    form: Butterworth
+
+
+def filtered_signal(
+    signal: StepSignal, form: Butterworth | str, fs: float | Literal["auto"] = "auto"
+) -> FilteredSignal:
+    """Filter a signal.
+
+    Parameters
+    ----------
+    signal : StepSignal
+    form : Butterworth or str
+        The filter, or as it is written: "low:HZ", "high:HZ" or "band:HZ:HZ".
+    fs : float or "auto"
+        Frequency in Hz that the signal is sampled at, or "auto" for that of `filter_sampling`.
+
+    Raises
+    ------
+    SelectionError
+        If the filter or the frequency makes no sense.
+    """
+    chosen = form if isinstance(form, Butterworth) else Butterworth.parse(form)
+    samples = filter_samples(signal.sample(filter_sampling(signal, chosen) if fs == "auto" else fs), chosen)
+    smooth, baseline = signal_of_samples(samples.values, samples.fs, samples.start, signal.unit)
+    return FilteredSignal(smooth, baseline, samples.fs, chosen)

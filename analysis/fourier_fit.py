@@ -59,10 +59,24 @@ class FourierFit:
             "fell_back": bool(self.fell_back),
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the plain sum and the fit, and return the axes; needs matplotlib."""
-        ax = self.lines.plot(ax, label=f"{len(self.lines)} lines")
-        return self.components.plot(ax, label=f"fit, error {-100 * self.reduction:+.0f} %")
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the plain sum dashed and the fit over it; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Such as that of ``samples.plot()``; a new figure without it.
+        **kwargs
+            For ``Axes.plot`` of the fit.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = self.lines.plot(ax, label="plain sum of as many lines", color="tab:gray", linestyle="--", linewidth=1)
+        noun = "cosine" if len(self.components) == 1 else "cosines"
+        label = f"fit of {len(self.components)} {noun}, error {-100 * self.reduction:+.0f} %"
+        return self.components.plot(ax, **{"color": "tab:orange", "linewidth": 1.5, "label": label, **kwargs})
 
 
 def fourier_fit(samples: Samples, components: int = 10, reach: float = 0.5) -> FourierFit:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..otf2io.errors import SelectionError
+from .confidence import line_confidence
 from .dominant import DominantFrequency, dominant_frequency
 from .results import Plain, plain
-from .spectrum import power_spectrum
+from .spectrum import Spectrum, power_spectrum
 from .validity import Validity, validity
 from .wavelets import approximation, decomposition_level, discrete_wavelet, largest_level
 
@@ -20,6 +21,8 @@ Floats = NDArray[np.float64]
 
 MOST_CANDIDATES = 5
 """Periods that are tried."""
+LEAST_IN_SAMPLES = 0.5
+"""Share of the power of a line of an approximation that the samples have there, too."""
 ENOUGH = 0.5
 """Share of the run in which a period holds so that no other one is tried."""
 
@@ -98,13 +101,15 @@ class Hybrid:
         attributes = {"wavelet": self.wavelet, "level": int(self.level), "sampling_frequency_hz": self.fs}
         return xarray.Dataset(columns, coords=axes, attrs=attributes)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw signal and approximation, the correlation on a second axis, and shade where the period holds.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             A new figure without it.
+        **kwargs
+            For ``Axes.plot`` of the approximation.
 
         Returns
         -------
@@ -115,7 +120,7 @@ class Hybrid:
         if ax is None:
             ax = plt.subplots()[1]
         ax.step(self.times, self.samples, where="mid", color="0.7", label="signal")
-        ax.plot(self.times, self.approximation, label=f"approximation, level {self.level}")
+        ax.plot(self.times, self.approximation, **{"label": f"approximation, level {self.level}", **kwargs})
         for low, high in self.intervals:
             ax.axvspan(low, high, color="tab:green", alpha=0.15)
         ax.set_xlabel("time (s)")
@@ -198,15 +203,38 @@ def analyse_hybrid(
     return best
 
 
+def broad_peak(spectrum: Spectrum, found: DominantFrequency, tolerance: float) -> DominantFrequency:
+    """Name the strongest line where many stand out only because they are neighbours: one peak, broader than a line.
+
+    A period that holds for the share 1/n of a run has a peak of n lines, and two stretches that are out of step with
+    each other part it. They are one frequency to a method that asks when it holds.
+    """
+    if found.line is not None or found.candidates.size == 0:
+        return found
+    if bool(np.any(np.diff(np.sort(found.candidates)) > 1)):
+        return found
+    line = int(found.candidates[np.argmax(spectrum.power[found.candidates])])
+    sure = line_confidence(found.scores, found.outliers, line - 1, found.harmonics - 1, tolerance)
+    reason = (
+        f"{found.candidates.size} neighbouring frequencies stand out of the spectrum: one that holds for a part of it."
+    )
+    return replace(found, line=line, confidence=sure, reason=reason)
+
+
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A period to try, and the approximation that shows it; without a period, why there is none."""
+    """A period to try, and the approximation that shows it; without a period, why there is none.
+
+    ``alias`` says that the samples themselves do not have the period: coefficients that are nearly as far apart as the
+    bursts meet them now and then, like spokes of a wheel in a film.
+    """
 
     level: int
     approximation: Floats
     dominant: DominantFrequency | None
     period: float | None
     reason: str
+    alias: bool = False
 
 
 def _candidates(
@@ -214,12 +242,19 @@ def _candidates(
 ) -> Iterator[_Candidate]:
     """Try levels, one at a time as they are asked for."""
 
+    plain = power_spectrum(samples, fs)
+
     def at(used: int) -> _Candidate:
         smooth = approximation(samples, used, wavelet)
-        spectrum = power_spectrum(smooth, fs)
-        dominant = dominant_frequency(spectrum, tolerance=tolerance, threshold=threshold)
-        period = 1.0 / (dominant.line * spectrum.resolution) if dominant.line is not None else None
-        return _Candidate(used, smooth, dominant, period, dominant.reason)
+        spectrum = plain if used == 0 else power_spectrum(smooth, fs)
+        dominant = broad_peak(
+            spectrum, dominant_frequency(spectrum, tolerance=tolerance, threshold=threshold), tolerance
+        )
+        if dominant.line is None:
+            return _Candidate(used, smooth, dominant, None, dominant.reason)
+        around = slice(max(dominant.line - 1, 1), dominant.line + 2)
+        alias = float(plain.power[around].sum()) < LEAST_IN_SAMPLES * float(spectrum.power[around].sum())
+        return _Candidate(used, smooth, dominant, 1.0 / (dominant.line * spectrum.resolution), dominant.reason, alias)
 
     if level is not None:
         yield at(level)
@@ -228,7 +263,7 @@ def _candidates(
     known = {plainly.period}
     if plainly.period is not None:
         smoothed = at(decomposition_level(plainly.period, fs, samples.size, wavelet))
-        if smoothed.period is not None:
+        if smoothed.period is not None and not smoothed.alias:
             known.add(smoothed.period)
             yield smoothed
     # Of the same period too: bursts much shorter than a coefficient are placed better by the samples.
@@ -238,7 +273,7 @@ def _candidates(
             return
         one = at(used)
         # What the level cannot show, or the run has not three of, is no finding of it.
-        if one.period is None or one.period in known or 3 * one.period > samples.size / fs:
+        if one.period is None or one.alias or one.period in known or 3 * one.period > samples.size / fs:
             continue
         if decomposition_level(one.period, fs, samples.size, wavelet, 4.0) >= used:
             known.add(one.period)

@@ -10,7 +10,7 @@ from .further_clocks import several_clocks, with_further_clocks
 from .phases import PhaseTrain, alikeness, candidate_trains, few_phases, variation
 from .recurrence import CLOCK_JITTER, TrimmedTrain, mean_period, missing_phases, set_edges_apart
 from .regime_verdict import with_regimes
-from .regimes import FEWEST_INTERVALS, stretches
+from .segmentation import FEWEST_INTERVALS, divide, wide_apart, without_missing
 from .significance import CLEAR_CONTRAST, regularity_p_value, search_trials
 from .verdict import Stay, Verdict
 
@@ -102,8 +102,10 @@ def _judge_train(trains: list[PhaseTrain], part: TrimmedTrain, times: Floats, al
 def _one_clock(base: Verdict, core: PhaseTrain, alpha: float) -> Verdict | None:
     if base.jitter is None or base.jitter > MOST_JITTER or base.p_value > alpha:
         return None
-    parts = stretches(core.intervals)
-    stays = tuple(_stay(core, part.first, part.stop) for part in parts)
+    parts = divide(core.intervals)
+    if not wide_apart([without_missing(core.intervals[first:stop]) for first, stop in parts]):
+        parts = [(0, core.intervals.size)]
+    stays = tuple(_stay(core, first, stop) for first, stop in parts)
     return replace(base, kind="clock", period=mean_period(core.intervals), stays=stays)
 
 
@@ -131,10 +133,10 @@ def _regimes(base: Verdict, core: PhaseTrain, trials: int, alpha: float) -> Verd
     intervals = core.intervals
     if intervals.size < 2 * FEWEST_INTERVALS:
         return None
-    parts = stretches(intervals)
+    parts = divide(intervals)
     if len(parts) < 2:
         return None
-    inner = [intervals[part.first : part.stop] for part in parts]
+    inner = [without_missing(intervals[first:stop]) for first, stop in parts]
     # Each cut could have been anywhere.
     p_value = max(regularity_p_value(part, trials * intervals.size) for part in inner)
     jitter = max(variation(part) for part in inner)
@@ -147,10 +149,10 @@ def _regimes(base: Verdict, core: PhaseTrain, trials: int, alpha: float) -> Verd
         period=mean_period(longest),
         regularity=jitter,
         p_value=p_value,
-        stays=tuple(_stay(core, part.first, part.stop) for part in parts),
+        stays=tuple(_stay(core, first, stop) for first, stop in parts),
     )
 
 
 def _stay(core: PhaseTrain, first: int, stop: int) -> Stay:
     end = float(core.end[-1]) if stop == len(core) - 1 else float(core.start[stop])
-    return Stay(float(core.start[first]), end, float(core.intervals[first:stop].mean()))
+    return Stay(float(core.start[first]), end, float(without_missing(core.intervals[first:stop]).mean()))

@@ -88,13 +88,25 @@ class Components:
         return xarray.Dataset(columns, attrs=attributes)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw the sum at the samples; ``kwargs`` are for ``Axes.plot``. Returns the axes."""
+        """Draw the sum, each value at the middle of its sample; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Such as that of ``samples.plot()``; a new figure without it.
+        **kwargs
+            For ``Axes.plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
         import matplotlib.pyplot as plt
 
         if ax is None:
             ax = plt.subplots()[1]
         kwargs.setdefault("label", f"{len(self)} components")
-        ax.plot(self.start + np.arange(self.samples) / self.fs, self.values, **kwargs)
+        ax.plot(self.start + (np.arange(self.samples) + 0.5) / self.fs, self.values, **kwargs)
         ax.set_xlabel("time (s)")
         return ax
 

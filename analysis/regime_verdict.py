@@ -1,7 +1,6 @@
 """The verdict that a run has regimes, where its phases in one stretch and in another follow different clocks."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +8,8 @@ import numpy.typing as npt
 from .boundaries import sharpened
 from .phases import PhaseTrain, variation
 from .recurrence import mean_period
-from .segmentation import RegimePhases, find_regimes, without_missing
+from .regime_boundaries import with_lost_beginnings
+from .segmentation import RegimePhases, find_regimes, wide_apart, without_missing
 from .verdict import Clock, Stay, Verdict
 
 Floats = npt.NDArray[np.float64]
@@ -20,8 +20,6 @@ LEAST_COVERED = 0.9
 """Share of the time from the first to the last volume that regimes cover."""
 SMALLEST_SIZE = 0.05
 """Bytes of a regime's phases, relative to those of the regime with the largest."""
-DEVIATIONS = 3.5
-"""Standard deviations of the jitter by which the periods of neighbouring regimes differ at least."""
 ONE_CLOCK, WHOLE = 0.05, 0.95
 """Jitter up to which, and share of that time from which, phases are one clock and nothing more is to be found."""
 
@@ -56,7 +54,7 @@ def with_regimes(found: Verdict, times: Floats, cumulative: Floats, alpha: float
     regimes = [regime for regime in find_regimes(times, cumulative, alpha) if len(regime.train) >= FEWEST_PHASES]
     regimes = _large(regimes)
     covered = sum(float(regime.train.start[-1] - regime.train.start[0]) + regime.period for regime in regimes)
-    if len(regimes) < 2 or covered < LEAST_COVERED * busy or not _apart(regimes):
+    if len(regimes) < 2 or covered < LEAST_COVERED * busy or not wide_apart([one.intervals for one in regimes]):
         return found
     return _verdict(found, regimes, times, cumulative)
 
@@ -65,15 +63,6 @@ def _large(regimes: list[RegimePhases]) -> list[RegimePhases]:
     """Leave out stretches of I/O that is small beside the phases of others, such as a log after the last checkpoint."""
     sizes = [float(np.median(regime.train.bytes)) for regime in regimes]
     return [one for one, size in zip(regimes, sizes, strict=True) if size >= SMALLEST_SIZE * max(sizes)]
-
-
-def _apart(regimes: list[RegimePhases]) -> bool:
-    """Tell whether neighbouring periods differ by more than jitter makes them wander."""
-    for before, after in pairwise(regimes):
-        jitter = float(np.hypot(before.jitter, after.jitter)) / np.sqrt(2)
-        if abs(np.log(after.period / before.period)) < DEVIATIONS * jitter:
-            return False
-    return True
 
 
 def _verdict(found: Verdict, regimes: list[RegimePhases], times: Floats, cumulative: Floats) -> Verdict:
@@ -107,7 +96,7 @@ def _verdict(found: Verdict, regimes: list[RegimePhases], times: Floats, cumulat
         missing=0,
         at_start=0,
         at_end=0,
-        stays=tuple(stays),
+        stays=with_lost_beginnings(tuple(stays), sharp, times, cumulative),
         clocks=(Clock(period, bytes_of_longest, variation(longest), longest.size + 1, p_value),),
         cycle=None,
     )

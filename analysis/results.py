@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-_MOST_LINES = 10_000
-
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 
@@ -101,6 +99,9 @@ class Regime:
         Of the method in this period, in [0, 1]; None where it has none for a part of the run.
     phases : int or None
         Number of phases that begin in the stretch; None where the method finds none.
+    valid_share : float or None
+        Share of the stretch in which the sliding correlation of the DFT × DWT hybrid says that the period holds, in
+        [0, 1]; None where the method does not look, or the stretch is too short for it.
     """
 
     start: float
@@ -108,6 +109,7 @@ class Regime:
     period: float
     confidence: float | None = None
     phases: int | None = None
+    valid_share: float | None = None
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the entry of ``regimes`` in the document of ``iostrata periods --json``."""
@@ -117,6 +119,7 @@ class Regime:
             "period_s": plain(self.period),
             "confidence": plain(self.confidence),
             "phases": plain(self.phases),
+            "valid_share": plain(self.valid_share),
         }
 
 
@@ -293,25 +296,27 @@ class PeriodResult:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
+        from .drawing import draw_phases
 
-        if ax is None:
-            ax = plt.subplots()[1]
-        kwargs = {"color": "tab:green", "alpha": 0.25, "linewidth": 0, **kwargs}
-        for number, phase in enumerate(self.phases):
-            ax.axvspan(phase.start, phase.end, label=None if number else "phases", **kwargs)
-        spans = [(regime.start, regime.end, regime.period) for regime in self.regimes]
-        first_label: str | None = "period"
-        for start, end, period in spans:
-            inside = [phase.start for phase in self.phases if start <= phase.start <= end]
-            time = inside[0] if inside else start
-            for _ in range(min(_MOST_LINES, int((end - time) / period) + 1)):
-                ax.axvline(time, color="tab:purple", linestyle="--", linewidth=1, label=first_label)
-                time, first_label = time + period, None
-        ax.set_xlabel("time (s)")
-        title = f"every {self.period:.4g} s, confidence {self.confidence:.2f}" if self.period else "no period"
-        ax.set_title(title)
-        return ax
+        return draw_phases(ax, self, **kwargs)
+
+    def plot_regimes(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Shade the regimes, each named by its period and its confidence where there is room; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Such as that of ``signal.plot()``, whose time it shares; a new figure without it.
+        **kwargs
+            For ``Axes.axvspan``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from .drawing import draw_regimes
+
+        return draw_regimes(ax, self.regimes, **kwargs)
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = [("method", self.method)]

@@ -1,5 +1,6 @@
 """Regimes of a run: stretches of phases with one period each, also where no single set of phases shows them all."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,6 +25,8 @@ EXTENT_WEIGHT = 4.0
 NEIGHBOURS, MOST_MISSING, MULTIPLE_WITHIN = 7, 3, 0.15
 LONGEST_GAP = 3.0
 """Periods between the phases of two stretches of one period that are still one regime."""
+DEVIATIONS = 3.5
+"""Standard deviations of the jitter by which the periods of neighbouring regimes differ at least."""
 DEEPEST = 3
 """How often a stretch in which the phases tell nothing is looked into by itself."""
 
@@ -121,6 +124,22 @@ def without_missing(intervals: Floats) -> Floats:
     times = np.maximum(np.rint(intervals / usual), 1.0)
     near = np.abs(intervals / (usual * times) - 1) <= MULTIPLE_WITHIN
     return np.where(near & (times <= MOST_MISSING + 1), intervals / times, intervals)
+
+
+def wide_apart(parts: Sequence[Floats]) -> bool:
+    """Tell whether the mean intervals of neighbouring stretches differ by more than jitter makes them wander.
+
+    Parameters
+    ----------
+    parts : sequence of float64 arrays
+        Intervals in s, phases that are missing counted, of one stretch after the other.
+    """
+    for before, after in pairwise(parts):
+        means = float(before.mean()), float(after.mean())
+        jitter = float(np.hypot(before.std() / means[0], after.std() / means[1])) / np.sqrt(2)
+        if abs(np.log(means[1] / means[0])) < DEVIATIONS * jitter:
+            return False
+    return True
 
 
 def regime_alikeness(train: PhaseTrain, window: float) -> float:

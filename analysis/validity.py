@@ -6,16 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..otf2io.errors import SelectionError
-from .sliding_correlation import sliding_fit
+from .sliding_correlation import SlidingFit, sliding_fit
 
 Floats = NDArray[np.float64]
 
 SMALLEST_AMPLITUDE, LARGEST_AMPLITUDE = 0.4, 0.75
 """Bounds of the share of the usual amplitude below which a window does not show the period."""
-LARGEST_STEP, SMALLEST_STEP = np.pi / 3, np.pi / 12
+LEAST_SHOWN = 0.25
+"""Least share of a window's variance that the period explains, relative to that of one burst as short as can be.
+
+A window with several bursts alike shows less, which only rounding makes alike from one window to the next.
+"""
+LARGEST_STEP, SMALLEST_STEP = np.pi / 3, np.pi / 9
 """Bounds of the change of phase from one period to the next that is tolerated, in rad.
 
-Cosines the larger one apart correlate by a half. The smaller one is a 24th of the period.
+Cosines the larger one apart correlate by a half. The smaller one is an 18th of the period.
 """
 FEWEST_PERIODS = 1.6
 """Shortest distance of the first burst of a stretch from its last, in periods: three bursts, imprecisely placed."""
@@ -24,8 +29,10 @@ SMALLEST_CHANGE = 0.1
 CHANCE = 0.3
 """Expected number of stretches without a period that are as long as those taken for valid."""
 REFINEMENTS = 6
-CORRECTIONS = 2
+CORRECTIONS = 3
 """How often the frequency is corrected by the windows that were found valid."""
+FURTHEST = 0.2
+"""Share by which it may then differ from the one that was given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +118,16 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
         )
     frequency = _refined_frequency(signal, fs, window, 1.0 / period)
     centres = (np.arange(signal.size) + 0.5) / fs
-    fit = sliding_fit(signal, np.exp(2j * np.pi * frequency * centres), window)
-    valid, tolerated = _valid_pairs(fit.slope, window)
-    for _ in range(CORRECTIONS):
-        change = _median_change(valid, fit.slope, window)
-        if abs(change) <= 0.05 * tolerated:
-            break
-        frequency -= change * fs / (2 * np.pi * window)
+    for correction in range(CORRECTIONS + 1):
+        # A window of another length than the period now and then holds two bursts, or none.
+        window = int(np.clip(round(fs / frequency), 4, signal.size // 2))
         fit = sliding_fit(signal, np.exp(2j * np.pi * frequency * centres), window)
-        valid, tolerated = _valid_pairs(fit.slope, window)
+        valid, tolerated = _valid_pairs(fit, window)
+        change = _mean_change(valid, fit.slope, window)
+        if abs(change) <= 0.05 * tolerated or correction == CORRECTIONS:
+            break
+        corrected = frequency - change * fs / (2 * np.pi * window)
+        frequency = float(np.clip(corrected, (1 - FURTHEST) / period, (1 + FURTHEST) / period))
     runs = _joined(valid, fit.slope, window, tolerated)
 
     middles: Floats = np.asarray((np.arange(fit.slope.size) + 0.5 * window) / fs, dtype=np.float64)
@@ -151,7 +159,7 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
         correlation=np.clip((correlation * reference).real, -1.0, 1.0),
         local_correlation=np.minimum(np.abs(correlation), 1.0),
         phase=phase,
-        intervals=tuple((start + low, start + high) for low, high in intervals),
+        intervals=tuple((float(start + low), float(start + high)) for low, high in intervals),
         periods=tuple(periods),
     )
 
@@ -182,7 +190,7 @@ def _refined_frequency(signal: Floats, fs: float, window: int, frequency: float)
     return frequency
 
 
-def _valid_pairs(slope: NDArray[np.complex128], window: int) -> tuple[NDArray[np.bool_], float]:
+def _valid_pairs(fit: SlidingFit, window: int) -> tuple[NDArray[np.bool_], float]:
     """Say of every two adjoining windows, the first of which starts at sample i, whether both show one cosine.
 
     Returns
@@ -190,10 +198,13 @@ def _valid_pairs(slope: NDArray[np.complex128], window: int) -> tuple[NDArray[np
     bool (p,), float
         And the largest change of phase that was tolerated, in rad.
     """
+    slope = fit.slope
     before, after = slope[:-window], slope[window:]
     amplitude = np.minimum(np.abs(before), np.abs(after))
     change = np.abs(np.angle(after * np.conj(before)))
-    in_step = (change <= LARGEST_STEP) & (amplitude > 0)
+    # Twice the square is the share of the window's variance that the cosine explains: 2 / (m - 1) for one sample of m.
+    shown = 2 * np.abs(fit.correlation) ** 2 >= LEAST_SHOWN * 2 / (window - 1)
+    in_step = (change <= LARGEST_STEP) & (amplitude > 0) & shown[:-window] & shown[window:]
     if not in_step.any():
         return in_step, LARGEST_STEP
     usual = float(np.median(amplitude[in_step]))
@@ -206,11 +217,15 @@ def _valid_pairs(slope: NDArray[np.complex128], window: int) -> tuple[NDArray[np
     return in_step & (amplitude >= least * usual) & (change <= tolerated), tolerated
 
 
-def _median_change(valid: NDArray[np.bool_], slope: NDArray[np.complex128], window: int) -> float:
-    """Give the median change of phase from one period to the next, in rad, where the period holds."""
+def _mean_change(valid: NDArray[np.bool_], slope: NDArray[np.complex128], window: int) -> float:
+    """Give the mean change of phase from one period to the next, in rad, where the period holds.
+
+    The mean and not the median: an approximation places short bursts at its own coefficients, so that changes come in
+    steps, of which the median is one.
+    """
     if not valid.any():
         return 0.0
-    return float(np.median(np.angle(slope[window:][valid] * np.conj(slope[:-window][valid]))))
+    return float(np.mean(np.angle(slope[window:][valid] * np.conj(slope[:-window][valid]))))
 
 
 def _spread(deviations: Floats) -> float:

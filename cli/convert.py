@@ -9,6 +9,7 @@ from .options import (
     Frequency,
     Seconds,
     files_option,
+    filter_option,
     frequency_option,
     json_option,
     layer_option,
@@ -54,6 +55,7 @@ def parse_output(_context: click.Context, _option: click.Parameter, path: Path) 
 @traffic_option
 @method_option
 @frequency_option
+@filter_option
 @window_option
 @files_option
 @reading_options
@@ -66,6 +68,7 @@ def command(
     traffic: str,
     method: str,
     fs: Frequency,
+    filter: str | None,
     window: Seconds | None,
     files: str,
     engine: str,
@@ -82,20 +85,22 @@ def command(
     there already is replaced once the new one is complete; an archive is not.
 
     With --fs auto, all bandwidths share one frequency, the highest that one of them needs, while the method chooses
-    another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them.
+    another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them. With --filter, the
+    groups periods, regimes and components are those of the filtered signals; nothing else is filtered.
 
-    With --memory, which is for .h5 and .nc only, the file has no group comparison.
+    With --memory, which is for .h5 and .nc only too, the file has no group comparison.
     """
     from .reading import read_bins, read_trace
 
+    if filter is not None and not out.name.lower().endswith(HDF5_SUFFIXES):
+        raise click.UsageError(f"--filter is for {' and '.join(HDF5_SUFFIXES)}: the other files hold what happened")
     name = out.name.lower()
     if memory is not None:
         if not name.endswith(HDF5_SUFFIXES):
-            raise click.UsageError(
-                f"--memory keeps no operations, which {out.name!r} needs: it is for .h5 and .nc only"
-            )
+            kinds = " and ".join(HDF5_SUFFIXES)
+            raise click.UsageError(f"--memory is for {kinds} only: it keeps no operations, which {out.name!r} needs")
         binned = read_bins(trace, memory, fs, engine, workers, files, window)
-        _print(_write_layers(binned, out, layers, traffic, method, fs), as_json)
+        _print(_write_layers(binned, out, layers, traffic, method, fs, filter), as_json)
         return
     opened = read_trace(trace, engine, workers, files, window)
     if name.endswith(PARQUET_SUFFIX):
@@ -105,7 +110,7 @@ def command(
     elif name.endswith(OTF2_SUFFIX):
         written = _write_archive(opened, out, layers, traffic, method, fs)
     else:
-        written = _write_layers(opened, out, layers, traffic, method, fs)
+        written = _write_layers(opened, out, layers, traffic, method, fs, filter)
     _print(written, as_json)
 
 
@@ -126,13 +131,19 @@ def _print(written: Written, as_json: bool) -> None:
 
 
 def _write_layers(
-    opened: "Trace | BinnedTrace", out: Path, layers: tuple[str, ...], traffic: str, method: str, fs: Frequency
+    opened: "Trace | BinnedTrace",
+    out: Path,
+    layers: tuple[str, ...],
+    traffic: str,
+    method: str,
+    fs: Frequency,
+    filter: str | None,
 ) -> Written:
     from ..export.documents import conversion_document
     from ..export.hdf5 import write_hdf5
     from ..export.terminal.conversion import conversion_line
 
-    written = write_hdf5(opened, out, fs=fs, layers=layers or None, traffic=traffic, method=method)
+    written = write_hdf5(opened, out, fs=fs, layers=layers or None, traffic=traffic, method=method, filter=filter)
     return conversion_document(opened, written), conversion_line(written)
 
 

@@ -14,6 +14,7 @@ from .options import (
     frequency_option,
     json_option,
     layer_option,
+    memory_option,
     method_option,
     reading_options,
     trace_argument,
@@ -22,13 +23,29 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..export.layer_periods import LayerPeriod, PartsLeftOut
+    from ..layers.layer import Layer
+    from ..layers.protocols import AnyTrace
 
 PARTS_SHOWN: Final = 8
 PARTS_IN_JSON: Final = 1000
+MOST_COMPONENTS: Final = 100
+PICTURES: Final = (".png", ".svg", ".pdf")
 
 
-@click.command(epilog="Example: iostrata periods traces.otf2 --layer MPI-IO --direction write --by rank")
+def parse_picture(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Return `path` where its suffix names a kind of picture that can be written.
+
+    Raises
+    ------
+    click.BadParameter
+        If it does not.
+    """
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(PICTURES)}")
+    return path
+
+
+@click.command(epilog="Example: iostrata periods traces.otf2 --layer MPI-IO --components 10 --plot periods.png")
 @trace_argument
 @click.option(
     "--signal",
@@ -51,6 +68,23 @@ PARTS_IN_JSON: Final = 1000
     help="With --by: how many parts of a layer and direction are analysed, the largest first; the rest is named and "
     f"not analysed.  [default: {PARTS_SHOWN}; with --json {PARTS_IN_JSON}]",
 )
+@click.option(
+    "--components",
+    metavar="N",
+    type=click.IntRange(1, MOST_COMPONENTS),
+    help="Describe each signal by N cosines, too: frequency in Hz, amplitude in the signal's unit and phase in rad, "
+    "fitted by bounded least squares, with the error beside that of the plain sum of the N strongest lines of the "
+    "Fourier transform. Sampled at --fs, at most 2^14 times.",
+)
+@click.option(
+    "--plot",
+    "picture",
+    metavar="FILE.png|.svg|.pdf",
+    type=click.Path(path_type=Path),
+    callback=parse_picture,
+    help="Draw each signal with phases, regimes and fit, its scalogram, short-time Fourier transform and spectrum "
+    "(needs matplotlib). A file that is there already is replaced once the new one is complete.",
+)
 @layer_option
 @direction_option
 @traffic_option
@@ -60,12 +94,15 @@ PARTS_IN_JSON: Final = 1000
 @window_option
 @files_option
 @reading_options
+@memory_option
 @json_option
 def command(
     trace: Path,
     quantity: str,
     by: str | None,
     parts: int | None,
+    components: int | None,
+    picture: Path | None,
     layers: tuple[str, ...],
     direction: str | None,
     traffic: str,
@@ -76,6 +113,7 @@ def command(
     files: str,
     engine: str,
     workers: int | None,
+    memory: int | None,
     as_json: bool,
 ) -> None:
     """Show each layer's bandwidth over time and its period.
@@ -95,11 +133,31 @@ def command(
         raise click.UsageError("--parts says how many parts are analysed, so it needs --by")
     if quantity == "metadata" and (direction is not None or traffic != "all"):
         raise click.UsageError("--signal metadata has neither --direction nor --traffic: leave them out")
-    from ..export.layer_periods import DIRECTIONS, chosen_layers, layer_periods, part_periods
+    if memory is not None and (by is not None or quantity != "bandwidth"):
+        raise click.UsageError("--memory keeps only bandwidths of whole layers: leave out --by and --signal")
+    from ..export.layer_periods import (
+        DIRECTIONS,
+        LayerPeriod,
+        PartsLeftOut,
+        chosen_layers,
+        layer_periods,
+        part_periods,
+        with_fit,
+    )
     from .progress import Progress
-    from .reading import read_trace
+    from .reading import read_bins, read_trace
 
-    opened = read_trace(trace, engine, workers, files, window)
+    if picture is not None:
+        from ..export.period_figure import check_figure_library
+
+        check_figure_library()
+    opened: AnyTrace
+    whole: tuple[Layer, ...] = ()
+    if memory is not None:
+        opened = read_bins(trace, memory, fs, engine, workers, files, window)
+    else:
+        opened = full = read_trace(trace, engine, workers, files, window)
+        whole = chosen_layers(full, layers)
     chosen = chosen_layers(opened, layers)
     directions = DIRECTIONS if direction is None else (direction,)
     if parts is None:
@@ -110,18 +168,26 @@ def command(
         found = (
             layer_periods(chosen, directions, traffic, method, fs, quantity, filter)
             if by is None
-            else part_periods(chosen, by, parts, directions, traffic, method, fs, quantity, filter)
+            else part_periods(whole, by, parts, directions, traffic, method, fs, quantity, filter)
         )
         for period in found:
+            if components is not None and isinstance(period, LayerPeriod):
+                period = with_fit(period, components, fs, filter)
             periods.append(period)
             progress(len(periods), 0)
+        written = None
+        if picture is not None:
+            from ..export.period_figure import write_period_figure
+
+            shown = [period for period in periods if isinstance(period, LayerPeriod)]
+            written = write_period_figure(shown, picture, fs, filter)
     if as_json:
         from ..export.documents import periods_document
         from ..export.json_text import json_text
 
-        click.echo(json_text(periods_document(opened, periods)))
+        click.echo(json_text(periods_document(opened, periods, written)))
     else:
         from ..export.terminal.console import stdout_console
         from ..export.terminal.periods import print_periods
 
-        print_periods(opened, periods, stdout_console(), traffic, quantity)
+        print_periods(opened, periods, stdout_console(), traffic, quantity, written)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .annotation import WrittenArchive
     from .hdf5 import WrittenFile
     from .perfetto import WrittenEvents
+    from .period_figure import WrittenFigure
     from .report.write import WrittenReport
     from .written import WrittenTable
 
@@ -112,11 +113,14 @@ def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) 
     return {**head(trace), "handles": handles, "damage": damage_entry(trace.damage)}
 
 
-def periods_document(trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftOut]) -> Document:
+def periods_document(
+    trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: "WrittenFigure | None" = None
+) -> Document:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
 
     Where layers are split there is an entry per part, and ``not_analysed`` names the parts that were left out. Volumes
-    are called ``bytes`` where they are bytes and ``volume`` elsewhere, in `unit` times second.
+    are called ``bytes`` where they are bytes and ``volume`` elsewhere, in `unit` times second. ``fit`` is there where
+    cosines were fitted, ``plot`` where a picture was written.
     """
     entries, left_out = [], []
     for period in periods:
@@ -133,14 +137,21 @@ def periods_document(trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftO
         if period.quantity != "bandwidth":
             for name in ("periods", "phases"):
                 verdict[name] = [_with_volume(one) for one in verdict[name]]
+        if period.fit is not None:
+            verdict["fit"] = period.fit.to_dict()
         entries.append({**entry, **verdict})
     return {
         **head(trace),
         "layers": entries,
         **({"not_analysed": left_out} if left_out else {}),
+        **({"plot": _of_figure(figure)} if figure is not None else {}),
         "set_aside": trace.set_aside.to_dict(),
         "damage": damage_entry(trace.damage),
     }
+
+
+def _of_figure(figure: "WrittenFigure") -> Document:
+    return {"path": str(figure.path), "bytes": figure.bytes, "signals": figure.signals}
 
 
 def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> Document:

@@ -13,6 +13,7 @@ import numpy as np
 from ..analysis.fourier_fit import FourierFit
 from ..analysis.registry import DEFAULT_METHOD
 from ..analysis.results import PeriodResult
+from ..analysis.signal_fit import MOST_COMPONENTS
 from ..layers.binned_trace import BinnedTrace
 from ..layers.layer import TRAFFIC
 from ..layers.protocols import AnyTrace
@@ -24,14 +25,13 @@ from .atomic import atomic_file
 from .comparison import compare_layers
 from .documents import SCHEMA_VERSION
 from .hdf5_comparison import write_comparison
-from .hdf5_components import fit_components, write_components, write_regimes
+from .hdf5_components import write_components, write_regimes
 from .hdf5_groups import write_damage, write_handles, write_statistics
 from .hdf5_periods import PeriodSearch, write_periods
 from .hdf5_storage import HDF5Storage
 from .hdf5_variables import GroupWriter
 from .layer_periods import DIRECTIONS, chosen_layers
 
-MOST_COMPONENTS: Final = 100
 _AT_ONCE: Final = 2**20
 """Bins of the time axis that are made at once."""
 
@@ -73,6 +73,7 @@ def write_hdf5(
     periods: bool = True,
     comparison: bool = True,
     components: int = 10,
+    filter: str | None = None,
 ) -> WrittenFile:
     """Write the layers of a trace into an HDF5 file that netCDF-4 readers open too.
 
@@ -108,6 +109,9 @@ def write_hdf5(
         Whether to write the group ``comparison``: the numbers of ``iostrata compare``, on all layers and traffic.
     components : int
         Number of cosines that each signal is described by in the group ``components``, 1 to 100.
+    filter : str, optional
+        As `detect_period` takes it: the groups ``periods``, ``regimes`` and ``components`` are those of the filtered
+        signals, bandwidths and the group ``comparison`` are not filtered.
 
     Returns
     -------
@@ -138,7 +142,7 @@ def write_hdf5(
     rate = float(rate)
     if isinstance(trace, BinnedTrace):
         trace.check_frequency(rate)
-    search = PeriodSearch(method or DEFAULT_METHOD, fs) if periods else None
+    search = PeriodSearch(method or DEFAULT_METHOD, fs, filter) if periods else None
 
     import h5netcdf
 
@@ -156,6 +160,7 @@ def write_hdf5(
                 traffic=traffic,
                 files=trace.files,
                 method=search.method if search else "none",
+                filter=search.filter or "none" if search else "none",
             )
             if isinstance(trace, BinnedTrace):
                 root.attributes(resolution_s=trace.resolution)
@@ -246,7 +251,7 @@ def _write_bandwidth(
         errors[place] = samples.abstraction_error
         if search and signal.volume > 0:
             results[place] = search.of(signal)
-            fits[place] = fit_components(signal, components)
+            fits[place] = search.fit(signal, components)
     root.numbers(
         "abstraction_error",
         ("layer", "direction"),

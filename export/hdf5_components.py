@@ -6,24 +6,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..analysis.fourier_fit import FourierFit, fourier_fit
-from ..analysis.phase_sampling import phase_frequency
+from ..analysis.fourier_fit import FourierFit
 from ..analysis.results import PeriodResult
-from ..layers.signal import StepSignal
 from .hdf5_variables import GroupWriter
 
 Place = tuple[int, int]
 
 _AXES: Final = ("layer", "direction")
-_FINER: Final = 8.0
-_MOST_SAMPLES: Final = 2**14
-"""Most samples of a signal that cosines are fitted to."""
-
-
-def fit_components(signal: StepSignal, components: int) -> FourierFit:
-    """Fit cosines to a signal sampled about 24 times for each of its phases, at most 2^14 times in all."""
-    fs = min(_FINER * phase_frequency(signal), _MOST_SAMPLES / signal.duration)
-    return fourier_fit(signal.sample(fs), components)
 
 
 def write_regimes(writer: GroupWriter, results: Mapping[Place, PeriodResult]) -> None:
@@ -44,6 +33,12 @@ def write_regimes(writer: GroupWriter, results: Mapping[Place, PeriodResult]) ->
         ("period", "s", "period that holds in it", [one.period for _, one in rows]),
         ("confidence", "1", "confidence of the method in this period", [_number(one.confidence) for _, one in rows]),
         ("phases", "1", "number of phases that begin in it", [_number(one.phases) for _, one in rows]),
+        (
+            "valid_share",
+            "1",
+            "share of it in which the sliding correlation (DFT x DWT) says that the period holds",
+            [_number(one.valid_share) for _, one in rows],
+        ),
     )
     for name, units, long_name, values in columns:
         writer.numbers(name, ("regime",), np.array(values, np.float64), long_name=long_name, units=units)

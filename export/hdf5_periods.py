@@ -8,8 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..analysis.detect import detect_period
+from ..analysis.filters import Butterworth, filtered_signal
+from ..analysis.fourier_fit import FourierFit
 from ..analysis.registry import detector
 from ..analysis.results import PeriodResult
+from ..analysis.signal_fit import fit_signal
 from ..layers.signal import StepSignal
 from .hdf5_variables import GroupWriter
 from .layer_periods import DIRECTIONS
@@ -47,17 +50,27 @@ _METRICS: Final = (
 
 @dataclass(frozen=True)
 class PeriodSearch:
-    """How periods are looked for: the name of a method, which must exist, and its sampling frequency in Hz."""
+    """How periods are looked for: a method, which must exist, its sampling frequency in Hz, and a filter before it."""
 
     method: str
     fs: float | Literal["auto"]
+    filter: str | None = None
 
     def __post_init__(self) -> None:
         detector(self.method)
+        if self.filter is not None:
+            Butterworth.parse(self.filter)
 
     def of(self, signal: StepSignal) -> PeriodResult:
         """Return the verdict on `signal`."""
-        return detect_period(signal, self.method, self.fs)
+        return detect_period(signal, self.method, self.fs, filter=self.filter)
+
+    def fit(self, signal: StepSignal, components: int) -> FourierFit:
+        """Return `signal`, after the filter, as `components` cosines."""
+        if self.filter is None:
+            return fit_signal(signal, components, self.fs).fit
+        filtered = filtered_signal(signal, self.filter, self.fs)
+        return fit_signal(filtered.signal, components, self.fs, baseline=filtered.baseline).fit
 
 
 def write_periods(writer: GroupWriter, results: Results, names: tuple[str, ...]) -> None:

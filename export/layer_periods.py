@@ -1,8 +1,8 @@
 """Which layers, parts of them and directions are asked for, and the period of each."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
 
 from ..analysis.detect import detect_period
 from ..analysis.registry import DEFAULT_METHOD
@@ -11,6 +11,9 @@ from ..layers.grouping import Key
 from ..layers.layer import Layer
 from ..layers.protocols import AnyLayer, AnyLayerT, HasLayers
 from ..layers.signal import StepSignal
+
+if TYPE_CHECKING:
+    from ..analysis.signal_fit import SignalFit
 
 DIRECTIONS: Final = ("read", "write")
 """Directions that are looked at unless one is named, each by itself."""
@@ -34,6 +37,8 @@ class LayerPeriod:
         The kind of part, such as ``rank``; None for the whole layer.
     part : str, int or None
         The key of the part; with `by`, None stands for operations that have no such key.
+    fit : SignalFit or None
+        The signal as a few cosines, where that was asked for.
     """
 
     layer: str
@@ -44,6 +49,7 @@ class LayerPeriod:
     quantity: str = "bandwidth"
     by: str | None = None
     part: Key = None
+    fit: "SignalFit | None" = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +166,35 @@ def part_periods(
             if there[most:]:
                 unit = layer.signal(quantity, direction or "total", traffic).unit
                 yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, tuple(there[most:]))
+
+
+def with_fit(
+    period: LayerPeriod, components: int, fs: float | Literal["auto"] = "auto", filter: str | None = None
+) -> LayerPeriod:
+    """Return a period with its signal as `components` cosines.
+
+    Parameters
+    ----------
+    period : LayerPeriod
+    components : int
+    fs : float or "auto"
+        As `iostrata.analysis.signal_fit.fit_signal` takes it.
+    filter : str, optional
+        Put before the fit, as it was put before the method.
+
+    Raises
+    ------
+    SelectionError
+        If the number of components is not at least 1.
+    """
+    from ..analysis.signal_fit import fit_signal
+
+    if filter is None:
+        return replace(period, fit=fit_signal(period.signal, components, fs))
+    from ..analysis.filters import filtered_signal
+
+    filtered = filtered_signal(period.signal, filter, fs)
+    return replace(period, fit=fit_signal(filtered.signal, components, fs, baseline=filtered.baseline))
 
 
 def _ways(quantity: str, directions: Iterable[str]) -> tuple[str | None, ...]:

@@ -11,10 +11,13 @@ import numpy.typing as npt
 from ...otf2io.errors import SelectionError
 from ..calibration import confidence
 from ..characterisation import characterise
+from ..holding import holding_share
 from ..judgement import judge
 from ..lines import MOST_SAMPLES, Line, strongest_line
 from ..phases import PhaseTrain, phase_rows, variation, vertices
 from ..recurrence import PeriodEstimate, TrimmedTrain, clock_period
+from ..regime_boundaries import LONGEST_PAUSE
+from ..regime_confidence import regime_confidence
 from ..results import Period, PeriodResult, Regime, SamplingInfo
 from ..sampled_starts import starts_within_bins
 from ..segmentation import without_missing
@@ -139,21 +142,26 @@ def _line(signal: StepSignal, sampling: SamplingInfo, width: float | None, alpha
     return line if line is not None and line.p_value <= alpha else None
 
 
-def _regimes(verdict: Verdict) -> tuple[Regime, ...]:
+def _regimes(verdict: Verdict, times: Floats, cumulative: Floats) -> tuple[Regime, ...]:
+    """Give each stretch with one period its confidence, and when the period holds as evidence for it."""
     core = verdict.core
     if core is None:
         return ()
     if len(verdict.stays) == 1 and verdict.period is not None:
         stay = verdict.stays[0]
-        sure = confidence(core, verdict.regularity)
-        return (Regime(stay.start, stay.end, verdict.period.period, sure, len(core)),)
+        period, sure = verdict.period.period, confidence(core, verdict.regularity)
+        share = holding_share(times, cumulative, stay.start, stay.end, period)
+        return (Regime(stay.start, stay.end, period, sure, len(core), share),)
     regimes = []
     for stay in verdict.stays:
         first, stop = np.searchsorted(core.start, (stay.start, stay.end)).tolist()
-        # The interval from the last phase to the next regime is the regime's own.
-        own = core[first : min(stop + 1, len(core))]
-        sure = confidence(core[first:stop], variation(without_missing(own.intervals)))
-        regimes.append(Regime(stay.start, stay.end, stay.period, sure, stop - first))
+        # The interval from the last phase to the next regime is the regime's own, unless phases were lost in it.
+        intervals = core[first : min(stop + 1, len(core))].intervals
+        if intervals.size > stop - first - 1 and intervals[-1] > LONGEST_PAUSE * stay.period:
+            intervals = intervals[:-1]
+        share = holding_share(times, cumulative, stay.start, stay.end, stay.period)
+        sure = regime_confidence(share or 0.0, variation(without_missing(intervals)))
+        regimes.append(Regime(stay.start, stay.end, stay.period, sure, stop - first, share))
     return tuple(regimes)
 
 
@@ -165,9 +173,14 @@ def _period(clock: Clock, core: PhaseTrain) -> Period:
 def _of_phases(signal: StepSignal, verdict: Verdict, sampling: SamplingInfo) -> PeriodResult:
     core, estimate = verdict.core, verdict.period
     sure = 0.0 if core is None else confidence(core, verdict.regularity)
+    regimes = _regimes(verdict, *vertices(signal))
     periods: tuple[Period, ...] = ()
     if core is not None and estimate is not None:
         periods = tuple(_period(clock, core) for clock in verdict.clocks)
+    if len(regimes) > 1 and verdict.kind == "regimes":
+        # What is told of the whole run is told of its longest regime.
+        sure = max(regimes, key=lambda stay: stay.end - stay.start).confidence or 0.0
+        periods = (replace(periods[0], confidence=sure), *periods[1:]) if periods else ()
     return PeriodResult(
         method=NAME,
         periodic=verdict.periodic,
@@ -179,7 +192,7 @@ def _of_phases(signal: StepSignal, verdict: Verdict, sampling: SamplingInfo) -> 
         jitter=verdict.jitter,
         periods=periods,
         phases=phase_rows(verdict.phases),
-        regimes=_regimes(verdict),
+        regimes=regimes,
         metrics=characterise(signal, estimate.period if estimate else None),
         sampling=sampling,
         reason=reason(verdict, signal.window),
@@ -197,7 +210,7 @@ def _of_phases(signal: StepSignal, verdict: Verdict, sampling: SamplingInfo) -> 
 
 
 def _of_line(signal: StepSignal, verdict: Verdict, line: Line, sampling: SamplingInfo) -> PeriodResult:
-    sure = LINE_CONFIDENCE
+    sure, share = LINE_CONFIDENCE, holding_share(*vertices(signal), *signal.window, line.period)
     return PeriodResult(
         method=NAME,
         periodic=True,
@@ -209,7 +222,7 @@ def _of_line(signal: StepSignal, verdict: Verdict, line: Line, sampling: Samplin
         jitter=None,
         periods=(Period(line.period, line.interval, sure, signal.volume),),
         phases=(),
-        regimes=(Regime(*signal.window, line.period),),
+        regimes=(Regime(*signal.window, line.period, sure, valid_share=share),),
         metrics=characterise(signal, line.period),
         sampling=sampling,
         reason=(

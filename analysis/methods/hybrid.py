@@ -126,7 +126,9 @@ def _regimes(found: Hybrid, window: tuple[float, float], sure: float) -> tuple[R
     if found.validity is None:
         return ()
     rows = zip(found.intervals, found.validity.periods, strict=True)
-    return tuple(Regime(float(low), min(float(high), window[1]), own, sure) for (low, high), own in rows)
+    return tuple(
+        Regime(float(low), min(float(high), window[1]), own, sure, valid_share=1.0) for (low, high), own in rows
+    )
 
 
 def _interval(period: float, resolution: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from ftio_jobs import ask_ftio
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.sliding_correlation import sliding_correlation
 from iostrata.layers.signal import step_signal
-from paper_signals import SURROUNDINGS, Experiment, dlio, dlio_at_end, hacc, overlap
+from paper_signals import SURROUNDINGS, Experiment, dlio, dlio_at_end, hacc, overlap, with_bursts_in_step
 from results import write_section
 
 #: Seeds of the figures; those from 1000 to 1039 were for tuning.
@@ -43,35 +43,37 @@ def job_of(experiment: Experiment) -> dict:
     }
 
 
-def row(name: str, scores: np.ndarray, periods: list[float | None], truth: float) -> str:
+def row(name: str, made: list[Experiment], found: list[list[tuple[float, float]]], periods: list[float | None]) -> str:
     """Return one row of the table."""
+    scores = np.array([overlap(ranges, one.valid) for ranges, one in zip(found, made, strict=True)])
+    longer = [overlap(ranges, with_bursts_in_step(one)) for ranges, one in zip(found, made, strict=True)]
+    either = np.maximum(scores, longer)
+    truth = made[0].period
     close = np.mean([period is not None and abs(period / truth - 1) <= 0.02 for period in periods])
-    return f"| {name} | {scores.mean():.3f} | {scores.min():.3f} | {(scores >= 0.9).mean():.0%} | {close:.0%} |"
+    return (
+        f"| {name} | {scores.mean():.3f} | {scores.min():.3f} | {(scores >= 0.9).mean():.0%} "
+        f"| {either.mean():.3f} | {(either >= 0.9).mean():.0%} | {close:.0%} |"
+    )
 
 
 def experiments(environment: Path) -> str:
     """Score both on every kind of surrounding."""
     lines = [
-        "| experiment, surrounding, tool | mean overlap | least | at least 0.9 | period within 2 % |",
-        "|---|---|---|---|---|",
+        "| experiment, surrounding, tool | mean overlap | least | at least 0.9 | mean, bursts in step counted "
+        "| at least 0.9 | period within 2 % |",
+        "|---|---|---|---|---|---|---|",
     ]
     for make in (hacc, dlio, dlio_at_end):
         for kind in SURROUNDINGS[:1] if make is dlio_at_end else SURROUNDINGS:
             made = [make(seed, kind) for seed in SEEDS]
             results = [detect_period(signal_of(one), "hybrid", one.fs) for one in made]
             found = [[(stay.start, stay.end) for stay in result.regimes] for result in results]
-            ours = np.array([overlap(ranges, one.valid) for ranges, one in zip(found, made, strict=True)])
             answers = ask_ftio([job_of(one) for one in made], environment)
-            theirs = np.array(
-                [
-                    overlap([(a, b) for a, b in answer["ranges"]], one.valid)
-                    for answer, one in zip(answers, made, strict=True)
-                ]
-            )
+            theirs = [[(a, b) for a, b in answer["ranges"]] for answer in answers]
             periods = [1 / answer["frequency"] if answer["frequency"] else None for answer in answers]
             title = f"{made[0].name}, {kind}"
-            lines.append(row(f"{title}, iostrata", ours, [result.period for result in results], made[0].period))
-            lines.append(row(f"{title}, FTIO", theirs, periods, made[0].period))
+            lines.append(row(f"{title}, iostrata", made, found, [result.period for result in results]))
+            lines.append(row(f"{title}, FTIO", made, theirs, periods))
     return "\n".join(lines)
 
 
@@ -116,10 +118,16 @@ def main() -> None:
         "with the constructed intervals. FTIO 0.0.9 has the decomposition levels that the paper states (3 and 2), "
         "iostrata its own.\n\n"
         + experiments(arguments.ftio_environment)
-        + "\n\nThe truth of *other period* and *irregular* is disputable for HACC-IO: bursts that happen to come one "
-        "period after the last of an interval belong to it as far as anyone can tell, and eight bursts with the "
-        "period are no majority among them.\n\nTime, in one process each, compiled code warm:\n\n"
-        + timing(arguments.ftio_environment)
+        + "\n\nWhat cannot be told from the signal: (1) In *irregular* and *other period* a burst outside of the "
+        "intervals comes now and then when the next one of the period would have come, within a tenth of it. It "
+        "belongs to the interval as far as anyone can tell. *Bursts in step counted* takes the overlap with the "
+        "intervals that are longer by such bursts where that is larger. (2) With the *checkpoint at the end of its "
+        "epoch* the constructed interval begins most of a period before the first burst, of which there is no "
+        "trace in the signal: an interval that begins with its first burst can hardly overlap by more than 0.9, "
+        "and one that began earlier would be wrong for HACC-IO. (3) Two stretches of four bursts out of step with "
+        "each other are no majority among bursts of another period, and their spectrum has its peak "
+        "elsewhere.\n\nTime, in one process each, compiled "
+        "code warm:\n\n" + timing(arguments.ftio_environment)
     )
     write_section("When a period holds: DFT × DWT", text)
     print(text)

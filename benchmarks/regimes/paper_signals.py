@@ -123,3 +123,43 @@ def overlap(found: list[tuple[float, float]], truth: tuple[tuple[float, float], 
     both = sum(max(0.0, min(b, d) - max(a, c)) for a, b in found for c, d in truth)
     either = sum(b - a for a, b in found) + sum(d - c for c, d in truth) - both
     return both / either if either > 0 else 1.0
+
+
+#: Share of a period by which a burst may be early or late and still be in step.
+IN_STEP = 0.1
+
+
+def with_bursts_in_step(made: Experiment) -> tuple[tuple[float, float], ...]:
+    """Return the intervals, longer by each period at whose place there is another burst by chance.
+
+    What happens outside the intervals knows nothing of the period, but some of it comes when the next burst would have
+    come. Nothing in the signal tells such a burst from one that belongs to the interval but, perhaps, its size.
+    """
+    large = made.volume >= 0.2 * np.median(made.volume[: 8 if made.name == "HACC-IO" else 10])
+    starts = np.sort(made.start[large])
+
+    def near(at: float) -> float | None:
+        distance = np.abs(starts - at)
+        return float(starts[np.argmin(distance)]) if distance.min() <= IN_STEP * made.period else None
+
+    found: list[list[float]] = []
+    for low, high in made.valid:
+        inside = starts[(starts >= low - IN_STEP * made.period) & (starts <= high)]
+        first = near(low)
+        # The first and the last burst of the interval itself, by which the next one is placed.
+        begin = first if first is not None else float(inside[0])
+        last = begin
+        while (following := near(last + made.period)) is not None and following <= high:
+            last = following
+        while (before := near(begin - made.period)) is not None:
+            begin, low = before, low - made.period
+        while (after := near(last + made.period)) is not None:
+            last, high = after, high + made.period
+        found.append([max(low, made.window[0]), min(high, made.window[1])])
+    joined = [found[0]]
+    for low, high in found[1:]:
+        if low <= joined[-1][1]:
+            joined[-1][1] = max(high, joined[-1][1])
+        else:
+            joined.append([low, high])
+    return tuple((low, high) for low, high in joined)

@@ -1,7 +1,7 @@
 """The terminal view of ``iostrata periods``."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,14 @@ from ...layers.signal import StepSignal
 from ..layer_periods import LayerPeriod, PartsLeftOut
 from .console import bounded, curve_width
 from .curve import area_rows, axis_row, interval_row, points_per_column, tick_row
+from .fits import fit_lines
 from .names import printable, shortened
 from .notes import print_damage, print_heading, print_set_aside
 from .quantities import QuantityWords, words
-from .units import counted, frequency_text, interval_text, seconds_text, share_text
+from .units import bytes_text, counted, frequency_text, interval_text, seconds_text, share_text
+
+if TYPE_CHECKING:
+    from ..period_figure import WrittenFigure
 
 _HEIGHT: Final = 4
 _PART_HEIGHT: Final = 2
@@ -37,10 +41,12 @@ def print_periods(
     console: Console,
     traffic: str = "all",
     quantity: str = "bandwidth",
+    figure: "WrittenFigure | None" = None,
 ) -> None:
     """Print a block per layer, direction and part: the signal over the window, its phases, and the verdict.
 
-    `traffic` and `quantity` are what was looked at, also where nothing was found.
+    `traffic` and `quantity` are what was looked at, also where nothing was found. `figure` is the picture that was
+    written, if any.
     """
     print_heading(trace, console)
     nothing = True
@@ -59,6 +65,12 @@ def print_periods(
         if traffic != "all":
             what, hint = f"{what} as {traffic} traffic", "; --traffic all looks at all of it"
         console.print(Text(f"{what} {where}{hint}."))
+    if figure is not None:
+        console.print(
+            Text(
+                f"wrote {printable(str(figure.path))}: {bytes_text(figure.bytes)}, {counted(figure.signals, 'signal')}"
+            )
+        )
     print_set_aside(trace, console)
     print_damage(trace.damage, console)
 
@@ -91,7 +103,7 @@ def _print_block(period: LayerPeriod, console: Console) -> None:
     for line in _curve(signal, result, width, height, of, console.options.ascii_only):
         console.print(line, no_wrap=True, overflow="crop", crop=bounded(console))
     # Many parts follow one another, so each says the verdict only.
-    details = _details(period) if period.by is None else ()
+    details = _details(period) if period.by is None else _fit(period)
     for line in (_verdict(result), *(Text(detail, style="dim") for detail in details)):
         console.print(Padding(line, _INDENT, expand=False))
 
@@ -163,6 +175,11 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     for other in result.periods[1:]:
         value = interval_text(other.period, other.period_interval)
         yield f"also {value}, confidence {other.confidence:.2f}, {of.volume(other.bytes)}"
+    if len(result.regimes) == 1 and result.regimes[0].valid_share is not None:
+        (regime,) = result.regimes
+        stretch = f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
+        share = share_text(regime.valid_share or 0.0, 1)
+        yield f"from {stretch}; by the sliding correlation (DFT × DWT) the period holds for {share} of it"
     if len(result.regimes) > 1:
         for regime in result.regimes[:_REGIMES_SHOWN]:
             stretch = f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
@@ -171,10 +188,13 @@ def _details(period: LayerPeriod) -> Iterator[str]:
                 text += f", {counted(regime.phases, 'phase')}"
             if regime.confidence is not None:
                 text += f", confidence {regime.confidence:.2f}"
+            if regime.valid_share is not None:
+                text += f", holds for {share_text(regime.valid_share, 1)} of it"
             yield text
         if len(result.regimes) > _REGIMES_SHOWN:
             yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further stretch', 'further stretches')}"
     yield from _metrics(result, of)
+    yield from _fit(period)
     sampling = result.sampling
     if sampling.fs is not None:
         chosen = " (automatic)" if sampling.automatic else ""
@@ -184,6 +204,11 @@ def _details(period: LayerPeriod) -> Iterator[str]:
         yield text
     else:
         yield f"method {result.method}, on the exact signal"
+
+
+def _fit(period: LayerPeriod) -> Iterator[str]:
+    if period.fit is not None:
+        yield from fit_lines(period.fit, words(period.quantity))
 
 
 def _metrics(result: PeriodResult, of: QuantityWords) -> Iterator[str]:

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.partition import SHAPE, partition
 from iostrata.analysis.phases import vertices
-from iostrata.analysis.segmentation import divide, find_regimes, without_missing
+from iostrata.analysis.segmentation import divide, find_regimes, wide_apart, without_missing
 from iostrata.layers.signal import step_signal
 from scipy.stats import multivariate_t
 
@@ -157,3 +157,25 @@ def test_auto_names_regimes_with_period_confidence_and_phases(parts: list[tuple[
         first += count
     longest = max(result.regimes, key=lambda regime: regime.end - regime.start)
     assert result.period == pytest.approx(longest.period, rel=0.02)
+
+
+def test_periods_are_wide_apart_where_jitter_does_not_explain_them() -> None:
+    rng = np.random.default_rng(3)
+    one, other = rng.normal(20.0, 1.0, 30), rng.normal(26.0, 1.3, 30)
+    assert wide_apart([one, other])
+    assert wide_apart([one])
+    # A factor of 1.3 is five deviations of a jitter of 5 %, and less than two of 15 %.
+    assert not wide_apart([rng.normal(20.0, 3.0, 30), rng.normal(26.0, 3.9, 30)])
+    assert not wide_apart([one, other, rng.normal(26.5, 1.3, 30)])
+    assert wide_apart([np.full(5, 10.0), np.full(5, 10.1)])
+
+
+@pytest.mark.parametrize("jitter", [0.02, 0.1, 0.2])
+def test_auto_does_not_split_one_clock_by_its_jitter(jitter: float) -> None:
+    split = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        start = 5.0 + np.cumsum(20.0 * np.maximum(1 + jitter * rng.normal(size=40), 0.2))
+        signal = step_signal(start, start + 3.0, np.full(40, 1e9), (0.0, float(start[-1]) + 20.0))
+        split += len(detect_period(signal).regimes) > 1
+    assert split <= 1

@@ -72,3 +72,15 @@ def test_an_archive_with_markers(document, run, fixtures, tmp_path):
     again = run("convert", fixtures / "ckpt4", out)
     assert again.returncode == 1
     assert "is there already" in again.stderr
+
+
+def test_a_filter_goes_into_the_file_and_only_into_hdf5(run, fixtures, tmp_path):
+    done = run("convert", fixtures / "ckpt4", tmp_path / "a.h5", "--filter", "low:20")
+    assert (done.returncode, done.stderr) == (0, "")
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file.attrs["filter"] == "low:20"
+    for name, options in (("b.parquet", ("low:20",)), ("b.h5", ("low",)), ("b.perfetto.json", ("low:20",))):
+        done = run("convert", fixtures / "ckpt4", tmp_path / name, "--filter", *options)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["a.h5"]

@@ -6,8 +6,8 @@ import h5py
 import iostrata
 import numpy as np
 import pytest
+from iostrata.analysis.signal_fit import fit_signal
 from iostrata.export.hdf5 import write_hdf5
-from iostrata.export.hdf5_components import fit_components
 from iostrata.export.layer_periods import DIRECTIONS
 from iostrata.layers.opening import open_trace
 from iostrata.layers.trace import Trace
@@ -41,7 +41,8 @@ def test_regimes_and_cosines_are_those_of_the_signals(trace: Trace, tmp_path: Pa
             assert regimes["period"][mine].tolist() == [one.period for one in expected]
             assert regimes["start"][mine].tolist() == [one.start for one in expected]
             assert regimes["phases"][mine].tolist() == [one.phases for one in expected]
-            fit = fit_components(signal, 3)
+            assert regimes["valid_share"][mine].tolist() == [one.valid_share for one in expected]
+            fit = fit_signal(signal, 3).fit
             np.testing.assert_array_equal(cosines["frequency"][own], fit.components.frequency)
             np.testing.assert_array_equal(cosines["line_amplitude"][own], fit.lines.amplitude)
             assert np.all(cosines["fit_error"][own] <= cosines["line_error"][own])
@@ -57,3 +58,30 @@ def test_a_number_of_cosines_that_makes_no_sense_is_refused(trace: Trace, tmp_pa
     with pytest.raises(SelectionError):
         write_hdf5(trace, tmp_path / "out.nc", components=components)
     assert not (tmp_path / "out.nc").exists()
+
+
+def test_a_filter_is_put_before_periods_and_cosines_and_nothing_else(trace: Trace, tmp_path: Path) -> None:
+    plain = write_hdf5(trace, tmp_path / "plain.nc", layers="POSIX", components=3, fs=200.0, comparison=False).path
+    path = write_hdf5(
+        trace, tmp_path / "out.nc", layers="POSIX", components=3, fs=200.0, comparison=False, filter="low:3"
+    ).path
+    signal = trace.layers["POSIX"].bandwidth("write")
+    expected = iostrata.detect_period(signal, fs=200.0, filter="low:3")
+    with h5py.File(path) as file, h5py.File(plain) as before:
+        assert file.attrs["filter"] == "low:3"
+        assert before.attrs["filter"] == "none"
+        np.testing.assert_array_equal(file["bandwidth"][()], before["bandwidth"][()])
+        assert file["periods"]["period_s"][0, 1] == expected.period
+        mine = file["components"]["component_direction"][()] == 1
+        # Nothing above the cutoff is left that a fit could find.
+        assert file["components"]["frequency"][mine].max() < 4
+        unfiltered = before["components"]["component_direction"][()] == 1
+        assert before["components"]["frequency"][unfiltered].max() > 4
+
+
+def test_a_filter_that_makes_no_sense_leaves_no_file(trace: Trace, tmp_path: Path) -> None:
+    with pytest.raises(SelectionError):
+        write_hdf5(trace, tmp_path / "out.nc", filter="low:none")
+    with pytest.raises(SelectionError):
+        write_hdf5(trace, tmp_path / "out.nc", filter="low:500", fs=20.0)
+    assert not list(tmp_path.iterdir())

@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.hybrid import analyse_hybrid
+from iostrata.analysis.dominant import dominant_frequency
+from iostrata.analysis.hybrid import analyse_hybrid, broad_peak
+from iostrata.analysis.spectrum import power_spectrum
 from iostrata.layers.opening import open_trace
 from iostrata.layers.signal import step_signal
 from iostrata.layers.step import StepSignal
@@ -81,7 +83,15 @@ def test_an_option_out_of_range_is_refused(options: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(
     ("archive", "layer"),
-    [("ckpt4", "MPI-IO"), ("ncckpt4", "netCDF"), ("ckpt16", "POSIX"), ("ncckpt8", "POSIX"), ("mixed4", "POSIX")],
+    [
+        ("ckpt4", "MPI-IO"),
+        # Short bursts with jitter after a large one, which the window must follow.
+        ("ncckpt4", "MPI-IO"),
+        ("ncckpt4", "netCDF"),
+        ("ckpt16", "POSIX"),
+        ("ncckpt8", "POSIX"),
+        ("mixed4", "POSIX"),
+    ],
 )
 def test_real_checkpoints_have_their_period_where_they_are(fixtures: Path, archive: str, layer: str) -> None:
     signal = open_trace(fixtures / archive).layers[layer].bandwidth("write")
@@ -107,3 +117,36 @@ def test_data_and_plot() -> None:
     import matplotlib.pyplot as plt
 
     plt.close(ax.figure)
+
+
+def test_real_checkpoints_whose_jitter_parts_the_peak_have_their_period(fixtures: Path) -> None:
+    truth = json.loads((fixtures / "ckpt4_jitter" / "truth.json").read_text())["checkpoints"]
+    result = detect_period(open_trace(fixtures / "ckpt4_jitter").layers["MPI-IO"].bandwidth("write"), "hybrid")
+    assert result.period == pytest.approx(truth["mean_interval_s"], rel=0.01)
+    assert result.evidence["valid_share"] > 0.9
+
+
+@pytest.mark.parametrize(("lines", "named"), [((9, 10, 11), 10), ((9, 10, 12), None), ((5, 13, 18), None)])
+def test_lines_are_one_peak_where_they_are_neighbours(lines: tuple[int, ...], named: int | None) -> None:
+    at = np.arange(200)
+    waves = [np.cos(2 * np.pi * k * at / 200 + k) * (1.05 if k == 10 else 1.0) for k in lines]
+    spectrum = power_spectrum(np.sum(waves, axis=0), 1.0)
+    found = dominant_frequency(spectrum)
+    assert found.line is None
+    peak = broad_peak(spectrum, found, 0.8)
+    assert peak.line == named
+    assert (peak.confidence > 0) == (named is not None)
+    # Where there is a line, or nothing stands out, nothing changes.
+    for values in (np.cos(2 * np.pi * 10 * at / 200), np.random.default_rng(1).normal(size=200)):
+        spectrum = power_spectrum(values, 1.0)
+        found = dominant_frequency(spectrum)
+        assert broad_peak(spectrum, found, 0.8) is found
+
+
+def test_an_approximation_that_misses_bursts_makes_no_slow_period() -> None:
+    # Coefficients of 32 samples meet bursts 26 samples apart in a beat that is not in the signal.
+    for period in (25.0, 25.9, 27.3, 29.0):
+        values = np.zeros(560)
+        values[np.arange(3, 560, period).astype(int)] = 1.0
+        found = analyse_hybrid(values, 1.0)
+        assert found.period is None or found.period == pytest.approx(period, rel=0.05)
