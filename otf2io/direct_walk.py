@@ -138,7 +138,10 @@ class DirectWalk:
         ------
         EventBatch
         """
-        scratch, spare = self._memory.pop() if self._memory else (_new_scratch(self._anchor), empty_columns(0))
+        try:
+            scratch, spare = self._memory.pop()
+        except IndexError:
+            scratch, spare = _new_scratch(self._anchor), empty_columns(0)
         if columns is None:
             columns = spare if len(spare.time) >= rows and not keep else empty_columns(rows)
         regions = _region_columns(self._regions, rows if self._regions else 0)

@@ -36,8 +36,8 @@ from .open_operations import (
 from .operation_columns import OperationBatch, OperationColumns, operation_columns
 from .records import UNDEFINED_UINT32, IoRecord
 
-MOST_IN_FLIGHT: Final = 1 << 18
-"""Operations in flight at one location beyond which all of them are given up, as never completed."""
+MOST_IN_FLIGHT: Final = 1 << 16
+"""Operations in flight at one location beyond which all of them are given up, as never completed; 10 MB a thread."""
 MOST_APART: Final = 1 << 20
 """Events that wait for other threads of their process: 48 MB, and ten times that while they are matched."""
 
@@ -56,7 +56,9 @@ class StreamedRead:
     io_events : int
     damage : tuple of LocationDamage
     unmatched_events : int
-        Events that end, issue or test an operation of which no begin was found.
+        Events that end, issue or test an operation of which no begin was found. Where threads of a process use one key
+        for blocking and for non-blocking operations, an issued or test event can count that `match_events` ties to a
+        blocking operation, and the other way round; that changes no operation.
     """
 
     counts: npt.NDArray[np.uint64]
@@ -107,7 +109,10 @@ def stream_operations(
     matchers: list[_Matcher] = []
 
     def read(run: range) -> None:
-        matcher = matchers.pop() if matchers else _Matcher(shared, collected)
+        try:
+            matcher = matchers.pop()
+        except IndexError:
+            matcher = _Matcher(shared, collected)
         with closing(walk.batches(run.start, run.stop, rows, done=report.add)) as batches:
             for batch in batches:
                 matcher.add(batch.events)
