@@ -1,7 +1,8 @@
 """Compiled sums over operations as they come: into bins of time, by layer and direction, by handle.
 
 Amounts in bins are multiples of 2^-16 byte, which float64 adds without error up to 2^37 bytes a bin. So neither the
-order of the operations nor the number of threads matters in a single bit.
+order of the operations nor the number of threads matters in a single bit; only where bins have to be widened, an
+operation that was spread before can differ by such a quantum in a bin from one that is spread later.
 
 The module needs numba; import it inside the function that uses it.
 """
@@ -189,15 +190,19 @@ def spread_over_bins(
             volumes[target, here] += volume
             continue
         rate = volume / (high - low)
-        head = np.floor(rate * (here + 1 - low) * _QUANTUM) / _QUANTUM
-        full = np.floor(rate * _QUANTUM) / _QUANTUM
+        head = np.floor(rate * (here + 1 - low) * _QUANTUM)
+        # The bins between get the same but for one quantum, which some of the first have more, so that nothing piles up.
         between = there - here - 1
-        volumes[target, here] += head
-        volumes[target, there] += volume - head - full * between
+        whole = np.floor(rate * between * _QUANTUM)
+        each = np.floor(whole / max(between, 1))
+        more = min(max(int(whole - each * between), 0), between)
+        volumes[target, here] += head / _QUANTUM
+        volumes[target, there] += (volume * _QUANTUM - head - each * between - more) / _QUANTUM
         if between <= _FEW:
-            for bin_row in range(here + 1, there):
-                volumes[target, bin_row] += full
+            for number in range(between):
+                volumes[target, here + 1 + number] += (each + (number < more)) / _QUANTUM
         else:
-            rates[target, here + 1] += full
-            rates[target, there] -= full
+            rates[target, here + 1] += (each + 1) / _QUANTUM
+            rates[target, here + 1 + more] -= 1 / _QUANTUM
+            rates[target, there] -= each / _QUANTUM
     return count

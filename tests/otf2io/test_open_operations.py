@@ -1,5 +1,6 @@
 """Compiled matching piece by piece, against `match_events` on all rows at once."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -112,7 +113,7 @@ def matched_in_pieces(
     shared = [group >= 0 and groups.count(group) > 1 for group in groups]
     pieces = PieceByPiece(events, shared, most)
     edges = [0, *sorted(cuts), len(events)]
-    for first, last in zip(edges, edges[1:], strict=False):
+    for first, last in itertools.pairwise(edges):
         pieces.match(first, last)
     pieces.end()
     assert all(shared[location] for location in events.location[pieces.apart])

@@ -1,6 +1,5 @@
 """Operations streamed from archives, against reading all events and matching them at once."""
 
-import itertools
 import random
 import struct
 from collections.abc import Callable
@@ -184,7 +183,7 @@ def test_threads_of_one_process(written_archive: Any, new_location: Any, monkeyp
 def test_progress_counts_all_events() -> None:
     archive = open_archive(FIXTURES / "ckpt4")
     seen: list[tuple[int, int]] = []
-    stream_operations(archive.anchor, archive.definitions, lambda batch: None, 2, lambda *now: seen.append(now))
+    stream_operations(archive.anchor, archive.definitions, lambda _batch: None, 2, lambda *now: seen.append(now))
     total = int(archive.definitions.locations.events.sum())
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1] == (total, total)
@@ -192,10 +191,8 @@ def test_progress_counts_all_events() -> None:
 
 def test_a_failing_consumer_stops_the_reading() -> None:
     archive = open_archive(FIXTURES / "ckpt4")
-    calls = itertools.count()
 
-    def consume(batch: Any) -> None:
-        next(calls)
+    def consume(_batch: Any) -> None:
         raise SelectionError("enough")
 
     for workers in (1, 3):
