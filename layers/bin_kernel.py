@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..otf2io.operation_columns import OperationColumns
 from ..otf2io.records import UNDEFINED_UINT64, IoMode, Status
 from .intervals import Floats, compiled
-from .sum_tables import CANCELLED, CUT, HIGH, LOW, NEVER, OPERATIONS, UNDEFINED, Kept, Sums
+from .sum_tables import CANCELLED, CUT, HIGH, LOW, NEVER, OPERATIONS, PART, UNDEFINED, Kept, Sums
 
 _QUANTUM: Final = 2.0**16
 _FEW: Final = 16
@@ -26,6 +26,7 @@ _FLUSH: Final = int(IoMode.FLUSH)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 _LOW_HALF: Final = np.uint64(0xFFFFFFFF)
 _SHIFT: Final = np.uint64(32)
+_LARGEST: Final = 2.0**64 - 2.0**11
 
 
 @compiled
@@ -92,14 +93,19 @@ def add_operations(
         moved = operations.moved[row] if known else np.uint64(0)
         cut = moved > 0 and last - first < end - begin
         volume = float(moved)
+        whole, part = moved, np.uint64(0)
         if cut:
             volume *= float(last - first) / float(end - begin)
+            whole = np.uint64(min(volume, _LARGEST))
+            part = np.uint64(max(volume - float(whole), 0.0) * 2.0**32)
         slot = aside_slot
         if at >= 0:
             sums.handle_operations[at] += 1
+            sums.any_cut[0] |= cut
             if mode < _FLUSH:
-                sums.handle_bytes[at, mode] += moved
-                sums.handle_volume[at, mode] += volume
+                sums.handle_bytes[at, mode, LOW] += whole & _LOW_HALF
+                sums.handle_bytes[at, mode, HIGH] += whole >> _SHIFT
+                sums.handle_bytes[at, mode, PART] += part
             if slot_of_handle[at] >= 0:
                 if mode > _FLUSH:
                     continue
@@ -110,12 +116,10 @@ def add_operations(
             if at >= 0:
                 sums.aside_used[at] = True
         sums.counts[slot, OPERATIONS] += 1
-        if cut:
-            sums.counts[slot, CUT] += 1
-            sums.part_bytes[slot] += volume
-        else:
-            sums.bytes[slot, LOW] += moved & _LOW_HALF
-            sums.bytes[slot, HIGH] += moved >> _SHIFT
+        sums.counts[slot, CUT] += cut
+        sums.bytes[slot, LOW] += whole & _LOW_HALF
+        sums.bytes[slot, HIGH] += whole >> _SHIFT
+        sums.bytes[slot, PART] += part
         if slot == aside_slot:
             continue
         sums.processes[slot, process + 1] = True
@@ -191,7 +195,7 @@ def spread_over_bins(
             continue
         rate = volume / (high - low)
         head = np.floor(rate * (here + 1 - low) * _QUANTUM)
-        # The bins between get the same but for one quantum, which some of the first have more, so that nothing piles up.
+        # The bins between get the same but for a quantum that the first have more, so that nothing piles up.
         between = there - here - 1
         whole = np.floor(rate * between * _QUANTUM)
         each = np.floor(whole / max(between, 1))

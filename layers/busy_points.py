@@ -49,7 +49,7 @@ class BusyPoints:
         _set_bits(self._words, self._points_before(begin), self._points_before(end))
 
     def _points_before(self, time: Ticks) -> Ticks:
-        """Return how many points lie before each tick; ticks near both ends of int64 are further apart than it tells."""
+        """Return how many points lie before each tick; some ticks are further apart than int64 tells."""
         origin, step = np.uint64(self._origin % 2**64), np.uint64(self.step)
         passed = time.astype(np.uint64) - origin
         return (passed // step + (passed % step > 0)).astype(np.int64)

@@ -39,7 +39,7 @@ from .records import UNDEFINED_UINT32, IoRecord
 MOST_IN_FLIGHT: Final = 1 << 16
 """Operations in flight at one location beyond which all of them are given up, as never completed; 10 MB a thread."""
 MOST_APART: Final = 1 << 20
-"""Events that wait for other threads of their process: 48 MB, and ten times that while they are matched."""
+"""Events that wait for other threads of their process: 48 MB, and eight times that while they are matched."""
 
 _FIRST_IN_FLIGHT: Final = 1 << 10
 _ROWS: Final = 1 << 16
@@ -73,6 +73,7 @@ def stream_operations(
     consume: Callable[[OperationBatch], None],
     workers: int | None = None,
     progress: Progress | None = None,
+    most_apart: int | None = None,
 ) -> StreamedRead:
     """Read all operations of an archive, each handed on once, in no particular order.
 
@@ -91,18 +92,20 @@ def stream_operations(
         Threads; by default as many as there are processors to run on.
     progress : callable, optional
         ``(done_events, total_events)``, from any thread, never from two at once.
+    most_apart : int, optional
+        Events that may wait for other threads of their process; `MOST_APART` unless given.
 
     Raises
     ------
     SelectionError
-        If more than `MOST_APART` events must wait for other threads of their process.
+        If more events than that must wait.
     """
     walk = DirectWalk(anchor, definitions)
     threads = workers or len(os.sched_getaffinity(0))
     runs = location_runs(definitions.locations.events.astype(np.float64), threads)
     report = ProgressReport(sum(definitions.locations.events.tolist()), progress)
     shared = _in_processes_of_several_locations(definitions)
-    collected = _Collected(consume)
+    collected = _Collected(consume, MOST_APART if most_apart is None else most_apart)
     # The walk hands rows on as soon as another chunk might not find room.
     rows = _ROWS + anchor.event_chunk // SHORTEST_IO
     # Threads take a matcher from here and put it back.
@@ -134,8 +137,9 @@ def stream_operations(
 class _Collected:
     """What all threads found: operations go on to `consume`, events apart are kept."""
 
-    def __init__(self, consume: Callable[[OperationBatch], None]) -> None:
+    def __init__(self, consume: Callable[[OperationBatch], None], most_apart: int) -> None:
         self._consume = consume
+        self._most_apart = most_apart
         self._lock = threading.Lock()
         self._apart: list[IoEvents] = []
         self._rows_apart = 0
@@ -146,10 +150,10 @@ class _Collected:
         with self._lock:
             self.io_events += events
             self._rows_apart += len(apart)
-            if self._rows_apart > MOST_APART:
+            if self._rows_apart > self._most_apart:
                 raise SelectionError(
-                    f"more than {MOST_APART} events of non-blocking operations in processes of several threads: these "
-                    "are only matched when all of them have been read; read the trace without a bound of memory"
+                    f"more than {self._most_apart} events of non-blocking operations in processes of several threads: "
+                    "these are matched when all of them have been read; give more memory, or set no bound"
                 )
             if len(apart):
                 self._apart.append(apart)

@@ -1,6 +1,5 @@
 """Points in time at which something was under way, against sets of ticks."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,9 @@ intervals = st.lists(st.tuples(st.integers(-2000, 4000), st.integers(0, 900)), m
 
 
 @pytest.fixture(autouse=True)
-def few_points(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def few_points(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(busy_points, "MOST_POINTS", POINTS)
     monkeypatch.setattr(busy_points, "_BLOCK", 2)
-    yield
 
 
 def add(points: BusyPoints, some: list[tuple[int, int]]) -> None:
