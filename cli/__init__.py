@@ -53,6 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("out of memory; narrow the analysis with --window, --layer or --files", 1)
     except (KeyboardInterrupt, click.Abort):
         return _fail("interrupted", 130)
+    except SystemError as error:
+        # An interrupt that arrives while compiled code starts or ends comes wrapped up.
+        if _has_interrupt(error):
+            return _fail("interrupted", 130)
+        raise
 
 
 def _run(arguments: list[str]) -> int:
@@ -68,6 +73,16 @@ def _run(arguments: list[str]) -> int:
     if sys.stdout is not None:
         sys.stdout.flush()
     return status
+
+
+def _has_interrupt(error: BaseException | None) -> bool:
+    """Tell whether an interrupt is among what led to `error`."""
+    seen = 0
+    while error is not None and seen < 100:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error, seen = error.__cause__ or error.__context__, seen + 1
+    return False
 
 
 def _fail(message: str, status: int) -> int:

@@ -1,6 +1,6 @@
 """Bins of time that signals are summed up in while operations come, as wide as the trace turns out to need."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,8 @@ from .window import TickWindow
 
 if TYPE_CHECKING:
     from .sum_tables import Kept
+
+_SLIVER: Final = 1e-6
 
 
 class BinGrid:
@@ -62,7 +64,7 @@ class BinGrid:
             self._widen(int(kept.begin[done]), int(kept.end[done]))
 
     def _widen(self, low: int, high: int) -> None:
-        """Double the width of the bins until they reach from `low` to `high`."""
+        """Double the width of the bins until they reach from tick `low` to `high`."""
         self._settle()
         half = self._bins // 2
         while low < self._origin or (high - self._origin) / self._width > self._bins:
@@ -75,6 +77,10 @@ class BinGrid:
                 self._volumes[:, :half] = pairs
             self._width *= 2
 
+    def cover(self, window: TickWindow) -> None:
+        """Make the bins reach over all of `window`, so that `signal` has none that is wider than the others."""
+        self._widen(window.start, window.end)
+
     def _settle(self) -> None:
         """Turn changes of the rate into volumes."""
         for volumes, rates in zip(self._volumes, self._rates, strict=True):
@@ -82,7 +88,7 @@ class BinGrid:
             rates[:] = 0
 
     def signal(self, slots: npt.NDArray[np.integer], window: TickWindow, name: str) -> StepSignal:
-        """Return the bandwidth of all of `slots` over `window`, which has all of their volume.
+        """Return the bandwidth of all of `slots` over `window`, which has all of their volume and is covered.
 
         It is constant in each bin; bins with the same bandwidth are one step.
         """
@@ -93,14 +99,17 @@ class BinGrid:
             volumes += self._volumes[row]
         second = window.ticks_per_second
         low, high = window.seconds
-        first = max(0, int((window.start - self._origin) / self._width))
-        last = min(self._bins, max(first + 1, int(np.ceil((window.end - self._origin) / self._width))))
-        inside = volumes[first:last].copy()
-        # Rounding can put what lies at the window's edge into the bin beyond it.
+        edges = (self._origin + np.arange(self._bins + 1) * self._width) / second
+        # An edge that only rounding keeps from the window's own must not make a bin of next to no width.
+        sliver = _SLIVER * self._width / second
+        first = max(0, int(np.searchsorted(edges, low + sliver, side="right")) - 1)
+        last = max(first + 1, int(np.searchsorted(edges[:-1], high - sliver, side="left")))
+        times, inside = edges[first : last + 1], volumes[first:last].copy()
         inside[0] += volumes[:first].sum()
         inside[-1] += volumes[last:].sum()
-        times = (self._origin + np.arange(first, last + 1) * self._width) / second
         times[0], times[-1] = low, high
+        # Beyond 2^37 bytes a bin sums round, and where there is nothing they may end a little below zero.
+        inside = np.maximum(inside, 0.0)
         values = inside / np.diff(times)
         changes = np.concatenate(([True], (values[1:] != values[:-1]), [True]))
         cumulative = np.concatenate(([0.0], np.cumsum(inside)))

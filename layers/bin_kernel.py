@@ -1,7 +1,8 @@
 """Compiled sums over operations as they come: into bins of time, by layer and direction, by handle.
 
 Amounts in bins are multiples of 2^-16 byte, which float64 adds without error up to 2^37 bytes a bin. So neither the
-order of the operations nor the number of threads matters in a single bit.
+order of the operations nor the number of threads matters in a single bit; only where bins have to be widened, an
+operation that was spread before can differ by such a quantum in a bin from one that is spread later.
 
 The module needs numba; import it inside the function that uses it.
 """
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from ..otf2io.operation_columns import OperationColumns
 from ..otf2io.records import UNDEFINED_UINT64, IoMode, Status
 from .intervals import Floats, compiled
-from .sum_tables import CANCELLED, CUT, HIGH, LOW, NEVER, OPERATIONS, UNDEFINED, Kept, Sums
+from .sum_tables import CANCELLED, CUT, HIGH, LOW, NEVER, OPERATIONS, PART, UNDEFINED, Kept, Sums
 
 _QUANTUM: Final = 2.0**16
 _FEW: Final = 16
@@ -25,6 +26,7 @@ _FLUSH: Final = int(IoMode.FLUSH)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 _LOW_HALF: Final = np.uint64(0xFFFFFFFF)
 _SHIFT: Final = np.uint64(32)
+_LARGEST: Final = 2.0**64 - 2.0**11
 
 
 @compiled
@@ -91,14 +93,19 @@ def add_operations(
         moved = operations.moved[row] if known else np.uint64(0)
         cut = moved > 0 and last - first < end - begin
         volume = float(moved)
+        whole, part = moved, np.uint64(0)
         if cut:
             volume *= float(last - first) / float(end - begin)
+            whole = np.uint64(min(volume, _LARGEST))
+            part = np.uint64(max(volume - float(whole), 0.0) * 2.0**32)
         slot = aside_slot
         if at >= 0:
             sums.handle_operations[at] += 1
+            sums.any_cut[0] |= cut
             if mode < _FLUSH:
-                sums.handle_bytes[at, mode] += moved
-                sums.handle_volume[at, mode] += volume
+                sums.handle_bytes[at, mode, LOW] += whole & _LOW_HALF
+                sums.handle_bytes[at, mode, HIGH] += whole >> _SHIFT
+                sums.handle_bytes[at, mode, PART] += part
             if slot_of_handle[at] >= 0:
                 if mode > _FLUSH:
                     continue
@@ -109,12 +116,10 @@ def add_operations(
             if at >= 0:
                 sums.aside_used[at] = True
         sums.counts[slot, OPERATIONS] += 1
-        if cut:
-            sums.counts[slot, CUT] += 1
-            sums.part_bytes[slot] += volume
-        else:
-            sums.bytes[slot, LOW] += moved & _LOW_HALF
-            sums.bytes[slot, HIGH] += moved >> _SHIFT
+        sums.counts[slot, CUT] += cut
+        sums.bytes[slot, LOW] += whole & _LOW_HALF
+        sums.bytes[slot, HIGH] += whole >> _SHIFT
+        sums.bytes[slot, PART] += part
         if slot == aside_slot:
             continue
         sums.processes[slot, process + 1] = True
@@ -189,15 +194,19 @@ def spread_over_bins(
             volumes[target, here] += volume
             continue
         rate = volume / (high - low)
-        head = np.floor(rate * (here + 1 - low) * _QUANTUM) / _QUANTUM
-        full = np.floor(rate * _QUANTUM) / _QUANTUM
+        head = np.floor(rate * (here + 1 - low) * _QUANTUM)
+        # The bins between get the same but for a quantum that the first have more, so that nothing piles up.
         between = there - here - 1
-        volumes[target, here] += head
-        volumes[target, there] += volume - head - full * between
+        whole = np.floor(rate * between * _QUANTUM)
+        each = np.floor(whole / max(between, 1))
+        more = min(max(int(whole - each * between), 0), between)
+        volumes[target, here] += head / _QUANTUM
+        volumes[target, there] += (volume * _QUANTUM - head - each * between - more) / _QUANTUM
         if between <= _FEW:
-            for bin_row in range(here + 1, there):
-                volumes[target, bin_row] += full
+            for number in range(between):
+                volumes[target, here + 1 + number] += (each + (number < more)) / _QUANTUM
         else:
-            rates[target, here + 1] += full
-            rates[target, there] -= full
+            rates[target, here + 1] += (each + 1) / _QUANTUM
+            rates[target, here + 1 + more] -= 1 / _QUANTUM
+            rates[target, there] -= each / _QUANTUM
     return count

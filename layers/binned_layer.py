@@ -130,6 +130,7 @@ class BinnedLayer:
         slots = self._slots(direction, traffic)
         own = [slot for slot in slots if slot % 2 == 0]
         sums, second = self.sums.sums, self.tick_window.ticks_per_second
+        moved, own_moved = self.sums.bytes(slots), self.sums.bytes(own)
         modes = [int(mode) for mode in _MODES[direction]]
         here = sums.handle_used[:, modes].any(axis=1) & self._handles(slots)
         files = np.unique(self.sums.definitions.handles.file[here])
@@ -142,14 +143,14 @@ class BinnedLayer:
             layer=self.name,
             direction=direction,
             operations=self._count(slots, OPERATIONS),
-            bytes=self.sums.bytes(slots),
+            bytes=moved,
             busy_s=busy.length / second,
             summed_s=self.sums.summed_ticks(slots) / second,
             files=int((files >= 0).sum()),
             handles=int(here.sum()),
             ranks=int(sums.processes[slots].any(axis=0).sum()),
             own_operations=self._count(own, OPERATIONS),
-            own_bytes=self.sums.bytes(own),
+            own_bytes=float(own_moved) if isinstance(moved, float) else own_moved,
             undefined_bytes_operations=self._count(slots, UNDEFINED),
             cancelled_operations=self._count(slots, CANCELLED),
             never_completed_operations=self._count(slots, NEVER),

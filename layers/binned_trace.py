@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,15 +13,17 @@ from ..otf2io.damage import DamageReport
 from ..otf2io.definitions import Definitions
 from ..otf2io.errors import SelectionError
 from ..otf2io.gate import pick_engine
+from ..otf2io.records import IoMode
 from .binned_layer import BinnedLayer
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
 from .forest import HandleForest, assembled_forest, higher_ancestors
 from .layer_mapping import LayerMapping
-from .memory_plan import MemoryPlan, plan_memory
+from .memory_plan import MOST_BINS, MemoryPlan, plan_memory
 from .operation_sums import OperationSums, slot_count
 from .order import layer_order, layer_rows
 from .sampling import bin_count
 from .statistics import SetAside
+from .stream_window import bounded_windows, whole_window
 from .trace_facts import TraceFacts
 from .tree import sound_parents
 from .window import NO_LENGTH, TickWindow, select_window
@@ -92,7 +94,9 @@ class BinnedTrace(TraceFacts):
     def duration(self) -> float:
         """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
         clock = self.definitions.clock
-        return clock.duration if clock.length < NO_LENGTH else self.window[1]
+        return (
+            clock.duration if clock.length < NO_LENGTH else whole_window(self.definitions, self.sums.extent).seconds[1]
+        )
 
     @cached_property
     def layers(self) -> LayerMapping[BinnedLayer]:
@@ -105,15 +109,13 @@ class BinnedTrace(TraceFacts):
     def handles(self) -> HandleForest:
         """The forest of all I/O handles, of all files, without their lifetimes."""
         sums = self.sums.sums
-        whole = not self.sums.any_cut and float(sums.handle_volume.sum()) < 2.0**64
-        read, written = (sums.handle_bytes if whole else sums.handle_volume).T.copy()
         return assembled_forest(
             self.definitions,
             self.sums.order,
             self.selection,
             operations=sums.handle_operations,
-            bytes_read=read,
-            bytes_written=written,
+            bytes_read=self.sums.handle_bytes(IoMode.READ),
+            bytes_written=self.sums.handle_bytes(IoMode.WRITE),
             metadata_events=self.sums.metadata_counts,
             ranks=self.sums.processes_by_handle,
             lifetimes=None,
@@ -172,16 +174,17 @@ def read_binned_trace(
     definitions = archive.definitions
     _check_engine(engine, archive)
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
-    chosen = None if window is None else select_window(_promised_window(definitions), window)
-    covered = chosen or _promised_window(definitions)
+    counted, covered = bounded_windows(definitions, window)
     order = layer_order(definitions)
     plan = plan_memory(memory, archive.anchor, definitions, signal_count(definitions, order), workers)
     width, bins = _bins(covered, plan, fs)
     grid = BinGrid(slot_count(order), bins, float(covered.start), width)
-    sums = OperationSums(definitions, order, selection, chosen, grid, (covered.start, covered.end))
-    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress)
+    sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
+    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_apart)
     damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
     damage.check_something_read(archive.anchor.path)
+    final = select_window(whole_window(definitions, sums.extent), window)
+    grid.cover(final)
     return BinnedTrace(
         path=archive.anchor.path,
         definitions=definitions,
@@ -190,7 +193,7 @@ def read_binned_trace(
         engine="direct",
         events_total=int(read.counts.sum()),
         io_events=read.io_events,
-        tick_window=chosen or _whole_window(definitions, sums.extent),
+        tick_window=final,
         selection=selection,
         unmatched_events=read.unmatched_events,
     )
@@ -211,37 +214,24 @@ def _check_engine(engine: str, archive: Archive) -> None:
         raise SelectionError(f"{archive.anchor.path}: only the engine 'direct' reads in bounded memory, but {reason}")
 
 
-_UNKNOWN_LENGTH: Final = 2**40
-"""Ticks that bins cover at first where a trace does not tell its length."""
-
-
-def _promised_window(definitions: Definitions) -> TickWindow:
-    clock = definitions.clock
-    length = clock.length if clock.length < NO_LENGTH else _UNKNOWN_LENGTH
-    return TickWindow(0, max(length, 1), True, clock.ticks_per_second)
-
-
-def _whole_window(definitions: Definitions, extent: tuple[int, int] | None) -> TickWindow:
-    """Return what `trace_window` gives for operations of that extent."""
-    clock = definitions.clock
-    start, end = 0, clock.length if clock.length < NO_LENGTH else 0
-    if extent is not None:
-        start, end = min(start, extent[0]), max(end, extent[1])
-    return TickWindow(start, max(end, start + 1), True, clock.ticks_per_second)
-
-
 def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[float, int]:
     """Return width in ticks and number of the bins that are kept."""
     length = window.end - window.start
     if fs == "auto":
-        return length / plan.bins, plan.bins
+        # Nothing is known of what lies between two ticks.
+        bins = min(plan.bins, 1 << max(1, (length - 1).bit_length()))
+        return length / bins, bins
     low, high = window.seconds
     needed = bin_count(high - low, fs)
+    if needed > MOST_BINS:
+        raise SelectionError(
+            f"{needed} bins of {1 / fs:.6g} s are more than the {MOST_BINS} that can be kept: take a lower frequency"
+        )
     if needed > plan.bins:
         raise SelectionError(
-            f"{needed} bins of {1 / fs:.6g} s do not fit into the memory: give it {plan.memory_for(needed) >> 20} MiB, "
-            "or take a lower frequency"
+            f"{needed} bins of {1 / fs:.6g} s do not fit into the memory: give it "
+            f"{-(-plan.memory_for(needed) >> 20)} MiB, or take a lower frequency"
         )
-    parts = plan.bins // needed
+    parts = max(1, min(plan.bins // needed, int(window.ticks_per_second / fs)))
     bins = needed * parts
     return window.ticks_per_second / (fs * parts), bins + bins % 2

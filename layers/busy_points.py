@@ -46,7 +46,13 @@ class BusyPoints:
         low, high = int(begin.min()), int(end.max())
         while low < self._origin or high > self._origin + MOST_POINTS * self.step:
             self._coarsen(low < self._origin)
-        _set_bits(self._words, -((self._origin - begin) // self.step), -((self._origin - end) // self.step))
+        _set_bits(self._words, self._points_before(begin), self._points_before(end))
+
+    def _points_before(self, time: Ticks) -> Ticks:
+        """Return how many points lie before each tick; some ticks are further apart than int64 tells."""
+        origin, step = np.uint64(self._origin % 2**64), np.uint64(self.step)
+        passed = time.astype(np.uint64) - origin
+        return (passed // step + (passed % step > 0)).astype(np.int64)
 
     def joined(self, other: "BusyPoints") -> "BusyPoints":
         """Return the points at which something of either was under way."""
@@ -55,6 +61,8 @@ class BusyPoints:
         if (self._origin, self.step) == (other._origin, other.step):
             union._words |= other._words
             return union
+        while union.step < other.step:
+            union._coarsen(to_the_left=False)
         for begin, end in other._runs():
             union.add(begin, end)
         return union

@@ -44,13 +44,15 @@ class BusyTime:
     def step(self) -> int:
         """Distance in ticks of the points that were looked at; 0 where the length is exact."""
         self._settle()
-        return self._points.step if self._points is not None else 0
+        step = self._points.step if self._points is not None else 0
+        return step if step > 1 else 0
 
     def add(self, begin: Ticks, end: Ticks) -> None:
         """Add intervals [begin, end] in any order."""
-        if len(begin):
-            self._waiting.append((begin.copy(), end.copy()))
-            self._rows_waiting += len(begin)
+        lasting = end > begin
+        if lasting.any():
+            self._waiting.append((begin[lasting], end[lasting]))
+            self._rows_waiting += int(lasting.sum())
             if self._rows_waiting >= _WAITING:
                 self._settle()
 

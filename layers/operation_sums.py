@@ -17,9 +17,10 @@ from .file_rules import FileSelection
 from .forest import higher_ancestors
 from .metadata import metadata_events
 from .order import layer_rows
-from .sum_tables import CUT, HIGH, LOW, MODES, Kept, kept_columns, new_sums
+from .statistics import total
+from .sum_tables import CUT, HIGH, LOW, MODES, PART, Kept, kept_columns, new_sums
 from .tree import sound_parents
-from .window import NO_LENGTH, TickWindow
+from .window import Amounts, TickWindow
 
 if TYPE_CHECKING:
     from .request_counts import RequestCounts
@@ -39,8 +40,8 @@ class OperationSums:
         Layers, highest first.
     selection : FileSelection
         Which handles count for layers.
-    window : TickWindow or None
-        Part of the trace that counts; None for all of it, which is then known when all operations are.
+    window : TickWindow
+        Part of the trace that counts.
     grid : BinGrid
         For the bandwidths, with a signal for each slot.
     covered : (int, int)
@@ -52,7 +53,7 @@ class OperationSums:
         definitions: Definitions,
         order: tuple[str, ...],
         selection: FileSelection,
-        window: TickWindow | None,
+        window: TickWindow,
         grid: BinGrid,
         covered: tuple[int, int],
     ) -> None:
@@ -69,7 +70,7 @@ class OperationSums:
         self.busy = {slot: BusyTime(*covered) for slot in range(self.slots)}
         self.requests: dict[int, RequestCounts] = {}
         self.metadata_counts = np.zeros(len(handles.id), np.int64)
-        self._window = window or TickWindow(-NO_LENGTH, NO_LENGTH, True, definitions.clock.ticks_per_second)
+        self._window = window
         self.slot_of_handle = np.where(shown, layer * MODES * 2 + inherited, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
         self._kept = kept_columns(_ROWS)
@@ -102,14 +103,19 @@ class OperationSums:
     def bytes(self, slots: Iterable[int]) -> int | float:
         """Return the bytes moved in all of `slots`: an int, or a float where the window cuts an operation."""
         rows = list(slots)
-        low, high = (int(self.sums.bytes[rows, half].sum()) for half in (LOW, HIGH))
+        low, high, part = (int(self.sums.bytes[rows, limb].sum()) for limb in (LOW, HIGH, PART))
         whole = (high << 32) + low
-        return whole if not self.cut(rows) else whole + float(self.sums.part_bytes[rows].sum())
+        return whole + part / 2**32 if self.cut(rows) else whole
 
-    @property
-    def any_cut(self) -> bool:
-        """Whether the window cuts any operation that moved bytes."""
-        return bool(self.sums.counts[:, CUT].any())
+    def handle_bytes(self, mode: int) -> Amounts:
+        """Return the bytes read or written through each handle.
+
+        They are uint64 (handles,), but float64 where the window cuts operations or sums of them might wrap round.
+        """
+        low, high, part = self.sums.handle_bytes[:, mode].T
+        if not self.sums.any_cut[0] and (total(high) << 32) + total(low) < 2**64:
+            return np.asarray((high << np.uint64(32)) + low, np.uint64)
+        return np.asarray(high * 2.0**32 + low + part * 2.0**-32, np.float64)
 
     def cut(self, slots: Iterable[int]) -> bool:
         """Tell whether the window cuts an operation of one of `slots`."""

@@ -58,10 +58,10 @@ class RequestCounts:
     def joined(self, other: "RequestCounts") -> "RequestCounts":
         """Return the counts of both."""
         both = RequestCounts()
+        both.rounded = self.rounded or other.rounded
         for part in (self, other):
             used = part._counts > 0
             both.add(part._sizes[used], part._counts[used])
-        both.rounded |= self.rounded or other.rounded
         both.least = min((part.least for part in (self, other) if part.least is not None), default=None)
         both.most = max((part.most for part in (self, other) if part.most is not None), default=None)
         return both
@@ -118,11 +118,12 @@ def _count(
 
 @compiled
 def _rounded_up(size: np.uint64) -> np.uint64:
-    """Return `size` with its ten first binary digits, rounded up."""
+    """Return `size` with its ten first binary digits, rounded up, at most what 64 bits hold."""
     shift = np.uint64(0)
     rest = size
     while rest >= np.uint64(1 << _DIGITS):
         rest = (rest + np.uint64(1)) >> np.uint64(1)
         shift += np.uint64(1)
     rounded = rest << shift
-    return rounded if rounded >= size else size
+    # Left as they are, sizes that round up to 2^64 could fill the table, and a search in a full one never ends.
+    return rounded if rounded >= size else _UNKNOWN

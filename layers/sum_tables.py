@@ -9,8 +9,9 @@ Floats = npt.NDArray[np.float64]
 
 OPERATIONS, UNDEFINED, CANCELLED, NEVER, CUT = range(5)
 """Columns of `Sums.counts`; `CUT` counts operations of which the window holds a part of the bytes only."""
-LOW, HIGH = range(2)
-"""Halves of sums of 64-bit numbers, each a sum of 32-bit ones, which cannot wrap round."""
+LOW, HIGH, PART = range(3)
+"""Sums of the halves of 64-bit numbers, and of fractions in units of 2^-32; they cannot wrap round, and the order of
+what is added does not matter."""
 MODES: Final = 3
 
 
@@ -23,9 +24,7 @@ class Sums(NamedTuple):
     counts: npt.NDArray[np.int64]
     """(slots, 5)"""
     bytes: npt.NDArray[np.uint64]
-    """(slots, 2), of operations that the window does not cut"""
-    part_bytes: Floats
-    """(slots,), of those that it cuts"""
+    """(slots, 3)"""
     ticks: npt.NDArray[np.uint64]
     """(slots, 2), durations of operations that ended"""
     processes: npt.NDArray[np.bool_]
@@ -35,9 +34,9 @@ class Sums(NamedTuple):
     handle_operations: npt.NDArray[np.int64]
     """(handles,)"""
     handle_bytes: npt.NDArray[np.uint64]
-    """(handles, 2), read and written"""
-    handle_volume: Floats
-    """The same in float64, with what the window cuts"""
+    """(handles, 2, 3), read and written"""
+    any_cut: npt.NDArray[np.bool_]
+    """(1,), whether the window cuts an operation on any handle that moved bytes"""
     aside: npt.NDArray[np.int64]
     """(reasons,), operations set aside"""
     aside_used: npt.NDArray[np.bool_]
@@ -71,14 +70,13 @@ def new_sums(slots: int, processes: int, handles: int, reasons: int) -> Sums:
     edges = np.iinfo(np.int64)
     return Sums(
         counts=np.zeros((slots, 5), np.int64),
-        bytes=np.zeros((slots, 2), np.uint64),
-        part_bytes=np.zeros(slots),
+        bytes=np.zeros((slots, 3), np.uint64),
         ticks=np.zeros((slots, 2), np.uint64),
         processes=np.zeros((slots, processes + 1), np.bool_),
         handle_used=np.zeros((handles, MODES), np.bool_),
         handle_operations=np.zeros(handles, np.int64),
-        handle_bytes=np.zeros((handles, 2), np.uint64),
-        handle_volume=np.zeros((handles, 2)),
+        handle_bytes=np.zeros((handles, 2, 3), np.uint64),
+        any_cut=np.zeros(1, np.bool_),
         aside=np.zeros(reasons, np.int64),
         aside_used=np.zeros(handles, np.bool_),
         extent=np.array([edges.max, edges.min]),

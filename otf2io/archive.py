@@ -15,6 +15,7 @@ from .events import IoEvents
 from .gate import pick_engine
 from .global_definitions import read_definitions
 from .library_engine import read_with_library
+from .time_reach import outside_reach, reach_damage, without_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,5 +97,10 @@ def read_events(
         events, counts, damage = read.events, read.counts, read.damage
     else:
         events, counts, damage = read_with_library(archive.anchor, archive.definitions, workers, progress)
+    far = outside_reach(events, archive.definitions.clock)
+    if len(far):
+        ignored = np.bincount(events.location[far], minlength=len(counts))
+        events = without_rows(events, far)
+        damage = reach_damage(damage, ignored, counts, archive.definitions)
     expected = sum(archive.definitions.locations.events.tolist())
     return EventsRead(events, counts, DamageReport(expected, sum(counts.tolist()), damage), picked)

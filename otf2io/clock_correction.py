@@ -28,11 +28,19 @@ def prepare_clock(ids: LocalIds) -> None:
 def interval_at(ids: LocalIds, time: np.uint64, interval: int) -> int:
     """Return the first interval that ends at or after `time`, else the last; `interval` is where to begin looking."""
     last = ids.clock_size[0] - 2
-    while interval > 0 and time <= ids.clock_times[interval]:
-        interval -= 1
-    while interval < last and time > ids.clock_times[interval + 1]:
-        interval += 1
-    return interval
+    # Most time stamps lie in the interval of the one before, or in the next; those of a damaged file lie anywhere.
+    for near in range(interval, min(interval + 2, last + 1)):
+        after_start = near == 0 or time > ids.clock_times[near]
+        if after_start and (near == last or time <= ids.clock_times[near + 1]):
+            return near
+    low, high = 0, last
+    while low < high:
+        middle = (low + high) >> 1
+        if time <= ids.clock_times[middle + 1]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @inlined

@@ -9,6 +9,7 @@ from typing import Final
 from .anchor import COMPRESSION_NONE, Anchor
 from .errors import TraceError
 from .file_end import is_complete
+from .interrupts import kept_interrupts
 from .libotf2 import CALLBACK_INTERRUPT, CALLBACK_SUCCESS, DEFINITION_CALLBACKS, SUCCESS, describe, library, open_reader
 
 
@@ -59,6 +60,8 @@ def _guarded(file: Callable[..., None], interrupts: list[BaseException]) -> _Fun
     """Return a callback that files a record; an exception must not leave it: it would be printed and forgotten."""
 
     def callback(*record: int) -> int:
+        if interrupts:
+            return CALLBACK_INTERRUPT
         try:
             file(*record)
         except (KeyboardInterrupt, MemoryError) as error:
@@ -165,7 +168,7 @@ def collect_definitions(anchor: Anchor, collectors: Mapping[str, Callable[..., N
         record: DEFINITION_CALLBACKS[record](_guarded(function, interrupts)) for record, function in collectors.items()
     }
     count = c_uint64()
-    with open_reader(anchor) as reader:
+    with kept_interrupts(interrupts), open_reader(anchor) as reader:
         definitions = lib.OTF2_Reader_GetGlobalDefReader(reader)
         if not definitions:
             raise TraceError(f"cannot read the global definitions {path}; they are damaged, record the trace again")

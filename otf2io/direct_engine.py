@@ -7,8 +7,9 @@ Python's lock. Each has a buffer of one chunk; so memory follows the rows that a
 import itertools
 import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -93,7 +94,7 @@ def read_directly(
     if min(threads, len(runs)) <= 1:
         parts = [read(number) for number in range(len(runs))]
     else:
-        with ThreadPoolExecutor(min(threads, len(runs))) as pool:
+        with ThreadPoolExecutor(min(threads, len(runs))) as pool, report.cancelling():
             parts = list(pool.map(read, range(len(runs))))
     entered = join_regions([batch for part in parts for batch in part])
     return DirectRead(_joined(parts, reserve), entered, walk.counts, walk.damage)
@@ -178,10 +179,28 @@ class ProgressReport:
         self._total = total
         self._progress = progress
         self._done = 0
+        self._cancelled = False
         self._lock = threading.Lock()
 
+    @contextmanager
+    def cancelling(self) -> Iterator[None]:
+        """Make all threads stop at their next report if what runs inside fails or is interrupted."""
+        try:
+            yield
+        except BaseException:
+            self._cancelled = True
+            raise
+
     def add(self, events: int) -> None:
-        """Report `events` more events."""
+        """Report `events` more events.
+
+        Raises
+        ------
+        CancelledError
+            If another thread failed or the user interrupted: it makes no sense to go on.
+        """
+        if self._cancelled:
+            raise CancelledError
         if self._progress is None or not events:
             return
         with self._lock:

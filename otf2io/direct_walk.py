@@ -33,6 +33,8 @@ _BYTES_PER_CALL: Final = 1 << 26
 _LARGEST_BATCH: Final = 1 << 20
 _IDS: Final = 1 << 14
 _MOST: Final = 2**61
+_IDS_PER_DEFINITION: Final = 4
+"""Local ids that may stand for one global definition; a file with more is damaged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +140,10 @@ class DirectWalk:
         ------
         EventBatch
         """
-        scratch, spare = self._memory.pop() if self._memory else (_new_scratch(self._anchor), empty_columns(0))
+        try:
+            scratch, spare = self._memory.pop()
+        except IndexError:
+            scratch, spare = _new_scratch(self._anchor), empty_columns(0)
         if columns is None:
             columns = spare if len(spare.time) >= rows and not keep else empty_columns(rows)
         regions = _region_columns(self._regions, rows if self._regions else 0)
@@ -232,6 +237,7 @@ def _source(anchor: Anchor, definitions: Definitions) -> walk.Source:
         promised=np.minimum(definitions.locations.events, np.uint64(_MOST)).astype(np.int64),
         event_chunk=anchor.event_chunk,
         definition_chunk=anchor.definition_chunk,
+        most_ids=_IDS_PER_DEFINITION * anchor.global_definitions + _IDS,
     )
 
 

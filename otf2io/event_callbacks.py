@@ -22,11 +22,12 @@ class EventBuffer:
     callbacks : dict
         Record name → ctypes callback; must live as long as the library may call them.
     interrupts : list
-        Exceptions that arrived inside a callback, where raising is not possible.
+        Exceptions that arrived inside a callback, where raising is not possible, or elsewhere: callbacks end the
+        reading as soon as there is one.
     """
 
-    def __init__(self, offset_attributes: Sequence[int]) -> None:
-        self.interrupts: list[BaseException] = []
+    def __init__(self, offset_attributes: Sequence[int], interrupts: list[BaseException] | None = None) -> None:
+        self.interrupts: list[BaseException] = [] if interrupts is None else interrupts
         self._rows = array("Q")
         self.callbacks: dict[str, Any] = {
             record: EVENT_CALLBACKS[record](function)
@@ -72,6 +73,8 @@ class EventBuffer:
 
         def append(row: tuple[int, ...]) -> int:
             # An exception must not leave a ctypes callback: it would be printed and forgotten.
+            if interrupts:
+                return CALLBACK_INTERRUPT
             try:
                 extend(row)
             except (KeyboardInterrupt, MemoryError) as error:

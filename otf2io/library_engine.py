@@ -27,6 +27,7 @@ from .event_files import EventFile, check_event_file
 from .event_walk import count_credible_events
 from .events import IoEvents
 from .file_end import is_complete
+from .interrupts import kept_interrupts
 from .libotf2 import SUCCESS, describe, library, open_reader
 from .records import IoMode, IoRecord
 
@@ -79,13 +80,24 @@ def read_with_library(
     batches = [range(first, min(first + size, total)) for first in range(0, total, size)]
     report = _ProgressReport(sum(locations.events.tolist()), progress)
     results: list[LocationEvents] = []
+    interrupts: list[BaseException] = []
+
+    def read(batch: range) -> list[LocationEvents]:
+        return _read_batch(anchor, definitions, batch, report, interrupts)
+
     if threads == 1:
-        for batch in batches:
-            results.extend(_read_batch(anchor, definitions, batch, report))
+        with kept_interrupts(interrupts):
+            for batch in batches:
+                results.extend(read(batch))
     else:
         with ThreadPoolExecutor(threads) as pool:
-            for part in pool.map(lambda batch: _read_batch(anchor, definitions, batch, report), batches):
-                results.extend(part)
+            try:
+                for part in pool.map(read, batches):
+                    results.extend(part)
+            except BaseException as error:
+                # The other threads would read on to their ends.
+                interrupts.append(error)
+                raise
     counts = np.array([result.count for result in results], np.uint64)
     damage = tuple(
         LocationDamage(int(locations.id[row]), row, int(locations.events[row]), result.count, result.reason)
@@ -113,11 +125,15 @@ class _ProgressReport:
 
 
 def _read_batch(
-    anchor: Anchor, definitions: Definitions, rows: Sequence[int], report: _ProgressReport
+    anchor: Anchor,
+    definitions: Definitions,
+    rows: Sequence[int],
+    report: _ProgressReport,
+    interrupts: list[BaseException],
 ) -> list[LocationEvents]:
     lib = library()
     offsets = sorted(identity for identity, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
-    buffer = EventBuffer(offsets)
+    buffer = EventBuffer(offsets, interrupts)
     with open_reader(anchor) as reader:
         for row in rows:
             lib.OTF2_Reader_SelectLocation(reader, int(definitions.locations.id[row]))

@@ -31,7 +31,7 @@ _SPARSE: Final = 1
 
 
 @inlined
-def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free: int) -> int:
+def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free: int, most: int) -> int:
     """Read the fields of an id map; give the next free entry, −1 where it is damaged, −2 where there is no room."""
     kind = _KINDS[load_byte(data, at)]
     count, at = read_integer(data, at + 1)
@@ -40,7 +40,7 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
     at += 1
     # Each number takes a byte or more, so a wrong count shows before it costs anything. Nobody writes an empty map; the
     # library takes it for damage as well.
-    if at > end or mode > _SPARSE or count > np.uint64(end - at) or count == np.uint64(0):
+    if at > end or mode > _SPARSE or count > np.uint64(min(end - at, most)) or count == np.uint64(0):
         return -1
     entries = np.int64(count)
     if free + entries > len(ids.values):
@@ -53,10 +53,10 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
             # The library writes pairs by ascending local id.
             if free > first and local <= ids.keys[free - 1]:
                 return -1
+            ids.keys[free] = local
         value, at = read_integer(data, at)
         if at > end:
             return -1
-        ids.keys[free] = local
         ids.values[free] = np.uint32(value)
         free += 1
     if at != end:
@@ -78,14 +78,18 @@ def _put_clock_offset(data: npt.NDArray[np.uint8], at: int, end: int, ids: Local
     offset, behind = read_integer(data, at + 8)
     if behind + 8 > end:
         return -1
-    ids.clock_times[row] = load_word(data, at)
+    time = load_word(data, at)
+    # Tracers measure offsets one after the other; the search for an interval relies on it.
+    if row > 0 and time < ids.clock_times[row - 1]:
+        return -1
+    ids.clock_times[row] = time
     ids.clock_offsets[row] = np.int64(offset)
     ids.clock_size[0] = row + 1
     return 0
 
 
 @inner
-def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: LocalIds) -> int:
+def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: LocalIds, most: int) -> int:
     """Read the id maps and clock offsets of a local definition file.
 
     Parameters
@@ -98,6 +102,8 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
         Size of its chunks.
     ids : LocalIds
         Receives the result; what it held before is forgotten.
+    most : int
+        Entries of an id map beyond which it is damaged.
 
     Returns
     -------
@@ -140,7 +146,7 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
             if seen & bit:
                 return BROKEN
             seen |= bit
-            outcome = _put_map(data, fields, behind, ids, free)
+            outcome = _put_map(data, fields, behind, ids, free, most)
             free = outcome
         elif kind == _CLOCK_OFFSET:
             outcome = _put_clock_offset(data, fields, behind, ids)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from .chunk_walk import DAMAGED, DOUBTFUL, FULL, TIMESTAMP, RegionColumns, Rules, walk_chunk
-from .compiled import compiled, inner
+from .compiled import compiled, inlined, inner
 from .doubtful_chunk import walk_credible
 from .event_bytes import PADDING, load_byte, load_word
 from .file_access import close_file, file_size, open_file, read_bytes
@@ -53,8 +53,10 @@ _EVENTS_LIMIT: Final = 2**62
 _END_OF_FILE: Final = 2
 _COST_OF_FILE: Final = 4096
 """What opening a file costs, in bytes of walk."""
+_SKIPPING: Final = NO_HEADER | BAD_CHUNK | MORE
+"""After such damage further chunks may be anything."""
 
-LARGEST_DEFINITIONS: Final = 2**28
+LARGEST_DEFINITIONS: Final = 2**26
 """Bytes of a local definition file beyond which it is taken for damaged."""
 
 
@@ -67,6 +69,7 @@ class Source(NamedTuple):
     promised: npt.NDArray[np.int64]
     event_chunk: int
     definition_chunk: int
+    most_ids: int
 
 
 class Scratch(NamedTuple):
@@ -101,10 +104,17 @@ def _read_definitions(source: Source, location: int, scratch: Scratch) -> tuple[
         return BAD_DEFINITIONS, DONE, 0
     if got < 0:
         return 0, NEEDS_BYTES, size
-    outcome = read_local_ids(scratch.definitions, size, source.definition_chunk, scratch.ids)
+    outcome = read_local_ids(scratch.definitions, size, source.definition_chunk, scratch.ids, source.most_ids)
     if outcome == NO_ROOM:
         return 0, NEEDS_IDS, min(2 * len(scratch.ids.values), size)
     return 0 if outcome == READ else BAD_DEFINITIONS, DONE, 0
+
+
+@inlined
+def _has_header(file: int, place: int, data: npt.NDArray[np.uint8]) -> bool:
+    """Whether a chunk begins as chunks do."""
+    got = read_bytes(file, place, 2, data)
+    return got == 2 and load_byte(data, 0) == MAGIC_BYTE and load_byte(data, 1) == LITTLE_ENDIAN
 
 
 @inner
@@ -136,6 +146,13 @@ def _walk_file(
         chunk = state[CHUNK]
         place = chunk * source.event_chunk
         count = min(source.event_chunk, size - place)
+        if state[DAMAGE] & _SKIPPING and not _has_header(file, place, data):
+            # A file can have holes of terabytes: behind a bad chunk no more than a header is read of the next.
+            state[CHUNK] += 1
+            budget -= _COST_OF_FILE
+            if budget <= 0:
+                return PAUSED, row, region_row, 0, budget
+            continue
         if read_bytes(file, place, count, data) != count:
             note(state, UNREADABLE, state[EVENTS])
             break
@@ -154,12 +171,18 @@ def _walk_file(
         ):
             note(state, NO_HEADER if chunk == 0 else BAD_CHUNK, chunk)
             state[CHUNK] += 1
+            budget -= count
+            if budget <= 0:
+                return PAUSED, row, region_row, 0, budget
             continue
         if first > promised:
             if last >= first:
                 note(state, MORE, last)
             state[POSITION] = last
             state[CHUNK] += 1
+            budget -= count
+            if budget <= 0:
+                return PAUSED, row, region_row, 0, budget
             continue
         if first != state[POSITION] + 1 and state[DAMAGE] == 0:
             note(state, BAD_CHUNK, chunk)

@@ -56,8 +56,8 @@ def match_events(events: IoEvents, definitions: Definitions) -> Matching:
        where of events with one time stamp begins come before ends, then the lower location id, then the order of the
        file. The result does not depend on the order of locations.
     3. Issued and test events belong to the operation of their key that is in flight: the one last begun before them
-       (in the order of the file) on their own location, or where that has ended or there is none, the one last begun
-       in the process (in the order of time, the same time included).
+       (in the order of the file) on their own location, or where that has ended or there is none, and the key is used
+       on other locations too, the one last begun in the process (in the order of time, the same time included).
 
     An end, issued or test event without a partner is ignored and counted. A location without a process is a process
     of its own. Where the time stamps of a location run backwards, `end` and `issued` are no earlier than `begin`.
@@ -217,6 +217,8 @@ def _match_steps(events: IoEvents, key: _Rows, begins: _Rows, steps: _Rows, end_
     begin_of = _last_before(own_segment, np.sort(begins), steps, rank=None)
     begin_of = np.where(_in_flight(events, begin_of, steps, end_of), begin_of, _NONE)
     orphans = np.flatnonzero(begin_of == _NONE)
+    if len(orphans):
+        orphans = orphans[~_of_one_location(key, events.location)[steps[orphans]]]
     if len(orphans):
         elsewhere = _last_before(key, begins, steps[orphans], rank=events.time)
         in_flight = _in_flight(events, elsewhere, steps[orphans], end_of)

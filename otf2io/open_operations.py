@@ -31,8 +31,7 @@ _NONE: Final = -1
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 OPERATIONS, LOCATION, FREE_SLOTS, UNMATCHED_ENDS, UNMATCHED_STEPS = range(5)
-"""Places in `OpenOperations.counts`: operations in flight, the location they belong to, first of the free slots, and
-events without a partner."""
+"""Places in `OpenOperations.counts`: those in flight, their location, the first free slot, events without a partner."""
 
 
 class OpenOperations(NamedTuple):
@@ -193,10 +192,9 @@ def match_rows(
     """
     row = others = 0
     for event in range(first, last):
-        kind = columns.kind[event]
+        kind, location = columns.kind[event], columns.location[event]
         if kind < _BEGIN or kind > _CANCELLED:
             continue
-        location = columns.location[event]
         if location != state.counts[LOCATION]:
             row = end_location(state, found, row)
             state.counts[LOCATION] = location
@@ -261,9 +259,8 @@ def match_rows(
             else:
                 state.counts[UNMATCHED_ENDS] += 1
                 continue
-            complete = kind == _COMPLETE
-            moved = columns.value[event] if complete else _UNKNOWN
-            _put(state, slot, handle, columns.time[event], moved, _DONE if complete else _STOPPED, found, row)
+            moved, status = (columns.value[event], _DONE) if kind == _COMPLETE else (_UNKNOWN, _STOPPED)
+            _put(state, slot, handle, columns.time[event], moved, status, found, row)
             row += 1
             if state.blocking[place] == _NONE and state.latest[place] == _NONE:
                 _forget(state, place)
@@ -276,12 +273,12 @@ def move_operations(old: OpenOperations, new: OpenOperations) -> None:
     new.counts[LOCATION] = old.counts[LOCATION]
     new.counts[UNMATCHED_ENDS] = old.counts[UNMATCHED_ENDS]
     new.counts[UNMATCHED_STEPS] = old.counts[UNMATCHED_STEPS]
-    # Slots keep their numbers; those that the larger state has beyond them, and the free ones, are free there.
+    # Slots keep their numbers; those that the larger state has beyond them, and the free ones, are free there. Slices
+    # would take memory, without which these loops are compiled.
     size = len(old.begin)
-    new.begin[:size] = old.begin
-    new.requested[:size] = old.requested
-    new.mode[:size] = old.mode
-    new.before[:size] = old.before
+    for slot in range(size):
+        new.begin[slot], new.requested[slot] = old.begin[slot], old.requested[slot]
+        new.mode[slot], new.before[slot] = old.mode[slot], old.before[slot]
     free = old.counts[FREE_SLOTS]
     new.counts[FREE_SLOTS] = size
     for _ in range(size - old.counts[OPERATIONS]):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .anchor import Anchor
 from .damage import LocationDamage
-from .definitions import Definitions
+from .definitions import Clock, Definitions
 from .direct_engine import Progress, ProgressReport, location_runs
 from .direct_walk import DirectWalk
 from .errors import SelectionError
@@ -35,11 +35,12 @@ from .open_operations import (
 )
 from .operation_columns import OperationBatch, OperationColumns, operation_columns
 from .records import UNDEFINED_UINT32, IoRecord
+from .time_reach import outside_reach, reach_damage, without_rows
 
-MOST_IN_FLIGHT: Final = 1 << 18
-"""Operations in flight at one location beyond which all of them are given up, as never completed."""
+MOST_IN_FLIGHT: Final = 1 << 16
+"""Operations in flight at one location beyond which all of them are given up, as never completed; 10 MB a thread."""
 MOST_APART: Final = 1 << 20
-"""Events that wait for other threads of their process: 48 MB, and ten times that while they are matched."""
+"""Events that wait for other threads of their process: 48 MB, and eight times that while they are matched."""
 
 _FIRST_IN_FLIGHT: Final = 1 << 10
 _ROWS: Final = 1 << 16
@@ -56,7 +57,9 @@ class StreamedRead:
     io_events : int
     damage : tuple of LocationDamage
     unmatched_events : int
-        Events that end, issue or test an operation of which no begin was found.
+        Events that end, issue or test an operation of which no begin was found. Where threads of a process use one key
+        for blocking and for non-blocking operations, an issued or test event can count that `match_events` ties to a
+        blocking operation, and the other way round; that changes no operation.
     """
 
     counts: npt.NDArray[np.uint64]
@@ -71,6 +74,7 @@ def stream_operations(
     consume: Callable[[OperationBatch], None],
     workers: int | None = None,
     progress: Progress | None = None,
+    most_apart: int | None = None,
 ) -> StreamedRead:
     """Read all operations of an archive, each handed on once, in no particular order.
 
@@ -89,25 +93,30 @@ def stream_operations(
         Threads; by default as many as there are processors to run on.
     progress : callable, optional
         ``(done_events, total_events)``, from any thread, never from two at once.
+    most_apart : int, optional
+        Events that may wait for other threads of their process; `MOST_APART` unless given.
 
     Raises
     ------
     SelectionError
-        If more than `MOST_APART` events must wait for other threads of their process.
+        If more events than that must wait.
     """
     walk = DirectWalk(anchor, definitions)
     threads = workers or len(os.sched_getaffinity(0))
     runs = location_runs(definitions.locations.events.astype(np.float64), threads)
     report = ProgressReport(sum(definitions.locations.events.tolist()), progress)
     shared = _in_processes_of_several_locations(definitions)
-    collected = _Collected(consume)
+    collected = _Collected(consume, MOST_APART if most_apart is None else most_apart)
     # The walk hands rows on as soon as another chunk might not find room.
     rows = _ROWS + anchor.event_chunk // SHORTEST_IO
     # Threads take a matcher from here and put it back.
     matchers: list[_Matcher] = []
 
     def read(run: range) -> None:
-        matcher = matchers.pop() if matchers else _Matcher(shared, collected)
+        try:
+            matcher = matchers.pop()
+        except IndexError:
+            matcher = _Matcher(shared, definitions.clock, collected)
         with closing(walk.batches(run.start, run.stop, rows, done=report.add)) as batches:
             for batch in batches:
                 matcher.add(batch.events)
@@ -118,19 +127,21 @@ def stream_operations(
         for run in runs:
             read(run)
     else:
-        with ThreadPoolExecutor(min(threads, len(runs))) as pool:
+        with ThreadPoolExecutor(min(threads, len(runs))) as pool, report.cancelling():
             for _ in pool.map(read, runs):
                 pass
     collected.unmatched += sum(matcher.unmatched for matcher in matchers)
     collected.match_rest(definitions)
-    return StreamedRead(walk.counts, collected.io_events, walk.damage, collected.unmatched)
+    damage = reach_damage(walk.damage, collected.ignored, walk.counts, definitions)
+    return StreamedRead(walk.counts, collected.io_events, damage, collected.unmatched)
 
 
 class _Collected:
     """What all threads found: operations go on to `consume`, events apart are kept."""
 
-    def __init__(self, consume: Callable[[OperationBatch], None]) -> None:
+    def __init__(self, consume: Callable[[OperationBatch], None], most_apart: int) -> None:
         self._consume = consume
+        self._most_apart = most_apart
         self._lock = threading.Lock()
         self._apart: list[IoEvents] = []
         self._rows_apart = 0
@@ -141,15 +152,19 @@ class _Collected:
         with self._lock:
             self.io_events += events
             self._rows_apart += len(apart)
-            if self._rows_apart > MOST_APART:
+            if self._rows_apart > self._most_apart:
                 raise SelectionError(
-                    f"more than {MOST_APART} events of non-blocking operations in processes of several threads: these "
-                    "are only matched when all of them have been read; read the trace without a bound of memory"
+                    f"more than {self._most_apart} events of non-blocking operations in processes of several threads: "
+                    "these are matched when all of them have been read; give more memory, or set no bound"
                 )
             if len(apart):
                 self._apart.append(apart)
             if len(operations.begin) or len(metadata):
                 self._consume(OperationBatch(operations, metadata))
+
+    def ignore(self, location: npt.NDArray[np.int32]) -> None:
+        with self._lock:
+            self.ignored += np.bincount(location, minlength=len(self.ignored))
 
     def match_rest(self, definitions: Definitions) -> None:
         """Match the events apart, now that those of all threads are there."""
@@ -170,8 +185,9 @@ class _Collected:
 class _Matcher:
     """The operations in flight of one thread, and memory for those that end."""
 
-    def __init__(self, shared: npt.NDArray[np.bool_], collected: _Collected) -> None:
+    def __init__(self, shared: npt.NDArray[np.bool_], clock: Clock, collected: _Collected) -> None:
         self._shared = shared
+        self._clock = clock
         self._collected = collected
         self._state = open_operations(_FIRST_IN_FLIGHT)
         self._found = operation_columns(_ROWS + _FIRST_IN_FLIGHT)
@@ -183,6 +199,10 @@ class _Matcher:
 
     def add(self, events: IoEvents) -> None:
         """Match the events of one batch of the walk; memory follows `_ROWS`, however long it is."""
+        far = outside_reach(events, self._clock)
+        if len(far):
+            self._collected.ignore(events.location[far])
+            events = without_rows(events, far)
         columns = EventColumns(
             events.location, events.kind, events.time, events.handle, events.mode, events.flags, events.matching,
             events.value, events.offset,

@@ -93,7 +93,8 @@ def slow_matching(rows: Sequence[Row], definitions: Definitions) -> tuple[list[d
             continue
         same = [b for b in begins if key(b) == key(row)]
         here = [b for b in same if rows[b][0] == rows[row][0] and b < row]
-        there = sorted((b for b in same if rows[b][2] <= rows[row][2]), key=in_time)
+        users = {rows[other][0] for other in operational if key(other) == key(row)}
+        there = sorted((b for b in same if rows[b][2] <= rows[row][2] and len(users) > 1), key=in_time)
         found = [last for last in (here[-1:], there[-1:]) if last and in_flight(last[0], row)]
         if found:
             steps[found[0][0]].append(row)
