@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from iostrata.export.hdf5 import write_hdf5
 from iostrata.layers import binned_trace
 from iostrata.layers.binned_trace import BinnedTrace, read_binned_trace
 from iostrata.layers.trace import Trace, open_trace
@@ -187,6 +188,16 @@ def test_clocks_without_length_and_operations_outside_of_it(
     check_same(full, binned, metadata=window == (0.5, 2.5))
     start, end = binned.window
     assert binned.resolution < (end - start) / 1000
+
+
+def test_an_automatic_frequency_is_no_finer_than_the_bins(
+    with_clock: Callable[[int, int], None], tmp_path: Path
+) -> None:
+    # Operations outside of the clock's time: the bins widen, and do not begin where the window does.
+    with_clock(3 * 10**9, 10**9)
+    trace = read_binned_trace(FIXTURES / "ckpt4", 285 << 20)
+    written = write_hdf5(trace, tmp_path / "x.h5", periods=False)
+    assert written.fs * trace.resolution <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("window", [(8000.0, 9000.0), (3.0, 2.0), (float("nan"), 2.0), ("a", "b"), 7, (1.0, 1.0)])
