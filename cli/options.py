@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -183,11 +184,11 @@ def parse_memory(_context: click.Context, _option: click.Parameter, text: str | 
     """
     if text is None:
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
+    found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(?:([kmgt])(i?))?b?\s*", text, re.IGNORECASE | re.ASCII)
     if found is None:
         raise click.BadParameter(f"{text!r} is not a size in bytes, such as 500M, 2G or 1.5GiB")
     number, prefix, binary = found.groups()
-    size = int(float(number) * (1024 if binary else 1000) ** " kmgt".index(prefix.lower() or " "))
+    size = int(Fraction(number) * (1024 if binary else 1000) ** " kmgt".index((prefix or " ").lower()))
     if size < 1:
         raise click.BadParameter(f"{text!r} is no memory at all")
     return size

@@ -134,6 +134,9 @@ def write_hdf5(
         made = dict(signals)
         rate = max(map(automatic_frequency, made.values()), default=FEWEST_AUTOMATIC_BINS / (end - start))
         signals = _released(made)
+        if isinstance(trace, BinnedTrace):
+            # Where the bins that were kept begin beside the window, finer ones seem to bring something.
+            rate = min(rate, 1 / trace.resolution)
     else:
         rate = fs
     if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= MOST_COMPONENTS:

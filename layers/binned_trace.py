@@ -107,7 +107,10 @@ class BinnedTrace(TraceFacts):
 
     @cached_property
     def handles(self) -> HandleForest:
-        """The forest of all I/O handles, of all files, without their lifetimes."""
+        """The forest of all I/O handles, of all files, without their lifetimes.
+
+        At an edge that the window leaves open, metadata events outside of the time of all operations count too.
+        """
         sums = self.sums.sums
         return assembled_forest(
             self.definitions,
@@ -219,8 +222,7 @@ def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> 
     length = window.end - window.start
     if fs == "auto":
         # Nothing is known of what lies between two ticks.
-        bins = min(plan.bins, 1 << max(1, (length - 1).bit_length()))
-        return length / bins, bins
+        return max(length / plan.bins, 1.0), plan.bins
     low, high = window.seconds
     needed = bin_count(high - low, fs)
     if needed > MOST_BINS:
@@ -233,5 +235,4 @@ def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> 
             f"{-(-plan.memory_for(needed) >> 20)} MiB, or take a lower frequency"
         )
     parts = max(1, min(plan.bins // needed, int(window.ticks_per_second / fs)))
-    bins = needed * parts
-    return window.ticks_per_second / (fs * parts), bins + bins % 2
+    return window.ticks_per_second / (fs * parts), plan.bins

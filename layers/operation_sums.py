@@ -113,7 +113,7 @@ class OperationSums:
         They are uint64 (handles,), but float64 where the window cuts operations or sums of them might wrap round.
         """
         low, high, part = self.sums.handle_bytes[:, mode].T
-        if not self.sums.any_cut[0] and (total(high) << 32) + total(low) < 2**64:
+        if not self.sums.any_cut[0] and (int(total(high)) << 32) + total(low) < 2**64:
             return np.asarray((high << np.uint64(32)) + low, np.uint64)
         return np.asarray(high * 2.0**32 + low + part * 2.0**-32, np.float64)
 
