@@ -23,7 +23,6 @@ from .direct_walk import DirectWalk
 from .errors import SelectionError
 from .events import IoEvents
 from .io_records import EventColumns
-from .location_walk import SHORTEST_IO
 from .matching import match_events
 from .open_operations import (
     UNMATCHED_ENDS,
@@ -44,6 +43,8 @@ MOST_APART: Final = 1 << 20
 
 _FIRST_IN_FLIGHT: Final = 1 << 10
 _ROWS: Final = 1 << 16
+_USUAL_RECORD: Final = 8
+"""Bytes that few I/O records stay below."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +107,10 @@ def stream_operations(
     runs = location_runs(definitions.locations.events.astype(np.float64), threads)
     report = ProgressReport(sum(definitions.locations.events.tolist()), progress)
     shared = _in_processes_of_several_locations(definitions)
-    collected = _Collected(consume, MOST_APART if most_apart is None else most_apart)
+    most = MOST_APART if most_apart is None else most_apart
+    collected = _Collected(consume, most, len(definitions.locations.id))
     # The walk hands rows on as soon as another chunk might not find room.
-    rows = _ROWS + anchor.event_chunk // SHORTEST_IO
+    rows = _ROWS + anchor.event_chunk // _USUAL_RECORD
     # Threads take a matcher from here and put it back.
     matchers: list[_Matcher] = []
 
@@ -139,7 +141,8 @@ def stream_operations(
 class _Collected:
     """What all threads found: operations go on to `consume`, events apart are kept."""
 
-    def __init__(self, consume: Callable[[OperationBatch], None], most_apart: int) -> None:
+    def __init__(self, consume: Callable[[OperationBatch], None], most_apart: int, locations: int) -> None:
+        self.ignored = np.zeros(locations, np.int64)
         self._consume = consume
         self._most_apart = most_apart
         self._lock = threading.Lock()
