@@ -39,6 +39,7 @@ bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/whole_run.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/attribution.py
+	$(BIN)/python benchmarks/report.py
 
 accuracy: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/accuracy/study.py

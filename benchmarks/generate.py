@@ -77,9 +77,7 @@ def _write_global_definitions(folder: Path, shape: Shape, chunk: int) -> int:
             otf2.enums.RecorderKind.ABSTRACT,
         )
         groups = [
-            definitions.location_group(
-                f"MPI Rank {row}", otf2.enums.LocationGroupType.PROCESS, system_tree_parent=root
-            )
+            definitions.location_group(f"MPI Rank {row}", otf2.enums.LocationGroupType.PROCESS, system_tree_parent=root)
             for row in range(shape.locations)
         ]
         thread = otf2.enums.LocationType.CPU_THREAD
@@ -96,7 +94,8 @@ def _write_global_definitions(folder: Path, shape: Shape, chunk: int) -> int:
             parallel = otf2.enums.IoParadigmClass.PARALLEL
             upper = definitions.io_paradigm("MPI-IO", "MPI I/O", parallel, otf2.enums.IoParadigmFlag.NONE)
             shared = [
-                definitions.io_regular_file(f"/scratch/data.{number}", scope=root) for number in range(shape.handles // 2)
+                definitions.io_regular_file(f"/scratch/data.{number}", scope=root)
+                for number in range(shape.handles // 2)
             ]
             for row in range(shape.locations):
                 # The writer takes definitions that are equal for one, so names differ.

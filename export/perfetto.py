@@ -7,7 +7,7 @@ Source: Google, "Trace Event Format" (Chrome), and Perfetto's documentation of w
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any, Final, Literal, TextIO
@@ -109,19 +109,20 @@ def _slices(trace: Trace, layers: tuple[str, ...], most: int) -> _Slices:
     layer = place[forest.layer_row]
     shown = (layer >= 0) & trace.selection.selected
     files = len(definitions.files.id) + 1
-    processes = len(definitions.groups.id) + 1
-    marks = all_marks(trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64))
+    marks, key, process = all_marks(
+        trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
+    )
     marks = marks.take(np.isin(marks.kind, [KINDS.index(mode) for mode in ("read", "write", "flush")]))
-    if len(np.unique(marks.row * len(KINDS) + marks.kind)) > most:
+    if np.count_nonzero(np.bincount(marks.row * len(KINDS) + marks.kind)) > most:
         # More files and ranks than slices: a slice is then of any file.
-        key, process = np.divmod(marks.row, processes)
-        row = key // files * files * processes + process
-        marks = Marks(row, marks.kind, marks.start, marks.end, marks.count, marks.bytes)
+        key = key // files * files
+        pairs, row_of = np.unique(np.stack((key, process)), axis=1, return_inverse=True)
+        marks, (key, process) = replace(marks, row=row_of[marks.row]), pairs
     merged, gap = merged_marks(marks, most)
-    key, process = np.divmod(merged.row, processes)
+    key, process = key[merged.row], process[merged.row]
     layer_row, file = np.divmod(key, files)
     order = np.lexsort((-merged.end, merged.start, layer_row, process))
-    return _Slices(merged.take(order), process[order] - 1, layer_row[order], file[order] - 1, gap)
+    return _Slices(merged.take(order), process[order], layer_row[order], file[order] - 1, gap)
 
 
 def _write(file: TextIO, trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> None:

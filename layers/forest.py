@@ -14,6 +14,7 @@ from ..otf2io.records import IoMode
 from .file_rules import FileSelection
 from .lifetimes import Lifetimes, Origin, handle_lifetimes
 from .metadata import MetadataEvents
+from .operations_view import view
 from .order import layer_rows
 from .statistics import total
 from .tree import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
@@ -207,7 +208,7 @@ def handle_forest(
     used = window.part(operations)
     defined = used.handle >= 0
     if not defined.all():
-        used = used.take(defined)
+        used = view(used, defined)
     moved = window.bytes_within(used)
     operation_counts = np.bincount(used.handle, minlength=count).astype(np.int64)
     read = _sum_by_handle(used.handle, moved, used.mode == IoMode.READ, count)

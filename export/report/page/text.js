@@ -10,6 +10,7 @@ const threeDigits = (value) => {
   if (magnitude >= 99.95) return Math.round(value).toLocaleString('en-US');
   if (magnitude >= 9.995) return value.toFixed(1);
   if (magnitude >= 0.9995) return value.toFixed(2);
+  if (magnitude >= 0.09995) return value.toFixed(3);
   return Number(value.toPrecision(3)).toString();
 };
 
@@ -34,6 +35,7 @@ const counted = (count, noun, plural) => `${countText(count)} ${count === 1 ? no
 
 const secondsText = (seconds) => {
   if (!known(seconds)) return DASH;
+  if (seconds < 0) return `−${secondsText(-seconds)}`;
   const magnitude = Math.abs(seconds);
   if (magnitude === 0 || magnitude >= 0.0999) return `${threeDigits(seconds)} s`;
   if (magnitude >= 0.9995e-3) return `${threeDigits(seconds * 1e3)} ms`;
