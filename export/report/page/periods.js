@@ -12,7 +12,7 @@ const periodRow = (entry) => {
     cell('Period', entry.periodic ? intervalText(entry.period_s, entry.period_interval_s) : 'none', `${who}: ${known(entry.period_s) ? `${entry.period_s} s. ` : ''}${entry.reason} ${definitions.period_s}`, true),
     cell('Confidence', plainNumber(entry.confidence, 2), say(entry.confidence, 'confidence')),
     cell('Recurrence', secondsText(entry.recurrence_s), say(known(entry.recurrence_s) ? `${entry.recurrence_s} s` : 'not given', 'recurrence_s')),
-    cell('Jitter', known(entry.jitter) ? `${threeDigits(100 * entry.jitter)} %` : DASH, say(known(entry.jitter) ? entry.jitter : 'not given', 'jitter')),
+    cell('Jitter', known(entry.jitter) ? percentText(entry.jitter) : DASH, say(known(entry.jitter) ? entry.jitter : 'not given', 'jitter')),
     cell('Phases', countText(phasesOf(entry)), say(countText(phasesOf(entry)), 'phases')),
     cell('Bytes a period', bytesText(metrics.volume_per_period), say(known(metrics.volume_per_period) ? exactBytes(metrics.volume_per_period) : 'not defined', 'volume_per_period')),
     cell('I/O share', known(metrics.r_io) ? shareText(metrics.r_io, 1) : DASH, say(known(metrics.r_io) ? metrics.r_io : 'not defined', 'r_io')),
