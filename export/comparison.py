@@ -46,6 +46,38 @@ class Comparison:
         found = ", ".join(dict.fromkeys(one.id for one in self.findings)) or "none"
         return f"<Comparison of {str(self.trace.path)!r}: {len(self.flows)} flows, findings: {found}>"
 
+    def _repr_html_(self) -> str:
+        from ..layers.notebook import html_table
+
+        header = ("layers", "direction", "bytes above", "bytes below", "ratio", "verdict on the period")
+        rows = [
+            (
+                f"{flow.upper} → {flow.lower}",
+                flow.direction,
+                flow.upper_bytes,
+                flow.lower_bytes,
+                flow.amplification,
+                self.periods[place].verdict if place in self.periods else "",
+            )
+            for place, flow in enumerate(self.flows)
+        ]
+        found = [(one.id, one.severity, one.layer, one.text) for one in self.findings]
+        findings = (
+            html_table(found, ("finding", "severity", "layer", ""), "Findings") if found else "<p>No findings.</p>"
+        )
+        return findings + html_table(rows, header, "From layer to layer")
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame``, one row a pair of layers and direction: the plain values of ``pairs``."""
+        import pandas
+
+        from .comparison_document import pair_entries
+
+        entries = pair_entries(self, tables=False)
+        return pandas.DataFrame(
+            [{key: value for key, value in entry.items() if not isinstance(value, dict | list)} for entry in entries]
+        )
+
     @cached_property
     def balances(self) -> tuple[LayerBalance, ...]:
         """Of the layers that were asked for."""

@@ -117,6 +117,12 @@ class HandleForest:
             raise SelectionError(f"no layer {layer!r} in this trace; there are {', '.join(self.layers) or 'none'}")
         return any_ancestor(self.parent, self.layer_row == self.layers.index(layer))
 
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` with the columns of `to_dict`, indexed by OTF2 handle id."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict()).set_index("id")
+
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph`` with an edge from each parent to its child; nodes are OTF2 handle ids.
 
