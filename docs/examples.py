@@ -13,7 +13,7 @@ from iostrata.export.terminal.periods import print_periods
 
 ARCHIVE = Path(__file__).parents[1] / "fixtures" / "ncckpt4"
 FOLDER = Path(__file__).parent / "guide" / "examples"
-COLUMNS = 92
+COLUMNS = 80
 
 
 def examples() -> dict[str, str]:

@@ -51,7 +51,8 @@ const collectivesSection = () => {
   return section('collectives', 'Collectives', 'Who does the work of collective calls',
     h('p', {}, 'Each call from its first begin to its last end, on a logarithmic scale of ranks: light, how many ranks make it; dark, how many of them move its bytes in the layer below. ',
       classes.some((content) => content.together > 1) ? 'Neighbouring calls are drawn as one, with the most ranks of any. ' : ''),
-    legend(['write-light', 'ranks in the call', definitions.participants], ['write', 'ranks that write below', definitions.movers], ['read-light', 'ranks in the call', definitions.participants], ['read', 'ranks that read below', definitions.movers]),
+    legend(...['write', 'read'].filter((way) => classes.some((content) => content.direction === way)).flatMap((way) => [
+      [`${way}-light`, `ranks that call to ${way}`, definitions.participants], [way, `ranks that ${way} below`, definitions.movers]])),
     classes.map(collectivePanel), timeAxis(),
     tableOf(head, classes.map((content) => {
       const who = `${content.upper} ${content.direction}`;
