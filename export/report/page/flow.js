@@ -100,7 +100,7 @@ const flowSection = () => {
     h('p', {}, 'Bars are bytes, all on one scale. A band leads from a layer to what the layer below made of it; what that moved outside of the upper layer’s operations is hidden traffic.'),
     legend(['write', 'written'], ['read', 'read'], ['hidden-bytes', 'hidden: outside of the upper layer’s operations', definitions.hidden_bytes]),
     h('div', { class: 'two' }, ['write', 'read'].map(flowFigure)),
-    h('details', {}, h('summary', {}, `Numbers of all ${counted(contents.compare.pairs.length, 'pair')} of layers`),
+    h('details', {}, h('summary', {}, `Numbers of ${counted(contents.compare.pairs.length, 'pair')} of layers`),
       tableOf(head, contents.compare.pairs.map(pairRow))),
     contents.cut.pairs ? h('p', { class: 'muted' }, `${countText(contents.compare.pairs.length)} of ${countText(contents.cut.pairs)} pairs are shown.`) : null);
 };
