@@ -40,6 +40,7 @@ bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/bounded_memory.py
 	$(BIN)/python benchmarks/attribution.py
+	$(BIN)/python benchmarks/report.py
 
 accuracy: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/accuracy/study.py

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
 from ..layers.flow import Flow
+from ..layers.operations_view import view
 from ..layers.signal import StepSignal, step_signal_from_ticks
 from ..layers.traffic import Traffic
 from ..layers.window import completed_bytes
@@ -100,7 +102,9 @@ class PeriodComparison:
 
 
 def compare_flows(
-    flows: tuple[Flow, ...], detect: Callable[[StepSignal], PeriodResult] = detect_period
+    flows: tuple[Flow, ...],
+    detect: Callable[[StepSignal], PeriodResult] = detect_period,
+    seen: Mapping[bytes, tuple[StepSignal, PeriodResult]] | None = None,
 ) -> Mapping[int, PeriodComparison]:
     """Compare the periods of each flow.
 
@@ -109,16 +113,18 @@ def compare_flows(
     flows : tuple of Flow
     detect : callable
         Detects the period of a signal; signals that several flows share are looked at once.
+    seen : mapping, optional
+        Signals and verdicts that are there already, by `rows_key` of their operations.
 
     Returns
     -------
     mapping
         From the place of a flow in `flows` to the comparison.
     """
-    known: dict[bytes, tuple[StepSignal, PeriodResult]] = {}
+    known = dict(seen or {})
 
     def looked_at(traffic: Traffic, rows: np.ndarray[Any, np.dtype[np.intp]]) -> tuple[StepSignal, PeriodResult] | None:
-        key = rows.tobytes()
+        key = rows_key(rows)
         if key not in known:
             signal = signal_of(traffic, rows)
             if signal.volume <= 0:
@@ -132,11 +138,16 @@ def compare_flows(
     }
 
 
+def rows_key(rows: np.ndarray[Any, np.dtype[np.intp]]) -> bytes:
+    """Return a digest of some rows, in place of a copy of them."""
+    return blake2b(np.ascontiguousarray(rows, np.int64).data).digest()
+
+
 def signal_of(traffic: Traffic, rows: np.ndarray[Any, np.dtype[np.intp]]) -> StepSignal:
     """Return the aggregate bandwidth of some operations over the window."""
-    operations, window = traffic.operations.take(rows), traffic.window
+    operations, window = view(traffic.operations, rows), traffic.window
     moved = completed_bytes(operations)
-    kept = operations.take(moved > 0)
+    kept = view(operations, moved > 0)
     return step_signal_from_ticks(
         kept.begin, window.ends(kept), moved[moved > 0], window.ticks_per_second, window=window.seconds
     )

@@ -8,6 +8,7 @@ import numpy as np
 from ..layers.access import read_back_bytes
 from ..layers.flow import Flow
 from ..layers.hidden import CAUSES, WITHOUT_PARENT
+from ..layers.operations_view import view
 from .evidence import Evidence, Hit, Rows, joined, named_ranks, percent, volume
 from .finding_rules import Rule
 
@@ -159,7 +160,7 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         if not evidence.traffic.absolute_offsets(layer):
             continue
         rows = evidence.rows(layer, "total")
-        back = read_back_bytes(evidence.traffic.operations.take(rows), evidence.files(rows))
+        back = read_back_bytes(view(evidence.traffic.operations, rows), evidence.files(rows))
         written = evidence.bytes(evidence.rows(layer, "write"))
         if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * written:
             continue

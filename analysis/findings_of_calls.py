@@ -3,39 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from ..layers.collectives import distinct_pairs
-from ..layers.flow import Flow
 from ..layers.statistics import union_length
 from ..otf2io.records import IoFlag
 from .evidence import Evidence, Hit, named_ranks, percent, volume
 from .finding_rules import MIB, Rule
-
-
-class _Calls:
-    """The collective calls of the upper layer of a flow, as columns over the calls that have two ranks or more."""
-
-    def __init__(self, evidence: Evidence, flow: Flow) -> None:
-        traffic = evidence.traffic
-        flags = traffic.operations.flags[flow.upper_rows]
-        process = traffic.operations.process
-        collective = (flags & np.uint32(IoFlag.COLLECTIVE)) != 0
-        count = int(flow.units.max(initial=-1)) + 1
-        self.participants = distinct_pairs(flow.units[collective], process[flow.upper_rows][collective], count)
-        below = flow.beneath[traffic.moved[flow.beneath] > 0]
-        unit = _units_below(flow, below)
-        self.movers = distinct_pairs(unit, process[below], count)
-        self.chosen = (self.participants >= 2) & (self.movers > 0)
-        self.upper_rows = flow.upper_rows[self.chosen[flow.units] & collective]
-        self.lower_rows = below[self.chosen[unit]]
-        self.number = int(self.chosen.sum())
-
-
-def _units_below(flow: Flow, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
-    place = np.zeros(len(flow.ancestor), np.int64)
-    place[flow.upper_rows] = flow.units
-    return place[flow.ancestor[rows]]
 
 
 def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
@@ -44,16 +17,16 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         for flow in evidence.adjacent(direction):
             if flow.lower not in evidence.systems:
                 continue
-            calls = _Calls(evidence, flow)
-            if not calls.number:
+            calls = flow.collectives
+            if not len(calls):
                 continue
-            participants, movers = calls.participants[calls.chosen], calls.movers[calls.chosen]
+            participants, movers = calls.participants, calls.movers
             funnelled = movers <= np.maximum(1, rule.thresholds["movers_share"] * participants)
             funnelled &= participants >= rule.thresholds["participants"]
             ranks = evidence.ranks(calls.lower_rows)
             asking = evidence.ranks(calls.upper_rows)
             moved = evidence.bytes(calls.lower_rows)
-            if 2 * int(funnelled.sum()) <= calls.number or moved < rule.thresholds["bytes"]:
+            if 2 * int(funnelled.sum()) <= len(calls) or moved < rule.thresholds["bytes"]:
                 continue
             node = evidence.traffic.definitions.groups.node
             nodes = np.unique(node[evidence.traffic.operations.process[calls.lower_rows]])
@@ -62,12 +35,12 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             yield Hit(
                 flow.upper,
                 f"collective {flow.upper} {direction}s of {len(asking)} ranks {way} through {flow.lower} on "
-                f"{named_ranks(ranks)} only: {volume(moved)} in {calls.number} calls",
+                f"{named_ranks(ranks)} only: {volume(moved)} in {len(calls)} calls",
                 {
                     "upper": flow.upper,
                     "lower": flow.lower,
                     "direction": direction,
-                    "calls": calls.number,
+                    "calls": len(calls),
                     "funnelled_calls": int(funnelled.sum()),
                     "participants": len(asking),
                     "movers": len(ranks),
@@ -86,26 +59,26 @@ def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         for flow in evidence.adjacent(direction):
             if flow.lower not in evidence.systems:
                 continue
-            calls = _Calls(evidence, flow)
-            if calls.number < rule.thresholds["calls"]:
+            calls = flow.collectives
+            if len(calls) < rule.thresholds["calls"]:
                 continue
-            alone = calls.movers[calls.chosen] == calls.participants[calls.chosen]
+            alone = calls.movers == calls.participants
             merged = len(calls.upper_rows) / len(calls.lower_rows)
             exclusive = flow.exclusive_s / flow.upper_summed_s if flow.upper_summed_s else 0.0
-            if 2 * int(alone.sum()) <= calls.number or merged >= rule.thresholds["merged"]:
+            if 2 * int(alone.sum()) <= len(calls) or merged >= rule.thresholds["merged"]:
                 continue
             if exclusive < rule.thresholds["exclusive_share"]:
                 continue
             yield Hit(
                 flow.upper,
-                f"{calls.number} collective {flow.upper} {direction} calls: every rank transfers its own part by "
+                f"{len(calls)} collective {flow.upper} {direction} calls: every rank transfers its own part by "
                 f"{flow.lower}, {len(calls.upper_rows)} requests became {len(calls.lower_rows)}, and "
                 f"{percent(exclusive)} of the time goes to coordination",
                 {
                     "upper": flow.upper,
                     "lower": flow.lower,
                     "direction": direction,
-                    "calls": calls.number,
+                    "calls": len(calls),
                     "upper_operations": len(calls.upper_rows),
                     "lower_operations": len(calls.lower_rows),
                     "exclusive_share": exclusive,
@@ -117,6 +90,7 @@ def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
 
 def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
     """Find collective calls in which ranks without a transfer of their own wait for those that have one."""
+    from ..layers.attribution_kernel import rows_by_key
     from ..layers.overlap_kernel import union_by_group
 
     traffic = evidence.traffic
@@ -125,16 +99,14 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         for flow in evidence.adjacent(direction):
             if flow.lower not in evidence.systems:
                 continue
-            calls = _Calls(evidence, flow)
-            if not calls.number:
+            calls = flow.collectives
+            if not len(calls):
                 continue
-            unit = _units_below(flow, calls.lower_rows)
             begin, end = traffic.times(calls.lower_rows)
-            order = np.lexsort((begin, unit))
-            numbers = np.unique(unit)
-            start = np.append(np.searchsorted(unit[order], numbers), len(order)).astype(np.int64)
+            # Rows are in the order of begins, and stay so within each call.
+            order, start = rows_by_key(calls.lower_call, len(calls))
             transferring = union_by_group(start, begin[order], end[order])
-            idle = calls.participants[numbers] - calls.movers[numbers]
+            idle = calls.participants - calls.movers
             waiting = float(idle @ transferring) / second
             low, high = traffic.times(calls.upper_rows)
             summed = float((high - low).sum()) / second
@@ -167,7 +139,7 @@ def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             if not flow.lower_operations or not flow.upper_operations:
                 continue
             upper = evidence.traffic.times(flow.upper_rows)
-            lower = evidence.traffic.times(np.union1d(flow.lower_rows, flow.against))
+            lower = evidence.traffic.times(np.concatenate((flow.lower_rows, flow.against)))  # of opposite directions
             both = [np.append(one, other) for one, other in zip(upper, lower, strict=True)]
             busy = union_length(*upper) / window.ticks_per_second
             idle = (union_length(both[0], both[1]) - union_length(*lower)) / window.ticks_per_second

@@ -100,6 +100,20 @@ class Spectrum:
             return 1.0
         return float(1 - (false_alarm_rate / lines) ** (1 / (lines - 1)))
 
+    def to_xarray(self) -> Any:
+        """Return an ``xarray.DataArray`` of the power on ``frequency`` (Hz); needs xarray."""
+        import xarray
+
+        frequency = ("frequency", self.frequencies, {"units": "Hz"})
+        attributes = {"sampling_frequency_hz": self.fs, "samples": self.samples}
+        return xarray.DataArray(self.power, coords={"frequency": frequency}, name="power", attrs=attributes)
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` of ``frequency_hz`` and ``power``, one row a line from k = 0 on."""
+        import pandas
+
+        return pandas.DataFrame({"frequency_hz": self.frequencies, "power": self.power})
+
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the share of the power over the frequency, and `significant_share`; needs matplotlib.
 

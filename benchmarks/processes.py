@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a command: wall time in seconds and the largest resident set in MB (1 MB = 10⁶ bytes)."""
+    """One run of a command: wall time in s, largest resident set in MB (1 MB = 10⁶ bytes), time of processors in s."""
 
     seconds: float
     peak_mb: float
+    processor_seconds: float = 0.0
 
 
 # A process counts the memory of the one that it was forked from as its own; so a small one starts the command.
@@ -25,7 +26,8 @@ files = [(os.POSIX_SPAWN_DUP2, nothing, 1), (os.POSIX_SPAWN_DUP2, nothing, 2)]
 start = time.perf_counter()
 process = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=files)
 _, status, usage = os.wait4(process, 0)
-print(time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6, os.waitstatus_to_exitcode(status))
+processors = usage.ru_utime + usage.ru_stime
+print(time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6, processors, os.waitstatus_to_exitcode(status))
 """
 
 
@@ -38,12 +40,12 @@ def run(command: Sequence[str], folder: str) -> Run:
         If it ends with anything but 0: a failed run has no time.
     """
     starter = [sys.executable, "-I", "-S", "-c", _STARTER, *command]
-    seconds, peak_mb, status = subprocess.run(
+    seconds, peak_mb, processors, status = subprocess.run(
         starter, capture_output=True, text=True, check=True, cwd=folder
     ).stdout.split()
     if int(status):
         raise subprocess.CalledProcessError(int(status), list(command))
-    return Run(float(seconds), float(peak_mb))
+    return Run(float(seconds), float(peak_mb), float(processors))
 
 
 def interleaved(commands: dict[str, Sequence[str]], rounds: int, folder: str) -> dict[str, Run]:

@@ -58,10 +58,12 @@ def _put_integers(out: npt.NDArray[np.uint8], at: int, kind: int, values: tuple[
 
 
 @njit(cache=True, nogil=True)
-def _put_begin(out: npt.NDArray[np.uint8], at: int, handle: int, mode: int, size: int, matching: int) -> int:
+def _put_begin(
+    out: npt.NDArray[np.uint8], at: int, handle: int, mode: int, flags: int, size: int, matching: int
+) -> int:
     end = _put_integer(out, at + 2, handle)
     out[end] = mode
-    end = _put_integer(out, end + 1, 0)
+    end = _put_integer(out, end + 1, flags)
     end = _put_integer(out, end, size)
     end = _put_integer(out, end, matching)
     out[at] = 75
@@ -149,7 +151,7 @@ def emit_events(
             offset += 4096
             if (written >> 7) % 2 == 0:
                 at = _put_offset(out, at, attribute, offset)
-            at = _put_begin(out, at, pending % handles, pending % 2, 4096 + pending % 100000, 1)
+            at = _put_begin(out, at, pending % handles, pending % 2, 0, 4096 + pending % 100000, 1)
         elif draw % 10 < 7:
             if depth < 10 and (depth == 0 or draw % 2 == 0):
                 at = _put_single(out, at, 12, state % regions)
@@ -165,6 +167,63 @@ def emit_events(
             at = _put_metric(out, at, 0, state)
         written += 1
     _put_header(out, chunk_start, first, written)
+    out[at] = 2
+    out[at + 1] = 1
+    return at + 2
+
+
+@njit(cache=True, nogil=True)
+def emit_layered_events(
+    out: npt.NDArray[np.uint8],
+    events: int,
+    chunk: int,
+    handles: int,
+    collective: int,
+    start: int,
+    step: int,
+    seed: int,
+) -> int:
+    """Write the event file of one location with two layers to `out`; give the bytes written, −1 where it is too small.
+
+    Events come in sixes: a collective write on one of the first `handles` / 2 handles, and inside of it two operations
+    on the handle that lies as far behind it in the second half. Bursts of 32 such calls are followed by a pause of
+    their length, so that there is a period.
+    """
+    at = HEADER
+    chunk_start = 0
+    first = 1
+    now = start
+    state = seed + 1
+    upper = handles // 2
+    for written in range(events):
+        if at + LONGEST_EVENT + 2 > len(out):
+            return -1
+        if at + LONGEST_EVENT > chunk_start + chunk:
+            _put_header(out, chunk_start, first, written)
+            while at < chunk_start + chunk:
+                out[at] = 0
+                at += 1
+            chunk_start = at
+            at += HEADER
+            first = written + 1
+        state = _random(state)
+        call, part = written // 6, written % 6
+        if part == 0:
+            now = max(now + 1, start + step * (6 * call + 192 * (call // 32)))
+        now += 1 + (state >> 12) % step
+        out[at] = 5
+        at = _put_word(out, at + 1, now, 8)
+        handle = call % upper
+        size = 8192 + 4096 * (call % 7)
+        if part == 0:
+            at = _put_begin(out, at, handle, 1, collective, 2 * size, 1)
+        elif part == 5:
+            at = _put_integers(out, at, 78, (handle, 2 * size, 1))
+        elif part % 2:
+            at = _put_begin(out, at, handle + upper, 1, 0, size, 1)
+        else:
+            at = _put_integers(out, at, 78, (handle + upper, size, 1))
+    _put_header(out, chunk_start, first, events)
     out[at] = 2
     out[at + 1] = 1
     return at + 2

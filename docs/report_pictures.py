@@ -19,6 +19,7 @@ PICTURES = {
     "report-top.png": ("report", "whole", 1280, 1250, False),
     "report-flow.png": ("flow", "section", 1280, 0, False),
     "report-timeline.png": ("timeline", "section", 1280, 0, False),
+    "report-collectives.png": ("collectives", "section", 1280, 0, False),
     "report-dark-phone.png": ("report", "whole", 400, 900, True),
 }
 """File name: element, whether its top or all of it, width, height, dark."""

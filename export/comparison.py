@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
-from ..analysis.comparison import PeriodComparison, compare_flows
+from ..analysis.comparison import PeriodComparison, compare_flows, rows_key
 from ..analysis.detect import detect_period
 from ..analysis.finding_rules import RULES, Rule
 from ..analysis.findings import Finding, find
@@ -14,6 +15,7 @@ from ..layers.flow import Flow, connected_flows
 from ..layers.hidden import HiddenTraffic
 from ..layers.time_split import TimeSplit
 from ..layers.trace import Trace
+from .layer_periods import LayerPeriod
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,23 +29,64 @@ class Comparison:
         One a pair of layers and direction, highest layers first.
     periods : mapping
         From the place of a flow to its comparison of periods; empty where periods were not asked for.
-    balances : tuple of LayerBalance
-    times : tuple of TimeSplit
     hidden : tuple of HiddenTraffic
     findings : tuple of Finding
+    layers : frozenset of str
+        Layers that were asked for; empty where all were.
     """
 
     trace: Trace
     flows: tuple[Flow, ...]
     periods: Mapping[int, PeriodComparison]
-    balances: tuple[LayerBalance, ...]
-    times: tuple[TimeSplit, ...]
     hidden: tuple[HiddenTraffic, ...]
     findings: tuple[Finding, ...]
+    layers: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         found = ", ".join(dict.fromkeys(one.id for one in self.findings)) or "none"
         return f"<Comparison of {str(self.trace.path)!r}: {len(self.flows)} flows, findings: {found}>"
+
+    def _repr_html_(self) -> str:
+        from ..layers.notebook import html_table
+
+        header = ("layers", "direction", "bytes above", "bytes below", "ratio", "verdict on the period")
+        rows = [
+            (
+                f"{flow.upper} → {flow.lower}",
+                flow.direction,
+                flow.upper_bytes,
+                flow.lower_bytes,
+                flow.amplification,
+                self.periods[place].verdict if place in self.periods else "",
+            )
+            for place, flow in enumerate(self.flows)
+        ]
+        found = [(one.id, one.severity, one.layer, one.text) for one in self.findings]
+        findings = (
+            html_table(found, ("finding", "severity", "layer", ""), "Findings") if found else "<p>No findings.</p>"
+        )
+        return findings + html_table(rows, header, "From layer to layer")
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame``, one row a pair of layers and direction: the plain values of ``pairs``."""
+        import pandas
+
+        from .comparison_document import pair_entries
+
+        entries = pair_entries(self, tables=False)
+        return pandas.DataFrame(
+            [{key: value for key, value in entry.items() if not isinstance(value, dict | list)} for entry in entries]
+        )
+
+    @cached_property
+    def balances(self) -> tuple[LayerBalance, ...]:
+        """Of the layers that were asked for."""
+        return tuple(one for one in self.trace.balances if not self.layers or one.layer in self.layers)
+
+    @cached_property
+    def times(self) -> tuple[TimeSplit, ...]:
+        """Of the layers that were asked for."""
+        return tuple(one for one in self.trace.time_splits if not self.layers or one.layer in self.layers)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of ``iostrata compare --json``."""
@@ -60,6 +103,7 @@ def compare_layers(
     fs: float | Literal["auto"] = "auto",
     periods: bool = True,
     rules: Iterable[Rule] = RULES,
+    known: Iterable[LayerPeriod] = (),
 ) -> Comparison:
     """Compare each layer with those below it.
 
@@ -75,20 +119,28 @@ def compare_layers(
         Whether to compare periods, which takes most of the time.
     rules : iterable of Rule
         What findings are looked for; they are of the whole trace, whatever layers and directions are asked for.
+    known : iterable of LayerPeriod
+        What was detected already in whole layers of this trace with the same method and frequency; it is not done
+        again.
 
     Raises
     ------
     SelectionError
         If the trace has no layer of one of the names.
     """
-    wanted = {trace.layers[name].name for name in layers}
+    wanted = frozenset(trace.layers[name].name for name in layers)
     flows = trace.flows if directions == ("read", "write") else connected_flows(trace.traffic, directions)
     if wanted:
         flows = tuple(
             flow for flow in flows if {flow.upper, flow.lower} <= wanted or (len(wanted) == 1 and flow.upper in wanted)
         )
-    compared = compare_flows(flows, lambda signal: detect_period(signal, method, fs)) if periods else {}
-    balances = tuple(one for one in trace.balances if not wanted or one.layer in wanted)
+    compared: Mapping[int, PeriodComparison] = {}
+    if periods:
+        seen = {
+            rows_key(trace.layers[one.layer].rows_of(one.direction)): (one.signal, one.result)
+            for one in known
+            if (one.traffic, one.quantity, one.by) == ("all", "bandwidth", None) and one.direction is not None
+        }
+        compared = compare_flows(flows, lambda signal: detect_period(signal, method, fs), seen)
     hidden = tuple(one for one in trace.hidden if not wanted or one.layer in wanted)
-    times = tuple(one for one in trace.time_splits if not wanted or one.layer in wanted)
-    return Comparison(trace, flows, compared, balances, times, hidden, find(trace, rules))
+    return Comparison(trace, flows, compared, hidden, find(trace, rules), wanted)

@@ -20,12 +20,12 @@ def comparison_document(comparison: Comparison) -> Document:
     }
 
 
-def pair_entries(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return an entry for each pair of layers and direction."""
+def pair_entries(comparison: Comparison, tables: bool = True) -> list[dict[str, Any]]:
+    """Return an entry for each pair of layers and direction; `tables` as in `Flow.to_dict`."""
     entries = []
     for place, flow in enumerate(comparison.flows):
         periods = comparison.periods.get(place)
-        entries.append({**flow.to_dict(), **(periods.to_dict() if periods else {})})
+        entries.append({**flow.to_dict(tables), **(periods.to_dict() if periods else {})})
     return entries
 
 

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ..layers.operations_view import view
 from ..layers.trace import Trace
 from ..otf2io.records import UNDEFINED_TIME, IoMode, IoRecord
 
@@ -24,23 +25,23 @@ class Marks:
 
     Attributes
     ----------
-    row : int64
+    row : integer
         Row of the timeline.
-    kind : int64
+    kind : integer
         Place in `KINDS`.
     start, end : int64
         Ticks since the trace's start, within the window.
-    count : int64
+    count : integer
         Operations, lifetimes or events in the mark.
     bytes : float64
         What its operations moved.
     """
 
-    row: Ints
-    kind: Ints
+    row: npt.NDArray[np.integer]
+    kind: npt.NDArray[np.integer]
     start: Ints
     end: Ints
-    count: Ints
+    count: npt.NDArray[np.integer]
     bytes: npt.NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -55,31 +56,32 @@ def merged_marks(marks: Marks, most: int) -> tuple[Marks, int]:
     """Merge marks of one row and kind across small gaps until there are at most `most`, and give the gap used in ticks.
 
     Gaps grow by factors of two from 1/4096 to 1/8 of the time that the marks span. If that is not enough, each row and
-    kind gets one mark, and what is still too much is left out from the end.
-    """
-    order = np.lexsort((marks.start, marks.kind, marks.row))
-    ordered = marks.take(order)
-    if len(ordered) <= most:
-        return ordered, 0
-    from .marks_kernel import gaps_before
+    kind gets one mark, and what is still too much is left out from the end. Marks come by row, kind and start.
 
-    begins = np.append(True, np.diff(ordered.row * len(KINDS) + ordered.kind) != 0)
-    ahead = gaps_before(begins, ordered.start, ordered.end)
-    length = int(ordered.end.max() - ordered.start.min())
+    Parameters
+    ----------
+    marks : Marks
+        Rows are numbers from 0, so that a table over them fits into memory.
+    most : int
+    """
+    if len(marks) <= most:
+        return marks.take(np.lexsort((marks.start, marks.kind, marks.row))), 0
+    from .marks_kernel import gaps_before, in_order, merged_across
+
+    groups = (int(marks.row.max()) + 1) * len(KINDS)
+    group = marks.row * len(KINDS) + marks.kind
+    if not in_order(group, marks.start, groups):
+        order = np.argsort(marks.start, kind="stable")
+        marks, group = marks.take(order), group[order]
+    ahead = gaps_before(group, marks.start, marks.end, groups)
+    length = int(marks.end.max() - marks.start.min())
     gap = 0
     for gap in [0] + [length // share for share in _powers(_FINEST_GAP, _WIDEST_GAP)] + [length]:
-        first = np.flatnonzero(begins | (ahead > gap))
-        if len(first) <= most:
+        if int(np.count_nonzero(ahead > gap)) <= most:
             break
-    merged = Marks(
-        ordered.row[first],
-        ordered.kind[first],
-        ordered.start[first],
-        np.maximum.reduceat(ordered.end, first),
-        np.add.reduceat(ordered.count, first),
-        np.add.reduceat(ordered.bytes, first),
-    )
-    return merged.take(np.arange(min(len(merged), most))), gap
+    first, end, count, volume = merged_across(ahead, gap, group, marks.end, marks.count, marks.bytes, groups)
+    merged = Marks(marks.row[first], marks.kind[first], marks.start[first], end, count, volume)
+    return merged.take(np.lexsort((merged.start, merged.kind, merged.row))[:most]), gap
 
 
 def _powers(first: int, last: int) -> list[int]:
@@ -90,7 +92,7 @@ def _powers(first: int, last: int) -> list[int]:
     return shares
 
 
-def all_marks(trace: Trace, key_of_handle: Ints) -> Marks:
+def all_marks(trace: Trace, key_of_handle: Ints) -> tuple[Marks, Ints, Ints]:
     """Return every mark of some handles within the window.
 
     Parameters
@@ -101,54 +103,63 @@ def all_marks(trace: Trace, key_of_handle: Ints) -> Marks:
 
     Returns
     -------
-    Marks
-        A mark's row is its key times the number of processes + 1, plus the row of its process + 1 (0 for no process).
+    marks : Marks
+        A row is a key and a process.
+    key, process : int64 (rows,)
+        Of each row; −1 for no process.
     """
-    processes = len(trace.definitions.groups.id)
-    parts = [_operations(trace, key_of_handle), _lifetimes(trace, key_of_handle), _events(trace, key_of_handle)]
-    columns = []
-    for key, process, kind, begin, end, volume in parts:
-        row = key * (processes + 1) + process + 1
-        columns.append(Marks(row, kind, begin, end, np.ones(len(row), np.int64), volume))
-    return Marks(*(np.concatenate([getattr(part, name) for part in columns]) for name in Marks.__dataclass_fields__))
+    from ..layers.attribution_kernel import rows_by_key
+    from ..layers.pairs_kernel import number_pairs
+
+    keys = np.append(key_of_handle, -1).astype(np.int32)
+    parts = [_operations(trace, keys), _in_time(_lifetimes(trace, keys)), _in_time(_events(trace, keys))]
+    key, process, kind, start, end, volume = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    processes = process + 1
+    order, begin = rows_by_key(processes, len(trace.definitions.groups.id) + 1)
+    row, process_of, key_of = number_pairs(order, begin, key, int(keys.max(initial=-1)) + 1, len(key))
+    return Marks(row, kind, start, end, np.ones(len(row), np.int32), volume), key_of, process_of - 1
 
 
-Columns = tuple[Ints, Ints, Ints, Ints, Ints, npt.NDArray[np.float64]]
+Keys = npt.NDArray[np.int32]
+Columns = tuple[Keys, npt.NDArray[np.int32], npt.NDArray[np.uint8], Ints, Ints, npt.NDArray[np.float64]]
 
 
-def _operations(trace: Trace, key_of_handle: Ints) -> Columns:
+def _in_time(columns: Columns) -> Columns:
+    order = np.argsort(columns[3], kind="stable")
+    key, process, kind, start, end, volume = columns
+    return key[order], process[order], kind[order], start[order], end[order], volume[order]
+
+
+def _operations(trace: Trace, keys: Keys) -> Columns:
     window = trace.tick_window
-    operations = trace.operations
-    key = np.where(operations.handle >= 0, np.append(key_of_handle, -1)[operations.handle], -1)
-    rows = np.flatnonzero((key >= 0) & window.overlaps(operations))
-    chosen = operations.take(rows)
-    kind = np.full(256, KINDS.index("other"), np.int64)
+    chosen = window.part(trace.operations)
+    chosen = view(chosen, keys[chosen.handle] >= 0)
+    kind = np.full(256, KINDS.index("other"), np.uint8)
     kind[[IoMode.READ, IoMode.WRITE, IoMode.FLUSH]] = [KINDS.index(name) for name in ("read", "write", "flush")]
     volume = window.bytes_within(chosen).astype(np.float64)
     begin, end = window.clipped(chosen)
-    return key[rows], chosen.process.astype(np.int64), kind[chosen.mode], begin, end, volume
+    return keys[chosen.handle], chosen.process, kind[chosen.mode], begin, end, volume
 
 
-def _lifetimes(trace: Trace, key_of_handle: Ints) -> Columns:
+def _lifetimes(trace: Trace, keys: Keys) -> Columns:
     """Return the time from a handle's making to its destruction, as far as it lies in the window."""
     window, lifetimes = trace.tick_window, trace.handles.lifetimes
     begin = np.where(lifetimes.created == UNDEFINED_TIME, window.start, lifetimes.created)
     end = np.where(lifetimes.destroyed == UNDEFINED_TIME, window.end, lifetimes.destroyed)
-    key = key_of_handle[lifetimes.handle]
+    key = keys[lifetimes.handle]
     rows = np.flatnonzero((key >= 0) & (begin <= window.end) & (end >= window.start) & (end >= begin))
     begin, end = np.maximum(begin, window.start), np.minimum(end, window.end)
-    nothing = np.zeros(len(rows))
-    kind = np.full(len(rows), KINDS.index("in use"), np.int64)
-    return key[rows], lifetimes.process[rows].astype(np.int64), kind, begin[rows], end[rows], nothing
+    kind = np.full(len(rows), KINDS.index("in use"), np.uint8)
+    return key[rows], lifetimes.process[rows].astype(np.int32), kind, begin[rows], end[rows], np.zeros(len(rows))
 
 
-def _events(trace: Trace, key_of_handle: Ints) -> Columns:
+def _events(trace: Trace, keys: Keys) -> Columns:
     window, events = trace.tick_window, trace.metadata
     handle = np.where(events.new_handle >= 0, events.new_handle, events.handle)
-    key = np.where(handle >= 0, np.append(key_of_handle, -1)[handle], -1)
+    key = np.where(handle >= 0, keys[handle], -1)
     rows = np.flatnonzero((key >= 0) & window.contains(events.time))
-    kind = np.full(len(rows), KINDS.index("other"), np.int64)
+    kind = np.full(len(rows), KINDS.index("other"), np.uint8)
     kind[np.isin(events.kind[rows], np.array(_OPENS, np.uint8))] = KINDS.index("open")
     kind[events.kind[rows] == IoRecord.DESTROY_HANDLE] = KINDS.index("close")
     time = events.time[rows]
-    return key[rows], events.process[rows].astype(np.int64), kind, time, time, np.zeros(len(rows))
+    return key[rows], events.process[rows].astype(np.int32), kind, time, time, np.zeros(len(rows))

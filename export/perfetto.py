@@ -1,13 +1,15 @@
 """A trace's I/O as JSON trace events, which Perfetto's UI (ui.perfetto.dev) and chrome://tracing open.
 
 Source: Google, "Trace Event Format" (Chrome), and Perfetto's documentation of what its importer takes: complete events
-(``X``) with times in µs, counters (``C``), and names of processes and threads (``M``).
+(``X``) with times in µs, counters (``C``), and names of processes and threads (``M``). Slices of one track must lie
+inside one another or apart: what overlaps by a nanosecond is dropped or drawn wrongly. So times are whole nanoseconds,
+written such that an importer that cuts off what is less than a nanosecond reads them back.
 """
 
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any, Final, Literal, TextIO
@@ -109,27 +111,35 @@ def _slices(trace: Trace, layers: tuple[str, ...], most: int) -> _Slices:
     layer = place[forest.layer_row]
     shown = (layer >= 0) & trace.selection.selected
     files = len(definitions.files.id) + 1
-    processes = len(definitions.groups.id) + 1
-    marks = all_marks(trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64))
+    marks, key, process = all_marks(
+        trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
+    )
     marks = marks.take(np.isin(marks.kind, [KINDS.index(mode) for mode in ("read", "write", "flush")]))
-    if len(np.unique(marks.row * len(KINDS) + marks.kind)) > most:
+    if np.count_nonzero(np.bincount(marks.row * len(KINDS) + marks.kind)) > most:
         # More files and ranks than slices: a slice is then of any file.
-        key, process = np.divmod(marks.row, processes)
-        row = key // files * files * processes + process
-        marks = Marks(row, marks.kind, marks.start, marks.end, marks.count, marks.bytes)
+        key = key // files * files
+        pairs, row_of = np.unique(np.stack((key, process)), axis=1, return_inverse=True)
+        marks, (key, process) = replace(marks, row=row_of[marks.row]), pairs
     merged, gap = merged_marks(marks, most)
-    key, process = np.divmod(merged.row, processes)
+    key, process = key[merged.row], process[merged.row]
     layer_row, file = np.divmod(key, files)
     order = np.lexsort((-merged.end, merged.start, layer_row, process))
-    return _Slices(merged.take(order), process[order] - 1, layer_row[order], file[order] - 1, gap)
+    return _Slices(merged.take(order), process[order], layer_row[order], file[order] - 1, gap)
 
 
 def _write(file: TextIO, trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> None:
+    # Importers drop what lies before 0, which corrected clocks can bring about.
+    origin = min(0, _nanoseconds(trace.window[0]))
+    about = {"source": "iostrata", "trace": shortened(str(trace.path), _NAME), "start_s": origin / 1e9}
     file.write('{"displayTimeUnit":"ms","otherData":')
-    file.write(json_text({"source": "iostrata", "trace": shortened(str(trace.path), _NAME)}, indent=None))
+    file.write(json_text(about, indent=None))
     file.write(',"traceEvents":[\n')
     separator = ""
     for event in _events(trace, layers, periods, slices):
+        if "ts" in event:
+            event["ts"] = _microseconds(event["ts"] - origin)
+        if "dur" in event:
+            event["dur"] = _microseconds(event["dur"])
         file.write(separator)
         file.write(json_text(event, indent=None) if "args" in event else json.dumps(event))
         separator = ",\n"
@@ -148,6 +158,16 @@ def _events(trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], s
     yield from _operations(trace, layers, slices)
 
 
+def _nanoseconds(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _microseconds(nanoseconds: int) -> float:
+    """Return µs of which a float64 times 1000, cut off to a whole number, is `nanoseconds`."""
+    value = nanoseconds / 1000
+    return value if int(value * 1000) == nanoseconds else round(value + 0.0002, 4)
+
+
 def _name(kind: str, process: int, thread: int, name: str) -> Event:
     text = shortened(name, _NAME)
     return {"ph": "M", "name": f"{kind}_name", "pid": process, "tid": thread, "args": {"name": text}}
@@ -158,7 +178,8 @@ def _sort(kind: str, process: int, thread: int, place: int) -> Event:
 
 
 def _slice(name: str, start: float, end: float, process: int, thread: int, arguments: dict[str, Any]) -> Event:
-    times: Event = {"ts": round(start * 1e6, 3), "dur": round((end - start) * 1e6, 3)}
+    first = _nanoseconds(start)
+    times: Event = {"ts": first, "dur": max(0, _nanoseconds(end) - first)}
     return {"ph": "X", "name": name, "cat": "io", **times, "pid": process, "tid": thread, "args": arguments}
 
 
@@ -168,9 +189,9 @@ def _counter(period: LayerPeriod) -> Iterator[Event]:
     name = f"{period.layer} {period.direction} bandwidth"
     changes = np.flatnonzero(np.append(True, np.diff(shown.mean) != 0)) if len(shown.mean) else np.zeros(0, np.intp)
     for time, rate in zip(shown.edges[changes].tolist(), shown.mean[changes].tolist(), strict=True):
-        event: Event = {"ph": "C", "name": name, "pid": LAYERS, "tid": 0, "ts": round(time * 1e6, 3)}
+        event: Event = {"ph": "C", "name": name, "pid": LAYERS, "tid": 0, "ts": _nanoseconds(time)}
         yield {**event, "args": {"MB/s": round(rate / 1e6, 6)}}
-    end = round(float(shown.edges[-1]) * 1e6, 3)
+    end = _nanoseconds(float(shown.edges[-1]))
     yield {"ph": "C", "name": name, "pid": LAYERS, "tid": 0, "ts": end, "args": {"MB/s": 0}}
 
 
@@ -191,9 +212,13 @@ def _phases(period: LayerPeriod, track: int) -> Iterator[Event]:
         name = f"period {interval_text(result.period, result.period_interval)}"
         yield _slice(name, *period.signal.window, LAYERS, track + 1, arguments)
         return
-    for regime in result.regimes[:MOST_PHASES]:
+    reached = -float("inf")
+    for regime in sorted(result.regimes[:MOST_PHASES], key=lambda one: one.start):
         name = f"period {seconds_text(regime.period)}"
-        yield _slice(name, regime.start, regime.end, LAYERS, track + 1, {"period_s": regime.period})
+        arguments = {"period_s": regime.period, "confidence": regime.confidence}
+        start = max(regime.start, reached)
+        reached = max(reached, regime.end)
+        yield _slice(name, start, max(start, regime.end), LAYERS, track + 1, arguments)
 
 
 def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Iterator[Event]:
@@ -201,15 +226,15 @@ def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Itera
     definitions, marks = trace.definitions, slices.marks
     resolution = trace.tick_window.ticks_per_second
     ranks = definitions.groups.rank
+    beyond = int(ranks.max(initial=-1)) + 1
     columns = (slices.process, slices.layer, slices.file, marks.kind, marks.start, marks.end, marks.count, marks.bytes)
     place: tuple[int, int] | None = None
     tracks = _Tracks()
     for process, layer, file, kind, first, last, count, volume in zip(
         *(column.tolist() for column in columns), strict=True
     ):
-        number = (
-            LAYERS + 1 + (int(ranks[process]) if process >= 0 and ranks[process] >= 0 else len(ranks) + process + 1)
-        )
+        ranked = process >= 0 and ranks[process] >= 0
+        number = LAYERS + 1 + (int(ranks[process]) if ranked else beyond + process + 1)
         if place is None or place[0] != process:
             title = definitions.groups.name[process] if process >= 0 else "no process"
             yield _name("process", number, 0, title)

@@ -116,8 +116,10 @@ def read_back_bytes(operations: Operations, file: npt.NDArray[np.int32]) -> int:
     np.minimum.at(first, stream[writes], place[writes])
     reads = (operations.mode[known] == IoMode.READ) & (place > first[stream])
     both = reads | writes
-    read, written, either = (_union(stream[mask], offset[mask], size[mask]) for mask in (reads, writes, both))
-    return read + written - either
+    order = np.lexsort((offset[both], stream[both]))
+    stream, offset, size, reads = (column[both][order] for column in (stream, offset, size, reads))
+    either = _union_ordered(stream, offset, size)
+    return sum(_union_ordered(stream[some], offset[some], size[some]) for some in (reads, ~reads)) - either
 
 
 def _ranges(
@@ -131,11 +133,16 @@ def _ranges(
 
 def _union(group: npt.NDArray[np.int64], offset: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> int:
     """Return the number of different bytes in ranges, those of each group for themselves."""
+    order = np.lexsort((offset, group))
+    return _union_ordered(group[order], offset[order], size[order])
+
+
+def _union_ordered(group: npt.NDArray[np.int64], offset: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> int:
+    """Return `_union` of ranges in the order of their groups, and of their offsets within each."""
     from .overlap_kernel import union_by_group
 
     if not len(group):
         return 0
-    order = np.lexsort((offset, group))
-    bounds = np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
-    start = np.append(bounds, len(order)).astype(np.int64)
-    return total_length(union_by_group(start, offset[order], (offset + size)[order]))
+    bounds = np.flatnonzero(np.append(True, np.diff(group) != 0))
+    start = np.append(bounds, len(group)).astype(np.int64)
+    return total_length(union_by_group(start, offset, offset + size))

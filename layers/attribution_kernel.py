@@ -16,12 +16,12 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 @compiled
-def rows_by_key(key: Table, keys: int) -> tuple[Rows, Rows]:
+def rows_by_key(key: npt.NDArray[np.integer], keys: int) -> tuple[Rows, Rows]:
     """Sort rows by key, keeping their order within a key, in linear time.
 
     Parameters
     ----------
-    key : int32 (n,)
+    key : integer (n,)
         From 0 to ``keys - 1``; rows of a negative key are left out.
     keys : int
 

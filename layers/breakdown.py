@@ -13,6 +13,7 @@ from .attribution import call_ends
 from .calling_functions import CallingFunctions
 from .grouping import KEYS, Key, distinct_names, grouping
 from .metadata import OPERATION_RECORDS, MetadataEvents
+from .operations_view import view
 from .order import layer_rows
 from .sums import sums_by
 from .traffic import Traffic
@@ -114,7 +115,7 @@ def breakdown(
         raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, FUNCTION))}")
     definitions = traffic.definitions
     rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
-    operations = traffic.operations.take(rows)
+    operations = view(traffic.operations, rows)
     handle_file = definitions.handles.file[operations.handle]
     metadata_layer = layer_rows(definitions, traffic.layers, metadata.paradigm)
     shown = _selected_metadata(traffic, metadata) & (metadata_layer >= 0)

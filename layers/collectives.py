@@ -99,15 +99,18 @@ def distinct_pairs(
     Parameters
     ----------
     first : (n,)
-        From 0 on.
+        From 0 on; rows of something, so that a table over them fits into memory.
     second : (n,)
-        From −1 on.
+        From −1 on; as `first`.
     count : int
         Length of the result, or more if `first` needs it.
     """
+    from .attribution_kernel import rows_by_key
+    from .overlap_kernel import count_distinct
+
     width = int(second.max(initial=-1)) + 2
-    pairs = np.unique(first.astype(np.int64) * width + second + 1)
-    return np.bincount(pairs // width, minlength=count).astype(np.int64)
+    order, start = rows_by_key(first, max(count, int(first.max(initial=-1)) + 1))
+    return np.asarray(count_distinct(start, order, second, width), np.int64)
 
 
 def numbered_by_first(number: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

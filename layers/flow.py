@@ -47,9 +47,15 @@ class Flow(FlowCalls):
         places = (OperationClass.of(flags[self.upper_rows]), lower_class.astype(np.int64))
         return self._table("class", OperationClass.LABELS, places, below)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of ``pairs`` in ``compare --json``, without what the signals tell (lag, coherence)."""
-        return {
+    def to_dict(self, tables: bool = True) -> dict[str, Any]:
+        """Return the entry of ``pairs`` in ``compare --json``, without what the signals tell (lag, coherence).
+
+        Parameters
+        ----------
+        tables : bool
+            Whether to tell of request sizes, access patterns, ranks, files and classes of operations as well.
+        """
+        numbers: dict[str, Any] = {
             "upper": self.upper,
             "lower": self.lower,
             "adjacent": self.adjacent,
@@ -77,14 +83,19 @@ class Flow(FlowCalls):
             "opposite_bytes": self.against_bytes,
             "writers_upper": self.upper_shares.movers,
             "writers_lower": self.lower_shares.movers,
-            "shares_upper": self.upper_shares.to_dict(),
-            "shares_lower": self.lower_shares.to_dict(),
             "movers_beneath_call": self.movers.to_dict(),
             "concurrency_beneath_call": self.concurrency.to_dict(),
             "summed_s": self.upper_summed_s,
             "contained_s": self.contained_s,
             "exclusive_s": self.exclusive_s,
             "begin_lag_s": self.begin_lag.to_dict(),
+        }
+        if not tables:
+            return numbers
+        return {
+            **numbers,
+            "shares_upper": self.upper_shares.to_dict(),
+            "shares_lower": self.lower_shares.to_dict(),
             "request_flow": self.request_flow.to_dict(),
             "access_upper": self.upper_access.to_dict(),
             "access_lower": self.lower_access.to_dict(),

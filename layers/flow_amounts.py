@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from ..otf2io.row_lookup import column_at
 from .access import AccessPattern, access_pattern
+from .operations_view import view
 from .shares import Shares, shares
 from .statistics import total
 from .traffic import Traffic
@@ -148,7 +149,7 @@ class FlowAmounts:
         return total(self.traffic.moved[rows])
 
     def _access(self, rows: Rows, layer: str) -> AccessPattern:
-        operations = self.traffic.operations.take(rows)
+        operations = view(self.traffic.operations, rows)
         file = column_at(self.traffic.definitions.handles.file, operations.handle)
         return access_pattern(operations, file, absolute=self.traffic.absolute_offsets(layer))
 

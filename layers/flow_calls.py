@@ -9,6 +9,7 @@ import numpy.typing as npt
 from .collectives import distinct_pairs
 from .distribution import Distribution, distribution
 from .flow_amounts import FlowAmounts, Rows
+from .flow_collectives import FlowCollectives, flow_collectives
 from .request_flow import RequestFlow, request_flow
 from .statistics import total_length
 
@@ -39,7 +40,10 @@ class FlowCalls(FlowAmounts):
     @cached_property
     def units(self) -> npt.NDArray[np.int64]:
         """Number of the call of each upper operation, shared by the operations of a collective call, int64."""
-        return np.unique(self.traffic.calls.units()[self.upper_rows], return_inverse=True)[1].astype(np.int64)
+        call = self.traffic.calls.units()[self.upper_rows]
+        occurs = np.zeros(int(call.max(initial=-1)) + 1, np.bool_)
+        occurs[call] = True
+        return (np.cumsum(occurs) - 1)[call].astype(np.int64)
 
     @cached_property
     def fan_out_counts(self) -> npt.NDArray[np.int64]:
@@ -71,6 +75,11 @@ class FlowCalls(FlowAmounts):
         return request_flow(size[self._unit_of(self.beneath)], self.traffic.moved[self.beneath])
 
     @cached_property
+    def collectives(self) -> FlowCollectives:
+        """The collective calls of several ranks beneath which bytes moved."""
+        return flow_collectives(self.traffic, self.upper_rows, self.units, self.beneath, self._unit_of(self.beneath))
+
+    @cached_property
     def movers(self) -> Distribution:
         """Ranks that moved bytes in the lower layer beneath a call, over the calls beneath which any did."""
         rows = self.beneath[self.traffic.moved[self.beneath] > 0]
@@ -80,14 +89,19 @@ class FlowCalls(FlowAmounts):
     @cached_property
     def concurrency(self) -> Distribution:
         """Most lower operations of this direction under way at once beneath a call, over the calls that have any."""
+        from .attribution_kernel import rows_by_key
         from .overlap_kernel import most_at_once
 
         unit = self._unit_of(self.beneath)
         begin, end = self._clipped(self.beneath)
-        by_begin, by_end = np.lexsort((begin, unit)), np.lexsort((end, unit))
-        return distribution(most_at_once(_starts(unit[by_begin]), begin[by_begin], end[by_end]))
+        # Rows are in the order of begins; a sort that keeps it needs no second key.
+        by_begin, start = rows_by_key(unit, int(unit.max(initial=-1)) + 1)
+        by_time = np.argsort(end, kind="stable")
+        by_end = by_time[rows_by_key(unit[by_time], len(start) - 1)[0]]
+        counts = most_at_once(start, begin[by_begin], end[by_end])
+        return distribution(counts[np.diff(start) > 0])
 
-    @property
+    @cached_property
     def upper_summed_s(self) -> float:
         """Sum of the durations of the upper operations in s, as far as the window holds them."""
         begin, end = self._clipped(self.upper_rows)
@@ -116,9 +130,11 @@ class FlowCalls(FlowAmounts):
     def begin_lag(self) -> Distribution:
         """Time in s from the begin of an upper operation to that of the first lower one of this direction inside it."""
         above = self.ancestor[self.beneath]
-        first = np.unique(above, return_index=True)[1]
+        first = np.full(len(self.ancestor), -1, np.int64)
+        first[above[::-1]] = self.beneath[::-1]  # of several the one written last, which begins first
+        calls = np.flatnonzero(first >= 0)
         begin = self.traffic.operations.begin
-        lag = begin[self.beneath[first]] - begin[above[first]]
+        lag = begin[first[calls]] - begin[calls]
         return distribution(lag / self.traffic.window.ticks_per_second)
 
     def _inside(self, mask: npt.NDArray[np.bool_]) -> Rows:

@@ -14,6 +14,7 @@ from ..otf2io.records import IoMode
 from .file_rules import FileSelection
 from .lifetimes import Lifetimes, Origin, handle_lifetimes
 from .metadata import MetadataEvents
+from .operations_view import view
 from .order import layer_rows
 from .statistics import total
 from .tree import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
@@ -130,6 +131,12 @@ class HandleForest:
             raise SelectionError(f"no layer {layer!r} in this trace; there are {', '.join(self.layers) or 'none'}")
         return any_ancestor(self.parent, self.layer_row == self.layers.index(layer))
 
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` with the columns of `to_dict`, indexed by OTF2 handle id."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict()).set_index("id")
+
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph`` with an edge from each parent to its child; nodes are OTF2 handle ids.
 
@@ -225,7 +232,7 @@ def handle_forest(
     used = window.part(operations)
     defined = used.handle >= 0
     if not defined.all():
-        used = used.take(defined)
+        used = view(used, defined)
     moved = window.bytes_within(used)
     operation_counts = np.bincount(used.handle, minlength=count).astype(np.int64)
     read = _sum_by_handle(used.handle, moved, used.mode == IoMode.READ, count)

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from .operations_view import view
 from .order import layer_name
 from .statistics import total
 from .sums import sums_by
@@ -74,6 +75,8 @@ class HiddenTraffic:
 def hidden_traffic(traffic: Traffic) -> Iterator[HiddenTraffic]:
     """Give the hidden traffic of each layer and direction, highest layer first; only what moved bytes."""
     has_child = _calls_with_children(traffic)
+    above = traffic.at_handles(traffic.handle_higher)
+    above_layer = np.where(above >= 0, traffic.handle_layer[above], -1)
     for row, layer in enumerate(traffic.layers):
         for direction in ("read", "write"):
             shown = traffic.selected & (traffic.layer == row) & traffic.of_direction(direction)
@@ -81,8 +84,6 @@ def hidden_traffic(traffic: Traffic) -> Iterator[HiddenTraffic]:
             if not whole:
                 continue
             orphans = shown & (traffic.attribution.parent < 0) & ~traffic.own
-            above = traffic.at_handles(traffic.handle_higher)
-            above_layer = np.where(above >= 0, traffic.handle_layer[above], -1)
             for upper in np.unique(above_layer[orphans]).tolist():
                 rows = np.flatnonzero(orphans & (above_layer == upper))
                 found = _entry(traffic, rows, WITHOUT_PARENT, row, direction, traffic.layers[upper], whole)
@@ -107,7 +108,7 @@ def _entry(
     volume = total(traffic.moved[rows])
     if not volume:
         return None
-    operations = traffic.operations.take(rows)
+    operations = view(traffic.operations, rows)
     begin, end = traffic.times(rows)
     files = np.unique(traffic.definitions.handles.file[operations.handle])
     second = traffic.window.ticks_per_second

@@ -12,6 +12,7 @@ from ..otf2io.errors import SelectionError
 from ..otf2io.operations import Operations
 from ..otf2io.records import UNDEFINED_TIME, IoMode, Status
 from .metadata import MetadataEvents
+from .operations_view import view
 from .signal import StepSignal, level_signal
 from .statistics import LayerStatistics, layer_statistics, total, union_length
 from .tick_signal import step_signal_from_ticks
@@ -76,7 +77,7 @@ class Layer:
     @cached_property
     def operations(self) -> Operations:
         """The layer's operations, flushes among them."""
-        return self.trace_operations.take(self.rows)
+        return self.trace_operations if self._all_rows else view(self.trace_operations, self.rows)
 
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:
@@ -108,7 +109,7 @@ class Layer:
     def flush_busy_s(self) -> float:
         """Time in s in which at least one flush that ended was under way."""
         ended = self.operations.status != Status.NEVER_COMPLETED
-        flushes = self.operations.take((self.operations.mode == IoMode.FLUSH) & ended)
+        flushes = view(self.operations, (self.operations.mode == IoMode.FLUSH) & ended)
         return union_length(*self.tick_window.clipped(flushes)) / self.tick_window.ticks_per_second
 
     def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
@@ -131,12 +132,12 @@ class Layer:
         operations = self._chosen(direction, traffic)
         # The signal itself cuts what the window cuts, so it is given the whole bytes.
         moved = completed_bytes(operations)
-        rows = np.flatnonzero(moved > 0)
-        kept = operations.take(rows)
+        moving = moved > 0
+        kept = view(operations, moving)
         return step_signal_from_ticks(
             kept.begin,
             self.tick_window.ends(kept),
-            moved[rows],
+            moved[moving],
             self.tick_window.ticks_per_second,
             window=self.window,
             name=self._named(direction, traffic),
@@ -145,7 +146,7 @@ class Layer:
     def operation_rate(self, direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return operations per second; each that ended counts one, spread evenly from its begin to its end."""
         operations = self._chosen(direction, traffic)
-        ended = operations.take(operations.end != UNDEFINED_TIME)
+        ended = view(operations, operations.end != UNDEFINED_TIME)
         return step_signal_from_ticks(
             ended.begin,
             self.tick_window.ends(ended),
@@ -226,7 +227,7 @@ class Layer:
         mask = self._mask(direction, traffic)
         if quantity == "operations":
             mask = mask & (self.operations.end != UNDEFINED_TIME)
-        operations = self.operations.take(mask)
+        operations = view(self.operations, mask)
         if quantity == "bandwidth":
             return np.flatnonzero(mask), self.tick_window.bytes_within(operations)
         begin, end = self.tick_window.clipped(operations)
@@ -234,6 +235,16 @@ class Layer:
             return np.flatnonzero(mask), (end - begin) / self.tick_window.ticks_per_second
         length = self.tick_window.ends(operations) - operations.begin
         return np.flatnonzero(mask), np.where(length > 0, (end - begin) / np.maximum(length, 1), 1.0)
+
+    def rows_of(self, direction: str, traffic: str = "all") -> npt.NDArray[np.intp]:
+        """Return which operations of the trace are the layer's in a direction, intp, ascending.
+
+        Raises
+        ------
+        SelectionError
+            If there is no such direction or traffic.
+        """
+        return self.rows[self._mask(direction, traffic)]
 
     def by(self, key: str) -> "LayerParts":
         """Return the parts of the layer by file, file system, rank, node or handle.
@@ -280,13 +291,17 @@ class Layer:
         """
         chosen = np.flatnonzero(self._mask(direction, traffic))
         return layer_statistics(
-            self.operations.take(chosen),
+            view(self.operations, chosen),
             self.own[chosen],
             self.definitions.handles.file,
             self.tick_window,
             self.name,
             direction,
         )
+
+    @property
+    def _all_rows(self) -> bool:
+        return len(self.rows) == len(self.trace_operations)
 
     @property
     def _title(self) -> str:
@@ -298,7 +313,7 @@ class Layer:
 
     def _chosen(self, direction: str, traffic: str) -> Operations:
         """Return the operations of a direction and traffic."""
-        return self.operations.take(self._mask(direction, traffic))
+        return view(self.operations, self._mask(direction, traffic))
 
     def _check_quantity(self, quantity: str, direction: str, traffic: str) -> None:
         if quantity not in QUANTITIES:
@@ -312,8 +327,9 @@ class Layer:
             raise SelectionError(f"no direction {direction!r}; there are {', '.join(DIRECTIONS)}")
         if traffic not in TRAFFIC:
             raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
-        modes = [IoMode.READ, IoMode.WRITE] if direction == "total" else [IoMode[direction.upper()]]
-        mask = np.isin(self.operations.mode, np.array(modes, np.uint8))
+        mask = np.zeros(len(self.rows), np.bool_)
+        for way in ("read", "write") if direction == "total" else (direction,):
+            mask |= self.operations.mode == IoMode[way.upper()]
         if traffic == "own":
             return mask & self.own
         if traffic == "inherited":

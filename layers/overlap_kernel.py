@@ -40,6 +40,35 @@ def union_by_group(start: Ticks, begin: Ticks, end: Ticks) -> Ticks:
 
 
 @compiled
+def count_distinct(start: Ticks, order: Ticks, value: npt.NDArray[np.integer], values: int) -> Ticks:
+    """Return the number of distinct values of each group.
+
+    Parameters
+    ----------
+    start : int64 (groups+1,)
+        Where the rows of each group begin in `order`.
+    order : int64 (n,)
+        Rows in `value`.
+    value : integer (n,)
+        From −1 to ``values - 2``.
+    values : int
+
+    Returns
+    -------
+    int64 (groups,)
+    """
+    counts = np.zeros(start.size - 1, np.int64)
+    seen_in = np.full(values, -1, np.int64)
+    for group in range(start.size - 1):
+        for place in range(start[group], start[group + 1]):
+            found = value[order[place]] + 1
+            if seen_in[found] != group:
+                seen_in[found] = group
+                counts[group] += 1
+    return counts
+
+
+@compiled
 def most_at_once(start: Ticks, begin: Ticks, end: Ticks) -> Ticks:
     """Return the largest number of intervals of each group that are open at one time.
 

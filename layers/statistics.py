@@ -11,6 +11,7 @@ from ..otf2io.definitions import Definitions
 from ..otf2io.operations import Operations
 from ..otf2io.records import UNDEFINED_UINT64, Status
 from .file_rules import FileSelection
+from .operations_view import view
 from .window import Amounts, TickWindow
 
 
@@ -127,7 +128,7 @@ def layer_statistics(
     layer, direction : str
         Names for the result.
     """
-    begin, end = window.clipped(operations.take(operations.status != Status.NEVER_COMPLETED))
+    begin, end = window.clipped(view(operations, operations.status != Status.NEVER_COMPLETED))
     moved = window.bytes_within(operations)
     handles = np.unique(operations.handle)
     files = np.unique(file[handles])
@@ -159,7 +160,7 @@ def set_aside_statistics(
     defined = operations.handle >= 0
     reason[defined] = selection.handle_reason[operations.handle[defined]]
     rows = np.flatnonzero((reason >= 0) & window.overlaps(operations))
-    aside, reason = operations.take(rows), reason[rows]
+    aside, reason = view(operations, rows), reason[rows]
     files = np.unique(definitions.handles.file[aside.handle[aside.handle >= 0]])
     counts = np.bincount(reason, minlength=len(selection.reasons))
     return SetAside(len(aside), total(window.bytes_within(aside)), int((files >= 0).sum()), selection.named(counts))
@@ -179,9 +180,11 @@ def union_length(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> in
     """Return the length of the union of the intervals [begin, end], in any order; O(n log n)."""
     if not len(begin):
         return 0
-    order = np.argsort(begin)
-    start = begin[order]
-    reached = np.maximum.accumulate(end[order])
+    if (begin[1:] < begin[:-1]).any():
+        order = np.argsort(begin)
+        begin, end = begin[order], end[order]
+    start = begin
+    reached = np.maximum.accumulate(end)
     # What an interval adds lies behind all that earlier ones have reached.
     fresh = np.maximum(start[1:], reached[:-1])
     return int(reached[0] - start[0]) + total_length(np.maximum(reached[1:] - fresh, 0))

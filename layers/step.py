@@ -218,6 +218,25 @@ class StepSignal:
         table.attrs = {"name": self.name, "unit": self.unit}
         return table.reset_index(drop=True)
 
+    def to_xarray(self) -> Any:
+        """Return an ``xarray.Dataset`` on ``time`` (breakpoints, s), with CF attributes; needs xarray.
+
+        ``rate`` holds from its time on until the next one and ends with a missing value; ``volume`` is cumulative and
+        counts an impulse from its time on.
+        """
+        import xarray
+
+        time = ("time", self.times, {"units": "s", "long_name": "time from the trace's start"})
+        rate = {"units": self.unit, "long_name": self.name or "rate", "cell_methods": "time: point"}
+        volume = {"units": f"{self.unit} s", "long_name": "volume from the window's start"}
+        return xarray.Dataset(
+            {
+                "rate": ("time", np.append(self.values, np.nan), rate),
+                "volume": ("time", self.cumulative, volume),
+            },
+            coords={"time": time},
+        )
+
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the steps, and a tick at the bottom for each impulse; needs matplotlib.
 

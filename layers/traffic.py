@@ -14,6 +14,7 @@ from .attribution import Attribution
 from .collectives import CollectiveCalls, collective_calls
 from .file_rules import FileSelection
 from .forest import higher_ancestors
+from .operations_view import view
 from .order import layer_name, layer_rows
 from .sums import zeros_like_amounts
 from .tree import nearest_marked, sound_parents
@@ -66,7 +67,7 @@ class Traffic:
         """Bytes that each operation moved within the window, (n,)."""
         if self.within.all():
             return self.window.bytes_within(self.operations)
-        part = self.window.bytes_within(self.operations.take(self.within))
+        part = self.window.bytes_within(view(self.operations, self.within))
         amounts = zeros_like_amounts(part, len(self.operations))
         amounts[self.within] = part
         return amounts
@@ -104,7 +105,7 @@ class Traffic:
 
         All of them overlap the window. One that never ended takes no time.
         """
-        operations = self.operations.take(np.asarray(rows, np.intp))
+        operations = view(self.operations, np.asarray(rows, np.intp))
         begin, end = self.window.clipped(operations)
         return begin, np.where(operations.status == Status.NEVER_COMPLETED, begin, end)
 
@@ -136,7 +137,10 @@ class Traffic:
         modes = {"read": [IoMode.READ], "write": [IoMode.WRITE], "total": [IoMode.READ, IoMode.WRITE]}
         if direction not in modes:
             raise SelectionError(f"no direction {direction!r}; there are read, write, total")
-        return np.isin(self.operations.mode, np.array(modes[direction], np.uint8))
+        found = np.zeros(len(self.operations), np.bool_)
+        for mode in modes[direction]:
+            found |= self.operations.mode == mode
+        return found
 
     def at_handles(self, column: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Return a column over handles as one over operations, −1 where the handle is undefined."""

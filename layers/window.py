@@ -11,6 +11,7 @@ from ..otf2io.definitions import Clock
 from ..otf2io.errors import SelectionError
 from ..otf2io.operations import Operations
 from ..otf2io.records import UNDEFINED_TIME, UNDEFINED_UINT64, Status
+from .operations_view import view
 
 Ticks = npt.NDArray[np.int64]
 Amounts = npt.NDArray[np.uint64] | npt.NDArray[np.float64]
@@ -53,6 +54,9 @@ class TickWindow:
 
         One that the trace does not end lasts until the window's end.
         """
+        if not (operations.end < operations.begin).any():
+            return operations.end
+        # The undefined time is the least of all.
         end = np.where(operations.end == UNDEFINED_TIME, self.end, operations.end)
         return np.maximum(end, operations.begin)
 
@@ -65,11 +69,19 @@ class TickWindow:
     def part(self, operations: Operations) -> Operations:
         """Return the operations that overlap the window; without a copy where all do."""
         mask = self.overlaps(operations)
-        return operations if mask.all() else operations.take(mask)
+        return view(operations, mask)
 
     def clipped(self, operations: Operations) -> tuple[Ticks, Ticks]:
-        """Return begin and end of the part of each operation in the window; all of them overlap it."""
-        return np.maximum(operations.begin, self.start), np.minimum(self.ends(operations), self.end)
+        """Return begin and end of the part of each operation in the window; all of them overlap it.
+
+        They may be columns of the operations and are not to be written to.
+        """
+        begin, end = operations.begin, self.ends(operations)
+        if begin.min(initial=self.start) < self.start:
+            begin = np.maximum(begin, self.start)
+        if end.max(initial=self.end) > self.end:
+            end = np.minimum(end, self.end)
+        return begin, end
 
     def bytes_within(self, operations: Operations) -> Amounts:
         """Return the bytes that each operation moved within the window, all of them overlapping it, evenly over time.

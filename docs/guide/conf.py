@@ -32,5 +32,5 @@ napoleon_use_rtype = False
 generated = Path(__file__).parent / "generated"
 generated.mkdir(exist_ok=True)
 for name in COMMANDS:
-    shown = CliRunner().invoke(group, [name, "--help"], prog_name="iostrata", terminal_width=88)
+    shown = CliRunner().invoke(group, [name, "--help"], prog_name="iostrata", terminal_width=80)
     (generated / f"{name}.txt").write_text(shown.output, encoding="utf-8")

@@ -6,9 +6,12 @@ from typing import Any
 from ...analysis.results import plain
 from ...layers.layer import Layer
 from ...layers.trace import Trace
+from ..comparison import Comparison
+from ..comparison_document import pair_entries
 from ..documents import layers_document, periods_document
 from ..layer_periods import LayerPeriod
 from ..summary import start_time
+from .collective_calls import collective_calls
 from .curves import curve, phase_strip
 from .definitions import DEFINITIONS
 from .handle_tree import handle_tree
@@ -23,7 +26,6 @@ from .timeline import timeline
 
 Document = dict[str, Any]
 
-_NOT_DRAWN = ("by_file", "by_class", "request_flow", "access_upper", "access_lower", "shares_upper", "shares_lower")
 _LISTS_OF_PERIODS = ("phases", "regimes", "periods")
 
 
@@ -31,7 +33,7 @@ def report_contents(
     trace: Trace,
     layers: Sequence[Layer],
     periods: Sequence[LayerPeriod],
-    comparison: Document | None = None,
+    comparison: Comparison | None = None,
     limits: Limits | None = None,
 ) -> Document:
     """Return the document that the page holds.
@@ -43,8 +45,8 @@ def report_contents(
         Those that the report is about.
     periods : sequence of LayerPeriod
         Of these layers.
-    comparison : dict, optional
-        Document of ``iostrata compare --json``.
+    comparison : Comparison, optional
+        Of these layers.
     limits : Limits, optional
 
     Returns
@@ -63,12 +65,13 @@ def report_contents(
     curves = [(period.layer, period.direction or "total") for period in shown]
     layer_names = tuple(dict.fromkeys(name for name, _ in curves)) or tuple(layer.name for layer in layers)[:1]
     whole = layers_document(trace, layers)
+    compared = None if comparison is None else _comparison_document(comparison)
     content = {
-        "headline": headline(whole, periods, comparison),
+        "headline": headline(whole, periods, compared),
         "program": _program(trace),
         "layers": _shorter_lists(whole, limits, cut),
         "periods": _shorter_periods(periods_document(trace, shown), limits, cut),
-        "compare": None if comparison is None else _shorter_comparison(comparison, limits, cut),
+        "compare": None if compared is None else _shorter_comparison(compared, limits, cut),
         "curves": [
             {
                 "layer": period.layer,
@@ -79,6 +82,7 @@ def report_contents(
             for period in shown
         ],
         "spectra": [found for period in shown if (found := spectrum_curve(period, limits.lines)) is not None],
+        "collectives": [] if comparison is None else collective_calls(comparison.flows, limits),
         "sizes": [size_histogram(trace.layers[name], direction) for name, direction in curves],
         "heat": heat_maps(trace, curves, limits),
         "timeline": timeline(trace, layer_names, names, limits),
@@ -127,17 +131,23 @@ def _shorter_periods(document: Document, limits: Limits, cut: dict[str, int]) ->
     return {**document, "layers": entries, "damage": damage}
 
 
+def _comparison_document(comparison: Comparison) -> Document:
+    """Return what the page shows of the document of ``iostrata compare``."""
+    return {
+        "pairs": pair_entries(comparison, tables=False),
+        "hidden": [one.to_dict() for one in comparison.hidden],
+        "findings": [one.to_dict() for one in comparison.findings],
+    }
+
+
 def _shorter_comparison(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
     """Return what the page shows of a comparison: pairs, hidden traffic and findings, their lists not too long."""
     shorter: Document = {}
     for name in ("pairs", "hidden", "findings"):
-        entries = document.get(name, [])
+        entries = document[name]
         if len(entries) > limits.pairs:
             cut[name] = len(entries)
         shorter[name] = [_short(entry, limits.pairs) for entry in entries[: limits.pairs]]
-    for pair in shorter["pairs"]:
-        for name in _NOT_DRAWN:
-            pair.pop(name, None)
     return shorter
 
 

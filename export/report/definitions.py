@@ -42,6 +42,15 @@ DEFINITIONS: Final = {
     "fan_out": "Operations of the lower layer beneath one call of the upper layer, on average.",
     "writers": "Ranks that moved bytes.",
     "movers": "Ranks of the lower layer that moved bytes beneath one call of the upper layer: mean, smallest, largest.",
+    "participants": "Distinct ranks that make one collective call.",
+    "collective_calls": "Collective calls of two ranks or more beneath which bytes moved; a call of all its ranks "
+    "counts once.",
+    "alone_calls": "Share of the calls of which a single rank does all the transfer below.",
+    "regime_confidence": "How sure the method is of the period in this stretch by itself, from 0 to 1.",
+    "modulation": "Amplitude at the period of the upper layer over the mean rate: 0 is flat, 2 is all bytes in "
+    "instants.",
+    "stretches": "Parts of the run between the edges of the regimes of either layer, with the periods there and how "
+    "they relate.",
     "verdict": "What became of the upper layer's period below: the same, a harmonic, split, smeared, or absent.",
     "lag_s": "How much later the lower layer moves its bytes; positive: it follows.",
     "coherence": "How well the signals of two layers agree at the upper layer's period, from 0 to 1.",

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.layer import Layer
+from ...layers.operations_view import view
 from ...layers.trace import Trace
 from ...otf2io.records import IoMode
 from .limits import Limits
@@ -57,7 +58,7 @@ def volume_grid(
 
     window = layer.tick_window
     operations = layer.operations
-    chosen = operations.take(operations.mode == IoMode[direction.upper()])
+    chosen = view(operations, operations.mode == IoMode[direction.upper()])
     begin, end = window.clipped(chosen)
     row = np.where(chosen.process >= 0, row_of_process[chosen.process], -1)
     amount = window.bytes_within(chosen).astype(np.float64)

@@ -37,6 +37,8 @@ class Limits:
         Damaged locations listed.
     nodes : int
         Nodes of the system tree listed.
+    calls : int
+        Collective calls drawn a pair of layers and direction; of more, neighbours are drawn as one.
     pairs : int
         Pairs of layers, and entries of any list that the comparison of layers holds.
     """
@@ -56,6 +58,7 @@ class Limits:
     characters: int = 300
     locations: int = 200
     nodes: int = 300
+    calls: int = 2000
     pairs: int = 200
 
     def halved(self) -> "Limits":

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...layers.operations_view import view
 from ...layers.trace import Trace
 from ...otf2io.records import PROCESS, IoMode
 from .packing import Names
@@ -23,7 +24,7 @@ def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most
     columns = []
     for name, direction in curves:
         layer = trace.layers[name]
-        operations = layer.operations.take(layer.operations.mode == IoMode[direction.upper()])
+        operations = view(layer.operations, layer.operations.mode == IoMode[direction.upper()])
         node = np.where(operations.process >= 0, groups.node[operations.process], -1)
         moved = layer.tick_window.bytes_within(operations)
         totals = np.zeros(len(tree.id), moved.dtype)

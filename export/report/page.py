@@ -13,7 +13,9 @@ SCRIPTS: Final = (
     "columns.js",
     "elements.js",
     "canvas.js",
+    "hints.js",
     "view.js",
+    "plot.js",
     "bandwidth.js",
     "spectra.js",
     "flow.js",
@@ -22,6 +24,8 @@ SCRIPTS: Final = (
     "histograms.js",
     "handles.js",
     "tables.js",
+    "collectives.js",
+    "periods.js",
     "main.js",
 )
 """Parts of the page's code in the order in which they need each other."""

@@ -1,13 +1,14 @@
 """The I/O timeline of the page: what each rank did with each file of a layer."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from ...layers.trace import Trace
 from ...layers.window import Ticks, TickWindow
-from ..marks import KINDS, Marks, all_marks, merged_marks
+from ..marks import KINDS, all_marks, merged_marks
 from .limits import Limits
 from .packing import Names, packed
 
@@ -27,10 +28,11 @@ def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits
     place = np.array([layers.index(name) if name in layers else -1 for name in forest.layers] + [-1], np.int64)
     layer = place[forest.layer_row]
     shown = (layer >= 0) & trace.selection.selected
-    files, processes = len(definitions.files.id) + 1, len(definitions.groups.id) + 1
-    marks = all_marks(trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64))
-    of_file, process = np.divmod(marks.row, processes)
-    rank = np.append(-1, definitions.groups.rank)[process].astype(np.int64)
+    files = len(definitions.files.id) + 1
+    marks, of_file, process = all_marks(
+        trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
+    )
+    rank = np.append(definitions.groups.rank, -1)[process].astype(np.int64)
     ranks = np.unique(rank)
     most_of_a_layer = max(1, limits.rows // max(1, len(layers)))
     together = 1
@@ -39,10 +41,12 @@ def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits
     if not by_file:
         together = -(-len(ranks) // most_of_a_layer)
         key = of_file // files * files * len(ranks) + np.searchsorted(ranks, rank) // together
-    keys, row = np.unique(key, return_inverse=True)
-    marks = Marks(row.astype(np.int64), marks.kind, marks.start, marks.end, marks.count, marks.bytes)
-    volume = np.bincount(row, weights=marks.bytes, minlength=len(keys))
-    operations = np.bincount(row, weights=marks.count * np.isin(marks.kind, _OPERATIONS), minlength=len(keys))
+    keys, row_of = np.unique(key, return_inverse=True)
+    marks = replace(marks, row=row_of.astype(np.int32)[marks.row])
+    volume = np.bincount(marks.row, weights=marks.bytes, minlength=len(keys))
+    transfers = np.zeros(len(KINDS), np.bool_)
+    transfers[list(_OPERATIONS)] = True
+    operations = np.bincount(marks.row[transfers[marks.kind]], minlength=len(keys))
     merged, gap = merged_marks(marks, limits.marks)
 
     labels = file_labels(trace)

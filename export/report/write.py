@@ -10,7 +10,6 @@ from ...analysis.registry import DEFAULT_METHOD
 from ...layers.trace import Trace
 from ..atomic import atomic_file
 from ..comparison import compare_layers
-from ..comparison_document import comparison_document
 from ..layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
 from .contents import report_contents
 from .limits import Limits
@@ -94,7 +93,7 @@ def write_report(
         if progress is not None:
             progress(done, len(chosen))
         periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
-    comparison = comparison_document(compare_layers(trace, names, DIRECTIONS, method, fs))
+    comparison = compare_layers(trace, names, DIRECTIONS, method, fs, known=periods)
     title = f"iostrata: {trace.path.parent.name or trace.path.name}"
     limits = Limits()
     with atomic_file(path) as temporary:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -16,9 +15,12 @@ from ...layers.time_split import TimeSplit
 from ..comparison import Comparison
 from .names import printable
 from .notes import print_damage, print_heading
+from .paragraph import print_paragraph
 from .units import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 
 _ROOMY: Final = 120
+_ROOM_FOR_INTERVALS: Final = 100
+_FAR: Final = "⇢"
 _STYLES: Final = {"critical": "bold red", "warning": "bold yellow", "info": "bold"}
 
 
@@ -35,7 +37,9 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
         console.print(_pairs(flows, console.width >= _ROOMY))
         console.print()
         text = "by descent: through handles below the upper layer's; inside: within its operations"
-        console.print(Text(text, style="dim"))
+        if not all(flow.adjacent for flow in flows):
+            text += f"; {_FAR}: with other layers in between"
+        print_paragraph(text, console, "dim", indent=0)
         _print_periods(comparison, console)
     else:
         console.print("No layer has operations on the selected files below those of another.")
@@ -47,8 +51,8 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
 def _print_findings(findings: Iterable[Finding], console: Console) -> None:
     for one in findings:
         console.print(Text.assemble((one.severity, _STYLES[one.severity]), "  ", (one.id, "bold")))
-        console.print(Padding(Text(printable(one.text)), (0, 0, 0, 2), expand=False))
-        console.print(Padding(Text(printable(one.advice), style="dim"), (0, 0, 0, 2), expand=False))
+        print_paragraph(printable(one.text), console)
+        print_paragraph(printable(one.advice), console, "dim")
 
 
 def _pairs(flows: Iterable[Flow], roomy: bool) -> Table:
@@ -62,9 +66,13 @@ def _pairs(flows: Iterable[Flow], roomy: bool) -> Table:
     for title in titles:
         table.add_column(title, justify="right", no_wrap=True)
     for flow in flows:
-        name = Text(f"{printable(flow.upper)} → {printable(flow.lower)}", style="bold" if flow.adjacent else "")
-        table.add_row(name, flow.direction, *(_roomy_cells(flow) if roomy else _cells(flow)))
+        table.add_row(_named(flow), flow.direction, *(_roomy_cells(flow) if roomy else _cells(flow)))
     return table
+
+
+def _named(flow: Flow) -> Text:
+    arrow, style = ("→", "bold") if flow.adjacent else (_FAR, "")
+    return Text(f"{printable(flow.upper)} {arrow} {printable(flow.lower)}", style=style)
 
 
 def _cells(flow: Flow) -> list[str]:
@@ -117,14 +125,16 @@ def _print_periods(comparison: Comparison, console: Console) -> None:
     for title in ("lag", "coherence"):
         table.add_column(title, justify="right", no_wrap=True)
     for flow, found in shown:
-        name = Text(f"{printable(flow.upper)} → {printable(flow.lower)}", style="bold" if flow.adjacent else "")
-        table.add_row(name, flow.direction, *_period_cells(found))
+        table.add_row(_named(flow), flow.direction, *_period_cells(found, console.width >= _ROOM_FOR_INTERVALS))
     console.print(table)
 
 
-def _period_cells(found: PeriodComparison) -> list[str]:
+def _period_cells(found: PeriodComparison, intervals: bool) -> list[str]:
+    """Return the cells of a pair; without room for intervals, which `periods` tells, the periods alone."""
     values = [
-        interval_text(result.period, result.period_interval) if result and result.period is not None else "–"
+        interval_text(result.period, result.period_interval if intervals else None)
+        if result and result.period is not None
+        else "–"
         for result in (found.upper, found.lower)
     ]
     coherence = found.coherence
@@ -143,7 +153,7 @@ def _print_times(times: Iterable[TimeSplit], console: Console) -> None:
         parts = [f"{printable(name)} {share_text(spent, one.summed_s)}" for name, spent in one.spent_s.items() if spent]
         line = Text.assemble((f"{printable(one.layer)} {one.direction}", "bold"), f" {seconds_text(one.summed_s)}: ")
         line.append(", ".join(parts))
-        console.print(Padding(line, (0, 0, 0, 2), expand=False))
+        print_paragraph(line, console)
 
 
 def _print_hidden(hidden: Iterable[HiddenTraffic], console: Console) -> None:
@@ -157,5 +167,4 @@ def _print_hidden(hidden: Iterable[HiddenTraffic], console: Console) -> None:
             text = f"{one.layer}: {what} inside no operation of {one.other}"
         else:
             text = f"{one.layer}: {what} with nothing of a lower layer inside"
-        line = Text(f"{printable(text)}; {CAUSES[one.cause]}")
-        console.print(Padding(line, (0, 0, 0, 2), expand=False))
+        print_paragraph(f"{printable(text)}; {CAUSES[one.cause]}", console)

@@ -17,6 +17,8 @@ from .units import bytes_text, count_text, counted
 _ROOMY: Final = 100
 """Columns from which on the table has room for more than the essentials."""
 _NARROWEST_NAME: Final = 20
+_WIDEST_PIPED_NAME: Final = 120
+"""A longer name in a pipe stays whole and moves the numbers of its own line only."""
 _DEEPEST: Final = 12
 """Levels that are indented; a broken trace can chain its handles up without end."""
 
@@ -61,10 +63,12 @@ def _tree(roots: list[HandleGroup], console: Console) -> Iterator[Text]:
     labels = [_label(group, prefix, room) for group, prefix, _ in rows]
     title = Text("layer and file")
     name_width = max(label.cell_len for label in (title, *labels))
-    if room is not None:
-        name_width = min(name_width, room)
+    name_width = min(name_width, _WIDEST_PIPED_NAME if room is None else room)
     for label, numbers in ((title, titles), *zip(labels, (numbers for _, _, numbers in rows), strict=True)):
-        label.truncate(name_width, overflow="ellipsis", pad=True)
+        if room is None:
+            label.pad_right(max(0, name_width - label.cell_len))
+        else:
+            label.truncate(name_width, overflow="ellipsis", pad=True)
         for number, width in zip(numbers, widths, strict=True):
             label.append(f"{gap}{number:>{width}}")
         yield label

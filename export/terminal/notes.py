@@ -9,6 +9,7 @@ from rich.text import Text
 from ...layers.protocols import AnyTrace
 from ...otf2io.damage import DamageReport
 from .names import printable
+from .paragraph import print_paragraph
 from .units import bytes_text, count_text, counted, seconds_text
 
 _LOCATIONS_SHOWN = 8
@@ -24,7 +25,7 @@ def print_heading(trace: AnyTrace, console: Console) -> None:
         facts.append(f"window {start:.6g} … {end:.6g} s")
     if trace.files != "application":
         facts.append(f"files {printable(trace.files)}")
-    console.print(Text(", ".join(facts)))
+    print_paragraph(", ".join(facts), console, indent=0)
     console.print()
 
 
@@ -35,7 +36,7 @@ def print_set_aside(trace: AnyTrace, console: Console) -> None:
         return
     total = f"{counted(aside.operations, 'operation')} with {bytes_text(aside.bytes)} on {counted(aside.files, 'file')}"
     hint = "; --files all counts them" if trace.files == "application" else ""
-    console.print(Text(f"Set aside: {total}{hint}"))
+    print_paragraph(f"Set aside: {total}{hint}", console, indent=0)
     print_counts(aside.reasons, console)
 
 
@@ -57,7 +58,8 @@ def print_damage(report: DamageReport, console: Console) -> None:
     """
     for damage in report.locations[:_LOCATIONS_SHOWN]:
         read = f"{count_text(damage.events_read)} of {counted(damage.events_expected, 'event')} read"
-        console.print(Text(f"Damaged location {damage.location}: {read}; {printable(damage.reason)}", style="red"))
+        text = f"Damaged location {damage.location}: {read}; {printable(damage.reason)}"
+        print_paragraph(text, console, "red", indent=0)
     hidden = len(report.locations) - _LOCATIONS_SHOWN
     if hidden > 0:
         console.print(Text(f"and {counted(hidden, 'further damaged location')}; --json names them all", style="red"))

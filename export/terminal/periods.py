@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from ...analysis.results import PeriodResult
@@ -19,8 +18,9 @@ from .curve import area_rows, axis_row, interval_row, points_per_column, tick_ro
 from .fits import fit_lines
 from .names import printable, shortened
 from .notes import print_damage, print_heading, print_set_aside
+from .paragraph import print_paragraph
 from .quantities import QuantityWords, words
-from .units import bytes_text, counted, frequency_text, interval_text, seconds_text, share_text
+from .units import bytes_text, counted, frequency_text, interval_text, percent_text, seconds_text, share_text
 
 if TYPE_CHECKING:
     from ..period_figure import WrittenFigure
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _HEIGHT: Final = 4
 _PART_HEIGHT: Final = 2
 _PARTS: Final = {"file": "file", "filesystem": "file system", "rank": "rank", "node": "node", "handle": "handle"}
-_INDENT: Final = (0, 0, 0, 2)
 _GUTTER: Final = 11
 """Columns of the labels left of a curve."""
 _CLOSEST_TICKS: Final = 3
@@ -105,7 +104,7 @@ def _print_block(period: LayerPeriod, console: Console) -> None:
     # Many parts follow one another, so each says the verdict only.
     details = _details(period) if period.by is None else _fit(period)
     for line in (_verdict(result), *(Text(detail, style="dim") for detail in details)):
-        console.print(Padding(line, _INDENT, expand=False))
+        print_paragraph(line, console)
 
 
 def _curve(
@@ -170,7 +169,7 @@ def _details(period: LayerPeriod) -> Iterator[str]:
         if result.recurrence is not None:
             text += f", one every {seconds_text(result.recurrence)} on average"
             if result.jitter is not None:
-                text += f", jitter {100 * result.jitter:.3g} %"
+                text += f", jitter {percent_text(result.jitter)}"
         yield text
     for other in result.periods[1:]:
         value = interval_text(other.period, other.period_interval)
@@ -200,7 +199,7 @@ def _details(period: LayerPeriod) -> Iterator[str]:
         chosen = " (automatic)" if sampling.automatic else ""
         text = f"method {result.method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
         if sampling.abstraction_error is not None:
-            text += f", abstraction error {100 * sampling.abstraction_error:.3g} % of the {of.noun}"
+            text += f", abstraction error {percent_text(sampling.abstraction_error)} of the {of.noun}"
         yield text
     else:
         yield f"method {result.method}, on the exact signal"

@@ -58,15 +58,29 @@ def interval_text(value: float, interval: tuple[float, float] | None) -> str:
 
     >>> interval_text(0.4012, (0.392, 0.409))
     '0.401 s (0.392 … 0.409 s)'
+
+    A width that is rounding and no more counts as none:
+
+    >>> interval_text(0.01, (0.01, 0.01 + 1e-17))
+    '10.000 ms (10.000 … 10.000 ms)'
     """
     if interval is None:
         return seconds_text(value)
     low, high = interval
     unit, factor = ("s", 1.0) if value >= 0.0999 else ("ms", 1e3) if value >= 0.9995e-3 else ("µs", 1e6)
     width = (high - low) * factor
-    digits = 3 if width <= 0 else min(6, max(0, 1 - math.floor(math.log10(width))))
+    digits = 3 if width <= 1e-12 * value * factor else min(6, max(0, 1 - math.floor(math.log10(width))))
     middle, low_text, high_text = (f"{number * factor:,.{digits}f}" for number in (value, low, high))
     return f"{middle} {unit} ({low_text} … {high_text} {unit})"
+
+
+def percent_text(share: float) -> str:
+    """Return a share in percent with up to three digits.
+
+    >>> percent_text(0.012), percent_text(0.755), percent_text(4.7e-16), percent_text(0)
+    ('1.2 %', '75.5 %', '<0.01 %', '0 %')
+    """
+    return "<0.01 %" if 0 < share < 1e-4 else f"{100 * share:.3g} %"
 
 
 def count_text(count: int) -> str:

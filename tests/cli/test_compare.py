@@ -70,7 +70,7 @@ def test_layers_directions_and_windows(document, fixtures):
 def test_the_view_says_the_same(run, fixtures):
     done = run("compare", fixtures / "ncckpt4", PYTHONIOENCODING="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("netCDF → POSIX") and " 168 MB " in line)
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("netCDF ⇢ POSIX") and " 168 MB " in line)
     assert "2.00" in line
     assert "rank 0: 100 %" in line
     assert "fill-values" in done.stdout

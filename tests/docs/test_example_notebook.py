@@ -38,5 +38,7 @@ def test_the_example_runs_and_shows_something(tmp_path, monkeypatch):
     text = " ".join(str(output) for output in shown)
     assert "83.9 MB before, 83.9 MB in the checkpoints" in text
     assert "netCDF: 0.4" in text or "netCDF: 0.39" in text
+    assert "42 collective calls of 4 ranks, by 1 of them" in text
+    assert "fill-values" in text
     assert "report.html" in text
     assert "Traceback" not in text

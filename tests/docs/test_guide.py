@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import iostrata
@@ -48,3 +48,15 @@ def test_the_guide_is_built_without_a_warning(tmp_path):
     assert "--traffic" in page
     for picture in re.findall(r'src="(_images/[^"]+)"', (built / "report.html").read_text()):
         assert (built / picture).stat().st_size > 10_000
+
+
+def test_the_examples_are_what_the_commands_print():
+    spec = spec_from_file_location("guide_examples", ROOT / "docs" / "examples.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    shown = (GUIDE / "commands.rst").read_text()
+    for name, text in module.examples().items():
+        assert (GUIDE / "examples" / f"{name}.txt").read_text(encoding="utf-8") == text, "run docs/examples.py"
+        assert f"literalinclude:: examples/{name}.txt" in shown

@@ -10,6 +10,7 @@ from iostrata.export.terminal.units import (
     counted,
     frequency_text,
     interval_text,
+    percent_text,
     rate_text,
     seconds_text,
     share_text,
@@ -81,3 +82,8 @@ def test_the_ends_of_an_interval_are_told_apart_from_its_middle(value, spread):
 def test_a_part_is_neither_nothing_nor_everything(part):
     text = share_text(part, 1)
     assert text not in ("0 %", "100 %")
+
+
+def test_rounding_is_no_jitter_and_no_width():
+    assert percent_text(4.74e-16) == "<0.01 %"
+    assert interval_text(0.01, (0.01, 0.01 + 2e-18)) == "10.000 ms (10.000 … 10.000 ms)"

@@ -14,7 +14,8 @@ import pytest
 from iostrata.export.hdf5 import write_hdf5
 from iostrata.layers import binned_trace
 from iostrata.layers.binned_trace import BinnedTrace, read_binned_trace
-from iostrata.layers.trace import Trace, open_trace
+from iostrata.layers.opening import open_trace
+from iostrata.layers.trace import Trace
 from iostrata.otf2io import archive as archive_module
 from iostrata.otf2io.errors import IostrataError, SelectionError
 

@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-from iostrata.layers.collectives import COMM_SELF, collective_calls, numbered, positions
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata.layers.collectives import COMM_SELF, collective_calls, distinct_pairs, numbered, positions
 from iostrata.otf2io.definitions import Communicator, Group
 from iostrata.otf2io.records import UNDEFINED_UINT32, IoFlag
 
@@ -68,3 +70,11 @@ def test_numbers_and_positions():
     found = numbered(first, second)
     assert found[0] == found[3]
     assert len(set(found.tolist())) == 3
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 5)), max_size=60), st.integers(0, 12))
+def test_distinct_pairs_are_those_of_sets(pairs, count):
+    first, second = (np.array([pair[place] for pair in pairs], np.int64) for place in (0, 1))
+    found = distinct_pairs(first, second, count)
+    length = max(count, max((pair[0] for pair in pairs), default=-1) + 1)
+    assert found.tolist() == [len({other for one, other in pairs if one == group}) for group in range(length)]

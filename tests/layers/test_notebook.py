@@ -120,3 +120,19 @@ def test_a_flow_shows_what_became_of_the_bytes(trace, figure):
     widths = [bar.get_width() for bar in ax.patches]
     assert widths == [flow.upper_bytes, flow.lower_bytes - flow.hidden_bytes, flow.hidden_bytes]
     assert ax.yaxis_inverted()
+
+
+def test_signals_spectra_and_handles_have_arrays_and_tables(trace):
+    signal = trace.layers["MPI-IO"].bandwidth("write")
+    steps = signal.to_xarray()
+    assert steps["rate"].attrs["units"] == signal.unit
+    assert np.array_equal(steps["rate"].values[:-1], signal.values)
+    assert float(steps["volume"][-1]) == pytest.approx(signal.volume)
+    spectrum = power_spectrum(signal.sample(fs=50.0).values, 50.0)
+    array = spectrum.to_xarray()
+    assert float(array.sel(frequency=slice(0.1, None)).idxmax()) == pytest.approx(
+        float(spectrum.to_dataframe().query("frequency_hz > 0.1").set_index("frequency_hz")["power"].idxmax())
+    )
+    table = trace.handles.to_dataframe()
+    assert table["operations"].sum() == trace.handles.operations.sum()
+    assert table.index.is_unique

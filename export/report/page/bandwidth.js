@@ -132,7 +132,7 @@ const describeBandwidth = (curve, verdict) => (start, end) => {
     lines.push(`${which}: ${secondsText(phases.end[number] - phases.start[number])}, ${bytesText(phases.bytes[number])}`);
   }
   const regime = visibleRegimes(verdict).find((stretch) => stretch.start_s <= end && stretch.end_s >= start);
-  if (regime) lines.push(`regime: every ${secondsText(regime.period_s)}`);
+  if (regime) lines.push(`regime: every ${secondsText(regime.period_s)}${known(regime.confidence) ? `, confidence ${regime.confidence.toFixed(2)}` : ''}`);
   return lines;
 };
 
@@ -146,7 +146,9 @@ const bandwidthSection = () => {
     type: 'checkbox', checked: scale[name], onchange: (event) => { scale[name] = event.target.checked; redrawAll(); },
   }), ` ${text}`);
   return section('bandwidth', 'Bandwidth', 'Bandwidth of the layers',
-    h('p', {}, 'One panel a layer and direction, the highest layer first, each on its own scale. Drag to zoom, double-click for the whole run; all panels move together. Shift and the wheel zoom at the pointer.'),
+    h('p', {}, 'One panel a layer and direction, the highest layer first, each on its own scale. Drag to zoom, double-click for the whole run; all panels move together.'),
+    h('details', { class: 'tools' }, h('summary', {}, 'Moving about by wheel, touch and keys'),
+      h('p', {}, 'Shift and the wheel zoom at the pointer. On a touch screen one finger moves in time and two zoom; tap twice for the whole run. With the focus on a panel, the left and right arrow keys move, + and − zoom, 0 shows the whole run; shift and the arrow keys read values off the picture. Every number has a hint with its layer, unit and definition: point at it, tap it, or go to its table with the Tab key and on with the arrow keys.')),
     legend(['write', 'write: mean of each column', definitions.bandwidth], ['read', 'read', definitions.bandwidth],
       ['write-light', 'from the smallest to the largest rate', definitions.bandwidth], ['phase', 'phases', definitions.phases],
       ['period', 'every period', definitions.period_s]),

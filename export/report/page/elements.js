@@ -30,15 +30,14 @@ const svg = (tag, attributes, ...children) => {
 
 // The hint that follows the pointer: what the picture shows there, in words.
 const hint = h('div', { class: 'hint', role: 'status' });
-const showHint = (lines, event) => {
+const showHintAt = (lines, x, y) => {
   hint.textContent = lines.map(shown).join('\n');
   const { width, height } = hint.getBoundingClientRect();
-  const left = event.clientX + 14 + width > innerWidth ? Math.max(4, event.clientX - width - 14) : event.clientX + 14;
-  const top = event.clientY + 14 + height > innerHeight ? Math.max(4, event.clientY - height - 14) : event.clientY + 14;
-  hint.style.left = `${left}px`;
-  hint.style.top = `${top}px`;
+  hint.style.left = `${x + 14 + width > innerWidth ? Math.max(4, x - width - 14) : x + 14}px`;
+  hint.style.top = `${y + 14 + height > innerHeight ? Math.max(4, y - height - 14) : y + 14}px`;
   hint.style.visibility = 'visible';
 };
+const showHint = (lines, event) => showHintAt(lines, event.clientX, event.clientY);
 const hideHint = () => { hint.style.visibility = 'hidden'; };
 
 const section = (id, name, title, ...children) => h('section', { id, 'data-name': name, 'aria-labelledby': `${id}-title` },

@@ -73,8 +73,9 @@ const flowFigure = (direction) => {
     alone.length ? h('p', { class: 'muted' }, `By itself: ${alone.map((entry) => `${entry.layer}, ${bytesText(entry.bytes)}`).join('; ')}`) : null);
 };
 
+// Of whole numbers, such as ranks.
 const distributionText = (found) => (found && found.count
-  ? found.min === found.max ? threeDigits(found.mean) : `${threeDigits(found.mean)} (${threeDigits(found.min)} … ${threeDigits(found.max)})` : DASH);
+  ? found.min === found.max ? countText(found.min) : `${threeDigits(found.mean)} (${countText(found.min)} … ${countText(found.max)})` : DASH);
 
 const pairRow = (pair) => {
   const who = `${pair.upper} → ${pair.lower}, ${pair.direction}`;
@@ -89,23 +90,18 @@ const pairRow = (pair) => {
     cell('Fan-out', known(pair.fan_out) ? threeDigits(pair.fan_out) : DASH, say(of(pair.fan_out), 'fan_out')),
     cell('Ranks above', countText(pair.writers_upper), say(countText(pair.writers_upper), 'writers')),
     cell('Ranks below', countText(pair.writers_lower), say(countText(pair.writers_lower), 'writers')),
-    cell('Ranks a call', distributionText(pair.movers_beneath_call), say(distributionText(pair.movers_beneath_call), 'movers')),
-    cell('Period', pair.verdict || DASH, `${who}: ${pair.verdict_reason || 'not compared'}. ${definitions.verdict}`),
-    cell('Lag', secondsText(pair.lag_s), say(of(pair.lag_s, ' s'), 'lag_s')),
-    cell('Coherence', known(pair.coherence) ? pair.coherence.toFixed(2) : DASH, say(of(pair.coherence), 'coherence')));
+    cell('Ranks a call', distributionText(pair.movers_beneath_call), say(distributionText(pair.movers_beneath_call), 'movers')));
 };
 
 const flowSection = () => {
   if (!contents.compare || !contents.compare.pairs.length) return null;
-  const head = ['Layers', 'Above', 'Below', 'By descent', 'By attribution', 'Hidden', 'Fan-out', 'Ranks above', 'Ranks below', 'Ranks a call', 'Period', 'Lag', 'Coherence'];
+  const head = ['Layers', 'Above', 'Below', 'By descent', 'By attribution', 'Hidden', 'Fan-out', 'Ranks above', 'Ranks below', 'Ranks a call'];
   return section('flow', 'Flow', 'From layer to layer',
     h('p', {}, 'Bars are bytes, all on one scale. A band leads from a layer to what the layer below made of it; what that moved outside of the upper layer’s operations is hidden traffic.'),
     legend(['write', 'written'], ['read', 'read'], ['hidden-bytes', 'hidden: outside of the upper layer’s operations', definitions.hidden_bytes]),
     h('div', { class: 'two' }, ['write', 'read'].map(flowFigure)),
-    h('details', {}, h('summary', {}, `Numbers of all ${counted(contents.compare.pairs.length, 'pair')} of layers`),
-      h('div', { class: 'wide' }, h('table', { class: 'cards' },
-        h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
-        h('tbody', {}, contents.compare.pairs.map(pairRow))))),
+    h('details', {}, h('summary', {}, `Numbers of ${counted(contents.compare.pairs.length, 'pair')} of layers`),
+      tableOf(head, contents.compare.pairs.map(pairRow))),
     contents.cut.pairs ? h('p', { class: 'muted' }, `${countText(contents.compare.pairs.length)} of ${countText(contents.cut.pairs)} pairs are shown.`) : null);
 };
 

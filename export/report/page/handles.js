@@ -48,6 +48,7 @@ const handlesSection = () => {
       if (state) open.add(row); else open.delete(row);
       list.replaceChildren();
       if (state) fill(list, inside);
+      if (tree.isConnected) makeReachable(tree);
     };
     if (inside.length) {
       button.addEventListener('click', () => show(!open.has(row)));
@@ -61,7 +62,7 @@ const handlesSection = () => {
     if (left > 0) {
       const more = h('button', { type: 'button' }, `show ${countText(Math.min(left, AT_ONCE))} of ${countText(left)} more`);
       const item = h('li', {}, more);
-      more.addEventListener('click', () => { item.remove(); fill(list, rows, from + AT_ONCE); });
+      more.addEventListener('click', () => { item.remove(); fill(list, rows, from + AT_ONCE); makeReachable(tree); });
       list.append(item);
     }
   };
@@ -70,6 +71,7 @@ const handlesSection = () => {
   const build = () => {
     tree.replaceChildren();
     fill(tree, matches ? roots.filter((row) => matches.has(row)) : roots);
+    makeReachable(tree);
   };
   const openSome = () => {
     let budget = 40;

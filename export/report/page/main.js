@@ -27,10 +27,11 @@ const preferred = matchMedia('(prefers-color-scheme: dark)');
 const dress = (dark) => { document.documentElement.classList.toggle('dark', dark); readPalette(); };
 dress(preferred.matches);
 
-const sections = [bandwidthSection(), findingsSection(), layersSection(), flowSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), nodesSection(), damageSection(), glossarySection()].flat().filter(Boolean);
+const sections = [bandwidthSection(), findingsSection(), layersSection(), flowSection(), collectivesSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), nodesSection(), damageSection(), glossarySection()].flat().filter(Boolean);
 const bar = h('div', { class: 'bar' }, h('nav', { 'aria-label': 'Sections' }, sections.map((part) => h('a', { href: `#${part.id}` }, part.dataset.name))), timeTools());
 document.getElementById('report').replaceChildren(header(), bar, ...sections);
 document.body.append(hint);
+makeReachable(document.getElementById('report'));
 showTimes();
 followAddress();
 addEventListener('hashchange', followAddress);

@@ -2,6 +2,10 @@
 
 const cell = (label, text, title, long) => h('td', { 'data-label': label, title, class: long ? 'long' : null }, long ? text : text.replaceAll(' ', '\u00a0'));
 
+const tableOf = (head, rows) => h('div', { class: 'wide' }, h('table', { class: 'cards' },
+  h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
+  h('tbody', {}, rows)));
+
 const layersSection = () => {
   const { layers, flushes, set_aside: aside, trace } = contents.layers;
   const span = trace.window_s[1] - trace.window_s[0];
@@ -33,40 +37,6 @@ const layersSection = () => {
       h('table', {}, h('tbody', {}, Object.entries(aside.reasons).sort((one, other) => other[1] - one[1]).map(([reason, count]) => h('tr', {}, h('td', {}, countText(count)), h('td', { class: 'name' }, reason)))))) : null);
 };
 
-const PHASES_LISTED = 60;
-const phasesOf = (entry) => contents.cut[`${entry.layer} ${entry.direction} phases`] || entry.phases.length;
-
-const periodsSection = () => {
-  const entries = contents.periods.layers;
-  const head = ['Layer', 'Period', 'Confidence', 'Recurrence', 'Jitter', 'Phases', 'Bytes a period', 'I/O share', 'I/O rate', 'Score'];
-  const table = h('table', { class: 'cards' }, h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
-    h('tbody', {}, entries.map((entry) => {
-      const who = `${entry.layer} ${entry.direction}`;
-      const { metrics } = entry;
-      const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
-      const plain = (value, digits) => (known(value) ? value.toFixed(digits) : DASH);
-      return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
-        cell('Period', entry.periodic ? intervalText(entry.period_s, entry.period_interval_s) : 'none', `${who}: ${known(entry.period_s) ? `${entry.period_s} s. ` : ''}${entry.reason} ${definitions.period_s}`, true),
-        cell('Confidence', plain(entry.confidence, 2), say(entry.confidence, 'confidence')),
-        cell('Recurrence', secondsText(entry.recurrence_s), say(known(entry.recurrence_s) ? `${entry.recurrence_s} s` : 'not given', 'recurrence_s')),
-        cell('Jitter', known(entry.jitter) ? `${threeDigits(100 * entry.jitter)} %` : DASH, say(known(entry.jitter) ? entry.jitter : 'not given', 'jitter')),
-        cell('Phases', countText(phasesOf(entry)), say(countText(phasesOf(entry)), 'phases')),
-        cell('Bytes a period', bytesText(metrics.volume_per_period), say(known(metrics.volume_per_period) ? exactBytes(metrics.volume_per_period) : 'not defined', 'volume_per_period')),
-        cell('I/O share', known(metrics.r_io) ? shareText(metrics.r_io, 1) : DASH, say(known(metrics.r_io) ? metrics.r_io : 'not defined', 'r_io')),
-        cell('I/O rate', rateText(metrics.b_io), say(known(metrics.b_io) ? `${metrics.b_io} B/s` : 'not defined', 'b_io')),
-        cell('Score', plain(metrics.periodicity_score, 2), say(known(metrics.periodicity_score) ? metrics.periodicity_score : 'not defined', 'periodicity_score')));
-    })));
-  return section('periods', 'Periods', 'Periods', h('p', {}, entries.length ? `Found by the method “${entries[0].method}”. A hint on a period says why it is what it is.` : 'No bytes were moved.'),
-    h('div', { class: 'wide' }, table),
-    entries.map((entry) => {
-      const others = entry.periods.slice(1);
-      return others.length ? h('p', {}, `${entry.layer} ${entry.direction} also has: `, others.map((other) => `${intervalText(other.period_s, other.period_interval_s)}, confidence ${other.confidence.toFixed(2)}`).join('; '), '.') : null;
-    }),
-    entries.filter((entry) => entry.phases.length).map((entry) => h('details', {}, h('summary', {}, `${entry.layer} ${entry.direction}: ${counted(phasesOf(entry), 'phase')}`),
-      h('p', {}, entry.phases.slice(0, PHASES_LISTED).map((phase, number) => [number ? ' · ' : '', timeLink(phase.start_s, phase.end_s, 'bandwidth', `${secondsText(phase.start_s)}: ${bytesText(phase.bytes)}`)]),
-        phasesOf(entry) > PHASES_LISTED ? ` · and ${countText(phasesOf(entry) - PHASES_LISTED)} more` : ''))));
-};
-
 const nodesSection = () => {
   const { nodes, columns, total } = contents.nodes;
   if (!nodes.length) return null;
@@ -90,6 +60,6 @@ const damageSection = () => {
     contents.cut.damaged_locations ? h('p', {}, `and ${countText(contents.cut.damaged_locations - damage.locations.length)} more locations`) : null);
 };
 
-const GLOSSARY_NAMES = { busy_s: 'busy', summed_s: 'summed', own_bytes: 'own', undefined_bytes_operations: 'bytes unknown', request_bytes: 'request', period_s: 'period', period_interval_s: 'interval', recurrence_s: 'recurrence', volume_per_period: 'bytes a period', r_io: 'I/O share', b_io: 'I/O rate', periodicity_score: 'score', fs_hz: 'sampling', attributed_amplification: 'amplification by attribution', hidden_bytes: 'hidden bytes', fan_out: 'fan-out', lag_s: 'lag', metadata_events: 'metadata events', set_aside: 'set aside' };
+const GLOSSARY_NAMES = { busy_s: 'busy', summed_s: 'summed', own_bytes: 'own', undefined_bytes_operations: 'bytes unknown', request_bytes: 'request', period_s: 'period', period_interval_s: 'interval', recurrence_s: 'recurrence', volume_per_period: 'bytes a period', r_io: 'I/O share', b_io: 'I/O rate', periodicity_score: 'score', fs_hz: 'sampling', attributed_amplification: 'amplification by attribution', hidden_bytes: 'hidden bytes', fan_out: 'fan-out', lag_s: 'lag', metadata_events: 'metadata events', set_aside: 'set aside', collective_calls: 'collective calls', alone_calls: 'by one rank', regime_confidence: 'confidence of a regime' };
 const glossarySection = () => section('glossary', 'Glossary', 'What the numbers mean',
   h('dl', { class: 'glossary' }, Object.entries(definitions).map(([key, text]) => [h('dt', {}, GLOSSARY_NAMES[key] || key), h('dd', {}, text)])));

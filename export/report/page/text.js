@@ -10,6 +10,7 @@ const threeDigits = (value) => {
   if (magnitude >= 99.95) return Math.round(value).toLocaleString('en-US');
   if (magnitude >= 9.995) return value.toFixed(1);
   if (magnitude >= 0.9995) return value.toFixed(2);
+  if (magnitude >= 0.09995) return value.toFixed(3);
   return Number(value.toPrecision(3)).toString();
 };
 
@@ -23,6 +24,8 @@ const scaled = (value, unit) => {
   return `${number} ${PREFIXES[step]}${unit}`;
 };
 
+const percentText = (share) => (share > 0 && share < 1e-4 ? '<0.01 %' : `${threeDigits(100 * share)} %`);
+
 const DASH = '–';
 const known = (value) => value !== null && value !== undefined;
 const bytesText = (value) => (known(value) ? scaled(value, 'B') : DASH);
@@ -34,6 +37,7 @@ const counted = (count, noun, plural) => `${countText(count)} ${count === 1 ? no
 
 const secondsText = (seconds) => {
   if (!known(seconds)) return DASH;
+  if (seconds < 0) return `−${secondsText(-seconds)}`;
   const magnitude = Math.abs(seconds);
   if (magnitude === 0 || magnitude >= 0.0999) return `${threeDigits(seconds)} s`;
   if (magnitude >= 0.9995e-3) return `${threeDigits(seconds * 1e3)} ms`;
@@ -51,7 +55,7 @@ const intervalText = (value, interval) => {
   if (!interval) return secondsText(value);
   const [unit, factor] = value >= 0.0999 ? ['s', 1] : value >= 0.9995e-3 ? ['ms', 1e3] : ['µs', 1e6];
   const width = (interval[1] - interval[0]) * factor;
-  const digits = width <= 0 ? 3 : Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width))));
+  const digits = width <= 1e-12 * value * factor ? 3 : Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width))));
   const [middle, low, high] = [value, interval[0], interval[1]].map((number) => (number * factor).toLocaleString(
     'en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }));
   return `${middle} ${unit} (${low} … ${high} ${unit})`;

@@ -1,6 +1,8 @@
 """A browser, reports of real archives, and an archive whose names try to break out of the page."""
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -89,6 +91,14 @@ def hostile_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "traces.otf2"
 
 
+def many_ranks(folder: Path) -> Path:
+    """Write an archive of two layers with 2·10⁵ operations of 4096 ranks, as the benchmark does larger ones."""
+    script = Path(__file__).parents[3] / "benchmarks" / "generate.py"
+    command = [sys.executable, str(script), str(folder), "--kind", "layered", "--events", "102"]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def reports(
     tmp_path_factory: pytest.TempPathFactory, trace_of: Callable[[str], Trace], hostile_archive: Path
@@ -99,7 +109,12 @@ def reports(
 
     def written(name: str) -> Path:
         if name not in known:
-            trace = open_trace(hostile_archive, files="all") if name == "hostile" else trace_of(name)
+            if name == "hostile":
+                trace = open_trace(hostile_archive, files="all")
+            elif name == "many ranks":
+                trace = open_trace(many_ranks(folder / "many-ranks"))
+            else:
+                trace = trace_of(name)
             known[name] = write_report(trace, folder / f"{name}.html").path
         return known[name]
 

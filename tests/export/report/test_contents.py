@@ -17,6 +17,7 @@ from iostrata.export.comparison_document import comparison_document
 from iostrata.export.documents import handles_document, layers_document, periods_document
 from iostrata.export.json_text import json_text
 from iostrata.export.layer_periods import chosen_layers, layer_periods
+from iostrata.export.report.collective_calls import collective_calls
 from iostrata.export.report.contents import report_contents
 from iostrata.export.report.curves import envelope
 from iostrata.export.report.heat_map import volume_grid
@@ -217,3 +218,55 @@ def test_a_signal_without_a_period_says_why_at_the_top(make_trace, tmp_path):
 def test_a_trace_without_application_files_has_a_report(make_trace: Callable[..., Trace], tmp_path: Path) -> None:
     written = write_report(make_trace([("POSIX", "/proc/x", -1)]), tmp_path / "none.html")
     assert contents_of(written.path)["headline"] == ["No bytes were moved on the selected files."]
+
+
+def test_collective_calls_are_those_of_the_flows(reports, trace_of):
+    shown = contents_of(reports("ncckpt4"))["collectives"]
+    flows = {
+        (flow.upper, flow.lower, flow.direction): flow
+        for flow in trace_of("ncckpt4").flows
+        if flow.adjacent and len(flow.collectives)
+    }
+    assert {(one["upper"], one["lower"], one["direction"]) for one in shown} == set(flows)
+    for one in shown:
+        flow = flows[one["upper"], one["lower"], one["direction"]]
+        calls, process = flow.collectives, flow.traffic.operations.process
+        # Counted anew, call by call.
+        begin, end = flow.traffic.times(calls.upper_rows)
+        second = flow.traffic.window.ticks_per_second
+        expected = sorted(
+            (
+                begin[calls.upper_call == call].min() / second,
+                end[calls.upper_call == call].max() / second,
+                len(set(process[calls.upper_rows[calls.upper_call == call]])),
+                len(set(process[calls.lower_rows[calls.lower_call == call]])),
+                float(flow.traffic.moved[calls.lower_rows[calls.lower_call == call]].sum()),
+            )
+            for call in range(len(calls))
+        )
+        assert one["calls"] == len(calls) == len(expected)
+        names = ("start", "end", "participants_most", "movers_most", "call_bytes")
+        found = zip(*(unpacked(one[name]).tolist() for name in names), strict=True)
+        for call, wanted in zip(found, expected, strict=True):
+            assert call == pytest.approx(wanted)
+        assert one["movers"]["min"] == min(row[3] for row in expected)
+
+
+def test_many_collective_calls_are_put_together_without_losing_any(trace_of):
+    flows = trace_of("ncckpt4").flows
+    whole = collective_calls(flows, Limits())
+    for one, few in zip(whole, collective_calls(flows, Limits(calls=8)), strict=True):
+        assert len(unpacked(few["start"])) <= 8
+        assert unpacked(few["call_bytes"]).sum() == pytest.approx(unpacked(one["call_bytes"]).sum())
+        assert unpacked(few["movers_most"]).max() == unpacked(one["movers_most"]).max()
+        assert unpacked(few["movers_least"]).min() == unpacked(one["movers_least"]).min()
+        assert unpacked(few["end"]).max() == unpacked(one["end"]).max()
+
+
+def test_a_trace_of_many_ranks_gives_a_page_within_the_limit(reports):
+    path = reports("many ranks")
+    contents = contents_of(path)
+    assert path.stat().st_size <= MOST_BYTES
+    assert contents["layers"]["trace"]["ranks"] == 4096
+    assert sum(entry["operations"] for entry in contents["layers"]["layers"]) > 200_000
+    assert contents["collectives"][0]["participants"]["max"] == 4096

@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 import pytest
+from iostrata.export.report.page import page as written_page
 
 PAGES = ("ncckpt4", "hostile", "broken_race_corruption", "ior384")
 SETTLED = """
@@ -27,7 +28,7 @@ def requested_addresses(page: Any) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, "many ranks"])
 def test_a_report_opens_without_errors_and_loads_nothing(opened, reports, name):
     page = opened(name)
     settle(page)
@@ -115,6 +116,147 @@ def test_the_keyboard_zooms_moves_and_returns(opened):
     assert style != "none"
 
 
+def test_shift_and_arrows_read_values_off_a_plot(opened):
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    page = opened("ncckpt4")
+    settle(page)
+    whole = times(page)
+    plot = page.browser.find_elements(By.CSS_SELECTOR, "#bandwidth .plot")[1]
+    page.run("arguments[0].focus()", plot)
+    read = []
+    for _ in range(2):
+        ActionChains(page.browser).key_down(Keys.SHIFT).send_keys(Keys.ARROW_RIGHT).key_up(Keys.SHIFT).perform()
+        read.append(hint(page))
+    assert all("netCDF write at " in text and "B/s over" in text for text in read)
+    assert read[0] != read[1]
+    assert times(page) == whole
+    page.run("arguments[0].blur()", plot)
+    assert hint(page) == ""
+
+
+def touch(page: Any, kind: str, *points: tuple[float, float]) -> None:
+    touches = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
+    page.browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+
+def test_two_fingers_zoom_and_one_moves(opened):
+    page = opened("ncckpt4", width=400)
+    settle(page)
+    page.browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    try:
+        page.run("document.querySelectorAll('.plot')[1].scrollIntoView({block: 'center', behavior: 'instant'})")
+        box = page.run(
+            "const b = document.querySelectorAll('.plot')[1].getBoundingClientRect(); return [b.left, b.top]"
+        )
+        y, whole = box[1] + 30, times(page)
+        touch(page, "touchStart", (box[0] + 180, y), (box[0] + 240, y))
+        for step in range(1, 9):
+            touch(page, "touchMove", (box[0] + 180 - 10 * step, y), (box[0] + 240 + 10 * step, y))
+        touch(page, "touchEnd")
+        settle(page)
+        zoomed = times(page)
+        # What was 60 pixels apart is now 220 apart.
+        assert zoomed[1] - zoomed[0] == pytest.approx((whole[1] - whole[0]) * 60 / 220, rel=0.02)
+        touch(page, "touchStart", (box[0] + 180, y))
+        for step in range(1, 9):
+            touch(page, "touchMove", (box[0] + 180 - 10 * step, y))
+        touch(page, "touchEnd")
+        settle(page)
+        moved = times(page)
+        assert moved[1] - moved[0] == pytest.approx(zoomed[1] - zoomed[0], rel=1e-3)
+        assert moved[0] > zoomed[0]
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
+def hint(page: Any) -> str:
+    """Return the text of the hint, empty where it is hidden."""
+    return str(
+        page.run(
+            "const h = document.querySelector('.hint'); return h.style.visibility === 'visible' ? h.innerText : ''"
+        )
+    )
+
+
+def test_definitions_are_reached_by_keyboard(opened, trace_of):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    page = opened("ncckpt4")
+    cells = page.browser.find_elements(By.CSS_SELECTOR, "#layers td[title]")
+    stops = page.run("return [...document.querySelectorAll('#layers td')].filter((e) => e.tabIndex === 0).length")
+    assert stops == 1
+    page.run("arguments[0].focus()", cells[0])
+    assert "netCDF read: 4." in hint(page)
+    assert "Data transfers" in hint(page)
+    cells[0].send_keys(Keys.ARROW_RIGHT)
+    assert "Bytes moved" in hint(page)
+    page.browser.switch_to.active_element.send_keys(Keys.ARROW_DOWN)
+    assert f"netCDF write: {trace_of('ncckpt4').layers['netCDF'].statistics('write').bytes:,} B" in hint(page)
+    page.browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert hint(page) == ""
+    # Every group of numbers has one stop of the Tab key, and nothing with a hint is out of reach.
+    lost = page.run(
+        "return [...document.querySelectorAll('main [title]')].filter((e) => !e.hasAttribute('tabindex')"
+        " && !e.matches('a, button, label, summary')).map((e) => e.outerHTML.slice(0, 80))"
+    )
+    assert lost == []
+
+
+def test_every_number_in_a_table_says_what_it_is(opened):
+    page = opened("ncckpt4")
+    silent = page.run(
+        "return [...document.querySelectorAll('table.cards td')].filter((e) => /\\d/.test(e.textContent)"
+        " && !e.title && !e.querySelector('a[title]')).map((e) => e.textContent)"
+    )
+    assert silent == []
+
+
+def test_collective_calls_regimes_and_pairs_are_told(opened, trace_of):
+    page = opened("ncckpt4")
+    rows = page.run(
+        "return [...document.querySelectorAll('#collectives tbody tr')].map((r) => [...r.children].map((c) =>"
+        " c.textContent.replaceAll('\u00a0', ' ')))"
+    )
+    by_name = {row[0]: row for row in rows}
+    calls = trace_of("ncckpt4").flow("MPI-IO", "POSIX", "write").collectives
+    assert by_name["MPI-IO write"][1:5] == ["POSIX", str(len(calls)), "4", "1"]
+    assert set(calls.participants.tolist()) == {4}
+    assert set(calls.movers.tolist()) == {1}
+    assert len(page.run("return [...document.querySelectorAll('#collectives .panel canvas')]")) == len(rows)
+    text = page.run("return document.getElementById('periods').innerText")
+    assert "MPI-IO → POSIX, write" in text.replace("\u00a0", " ")
+    regimes = [entry for entry in page.run(CONTENTS)["periods"]["layers"] if entry["regimes"]]
+    assert len(regimes) == 5
+    for entry in regimes:
+        assert f"{entry['layer']} {entry['direction']}, regime 1" in text
+        assert f"{entry['regimes'][0]['confidence']:.2f}" in text
+
+
+CONTENTS = "return JSON.parse(document.getElementById('contents').textContent)"
+
+
+def test_stretches_of_a_pair_are_told_with_links_to_them(opened, tmp_path):
+    page = opened("ncckpt4")
+    contents = page.run(CONTENTS)
+    pair = next(one for one in contents["compare"]["pairs"] if one["verdict"] == "same")
+    pair["stretches"] = [
+        {"start_s": 1.0, "end_s": 4.0, "upper_period_s": 0.4, "lower_period_s": 0.4, "relation": "same"},
+        {"start_s": 4.0, "end_s": 8.0, "upper_period_s": 0.4, "lower_period_s": None, "relation": "absent-below"},
+    ]
+    path = tmp_path / "stretches.html"
+    path.write_text(written_page(contents, "stretches"))
+    page.browser.get(path.as_uri())
+    rows = page.run(
+        "return [...document.querySelectorAll('#periods tr')].map((r) => [...r.children].map((c) => c.textContent"
+        ".replaceAll('\u00a0', ' '))).filter((cells) => cells.length === 5 && cells[4].includes('below'))"
+    )
+    assert [row[1:] for row in rows] == [["4.00 s to 8.00 s", "0.400 s", "–", "gone below"]]
+
+
 def test_everything_that_acts_can_be_reached_and_named(opened):
     page = opened("ncckpt4")
     nameless = page.run(
@@ -182,7 +324,7 @@ return cut;
 """
 
 
-@pytest.mark.parametrize("width", [400, 1600])
+@pytest.mark.parametrize("width", [400, 800, 1600])
 @pytest.mark.parametrize("name", ["ncckpt4", "hostile", "broken_race_corruption"])
 def test_no_text_is_cut(opened, name, width):
     page = opened(name, width=width)

@@ -1,0 +1,50 @@
+"""Write what the commands print of a real archive, for the guide: ``python docs/examples.py``."""
+
+from io import StringIO
+from pathlib import Path
+
+import iostrata
+from iostrata.export.layer_periods import chosen_layers, layer_periods
+from iostrata.export.terminal.compare import print_comparison
+from iostrata.export.terminal.console import stdout_console
+from iostrata.export.terminal.handles import print_handles
+from iostrata.export.terminal.layers import print_layers
+from iostrata.export.terminal.periods import print_periods
+
+ARCHIVE = Path(__file__).parents[1] / "fixtures" / "ncckpt4"
+FOLDER = Path(__file__).parent / "guide" / "examples"
+COLUMNS = 80
+
+
+def examples() -> dict[str, str]:
+    """Return what each command prints, without the first line, which tells where the archive is."""
+    trace = iostrata.open_trace(ARCHIVE)
+    layers = chosen_layers(trace)
+    shown = {
+        "layers": lambda console: print_layers(trace, layers, ("read", "write"), console),
+        "handles": lambda console: print_handles(trace, console),
+        "periods": lambda console: print_periods(
+            trace, layer_periods(chosen_layers(trace, ("netCDF",)), ("write",)), console
+        ),
+        "compare": lambda console: print_comparison(
+            iostrata.compare_layers(trace, ("netCDF", "POSIX"), ("write",)), console
+        ),
+    }
+    found = {}
+    for name, show in shown.items():
+        stream = StringIO()
+        show(stdout_console(stream, COLUMNS))
+        found[name] = stream.getvalue().split("\n", 1)[1]
+    return found
+
+
+def main() -> None:
+    """Write a file a command."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in examples().items():
+        (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
+        print(f"wrote {FOLDER / name}.txt")
+
+
+if __name__ == "__main__":
+    main()

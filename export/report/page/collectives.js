@@ -1,0 +1,67 @@
+// Collective calls over time: how many ranks take part in each, and how many of them move the bytes below.
+
+const RANKS = 64;
+
+const collectivePanel = (content) => {
+  const columns = Object.fromEntries(['start', 'end', 'participants_most', 'movers_least', 'movers_most', 'call_bytes'].map((name) => [name, unpacked(content[name])]));
+  const count = columns.start.length;
+  const most = columns.participants_most.reduce((top, value) => Math.max(top, value), 1);
+  const label = `${content.upper} ${content.direction}`;
+  // One rank is a step above none, so that a call of a single writer is seen beside one of thousands.
+  const yOf = (ranks) => RANKS - (RANKS - 6) * (ranks > 0 ? (1 + Math.log2(ranks)) / (1 + Math.log2(most)) : 0);
+  const draw = (canvas) => {
+    const { context, width } = prepared(canvas, RANKS + 2);
+    const left = gutter(width);
+    context.fillStyle = palette.line;
+    for (const ranks of new Set([1, most])) context.fillRect(left, Math.round(yOf(ranks)), width - left, 1);
+    context.fillRect(left, RANKS, width - left, 1);
+    for (const [kind, top] of [[`${content.direction}-light`, columns.participants_most], [content.direction, columns.movers_most]]) {
+      context.fillStyle = palette[kind];
+      for (let place = 0; place < count; place += 1) {
+        const [from, to] = [xOf(columns.start[place], width), xOf(columns.end[place], width)];
+        if (to < left || from > width) continue;
+        const x = Math.max(left, from);
+        context.fillRect(x, yOf(top[place]), Math.max(1, Math.min(width, to) - x), RANKS - yOf(top[place]));
+      }
+    }
+    context.fillStyle = palette.muted;
+    context.textAlign = 'right';
+    context.fillText(`${countText(most)} ranks`, left - 6, Math.max(12, yOf(most) + 5));
+    if (most > 1) context.fillText('1', left - 6, yOf(1) + 5);
+    context.textAlign = 'left';
+  };
+  const describe = (start, end) => {
+    const lines = [`${label}, collective, at ${timeText((start + end) / 2, view.end - view.start)}`];
+    for (let place = 0; place < count && lines.length < 6; place += 1) {
+      if (columns.end[place] < start || columns.start[place] > end) continue;
+      const [least, top] = [columns.movers_least[place], columns.movers_most[place]];
+      lines.push(`${content.together > 1 ? `${countText(content.together)} calls of up to` : 'a call of'} ${counted(columns.participants_most[place], 'rank')}: ${least === top ? countText(top) : `${countText(least)} to ${countText(top)}`} of them moved ${bytesText(columns.call_bytes[place])} through ${content.lower}`);
+    }
+    return lines.length > 1 ? lines : [...lines, 'no call'];
+  };
+  return h('div', { class: 'panel' },
+    h('div', { class: 'panel-head' }, h('h3', {}, label), h('span', { class: 'muted', title: definitions.movers }, `${counted(content.calls, 'call')}, through ${content.lower} by ${distributionText(content.movers)} of ${distributionText(content.participants)} ranks`)),
+    timePlot(`Ranks in collective ${label} calls and ranks that move their bytes`, RANKS + 2, draw, describe));
+};
+
+const collectivesSection = () => {
+  const classes = contents.collectives;
+  if (!classes.length) return null;
+  const head = ['Calls of', 'Below', 'Calls', 'Ranks a call', 'Ranks moving bytes', 'By one rank', 'Bytes'];
+  return section('collectives', 'Collectives', 'Who does the work of collective calls',
+    h('p', {}, 'Each call from its first begin to its last end, on a logarithmic scale of ranks: light, how many ranks make it; dark, how many of them move its bytes in the layer below. ',
+      classes.some((content) => content.together > 1) ? 'Neighbouring calls are drawn as one, with the most ranks of any. ' : ''),
+    legend(...['write', 'read'].filter((way) => classes.some((content) => content.direction === way)).flatMap((way) => [
+      [`${way}-light`, `ranks that call to ${way}`, definitions.participants], [way, `ranks that ${way} below`, definitions.movers]])),
+    classes.map(collectivePanel), timeAxis(),
+    tableOf(head, classes.map((content) => {
+      const who = `${content.upper} ${content.direction}`;
+      const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
+      return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who), cell('Below', content.lower, 'The layer whose operations are counted.'),
+        cell('Calls', countText(content.calls), say(counted(content.calls, 'call'), 'collective_calls')),
+        cell('Ranks a call', distributionText(content.participants), say(`mean ${threeDigits(content.participants.mean)}, from ${content.participants.min} to ${content.participants.max} ranks`, 'participants')),
+        cell('Ranks moving bytes', distributionText(content.movers), say(`mean ${threeDigits(content.movers.mean)}, median ${content.movers.p50}, from ${content.movers.min} to ${content.movers.max} ranks`, 'movers')),
+        cell('By one rank', shareText(content.alone_calls, content.calls), say(`${countText(content.alone_calls)} of ${counted(content.calls, 'call')}`, 'alone_calls')),
+        cell('Bytes', bytesText(content.bytes), say(`${exactBytes(content.bytes)} in ${content.lower} beneath these calls`, 'bytes')));
+    })));
+};
