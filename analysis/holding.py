@@ -1,6 +1,6 @@
 """In which share of a stretch a period holds, by the sliding correlation of the DFT × DWT hybrid (Frontiers'25, §5.3).
 
-Evidence for a regime that was found by other means: its phases are not used. Bins of a twelfth of the period are the
+Evidence for a regime that was found by other means: its phases are not used. Bins of a 24th of the period are the
 approximation by Haar's wavelet at the level that shows the period, so that no transform is needed.
 """
 
@@ -13,7 +13,8 @@ from ..otf2io.errors import SelectionError
 
 Floats = NDArray[np.float64]
 
-BINS_PER_PERIOD = 12
+BINS_PER_PERIOD = 24
+"""So that a short burst which jitter moves into the next bin stays within the tolerated change of phase, an 18th."""
 FEWEST_PERIODS = 2.5
 """Shortest stretch, in periods: below it, there are not three bursts."""
 SAME = 0.1

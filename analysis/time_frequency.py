@@ -170,7 +170,8 @@ def short_time_fourier(samples: Samples, window: float | None = None, overlap: f
 
     Notes
     -----
-    Only pieces that lie in the signal as a whole are transformed, so no end is padded. Amplitudes are 2 |X_k| / Σ w.
+    Only pieces that lie in the signal as a whole are transformed, so no end is padded. Amplitudes are twice the
+    modulus of a line over Σ w.
     """
     values, fs, n = samples.values, samples.fs, len(samples)
     m = round(window * fs) if window is not None and np.isfinite(window) else max(8, n // 8)

@@ -91,3 +91,12 @@ def test_auto_gives_it_with_every_regime() -> None:
         assert regime.confidence is not None
         assert regime.confidence > 0.95
     assert result.confidence == max(result.regimes, key=lambda one: one.end - one.start).confidence
+
+
+def test_jitter_across_the_borders_of_bins_is_no_change_of_the_period() -> None:
+    rng = np.random.default_rng(4)
+    start = 0.7 + 0.4 * np.arange(20) + rng.normal(0, 0.005, 20)
+    signal = step_signal(start, start + 0.002, np.ones(20), (0.0, float(start[-1]) + 0.01))
+    share = holding_share(*vertices(signal), float(start[0]), float(start[-1]), 0.4)
+    assert share is not None
+    assert share > 0.95
