@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ..otf2io.hashing import hashed, random_seed
 from ..otf2io.records import UNDEFINED_UINT64
 from .intervals import compiled
 from .statistics import RequestBytes
@@ -14,7 +15,6 @@ _MOST: Final = 3 * _SIZES // 4
 _DIGITS: Final = 10
 """Binary digits that are left of a size where there are too many sizes; it then grows by less than 0.2 %."""
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
-_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 class RequestCounts:
@@ -32,6 +32,7 @@ class RequestCounts:
         self._sizes = np.zeros(_SIZES, np.uint64)
         self._counts = np.zeros(_SIZES, np.int64)
         self._used = 0
+        self._seed = random_seed()
         self.rounded = False
         self.least: int | None = None
         self.most: int | None = None
@@ -50,7 +51,9 @@ class RequestCounts:
         weights = np.ones(len(requested), np.int64) if weight is None else weight
         done = 0
         while True:
-            done, self._used = _count(requested, weights, done, self.rounded, self._sizes, self._counts, self._used)
+            done, self._used = _count(
+                requested, weights, done, self.rounded, self._sizes, self._counts, self._used, self._seed
+            )
             if done == len(requested):
                 return
             self._round()
@@ -85,7 +88,7 @@ class RequestCounts:
         self._sizes[:] = 0
         self._counts[:] = 0
         self.rounded = True
-        _, self._used = _count(sizes, counts, 0, True, self._sizes, self._counts, 0)
+        _, self._used = _count(sizes, counts, 0, True, self._sizes, self._counts, 0, self._seed)
 
 
 @compiled
@@ -97,6 +100,7 @@ def _count(
     known: npt.NDArray[np.uint64],
     counts: npt.NDArray[np.int64],
     used: int,
+    seed: np.uint64,
 ) -> tuple[int, int]:
     """Count sizes from row `first` on in a table with linear probing; return the row where it is full, and its use."""
     mask = len(known) - 1
@@ -104,7 +108,7 @@ def _count(
         size = sizes[row]
         if rounded:
             size = _rounded_up(size)
-        place = np.int64((size * _MIX) >> np.uint64(40)) & mask
+        place = np.int64(hashed(size, seed)) & mask
         while counts[place] > 0 and known[place] != size:
             place = (place + 1) & mask
         if counts[place] == 0:

@@ -4,6 +4,9 @@ The functions are those of the C library, as POSIX defines them; a failure is a 
 asks the operating system again from Python.
 """
 
+import os
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 from numba import types
@@ -17,6 +20,8 @@ _pread = types.ExternalFunction("pread", types.int64(types.int32, types.uintp, t
 
 _READ_ONLY = 0
 _FROM_END = 2
+_TO_DATA: Final = getattr(os, "SEEK_DATA", -1)
+_TO_HOLE: Final = getattr(os, "SEEK_HOLE", -1)
 _CLOSE_ON_EXEC = 0o2000000
 # A named pipe in the place of a file would be waited for without end; so it has no size, which ends the attempt.
 _NEVER_WAIT = 0o4000
@@ -38,6 +43,17 @@ def close_file(file: int) -> None:
 def file_size(file: int) -> int:
     """Return a file's size in bytes, a negative number where that fails."""
     return int(_seek(np.int32(file), np.int64(0), np.int32(_FROM_END)))
+
+
+@inlined
+def next_data(file: int, position: int) -> int:
+    """Return where a file has data again, at or behind `position`: not in a hole, which holds zeros only.
+
+    A negative number says that it has none; where the system cannot tell holes, it is `position`.
+    """
+    if _TO_DATA < 0 or _seek(np.int32(file), np.int64(position), np.int32(_TO_HOLE)) < 0:
+        return position
+    return int(_seek(np.int32(file), np.int64(position), np.int32(_TO_DATA)))
 
 
 @inlined

@@ -15,7 +15,7 @@ from .chunk_walk import DAMAGED, DOUBTFUL, FULL, TIMESTAMP, RegionColumns, Rules
 from .compiled import compiled, inlined, inner
 from .doubtful_chunk import walk_credible
 from .event_bytes import PADDING, load_byte, load_word
-from .file_access import close_file, file_size, open_file, read_bytes
+from .file_access import close_file, file_size, next_data, open_file, read_bytes
 from .io_records import EventColumns
 from .local_definitions import NO_ROOM, READ, read_local_ids
 from .local_ids import LocalIds
@@ -148,7 +148,8 @@ def _walk_file(
         count = min(source.event_chunk, size - place)
         if state[DAMAGE] & _SKIPPING and not _has_header(file, place, data):
             # A file can have holes of terabytes: behind a bad chunk no more than a header is read of the next.
-            state[CHUNK] += 1
+            data_at = next_data(file, place)
+            state[CHUNK] = max(chunk + 1, data_at // source.event_chunk) if data_at >= 0 else chunks
             budget -= _COST_OF_FILE
             if budget <= 0:
                 return PAUSED, row, region_row, 0, budget

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .compiled import compiled, inlined
+from .hashing import hashed, random_seed
 from .io_records import EventColumns
 from .operation_columns import OperationColumns
 from .records import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoRecord, Status
@@ -28,7 +29,6 @@ _OPEN: Final = int(Status.NEVER_COMPLETED)
 _NO_TIME: Final = np.int64(UNDEFINED_TIME)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 _NONE: Final = -1
-_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 OPERATIONS, LOCATION, FREE_SLOTS, UNMATCHED_ENDS, UNMATCHED_STEPS = range(5)
 """Places in `OpenOperations.counts`: those in flight, their location, the first free slot, events without a partner."""
@@ -48,6 +48,7 @@ class OpenOperations(NamedTuple):
     last_in_flight: npt.NDArray[np.bool_]
     used: npt.NDArray[np.bool_]
     counts: npt.NDArray[np.int64]
+    seed: npt.NDArray[np.uint64]
 
 
 def open_operations(most: int) -> OpenOperations:
@@ -67,20 +68,20 @@ def open_operations(most: int) -> OpenOperations:
         last_in_flight=np.zeros(places, np.bool_),
         used=np.zeros(places, np.bool_),
         counts=counts,
+        seed=np.array([random_seed()]),
     )
 
 
 @inlined
-def _home(handle: np.uint32, matching: np.uint64, mask: int) -> int:
-    mixed = (matching ^ (np.uint64(handle) << np.uint64(32))) * _MIX
-    return int(mixed >> np.uint64(33)) & mask
+def _home(handle: np.uint32, matching: np.uint64, seed: np.uint64, mask: int) -> int:
+    return int(hashed(matching ^ (np.uint64(handle) << np.uint64(32)), seed)) & mask
 
 
 @inlined
 def _place_of(state: OpenOperations, handle: np.uint32, matching: np.uint64) -> int:
     """Return the place of a key, or the free place where it belongs."""
     mask = len(state.used) - 1
-    place = _home(handle, matching, mask)
+    place = _home(handle, matching, state.seed[0], mask)
     while state.used[place] and (state.key_handle[place] != handle or state.key_matching[place] != matching):
         place = (place + 1) & mask
     return place
@@ -94,7 +95,7 @@ def _forget(state: OpenOperations, place: int) -> None:
     gap = place
     other = (place + 1) & mask
     while state.used[other]:
-        home = _home(state.key_handle[other], state.key_matching[other], mask)
+        home = _home(state.key_handle[other], state.key_matching[other], state.seed[0], mask)
         if ((other - home) & mask) >= ((other - gap) & mask):
             state.key_handle[gap] = state.key_handle[other]
             state.key_matching[gap] = state.key_matching[other]
