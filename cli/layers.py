@@ -66,7 +66,7 @@ def command(
     if memory is not None:
         if by is not None:
             raise click.UsageError("--memory keeps no operations, which --by needs: leave one of them out")
-        opened = read_bins(trace, memory, "auto", engine, workers, files, window)
+        opened = read_bins(trace, memory, "auto", engine, workers, files, window, 300)
     else:
         opened = full = read_trace(trace, engine, workers, files, window)
         # What cannot be split is refused before anything is printed.

@@ -39,6 +39,7 @@ def read_bins(
     workers: int | None,
     files: str,
     window: Seconds | None,
+    handle_bytes: int = 2000,
 ) -> "BinnedTrace":
     """Read the trace at `path` in bounded memory, and warn as `read_trace` does.
 
@@ -51,7 +52,15 @@ def read_bins(
 
     with Progress("reading events") as progress:
         trace = read_binned_trace(
-            path, memory, fs=fs, engine=engine, workers=workers, files=files, window=window, progress=progress
+            path,
+            memory,
+            fs=fs,
+            engine=engine,
+            workers=workers,
+            files=files,
+            window=window,
+            progress=progress,
+            handle_bytes=handle_bytes,
         )
     _warn_of_damage(trace)
     _warn_of_set_aside(trace)

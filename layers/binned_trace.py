@@ -18,7 +18,7 @@ from .binned_layer import BinnedLayer
 from .file_rules import DEFAULT_RULES, FileRule, FileSelection, select_files
 from .forest import HandleForest, assembled_forest, higher_ancestors
 from .layer_mapping import LayerMapping
-from .memory_plan import MOST_BINS, MemoryPlan, plan_memory
+from .memory_plan import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
 from .operation_sums import OperationSums, slot_count
 from .order import layer_order, layer_rows
 from .sampling import bin_count
@@ -147,6 +147,7 @@ def read_binned_trace(
     window: Window | None = None,
     progress: Callable[[int, int], None] | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+    handle_bytes: int = BYTES_PER_HANDLE,
 ) -> BinnedTrace:
     """Read an OTF2 archive into bins and statistics, in memory that does not follow the number of events.
 
@@ -159,6 +160,8 @@ def read_binned_trace(
     fs : float or "auto"
         Bins per second (Hz) of which those that are kept are whole parts. "auto": as many bins as the memory allows, up
         to 2^20.
+    handle_bytes : int
+        What to set aside of the memory for each handle of the trace.
     engine, workers, files, window, progress, rules
         As in `open_trace`; the engine must be able to read directly.
 
@@ -179,7 +182,7 @@ def read_binned_trace(
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
     counted, covered = bounded_windows(definitions, window)
     order = layer_order(definitions)
-    plan = plan_memory(memory, archive.anchor, definitions, signal_count(definitions, order), workers)
+    plan = plan_memory(memory, archive.anchor, definitions, signal_count(definitions, order), workers, handle_bytes)
     width, bins = _bins(covered, plan, fs)
     grid = BinGrid(slot_count(order), bins, float(covered.start), width)
     sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))

@@ -21,9 +21,11 @@ _ALL: Final = np.uint64(2**64 - 1)
 
 
 class BusyPoints:
-    """Whether something was under way at points of equal distance, `step` ticks; 8 MiB.
+    """Whether something was under way at points in time, one in each `step` ticks; 8 MiB.
 
-    The share of busy points tells the busy time without bias. Where points lie a tick apart it is exact.
+    The share of busy points tells the busy time without bias. Where points lie a tick apart it is exact. Elsewhere each
+    lies anywhere in its step, as if at random: operations as regular as the steps would hit points of equal distance
+    always or never.
 
     Parameters
     ----------
@@ -34,6 +36,7 @@ class BusyPoints:
     def __init__(self, start: int, end: int) -> None:
         self._origin = start
         self.step = max(1, -(-(end - start) // MOST_POINTS))
+        self._spread = self.step
         self._words = np.zeros(MOST_POINTS // _WORD, np.uint64)
 
     @property
@@ -52,13 +55,24 @@ class BusyPoints:
         """Return how many points lie before each tick; some ticks are further apart than int64 tells."""
         origin, step = np.uint64(self._origin % 2**64), np.uint64(self.step)
         passed = time.astype(np.uint64) - origin
-        return (passed // step + (passed % step > 0)).astype(np.int64)
+        cell = passed // step
+        return (cell + (self._place_in(cell * step + origin) < passed % step)).astype(np.int64)
+
+    def _place_in(self, start: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+        """Return where in the step that begins at tick `start` its point lies, from 0 on.
+
+        It depends on the tick alone, so points that are kept when steps get longer stay where they are.
+        """
+        mixed = (start ^ (start >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return (mixed ^ (mixed >> np.uint64(31))) % np.uint64(self._spread)
 
     def joined(self, other: "BusyPoints") -> "BusyPoints":
         """Return the points at which something of either was under way."""
         union = BusyPoints(0, 1)
         union._origin, union.step, union._words = self._origin, self.step, self._words.copy()
-        if (self._origin, self.step) == (other._origin, other.step):
+        union._spread = self._spread
+        if (self._origin, self.step, self._spread) == (other._origin, other.step, other._spread):
             union._words |= other._words
             return union
         while union.step < other.step:

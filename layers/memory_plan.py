@@ -16,7 +16,8 @@ FEWEST_BINS: Final = 1 << 10
 _BYTES_PER_BIN: Final = 16
 _ANALYSED: Final = 12
 """Signals' worth of memory for the one that is analysed."""
-_BYTES_PER_HANDLE: Final = 300
+BYTES_PER_HANDLE: Final = 2000
+"""What the forest of handles and writing it to HDF5 take for each, as measured."""
 _BYTES_PER_SIGNAL: Final = 8 << 20
 """Stretches and sizes that are counted, at most, and the memory to join them."""
 _SHORTEST_ROW: Final = 8
@@ -70,12 +71,17 @@ class MemoryPlan:
 
 
 def plan_memory(
-    memory: int, anchor: Anchor, definitions: Definitions, signals: int, workers: int | None = None
+    memory: int,
+    anchor: Anchor,
+    definitions: Definitions,
+    signals: int,
+    workers: int | None = None,
+    handle_bytes: int = BYTES_PER_HANDLE,
 ) -> MemoryPlan:
     """Share out `memory` bytes.
 
-    One thread and the fewest bins come first. Of the rest threads get up to half, bins what is left; so with more
-    memory there are never fewer of either.
+    `handle_bytes` are set aside for what is done with each handle. One thread and the fewest bins come first. Of the
+    rest threads get up to half, bins what is left; so with more memory there are never fewer of either.
 
     Raises
     ------
@@ -87,7 +93,7 @@ def plan_memory(
     if workers is not None and workers < 1:
         raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
     thread = _BYTES_PER_THREAD + anchor.event_chunk + anchor.event_chunk // _SHORTEST_ROW * _ROW
-    base = PROGRAM + _BYTES_PER_HANDLE * len(definitions.handles.id) + _BYTES_PER_SIGNAL * signals
+    base = PROGRAM + handle_bytes * len(definitions.handles.id) + _BYTES_PER_SIGNAL * signals
     fewest = FEWEST_BINS * _bytes_per_bin(signals)
     if base + thread + fewest > memory:
         raise SelectionError(

@@ -54,7 +54,7 @@ class LayerStatistics:
     request_bytes : RequestBytes
         Of whole operations, also where the window cuts them.
     busy_step_s : float
-        0 where `busy_s` is exact. Else the distance of the points in time that were looked at, which happens only to
+        0 where `busy_s` is exact. Else how far the points in time that were looked at lie apart, which happens only to
         traces read in bounded memory; with n busy stretches the error of `busy_s` is of the order of n^½ steps.
     """
 
