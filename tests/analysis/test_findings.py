@@ -1,6 +1,7 @@
 """Findings on real archives, with their evidence against numbers from elsewhere, and each rule on both of its sides."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -134,6 +135,17 @@ def test_thresholds_of_the_table_are_what_counts(fixtures):
     (rule,) = (rule for rule in RULES if rule.id == "write-amplification")
     assert find(trace, [rule])
     assert not find(trace, [replace(rule, thresholds={**rule.thresholds, "amplification": 2.1})])
+
+
+def test_damage_is_told_beside_each_finding(fixtures, tmp_path):
+    folder = tmp_path / "damaged"
+    shutil.copytree(fixtures / "ncckpt4", folder)
+    path = max((folder / "traces").glob("*.evt"), key=lambda one: one.stat().st_size)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    found = find(open_trace(folder))
+    assert found
+    assert all(one.text.endswith("(1 location is damaged: this may come from what is lost)") for one in found)
+    assert not any("damaged" in one.text for one in find(open_trace(fixtures / "ncckpt4")))
 
 
 class Written:
