@@ -51,6 +51,7 @@ SHORTEST_IO: Final = 3
 
 _EVENTS_LIMIT: Final = 2**62
 _END_OF_FILE: Final = 2
+_END_OF_BUFFER: Final = 1
 _COST_OF_FILE: Final = 4096
 """What opening a file costs, in bytes of walk."""
 _SKIPPING: Final = NO_HEADER | BAD_CHUNK | MORE
@@ -222,7 +223,8 @@ def _walk_file(
         budget -= count
         if budget <= 0:
             return PAUSED, row, region_row, 0, budget
-    if size < 2 or read_bytes(file, size - 2, 2, data) != 2 or load_byte(data, 0) != _END_OF_FILE:
+    ended = size >= 2 and read_bytes(file, size - 2, 2, data) == 2
+    if not ended or load_byte(data, 0) != _END_OF_FILE or load_byte(data, 1) != _END_OF_BUFFER:
         note(state, NO_END, state[EVENTS])
     return DONE, row, region_row, 0, budget
 

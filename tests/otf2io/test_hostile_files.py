@@ -69,3 +69,16 @@ def test_intervals_of_the_clock_are_found_wherever_times_jump(written_archive: A
     direct, library = (read_events(archive, engine) for engine in ("direct", "library"))
     assert len(direct.events) == len(times)
     assert direct.events.time.tolist() == library.events.time.tolist()
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_a_missing_end_is_told(
+    lost: int, copy_of: Callable[[str], Path], read_fixture: Read, assert_same_events: Check
+) -> None:
+    folder = copy_of("threads2")
+    path = max((folder / "traces").glob("*.evt"), key=lambda one: one.stat().st_size)
+    path.write_bytes(path.read_bytes()[:-lost])
+    for engine in ("direct", "library"):
+        found = read_events(open_archive(folder), engine)
+        assert_same_events(found.events, read_fixture("threads2")[1].events)
+        assert [f"{one.location}.evt" for one in found.damage.locations] == [path.name]
