@@ -188,6 +188,8 @@ def _title(period: LayerPeriod) -> str:
     if period.traffic != "all":
         name += f", {period.traffic} traffic"
     result = period.result
+    if "filter" in result.evidence:
+        name += f", after the filter {result.evidence['filter']} Hz"
     if result.period is None:
         return f"{name}: no period"
     return f"{name}: every {seconds_text(result.period)}, confidence {result.confidence:.2f}, method {result.method}"

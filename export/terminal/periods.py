@@ -32,6 +32,9 @@ _GUTTER: Final = 11
 """Columns of the labels left of a curve."""
 _CLOSEST_TICKS: Final = 3
 _REGIMES_SHOWN: Final = 12
+_FILTERED: Final = (
+    "period and phases are those of the filtered signal; curve, volumes and rates those of the signal itself"
+)
 
 
 def print_periods(
@@ -194,15 +197,18 @@ def _details(period: LayerPeriod) -> Iterator[str]:
             yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further stretch', 'further stretches')}"
     yield from _metrics(result, of)
     yield from _fit(period)
-    sampling = result.sampling
+    sampling, method = result.sampling, f"method {result.method}"
+    if "filter" in result.evidence:
+        yield _FILTERED
+        method += f" after the filter {result.evidence['filter']} Hz"
     if sampling.fs is not None:
         chosen = " (automatic)" if sampling.automatic else ""
-        text = f"method {result.method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
+        text = f"{method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
         if sampling.abstraction_error is not None:
             text += f", abstraction error {percent_text(sampling.abstraction_error)} of the {of.noun}"
         yield text
     else:
-        yield f"method {result.method}, on the exact signal"
+        yield f"{method}, on the exact signal"
 
 
 def _fit(period: LayerPeriod) -> Iterator[str]:

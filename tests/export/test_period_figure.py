@@ -44,6 +44,8 @@ def test_a_filter_draws_the_signal_before_and_after_it() -> None:
     labels = figure.axes[0].get_legend_handles_labels()[1]
     assert any(label.startswith("signal, means") for label in labels)
     assert any("low:0.2" in label for label in labels)
+    (part,) = figure.subfigs
+    assert "after the filter low:0.2 Hz" in part.get_suptitle()
 
 
 def test_the_hybrid_names_its_intervals() -> None:

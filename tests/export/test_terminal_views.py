@@ -218,3 +218,14 @@ def test_damaged_locations_stand_by_themselves():
     text = shown(print_layers, broken, broken.layers.values(), ("write",))
     assert f"Damaged location {lost.location}: {lost.events_read:,} of {lost.events_expected:,} events read; " in text
     assert damage_summary(broken.damage) not in text
+
+
+def test_a_filter_is_named_with_what_is_before_and_after_it(trace, bursts):
+    filtered = replace(bursts, result=detect_period(bursts.signal, filter="low:0.3"))
+    text = shown(print_periods, trace, [filtered])
+    assert "method auto after the filter low:0.3 Hz, " in text
+    assert (
+        "period and phases are those of the filtered signal; curve, volumes and rates those of the signal itself"
+        in text
+    )
+    assert "filter" not in shown(print_periods, trace, [bursts])
