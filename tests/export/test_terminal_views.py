@@ -228,4 +228,4 @@ def test_a_filter_is_named_with_what_is_before_and_after_it(trace, bursts):
         "period and phases are those of the filtered signal; curve, volumes and rates those of the signal itself"
         in text
     )
-    assert "filter" not in shown(print_periods, trace, [bursts])
+    assert "after the filter" not in shown(print_periods, trace, [bursts])
