@@ -33,7 +33,7 @@ class FourierFit:
     Attributes
     ----------
     components : Components
-        The fit, in the order of the lines it started from.
+        The fit, by its amplitudes, the largest first.
     lines : Components
         The plain sum of the strongest lines.
     fell_back : bool
@@ -128,7 +128,7 @@ def fourier_fit(samples: Samples, components: int = 10, reach: float = 0.5) -> F
     error *= largest**2 / values.size
     if not error < lines.mean_square_error:
         return FourierFit(lines, lines, True)
-    alpha, beta, turns = fitted
+    alpha, beta, turns = fitted[:, np.argsort(-np.hypot(fitted[0], fitted[1]), kind="stable")]
     found = Components(
         frequency=turns * samples.fs,
         amplitude=np.hypot(alpha, beta) * largest,
