@@ -157,7 +157,9 @@ def _verdict(result: PeriodResult) -> Text:
     if not result.periodic or result.period is None:
         return Text.assemble(("no period", "bold yellow"), f": {printable(result.reason)}")
     value = interval_text(result.period, result.period_interval)
-    return Text.assemble(("periodic", "bold green"), f", {value}, confidence {result.confidence:.2f}")
+    count = len(result.regimes)
+    where = f", in {count} regimes" if count > 1 else ""
+    return Text.assemble(("periodic", "bold green"), f", {value}{where}, confidence {result.confidence:.2f}")
 
 
 def _details(period: LayerPeriod) -> Iterator[str]:

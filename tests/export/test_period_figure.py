@@ -26,6 +26,10 @@ def test_one_time_axis_holds_signal_regimes_fit_and_transforms() -> None:
     period = with_fit(two_regimes(), 5)
     figure = draw_periods([period])
     top, wavelet, fourier, spectrum, _ = figure.axes
+    (part,) = figure.subfigs
+    title = " ".join(part.get_suptitle().split())
+    assert "every 10 s from " in title
+    assert ", then every 4 s from " in title
     for axes in (top, wavelet, fourier):
         assert axes.get_xlim() == period.signal.window
     texts = [text.get_text() for text in top.texts]
@@ -45,7 +49,7 @@ def test_a_filter_draws_the_signal_before_and_after_it() -> None:
     assert any(label.startswith("signal, means") for label in labels)
     assert any("low:0.2" in label for label in labels)
     (part,) = figure.subfigs
-    assert "after the filter low:0.2 Hz" in part.get_suptitle()
+    assert "after the filter low:0.2 Hz" in " ".join(part.get_suptitle().split())
 
 
 def test_the_hybrid_names_its_intervals() -> None:

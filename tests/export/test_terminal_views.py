@@ -93,7 +93,7 @@ def bursts():
 def test_the_verdict_has_its_interval_and_confidence(trace, bursts):
     text = shown(print_periods, trace, [bursts], width=120)
     assert "POSIX write  15.0 GB, own traffic" in text
-    assert "periodic, 5.00 s (4.90 … 5.10 s), confidence 0.88" in text
+    assert "periodic, 5.00 s (4.90 … 5.10 s), in 2 regimes, confidence 0.88" in text
     assert "It recurs." in text
     assert "15 phases with 100 % of the bytes, one every 7.00 s on average, jitter 33 %" in text
     assert "also 10.0 s (9.5 … 10.5 s), confidence 0.50, 5.00 GB" in text

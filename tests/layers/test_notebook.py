@@ -94,6 +94,8 @@ def test_plots_draw_what_they_say(trace, figure):
     assert signal.plot(axes[0]) is axes[0]
     assert result.plot(axes[0], alpha=0.5) is axes[0]
     assert len(axes[0].patches) == len(result.phases) + 1
+    (regime,) = result.regimes
+    assert f"from {regime.start:.3g} s to {regime.end:.3g} s, confidence" in axes[0].get_title()
     distances = np.diff([line.get_xdata()[0] for line in axes[0].lines])
     assert distances == pytest.approx(result.period)
     samples = signal.sample(8.0)
