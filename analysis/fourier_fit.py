@@ -75,7 +75,8 @@ class FourierFit:
         """
         ax = self.lines.plot(ax, label="plain sum of as many lines", color="tab:gray", linestyle="--", linewidth=1)
         noun = "cosine" if len(self.components) == 1 else "cosines"
-        label = f"fit of {len(self.components)} {noun}, error {-100 * self.reduction:+.0f} %"
+        less = "<1" if 0 < self.reduction < 0.005 else f"{100 * self.reduction:.0f}"
+        label = f"fit of {len(self.components)} {noun}, error {less} % less"
         return self.components.plot(ax, **{"color": "tab:orange", "linewidth": 1.5, "label": label, **kwargs})
 
 

@@ -37,6 +37,8 @@ _PERIODS_IN_PIECE: Final = 4.0
 _BRIGHTEST: Final = 0.98
 """Quantile of the amplitudes that has the brightest colour."""
 _WIDTH, _HEIGHT = 11.0, 6.5
+_SHARES: Final = 2
+"""Most steps of the narrow axis of a spectrum, whose labels may have many digits."""
 _TITLE_WIDTH: Final = 95
 """Characters of a title that fit into a line."""
 _UNITS: Final = {"bandwidth": "B/s", "operations": "1/s", "metadata": "1/s", "in-flight": ""}
@@ -263,6 +265,8 @@ def _draw_transform(axes: Any, transform: TimeFrequency | None, result: PeriodRe
 
 
 def _draw_spectrum(axes: Any, samples: Samples, result: PeriodResult) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     spectrum = power_spectrum(samples.values, samples.fs)
     power = spectrum.power[1:]
     total = float(power.sum())
@@ -271,4 +275,5 @@ def _draw_spectrum(axes: Any, samples: Samples, result: PeriodResult) -> None:
         axes.axhline(1 / period, color="tab:red", linewidth=1, linestyle=":")
     axes.set_title("power spectrum", fontsize="small", loc="left")
     axes.set_xlabel("share of the power")
+    axes.xaxis.set_major_locator(MaxNLocator(_SHARES))
     axes.tick_params(labelleft=False)

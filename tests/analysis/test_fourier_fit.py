@@ -1,5 +1,7 @@
 """The fit against known cosines and against SciPy's own bounded least squares."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -103,3 +105,14 @@ def test_the_largest_cosines_come_first_where_the_fit_changes_their_order() -> N
     assert np.all(np.diff(fit.components.amplitude) <= 0)
     assert fit.components.frequency[0] == pytest.approx(20.5 / 200, abs=1e-3)
     assert fit.lines.frequency[0] == pytest.approx(60 / 200)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"), [(1.0, 0.999, "<1 % less"), (1.0, 1.0, "0 % less"), (2.0, 1.0, "50 % less")]
+)
+def test_the_label_of_a_fit_says_how_much_less_its_error_is(before: float, after: float, words: str) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    fit = fourier_fit(Samples(np.random.default_rng(1).random(50), 1.0, 0.0), 3)
+    lines, fitted = replace(fit.lines, mean_square_error=before), replace(fit.components, mean_square_error=after)
+    ax = replace(fit, lines=lines, components=fitted).plot()
+    assert ax.lines[1].get_label() == f"fit of 3 cosines, error {words}"
