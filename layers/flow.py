@@ -142,8 +142,9 @@ class Flow(FlowCalls):
         if not ax.yaxis_inverted():
             ax.invert_yaxis()
         ax.set_xlabel("bytes")
-        # Below the bars, since any of them may reach to the right end.
-        ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=3)
+        # Room for the legend above the bars, of which any may reach to the right end.
+        ax.set_ylim(top=-0.9)
+        ax.legend(fontsize="small", loc="upper left", ncols=3)
         ax.set_title(f"{self.upper} → {self.lower}, {self.direction}: {ratio_text(self.amplification)} by descent")
         return ax
 
