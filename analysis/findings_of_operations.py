@@ -72,7 +72,8 @@ def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             yield Hit(
                 flow.upper,
                 f"{flow.lower} did {len(rows):,} {flow.upper} {direction}s of "
-                f"{volume(float(np.median(request[split])))} (median) in {int(count[split].sum()):,} pieces of at most {volume(float(largest[rows].max()))}; "
+                f"{volume(float(np.median(request[split])))} (median) in {int(count[split].sum()):,} pieces "
+                f"of at most {volume(float(largest[rows].max()))}; "
                 f"{aligned:,} of them began on a 4 KiB boundary",
                 {
                     "upper": flow.upper,
