@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..otf2io.errors import SelectionError
+from .characterisation import characterise
 from .registry import DEFAULT_METHOD, Detector, detector
 from .results import PeriodResult
 from .sampled_signal import signal_of_samples
@@ -48,9 +49,10 @@ def detect_period(
     -------
     PeriodResult
         The verdict, whether there is a period or none. What it calls bytes is volume in the signal's unit times second:
-        bytes of a bandwidth, a number of operations or events of their rate. With a filter, phases, volumes and metrics
-        are those of the filtered samples, measured from the smallest one; ``evidence["filter"]`` and
-        ``evidence["baseline"]`` say it.
+        bytes of a bandwidth, a number of operations or events of their rate. With a filter, periods and phases are when
+        they are in the filtered samples; volumes and metrics are those of the signal itself, so that phases hold what
+        was moved during them. ``evidence["filter"]`` and ``evidence["baseline"]``, the smallest filtered sample where
+        it is negative, say it.
 
     Raises
     ------
@@ -85,9 +87,10 @@ def detect_period(
 
     filtered = filtered_signal(signal, filter, fs)
     result = found(filtered.signal, filtered.fs, **options)
-    sampling = replace(result.sampling, automatic=fs == "auto")
+    # How well bins give the filtered samples says nothing of how well they give the signal.
+    sampling = replace(result.sampling, automatic=fs == "auto", abstraction_error=None)
     evidence = {**result.evidence, "filter": str(filtered.form), "baseline": filtered.baseline}
-    return replace(result, sampling=sampling, evidence=evidence)
+    return replace(_with_volumes_of(signal, result, filtered.signal.volume), sampling=sampling, evidence=evidence)
 
 
 def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:
@@ -132,6 +135,23 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_MET
     if baseline < 0:
         return replace(result, evidence={"baseline": baseline, **result.evidence})
     return result
+
+
+def _with_volumes_of(signal: StepSignal, result: PeriodResult, filtered_volume: float) -> PeriodResult:
+    """Replace volumes and metrics of the verdict on a filtered signal by those of the signal itself.
+
+    Filtered samples have no volume of their own: they are measured from the smallest one, which may lie far below 0.
+    """
+    edges = np.array([(phase.start, phase.end) for phase in result.phases]).reshape(-1, 2)
+    until = signal.volume_until(edges)
+    # What moved in no time at the window's start belongs to a phase that begins there.
+    until[edges <= signal.window[0]] = 0.0
+    volumes = np.diff(until, axis=1)[:, 0].tolist()
+    phases = tuple(replace(phase, bytes=volume) for phase, volume in zip(result.phases, volumes, strict=True))
+    before = sum(phase.bytes for phase in result.phases) if result.phases else filtered_volume
+    scale = (sum(volumes) if result.phases else signal.volume) / before if before > 0 else 0.0
+    periods = tuple(replace(period, bytes=min(scale * period.bytes, signal.volume)) for period in result.periods)
+    return replace(result, phases=phases, periods=periods, metrics=characterise(signal, result.period))
 
 
 def _check_signal(signal: StepSignal) -> None:

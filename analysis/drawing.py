@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from .wording import seconds
+
 if TYPE_CHECKING:
     from .results import PeriodResult, Regime
 
@@ -36,9 +38,30 @@ def draw_phases(ax: Any, result: PeriodResult, **kwargs: Any) -> Any:
             ax.axvline(time, color="tab:purple", linestyle="--", linewidth=1, label=first_label)
             time, first_label = time + regime.period, None
     ax.set_xlabel("time (s)")
-    title = f"every {result.period:.4g} s, confidence {result.confidence:.2f}" if result.period else "no period"
-    ax.set_title(title)
+    ax.set_title(f"{verdict_text(result)}, confidence {result.confidence:.2f}" if result.period else "no period")
     return ax
+
+
+MOST_NAMED = 3
+"""Regimes that are named one by one in a title."""
+
+
+def verdict_text(result: PeriodResult) -> str:
+    """Name the period of a result with the stretch in which it holds, each with its own where there are regimes."""
+    if result.period is None:
+        return "no period"
+    if len(result.regimes) < 2:
+        stretch = f" from {_stretch(result.regimes[0])}" if result.regimes else ""
+        return f"every {seconds(result.period, 3)}{stretch}"
+    if len(result.regimes) > MOST_NAMED:
+        longest = max(result.regimes, key=lambda one: one.end - one.start)
+        count = len(result.regimes)
+        return f"{count} regimes, the longest every {seconds(longest.period, 3)} from {_stretch(longest)}"
+    return ", then ".join(f"every {seconds(one.period, 3)} from {_stretch(one)}" for one in result.regimes)
+
+
+def _stretch(regime: Regime) -> str:
+    return f"{seconds(regime.start, 3)} to {seconds(regime.end, 3)}"
 
 
 def regime_text(regime: Regime) -> str:

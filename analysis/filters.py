@@ -27,6 +27,8 @@ MOST_ORDER = 12
 SAMPLES_PER_CUTOFF = 16.0
 """Samples in a period of the highest cutoff, where the sampling frequency follows from the filter."""
 MOST_BINS = 2**20
+PADDING = 3.0
+"""Periods of the lowest cutoff by which the samples are continued at either end: the response has died away by then."""
 FORMS = "low:HZ, high:HZ or band:HZ:HZ"
 
 
@@ -132,12 +134,18 @@ class Butterworth:
         -------
         float64 (n,)
             May be negative; without its mean, unless the filter is a low-pass.
+
+        Notes
+        -----
+        Before the first and after the last sample the signal is continued by its mirror image for three periods of the
+        lowest cutoff, as far as there are samples. A point reflection would put as much below the first sample as there
+        is above it, and so turn a burst at the beginning into a hole.
         """
         from scipy.signal import sosfiltfilt
 
         sections = self.sections(fs)
-        usual = 3 * (2 * sections.shape[0] + 1)
-        filtered: Floats = sosfiltfilt(sections, values, padlen=min(usual, values.size - 1))
+        length = min(int(np.ceil(min(PADDING * fs / self.cutoff[0], values.size))), values.size - 1)
+        filtered: Floats = sosfiltfilt(sections, values, padtype="even", padlen=length)
         return filtered
 
 

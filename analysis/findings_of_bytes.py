@@ -139,7 +139,7 @@ def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         more = f" and {volume(extra)} more written than {flow.upper} asked for" if extra > 0 else ""
         yield Hit(
             flow.upper,
-            f"{flow.upper} writes made {flow.lower} read {volume(read)} in {len(flow.against)} operations"
+            f"{flow.upper} writes made {flow.lower} read {volume(read)} in {len(flow.against):,} operations"
             f" by {named_ranks(where['ranks'])}{more}: blocks are read, changed and written back",
             {
                 "upper": flow.upper,

@@ -34,8 +34,8 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             way = "leave" if direction == "write" else "arrive"
             yield Hit(
                 flow.upper,
-                f"collective {flow.upper} {direction}s of {len(asking)} ranks {way} through {flow.lower} on "
-                f"{named_ranks(ranks)} only: {volume(moved)} in {len(calls)} calls",
+                f"collective {flow.upper} {direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
+                f"{named_ranks(ranks)} only: {volume(moved)} in {len(calls):,} calls",
                 {
                     "upper": flow.upper,
                     "lower": flow.lower,
@@ -71,8 +71,8 @@ def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
                 continue
             yield Hit(
                 flow.upper,
-                f"{len(calls)} collective {flow.upper} {direction} calls: every rank transfers its own part by "
-                f"{flow.lower}, {len(calls.upper_rows)} requests became {len(calls.lower_rows)}, and "
+                f"{len(calls):,} collective {flow.upper} {direction} calls: every rank transfers its own part by "
+                f"{flow.lower}, {len(calls.upper_rows):,} requests became {len(calls.lower_rows):,}, and "
                 f"{percent(exclusive)} of the time goes to coordination",
                 {
                     "upper": flow.upper,
@@ -182,8 +182,8 @@ def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         where = evidence.where(shared)
         yield Hit(
             layer,
-            f"{where['rank_count']} ranks write {volume(moved)} to {where['file_count']} shared "
-            f"file{'s' if where['file_count'] != 1 else ''} by {len(shared)} independent {layer} operations",
+            f"{where['rank_count']:,} ranks write {volume(moved)} to {where['file_count']:,} shared "
+            f"file{'s' if where['file_count'] != 1 else ''} by {len(shared):,} independent {layer} operations",
             {"bytes": moved, "operations": len(shared), **where},
             "warning" if moved >= 1024 * MIB else None,
         )

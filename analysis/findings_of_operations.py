@@ -33,8 +33,8 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             where = evidence.where(small)
             yield Hit(
                 layer,
-                f"{percent(share)} of {len(rows)} {layer} {direction}s ask for less than {int(limit) // KIB} KiB; the "
-                f"median is {volume(float(np.median(requested)))}",
+                f"{percent(share)} of {len(rows):,} {layer} {direction}s ask for less than {int(limit) // KIB} KiB; "
+                f"the median is {volume(float(np.median(requested)))}",
                 {
                     "direction": direction,
                     "operations": len(rows),
@@ -71,9 +71,10 @@ def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             aligned = int((known & (offset % np.uint64(4 * KIB) == 0)).sum())
             yield Hit(
                 flow.upper,
-                f"{flow.lower} did {len(rows)} {flow.upper} {direction}s of {volume(float(np.median(request[split])))} "
-                f"(median) in {int(count[split].sum())} pieces of at most {volume(float(largest[rows].max()))}; "
-                f"{aligned} of them began on a 4 KiB boundary",
+                f"{flow.lower} did {len(rows):,} {flow.upper} {direction}s of "
+                f"{volume(float(np.median(request[split])))} (median) in {int(count[split].sum()):,} pieces "
+                f"of at most {volume(float(largest[rows].max()))}; "
+                f"{aligned:,} of them began on a 4 KiB boundary",
                 {
                     "upper": flow.upper,
                     "lower": flow.lower,
@@ -102,7 +103,8 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             continue
         yield Hit(
             layer.name,
-            f"{len(times)} {layer.name} metadata operations beside {transfers} transfers, up to {peak} within a second",
+            f"{len(times):,} {layer.name} metadata operations beside {transfers:,} transfers, "
+            f"up to {peak:,} within a second",
             {
                 "metadata_operations": len(times),
                 "transfers": transfers,
@@ -139,7 +141,7 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             )
             yield Hit(
                 layer,
-                f"{who} of the program's {layer} {direction}s, {volume(moved)} over {ranks} ranks on {nodes} nodes",
+                f"{who} of the program's {layer} {direction}s, {volume(moved)} over {ranks:,} ranks on {nodes:,} nodes",
                 {"direction": direction, "bytes": moved, **found.to_dict(), **evidence.where(rows)},
             )
 
@@ -168,8 +170,8 @@ def opened_not_used(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         using = sorted({int(groups[process]) for file in idle for process in users[file]})
         yield Hit(
             layer,
-            f"{joined(names, len(names))}: opened in {layer} by {most} of {ranks} ranks, used by {named_ranks(using)} "
-            "only" + (" (one each)" if len(using) > 1 else ""),
+            f"{joined(names, len(names))}: opened in {layer} by {most:,} of {ranks:,} ranks, "
+            f"used by {named_ranks(using)} only" + (" (one each)" if len(using) > 1 else ""),
             {
                 "files": names[:FILES_SHOWN],
                 "file_count": len(names),
@@ -236,12 +238,12 @@ def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         callers = Counter(traffic.layers[one] for one in traffic.layer[parent[inside]].tolist())
         where = evidence.where(inside if len(inside) else rows)
         text = (
-            f"{len(rows)} {layer} operations ({volume(evidence.bytes(rows))}) on files that are none of the program's"
+            f"{len(rows):,} {layer} operations ({volume(evidence.bytes(rows))}) on files that are none of the program's"
         )
         if len(inside):
             names = " and ".join(callers)
             some = f" ({where['files'][0]}, …)" if where["files"] else ""
-            text += f", {len(inside)} of them inside {names} operations of {named_ranks(where['ranks'])}{some}"
+            text += f", {len(inside):,} of them inside {names} operations of {named_ranks(where['ranks'])}{some}"
         yield Hit(
             layer,
             text,

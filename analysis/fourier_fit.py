@@ -33,7 +33,7 @@ class FourierFit:
     Attributes
     ----------
     components : Components
-        The fit, in the order of the lines it started from.
+        The fit, by its amplitudes, the largest first.
     lines : Components
         The plain sum of the strongest lines.
     fell_back : bool
@@ -75,7 +75,8 @@ class FourierFit:
         """
         ax = self.lines.plot(ax, label="plain sum of as many lines", color="tab:gray", linestyle="--", linewidth=1)
         noun = "cosine" if len(self.components) == 1 else "cosines"
-        label = f"fit of {len(self.components)} {noun}, error {-100 * self.reduction:+.0f} %"
+        less = "<1" if 0 < self.reduction < 0.005 else f"{100 * self.reduction:.0f}"
+        label = f"fit of {len(self.components)} {noun}, error {less} % less"
         return self.components.plot(ax, **{"color": "tab:orange", "linewidth": 1.5, "label": label, **kwargs})
 
 
@@ -128,7 +129,7 @@ def fourier_fit(samples: Samples, components: int = 10, reach: float = 0.5) -> F
     error *= largest**2 / values.size
     if not error < lines.mean_square_error:
         return FourierFit(lines, lines, True)
-    alpha, beta, turns = fitted
+    alpha, beta, turns = fitted[:, np.argsort(-np.hypot(fitted[0], fitted[1]), kind="stable")]
     found = Components(
         frequency=turns * samples.fs,
         amplitude=np.hypot(alpha, beta) * largest,

@@ -144,6 +144,10 @@ class PeriodResult:
             rows.append(("recurrence", f"{self.recurrence:.6g} s, jitter {self.jitter:.3g}"))
         if len(self.periods) > 1:
             rows.append(("other periods", ", ".join(f"{other.period:.6g} s" for other in self.periods[1:])))
+        if len(self.regimes) > 1:
+            rows.extend(
+                ("regime", f"{stay.start:.6g} to {stay.end:.6g} s: every {stay.period:.6g} s") for stay in self.regimes
+            )
         rows.append(("phases", str(len(self.phases))))
         if self.sampling.fs is not None:
             rows.append(("sampling", f"{self.sampling.samples} bins at {self.sampling.fs:.6g} Hz"))

@@ -81,7 +81,9 @@ class SignalFit:
         -------
         matplotlib.axes.Axes
         """
-        return self.fit.plot(self.samples.plot(ax, color="0.6", label="signal"), **kwargs)
+        ax = self.fit.plot(self.samples.plot(ax, color="0.6", label="signal"), **kwargs)
+        ax.legend(fontsize="small")
+        return ax
 
 
 def fit_signal(

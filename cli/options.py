@@ -170,7 +170,8 @@ def filter_option(command: Command) -> Command:
         metavar="low:HZ|high:HZ|band:HZ:HZ",
         callback=parse_filter,
         help="Look for periods in the signal after a Butterworth filter. Variation of I/O is no noise: this is to look "
-        "at one range of frequencies, and phases are those of the filtered signal.",
+        "at one range of frequencies, and period and phases are those of the filtered signal. Volumes are "
+        "what was moved.",
     )(command)
 
 

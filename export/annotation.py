@@ -125,6 +125,7 @@ def _markers(trace: Trace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
         sure = f"confidence {result.confidence:.2f}, {counted(len(result.phases), 'phase')}"
         whole = f"period {interval_text(result.period, result.period_interval)}, {sure}"
         if len(result.regimes) < 2:
-            yield marker(f"{name} period", *period.signal.window, whole)
+            held = [(regime.start, regime.end) for regime in result.regimes] or [period.signal.window]
+            yield marker(f"{name} period", *held[0], whole)
         for regime in result.regimes if len(result.regimes) > 1 else ():
             yield marker(f"{name} period", regime.start, regime.end, f"period {seconds_text(regime.period)}")

@@ -210,7 +210,8 @@ def _phases(period: LayerPeriod, track: int) -> Iterator[Event]:
     arguments = {"period_s": result.period, "confidence": result.confidence, "reason": result.reason}
     if len(result.regimes) < 2:
         name = f"period {interval_text(result.period, result.period_interval)}"
-        yield _slice(name, *period.signal.window, LAYERS, track + 1, arguments)
+        held = [(regime.start, regime.end) for regime in result.regimes] or [period.signal.window]
+        yield _slice(name, *held[0], LAYERS, track + 1, arguments)
         return
     reached = -float("inf")
     for regime in sorted(result.regimes[:MOST_PHASES], key=lambda one: one.start):

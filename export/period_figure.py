@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..analysis.drawing import SHADES
+from ..analysis.drawing import SHADES, verdict_text
 from ..analysis.filters import filtered_signal
 from ..analysis.phase_sampling import phase_frequency
 from ..analysis.results import PeriodResult
@@ -37,6 +37,10 @@ _PERIODS_IN_PIECE: Final = 4.0
 _BRIGHTEST: Final = 0.98
 """Quantile of the amplitudes that has the brightest colour."""
 _WIDTH, _HEIGHT = 11.0, 6.5
+_SHARES: Final = 2
+"""Most steps of the narrow axis of a spectrum, whose labels may have many digits."""
+_TITLE_WIDTH: Final = 95
+"""Characters of a title that fit into a line."""
 _UNITS: Final = {"bandwidth": "B/s", "operations": "1/s", "metadata": "1/s", "in-flight": ""}
 
 
@@ -148,7 +152,7 @@ def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: s
         samples = shown.sample(bins / signal.duration)
         if filtered is not None:
             samples = Samples(samples.values + filtered.baseline, samples.fs, samples.start, samples.unit, samples.name)
-    part.suptitle(_title(period), fontweight="bold")
+    part.suptitle("\n".join(textwrap.wrap(_title(period), _TITLE_WIDTH)), fontweight="bold")
     grid = part.add_gridspec(3, 2, width_ratios=(4, 1), height_ratios=(3, 2, 2))
     axes = part.add_subplot(grid[0, 0])
     axes.set_xlim(*signal.window)
@@ -188,9 +192,11 @@ def _title(period: LayerPeriod) -> str:
     if period.traffic != "all":
         name += f", {period.traffic} traffic"
     result = period.result
+    if "filter" in result.evidence:
+        name += f", after the filter {result.evidence['filter']} Hz"
     if result.period is None:
         return f"{name}: no period"
-    return f"{name}: every {seconds_text(result.period)}, confidence {result.confidence:.2f}, method {result.method}"
+    return f"{name}: {verdict_text(result)}, confidence {result.confidence:.2f}, method {result.method}"
 
 
 def _bins_label(name: str, samples: Samples) -> str:
@@ -259,6 +265,8 @@ def _draw_transform(axes: Any, transform: TimeFrequency | None, result: PeriodRe
 
 
 def _draw_spectrum(axes: Any, samples: Samples, result: PeriodResult) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     spectrum = power_spectrum(samples.values, samples.fs)
     power = spectrum.power[1:]
     total = float(power.sum())
@@ -267,4 +275,5 @@ def _draw_spectrum(axes: Any, samples: Samples, result: PeriodResult) -> None:
         axes.axhline(1 / period, color="tab:red", linewidth=1, linestyle=":")
     axes.set_title("power spectrum", fontsize="small", loc="left")
     axes.set_xlabel("share of the power")
+    axes.xaxis.set_major_locator(MaxNLocator(_SHARES))
     axes.tick_params(labelleft=False)

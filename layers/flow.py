@@ -135,13 +135,16 @@ class Flow(FlowCalls):
         if ax is None:
             ax = plt.subplots()[1]
         inside = self.lower_bytes - self.hidden_bytes
-        ax.barh(self.upper, self.upper_bytes, **{"color": "tab:blue", **kwargs})
-        ax.barh(self.lower, inside, **{"color": "tab:orange", "label": "inside its operations", **kwargs})
+        ax.barh(self.upper, self.upper_bytes, **{"color": "tab:blue", "label": f"asked of {self.upper}", **kwargs})
+        ax.barh(self.lower, inside, **{"color": "tab:orange", "label": f"inside {self.upper} operations", **kwargs})
         outside = {"color": "tab:purple", "label": "outside of them (hidden)", **kwargs, "left": inside}
         ax.barh(self.lower, self.hidden_bytes, **outside)
         if not ax.yaxis_inverted():
             ax.invert_yaxis()
         ax.set_xlabel("bytes")
+        # Room for the legend above the bars, of which any may reach to the right end.
+        ax.set_ylim(top=-0.9)
+        ax.legend(fontsize="small", loc="upper left", ncols=3)
         ax.set_title(f"{self.upper} → {self.lower}, {self.direction}: {ratio_text(self.amplification)} by descent")
         return ax
 

@@ -32,6 +32,9 @@ _GUTTER: Final = 11
 """Columns of the labels left of a curve."""
 _CLOSEST_TICKS: Final = 3
 _REGIMES_SHOWN: Final = 12
+_FILTERED: Final = (
+    "period and phases are those of the filtered signal; curve, volumes and rates those of the signal itself"
+)
 
 
 def print_periods(
@@ -154,7 +157,9 @@ def _verdict(result: PeriodResult) -> Text:
     if not result.periodic or result.period is None:
         return Text.assemble(("no period", "bold yellow"), f": {printable(result.reason)}")
     value = interval_text(result.period, result.period_interval)
-    return Text.assemble(("periodic", "bold green"), f", {value}, confidence {result.confidence:.2f}")
+    count = len(result.regimes)
+    where = f", in {count} regimes" if count > 1 else ""
+    return Text.assemble(("periodic", "bold green"), f", {value}{where}, confidence {result.confidence:.2f}")
 
 
 def _details(period: LayerPeriod) -> Iterator[str]:
@@ -194,15 +199,18 @@ def _details(period: LayerPeriod) -> Iterator[str]:
             yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further stretch', 'further stretches')}"
     yield from _metrics(result, of)
     yield from _fit(period)
-    sampling = result.sampling
+    sampling, method = result.sampling, f"method {result.method}"
+    if "filter" in result.evidence:
+        yield _FILTERED
+        method += f" after the filter {result.evidence['filter']} Hz"
     if sampling.fs is not None:
         chosen = " (automatic)" if sampling.automatic else ""
-        text = f"method {result.method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
+        text = f"{method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
         if sampling.abstraction_error is not None:
             text += f", abstraction error {percent_text(sampling.abstraction_error)} of the {of.noun}"
         yield text
     else:
-        yield f"method {result.method}, on the exact signal"
+        yield f"{method}, on the exact signal"
 
 
 def _fit(period: LayerPeriod) -> Iterator[str]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.filters import Butterworth, filter_samples
 from iostrata.layers.sampling import Samples
-from iostrata.layers.signal import step_signal
+from iostrata.layers.signal import StepSignal, step_signal
 from iostrata.otf2io.errors import SelectionError
 from scipy.signal import sosfreqz
 
@@ -100,3 +100,39 @@ def test_a_filter_that_takes_too_many_samples_is_refused() -> None:
     signal = step_signal([0.0], [1.0], [1.0], (0.0, 1e6))
     with pytest.raises(SelectionError, match="lower cutoff"):
         detect_period(signal, filter="low:1000")
+
+
+def bursts_from_the_start() -> StepSignal:
+    start = 10.0 * np.arange(8)
+    return step_signal(start, start + 1.0, np.full(8, 1e9), (0.0, 80.0))
+
+
+def test_a_burst_at_the_beginning_stays_a_burst() -> None:
+    samples = bursts_from_the_start().sample(50.0)
+    kept = filter_samples(samples, "low:0.3").values
+    assert kept.min() > -0.2 * kept.max()
+    assert 0.5 < kept[:50].mean() / kept[500:550].mean() < 2
+    assert kept.sum() / 50.0 == pytest.approx(8e9, rel=0.02)
+
+
+@pytest.mark.parametrize("method", ["auto", "ftio", "hybrid"])
+@pytest.mark.parametrize("form", ["low:0.3", "high:0.05", "band:0.05:0.5"])
+def test_phases_after_a_filter_hold_what_was_moved_during_them(method: str, form: str) -> None:
+    signal = bursts_from_the_start()
+    found = detect_period(signal, method, filter=form)
+    assert found.phases
+    for phase in found.phases:
+        busy = sum(max(0.0, min(phase.end, at + 1) - max(phase.start, at)) for at in 10.0 * np.arange(8))
+        assert phase.bytes == pytest.approx(1e9 * busy, abs=1)
+    assert sum(phase.bytes for phase in found.phases) <= signal.volume * (1 + 1e-9)
+    assert all(period.bytes <= signal.volume * (1 + 1e-9) for period in found.periods)
+    assert found.metrics is not None
+    assert found.metrics.r_io == pytest.approx(0.1)
+    assert found.metrics.b_io == pytest.approx(1e9)
+    assert found.sampling.abstraction_error is None
+
+
+def test_the_period_after_a_low_pass_counts_the_first_burst() -> None:
+    found = detect_period(bursts_from_the_start(), filter="low:0.3")
+    assert len(found.phases) == 8
+    assert found.period == pytest.approx(10.0, rel=0.015)

@@ -358,3 +358,8 @@ def test_system_calls_within_mpi_by_node_as_in_its_figure_9(monc):
     assert calls == expected
     assert max(calls, key=calls.get) == "nid01713"
     assert np.unique(trace.operations.process[trace.layers["POSIX"].rows]).tolist() == [0]
+
+
+def test_counts_in_texts_have_separators_of_thousands(fixtures):
+    texts = [finding.text for finding in find(open_trace(fixtures / "ior384"))]
+    assert any("by 30,720 independent MPI-IO operations" in text for text in texts)

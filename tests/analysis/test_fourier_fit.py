@@ -1,5 +1,7 @@
 """The fit against known cosines and against SciPy's own bounded least squares."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,7 +28,8 @@ def test_it_is_never_worse_and_stays_within_its_bounds(values: np.ndarray, count
     assert fit.components.mean == fit.lines.mean == pytest.approx(values.mean())
     assert 0 <= fit.reduction <= 1
     line = 3.0 / values.size
-    moved = np.abs(fit.components.frequency - fit.lines.frequency)
+    # Each fitted frequency has one line within reach that no other one needs; in order, both go up together.
+    moved = np.abs(np.sort(fit.components.frequency) - np.sort(fit.lines.frequency))
     assert np.all(moved <= reach * line * (1 + 1e-9))
     assert np.all(fit.components.frequency <= 1.5 * (1 + 1e-12))
     assert np.all(fit.components.amplitude >= 0)
@@ -91,3 +94,25 @@ def test_data_and_plot() -> None:
     import matplotlib.pyplot as plt
 
     plt.close(fit.plot().figure)
+
+
+def test_the_largest_cosines_come_first_where_the_fit_changes_their_order() -> None:
+    times = np.arange(200.0)
+    # Halfway between two lines a cosine shows up as 2/pi of its amplitude.
+    between, on_line = 10 * np.cos(2 * np.pi * 20.5 / 200 * times), 8 * np.cos(2 * np.pi * 60 / 200 * times)
+    fit = fourier_fit(Samples(between + on_line, 1.0, 0.0), 2)
+    assert not fit.fell_back
+    assert np.all(np.diff(fit.components.amplitude) <= 0)
+    assert fit.components.frequency[0] == pytest.approx(20.5 / 200, abs=1e-3)
+    assert fit.lines.frequency[0] == pytest.approx(60 / 200)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"), [(1.0, 0.999, "<1 % less"), (1.0, 1.0, "0 % less"), (2.0, 1.0, "50 % less")]
+)
+def test_the_label_of_a_fit_says_how_much_less_its_error_is(before: float, after: float, words: str) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    fit = fourier_fit(Samples(np.random.default_rng(1).random(50), 1.0, 0.0), 3)
+    lines, fitted = replace(fit.lines, mean_square_error=before), replace(fit.components, mean_square_error=after)
+    ax = replace(fit, lines=lines, components=fitted).plot()
+    assert ax.lines[1].get_label() == f"fit of 3 cosines, error {words}"

@@ -111,3 +111,9 @@ def test_html_is_escaped() -> None:
 def test_results_are_frozen() -> None:
     with pytest.raises(AttributeError):
         result().period = 1.0  # type: ignore[misc]
+
+
+def test_each_regime_has_a_row() -> None:
+    page = result(regimes=(Regime(0.0, 4.0, 0.2), Regime(4.0, 9.5, 0.45)))._repr_html_()
+    assert "0 to 4 s: every 0.2 s" in page
+    assert "4 to 9.5 s: every 0.45 s" in page

@@ -59,4 +59,5 @@ def test_a_picture_shows_signal_and_sums() -> None:
     np.testing.assert_allclose(fit.get_ydata(), found.fit.components.values)
     np.testing.assert_allclose(fit.get_xdata(), found.samples.times)
     assert fit.get_color() == "k"
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"signal", *lines}
     plt.close(ax.figure)

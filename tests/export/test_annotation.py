@@ -61,6 +61,9 @@ def test_the_markers_are_the_phases_and_periods(written, trace):
         for block in held:
             assert len(re.findall("Time:", block)) == max(1, len(result.regimes))
             assert f"confidence {result.confidence:.2f}" in block
+            found = [(int(a) - start, int(b)) for a, b in re.findall(r"Time: (\d+), Duration (\d+)", block)]
+            stretches = [(round(one.start * 1e9), round(one.end * 1e9)) for one in result.regimes]
+            assert [(time, time + length) for time, length in found] == stretches
             total += max(1, len(result.regimes))
     assert written.markers == total > 100
 

@@ -82,6 +82,10 @@ def test_phases_are_slices_of_their_own_track(tmp_path):
     assert [event["ts"] / 1e6 for event in phases] == pytest.approx([phase.start for phase in period.result.phases])
     (found,) = (event for event in slices if event["tid"] == tracks["netCDF write period"])
     assert found["args"]["period_s"] == period.result.period
+    (regime,) = period.result.regimes
+    assert (regime.start, regime.end) != period.signal.window
+    assert found["ts"] / 1e6 == pytest.approx(regime.start)
+    assert found["dur"] / 1e6 == pytest.approx(regime.end - regime.start)
 
 
 @pytest.mark.parametrize("most", [3000, 700])

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -26,6 +27,10 @@ def test_one_time_axis_holds_signal_regimes_fit_and_transforms() -> None:
     period = with_fit(two_regimes(), 5)
     figure = draw_periods([period])
     top, wavelet, fourier, spectrum, _ = figure.axes
+    (part,) = figure.subfigs
+    title = " ".join(part.get_suptitle().split())
+    assert "every 10 s from " in title
+    assert ", then every 4 s from " in title
     for axes in (top, wavelet, fourier):
         assert axes.get_xlim() == period.signal.window
     texts = [text.get_text() for text in top.texts]
@@ -44,6 +49,8 @@ def test_a_filter_draws_the_signal_before_and_after_it() -> None:
     labels = figure.axes[0].get_legend_handles_labels()[1]
     assert any(label.startswith("signal, means") for label in labels)
     assert any("low:0.2" in label for label in labels)
+    (part,) = figure.subfigs
+    assert "after the filter low:0.2 Hz" in " ".join(part.get_suptitle().split())
 
 
 def test_the_hybrid_names_its_intervals() -> None:
@@ -90,3 +97,16 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch:
     with pytest.raises(SelectionError, match=r"pip install 'iostrata\[plot\]'"):
         write_period_figure([two_regimes()], tmp_path / "a.png")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("length", [3.0, 80.0, 2000.0, 1e5])
+def test_the_labels_of_a_spectrum_do_not_touch(length: float) -> None:
+    signal = step_signal([0.01 * length], [0.012 * length], [5e9], (0.0, length))
+    figure = draw_periods([LayerPeriod("POSIX", "read", "all", signal, detect_period(signal))])
+    figure.draw_without_rendering()
+    spectrum = figure.axes[3]
+    low, high = spectrum.get_xlim()
+    shown = [tick for tick in spectrum.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+    boxes = [tick.label1.get_window_extent() for tick in shown]
+    assert len(boxes) >= 2
+    assert all(left.x1 + 2 < right.x0 for left, right in pairwise(boxes))

@@ -93,7 +93,7 @@ def bursts():
 def test_the_verdict_has_its_interval_and_confidence(trace, bursts):
     text = shown(print_periods, trace, [bursts], width=120)
     assert "POSIX write  15.0 GB, own traffic" in text
-    assert "periodic, 5.00 s (4.90 … 5.10 s), confidence 0.88" in text
+    assert "periodic, 5.00 s (4.90 … 5.10 s), in 2 regimes, confidence 0.88" in text
     assert "It recurs." in text
     assert "15 phases with 100 % of the bytes, one every 7.00 s on average, jitter 33 %" in text
     assert "also 10.0 s (9.5 … 10.5 s), confidence 0.50, 5.00 GB" in text
@@ -218,3 +218,14 @@ def test_damaged_locations_stand_by_themselves():
     text = shown(print_layers, broken, broken.layers.values(), ("write",))
     assert f"Damaged location {lost.location}: {lost.events_read:,} of {lost.events_expected:,} events read; " in text
     assert damage_summary(broken.damage) not in text
+
+
+def test_a_filter_is_named_with_what_is_before_and_after_it(trace, bursts):
+    filtered = replace(bursts, result=detect_period(bursts.signal, filter="low:0.3"))
+    text = shown(print_periods, trace, [filtered])
+    assert "method auto after the filter low:0.3 Hz, " in text
+    assert (
+        "period and phases are those of the filtered signal; curve, volumes and rates those of the signal itself"
+        in text
+    )
+    assert "after the filter" not in shown(print_periods, trace, [bursts])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.spectrum import power_spectrum
+from iostrata.analysis.wording import seconds
 from iostrata.layers.notebook import html_curve, html_table
 from iostrata.layers.opening import open_trace
 from iostrata.layers.signal import step_signal
@@ -94,6 +95,8 @@ def test_plots_draw_what_they_say(trace, figure):
     assert signal.plot(axes[0]) is axes[0]
     assert result.plot(axes[0], alpha=0.5) is axes[0]
     assert len(axes[0].patches) == len(result.phases) + 1
+    (regime,) = result.regimes
+    assert f"from {seconds(regime.start)} to {seconds(regime.end)}, confidence" in axes[0].get_title()
     distances = np.diff([line.get_xdata()[0] for line in axes[0].lines])
     assert distances == pytest.approx(result.period)
     samples = signal.sample(8.0)
@@ -120,6 +123,8 @@ def test_a_flow_shows_what_became_of_the_bytes(trace, figure):
     widths = [bar.get_width() for bar in ax.patches]
     assert widths == [flow.upper_bytes, flow.lower_bytes - flow.hidden_bytes, flow.hidden_bytes]
     assert ax.yaxis_inverted()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["asked of netCDF", "inside netCDF operations", "outside of them (hidden)"]
 
 
 def test_signals_spectra_and_handles_have_arrays_and_tables(trace):
