@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from .errors import TraceError, UnsupportedTraceError
 from .regular_files import NotRegularError, open_regular
@@ -24,6 +24,9 @@ CHUNK_HEADER: Final = 18
 
 _MAGIC: Final = b"OTF2\0"
 _HEAD: Final = 46
+_LARGEST: Final = 2**24
+"""Bytes that are read of an anchor; a real one has some hundred."""
+_TEXTS: Final = 3
 _CHUNK_SIZES: Final = range(2**18, 2**24 + 1)
 """Sizes of a chunk that the official library accepts, from 256 KiB to 16 MiB."""
 
@@ -111,7 +114,7 @@ def read_anchor(path: str | os.PathLike[str]) -> Anchor:
     anchor = find_anchor(path)
     try:
         with open_regular(anchor) as file:
-            head = file.read(_HEAD)
+            head = file.read(_LARGEST)
     except NotRegularError:
         raise TraceError(
             f"{anchor} is no file but a pipe, a device or the like; give the path of the archive's *.otf2 file"
@@ -126,7 +129,27 @@ def read_anchor(path: str | os.PathLike[str]) -> Anchor:
         raise TraceError(f"the anchor {anchor} does not end in {SUFFIX}; rename it, its other files keep their names")
     if len(head) < _HEAD:
         raise TraceError(f"the anchor {anchor} is cut short after {len(head)} bytes; copy or record the trace again")
-    return _parse(anchor, head)
+    found = _parse(anchor, head)
+    if not _properties_fit(head, "little" if found.little_endian else "big"):
+        raise TraceError(f"the texts in the anchor {anchor} are damaged; copy or record the trace again")
+    return found
+
+
+def _properties_fit(content: bytes, order: Literal["little", "big"]) -> bool:
+    """Whether the anchor's texts and properties lie within it; the library believes their number and overruns memory.
+
+    Behind the numbers stand three texts, each ended by a zero byte (machine, creator, description), the number of
+    properties in 4 bytes, and a name and a value for each.
+    """
+    at = _HEAD
+    for _ in range(_TEXTS):
+        at = content.find(b"\0", at) + 1
+        if at == 0:
+            return False
+    count = int.from_bytes(content[at : at + 4], order)
+    at += 4
+    # Each text takes a byte or more, so a wrong number shows before it costs anything.
+    return at <= len(content) and content.count(b"\0", at) >= 2 * count
 
 
 def _parse(path: Path, head: bytes) -> Anchor:

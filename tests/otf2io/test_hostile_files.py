@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from iostrata.otf2io.archive import Archive, EventsRead, open_archive, read_events
+from iostrata.otf2io.errors import TraceError
 from iostrata.otf2io.events import IoEvents
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
@@ -82,3 +83,25 @@ def test_a_missing_end_is_told(
         found = read_events(open_archive(folder), engine)
         assert_same_events(found.events, read_fixture("threads2")[1].events)
         assert [f"{one.location}.evt" for one in found.damage.locations] == [path.name]
+
+
+@pytest.mark.parametrize("place", range(60, 64))
+@pytest.mark.parametrize("value", [0x7F, 0x80, 0xFF])
+def test_a_number_of_properties_without_properties(place: int, value: int, copy_of: Callable[[str], Path]) -> None:
+    # The library allocates by this number, with an overflow, and then writes beyond what it got.
+    folder = copy_of("nonblocking4")
+    anchor = folder / "traces.otf2"
+    content = bytearray(anchor.read_bytes())
+    assert content[60:64] == (5).to_bytes(4, "little")
+    content[place] = value
+    anchor.write_bytes(content)
+    with pytest.raises(TraceError, match="texts in the anchor .* are damaged"):
+        open_archive(folder)
+
+
+def test_an_anchor_that_ends_in_its_texts(copy_of: Callable[[str], Path]) -> None:
+    folder = copy_of("nonblocking4")
+    anchor = folder / "traces.otf2"
+    anchor.write_bytes(anchor.read_bytes()[:50])
+    with pytest.raises(TraceError, match="damaged"):
+        open_archive(folder)
