@@ -201,7 +201,7 @@ def test_big_endian_and_compressed_anchors_are_read(tmp_path: Path) -> None:
     head[30:38] = (5).to_bytes(8, "big")
     head[38:46] = (77).to_bytes(8, "big")
     path = tmp_path / "big.otf2"
-    path.write_bytes(head)
+    path.write_bytes(bytes(head) + bytes(3 + 4 + 8))
     anchor = read_anchor(path)
     assert not anchor.little_endian
     assert (anchor.event_chunk, anchor.definition_chunk) == (1 << 20, 1 << 22)

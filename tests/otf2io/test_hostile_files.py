@@ -95,7 +95,7 @@ def test_a_number_of_properties_without_properties(place: int, value: int, copy_
     assert content[60:64] == (5).to_bytes(4, "little")
     content[place] = value
     anchor.write_bytes(content)
-    with pytest.raises(TraceError, match="texts in the anchor .* are damaged"):
+    with pytest.raises(TraceError, match=r"texts in the anchor .* are damaged"):
         open_archive(folder)
 
 
