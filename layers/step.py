@@ -57,7 +57,7 @@ class StepSignal:
         facts = [
             ("signal", self.name or "(no name)"),
             ("window", f"{start:.6g} to {end:.6g} s"),
-            ("volume", f"{self.volume:.6g} {self.unit} s"),
+            ("volume", f"{self.volume:,.0f} bytes" if self.unit == "byte s-1" else f"{self.volume:.6g} {self.unit} s"),
             ("steps", len(self.values)),
             ("impulses", len(self.impulse_times)),
         ]
