@@ -20,6 +20,7 @@ from .heat_map import heat_maps
 from .limits import Limits
 from .machine import system_nodes
 from .packing import Names, without_long_text
+from .regularity import verdict_text
 from .sizes import size_histogram
 from .spectra import spectrum_curve
 from .timeline import timeline
@@ -76,6 +77,7 @@ def report_contents(
             {
                 "layer": period.layer,
                 "direction": period.direction,
+                "verdict": verdict_text(period.result, period.signal.window),
                 "phases": phase_strip(period.result.phases, limits.drawn_phases),
                 **curve(period.signal, limits.steps, limits.bins),
             }

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from ...analysis.results import PeriodResult
 from ..layer_periods import LayerPeriod
-from ..terminal.units import bytes_text, counted, interval_text, seconds_text, share_text
+from ..terminal.units import bytes_text, counted, seconds_text, share_text
+from .regularity import certainty_text, every_text, told_alike
 
 Document = dict[str, Any]
 
@@ -66,16 +67,16 @@ def _regularity(periods: list[LayerPeriod]) -> str:
         )
     strongest = max(periodic, key=lambda period: period.signal.volume)
     result = strongest.result
-    alike = [period for period in periodic if _alike(period.result, result)]
+    window = strongest.signal.window
+    alike = [period for period in periodic if _alike(period.result, result, window)]
     ways = {period.direction for period in alike}
     names = _listed(list(dict.fromkeys(period.layer for period in alike)))
     what = "I/O of" if len(ways) > 1 else "Writes of" if "write" in ways else "Reads of"
-    period = result.period or 0.0
-    every = interval_text(period, result.period_interval)
-    text = f"{what} {names} {'comes' if len(ways) > 1 else 'come'} every {every}, confidence {result.confidence:.2f}"
-    others = [other for other in periodic if not _alike(other.result, result)]
+    comes = "comes" if len(ways) > 1 else "come"
+    text = f"{what} {names} {comes} {every_text(result, window)}, {certainty_text(result)}"
+    others = [other for other in periodic if not _alike(other.result, result, window)]
     if others:
-        text += "; " + ", ".join(_other(others[:3]))
+        text += "; " + "; ".join(_other(others[:3]))
         if len(others) > 3:
             text += f" and {counted(len(others) - 3, 'other')}"
     largest = max(periods, key=lambda period: period.signal.volume)
@@ -88,7 +89,7 @@ def _regularity(periods: list[LayerPeriod]) -> str:
 def _other(others: list[LayerPeriod]) -> Iterator[str]:
     for other in others:
         noun = "writes" if other.direction == "write" else "reads"
-        yield f"{noun} of {other.layer} every {seconds_text(other.result.period or 0.0)}"
+        yield f"{noun} of {other.layer} {every_text(other.result, other.signal.window, brief=True)}"
 
 
 def _look_here(entries: list[Document], layers: Document, comparison: Document | None) -> str:
@@ -112,13 +113,13 @@ def _look_here(entries: list[Document], layers: Document, comparison: Document |
     )
 
 
-def _alike(one: PeriodResult, other: PeriodResult) -> bool:
-    """Tell whether two periods may be one: their intervals overlap."""
+def _alike(one: PeriodResult, other: PeriodResult, window: tuple[float, float]) -> bool:
+    """Tell whether two periods may be one: their intervals overlap, and they hold in the same stretches."""
     if one.period is None or other.period is None:
         return False
     low, high = one.period_interval or (one.period, one.period)
     other_low, other_high = other.period_interval or (other.period, other.period)
-    return low <= other_high and other_low <= high
+    return low <= other_high and other_low <= high and told_alike(one, other, window)
 
 
 def _listed(names: list[str]) -> str:

@@ -257,6 +257,19 @@ def test_stretches_of_a_pair_are_told_with_links_to_them(opened, tmp_path):
     assert [row[1:] for row in rows] == [["4.00 s to 8.00 s", "0.400 s", "–", "gone below"]]
 
 
+def test_the_heading_of_a_panel_is_the_verdict_with_its_stretches(opened, tmp_path):
+    page = opened("ncckpt4")
+    contents = page.run(CONTENTS)
+    contents["curves"][0]["verdict"] = "every 0.200 s from 0.100 s to 4.10 s, then every 0.450 s to 9.07 s"
+    path = tmp_path / "regimes.html"
+    path.write_text(written_page(contents, "regimes"))
+    page.browser.get(path.as_uri())
+    headings = page.run(
+        "return [...document.querySelectorAll('#bandwidth .panel-head .muted')].map((e) => e.textContent)"
+    )
+    assert headings == [curve["verdict"] for curve in contents["curves"]]
+
+
 def test_everything_that_acts_can_be_reached_and_named(opened):
     page = opened("ncckpt4")
     nameless = page.run(
