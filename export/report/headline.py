@@ -10,6 +10,11 @@ from .regularity import certainty_text, every_text, told_alike
 
 Document = dict[str, Any]
 
+_VERBS: Final = {"write": "wrote", "read": "read"}
+_OTHER_LAYER: Final = 0.05
+"""Share of the program's own bytes of a direction from which on a further layer is named."""
+_OTHER_WAY: Final = 0.01
+"""Bytes of the other direction are named from this multiple of those of the larger on."""
 _SAID: Final = ("write-amplification", "read-amplification")
 
 
@@ -35,16 +40,21 @@ def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Docum
 
 
 def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:
-    direction = max(
-        ("write", "read"), key=lambda way: sum(entry["bytes"] for entry in entries if entry["direction"] == way)
-    )
-    chosen = [entry for entry in entries if entry["direction"] == direction]
-    top = max(chosen, key=lambda entry: entry["own_bytes"])
-    verb = "wrote" if direction == "write" else "read"
-    text = (
-        f"The program {verb} {bytes_text(top['own_bytes'])} through {top['layer']}, on {top['ranks']:,} of "
-        f"{counted(trace['ranks'], 'rank')}"
-    )
+    ways = sorted(("write", "read"), key=lambda way: -_own(entries, way))
+    direction, other = ways
+    said = _substantial(entries, direction)
+    ranks = counted(trace["ranks"], "rank")
+    if not said:
+        top = max(entries, key=lambda entry: entry["bytes"])
+        moved = f"{_VERBS[top['direction']]} {bytes_text(top['bytes'])}"
+        return f"{top['layer']} {moved} for the layers above it, on {top['ranks']:,} of {ranks}."
+    top = said[0]
+    text = f"The program {_VERBS[direction]} {_through(top)}, on {top['ranks']:,} of {ranks}"
+    also = _substantial(entries, other) if _own(entries, other) >= _OTHER_WAY * _own(entries, direction) else []
+    if said[1:]:
+        text += f", {'' if len(said) > 2 else 'and '}{_listed([_through(entry) for entry in said[1:]])}"
+    if also:
+        text += f", and {_VERBS[other]} {_listed([_through(entry) for entry in also])}"
     pairs = [] if comparison is None else comparison.get("pairs", [])
     below = [
         pair
@@ -55,8 +65,25 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
         lowest = below[-1]
         factor = lowest.get("amplification")
         times = "" if factor is None else f", {factor:.2f} times as much" if abs(factor - 1) >= 0.005 else ", as much"
-        text += f"; of this {lowest['lower']} made {bytes_text(lowest['lower_bytes'])}{times}"
+        what = f"what it {_VERBS[direction]} through {top['layer']}" if said[1:] or also else "this"
+        text += f"; of {what} {lowest['lower']} made {bytes_text(lowest['lower_bytes'])}{times}"
     return text + "."
+
+
+def _own(entries: list[Document], direction: str) -> float:
+    """Return what the program itself moved in a direction, through whatever layer."""
+    return float(sum(entry["own_bytes"] for entry in entries if entry["direction"] == direction))
+
+
+def _substantial(entries: list[Document], direction: str) -> list[Document]:
+    """Return the layers through which the program itself moved a substantial share in a direction, the largest first."""
+    least = max(_OTHER_LAYER * _own(entries, direction), 1)
+    found = [entry for entry in entries if entry["direction"] == direction and entry["own_bytes"] >= least]
+    return sorted(found, key=lambda entry: -entry["own_bytes"])
+
+
+def _through(entry: Document) -> str:
+    return f"{bytes_text(entry['own_bytes'])} through {entry['layer']}"
 
 
 def _regularity(periods: list[LayerPeriod]) -> str:
