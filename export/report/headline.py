@@ -76,7 +76,7 @@ def _own(entries: list[Document], direction: str) -> float:
 
 
 def _substantial(entries: list[Document], direction: str) -> list[Document]:
-    """Return the layers through which the program itself moved a substantial share in a direction, the largest first."""
+    """Return the layers through which the program itself moved a substantial share, the largest first."""
     least = max(_OTHER_LAYER * _own(entries, direction), 1)
     found = [entry for entry in entries if entry["direction"] == direction and entry["own_bytes"] >= least]
     return sorted(found, key=lambda entry: -entry["own_bytes"])
