@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...analysis.evidence_units import EVIDENCE_UNITS
 from ...analysis.results import plain
 from ...layers.layer import Layer
 from ...layers.trace import Trace
@@ -92,6 +93,7 @@ def report_contents(
         "nodes": system_nodes(trace, curves, names, limits.nodes),
         "cut": cut,
         "definitions": DEFINITIONS,
+        "evidence_units": EVIDENCE_UNITS,
     }
     content["names"] = names.table()
     return {"schema_version": 1, **without_long_text(plain(content), limits.characters)}

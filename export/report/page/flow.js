@@ -126,15 +126,18 @@ const flowSection = () => {
     contents.cut.pairs ? h('p', { class: 'muted' }, `${countText(contents.compare.pairs.length)} of ${countText(contents.cut.pairs)} pairs are shown.`) : null);
 };
 
+const UNITS = {
+  byte: exactBytes, s: secondsText, share: percentText, times, ratio: threeDigits, count: (value) => (Number.isInteger(value) ? countText(value) : threeDigits(value)),
+  '1/s': (value) => `${countText(value)}/s`, rank: String,
+};
+const isEmpty = (value) => !known(value) || value === '' || (typeof value === 'object' && !Object.keys(value).length);
 const evidenceText = (key, value) => {
-  if (!known(value)) return DASH;
-  if (Array.isArray(value)) return value.length && typeof value[0] === 'object' ? `${value.length} entries` : value.map((item) => (key.endsWith('_s') ? secondsText(item) : String(item))).join(', ');
-  if (typeof value === 'object') return Object.entries(value).map(([name, item]) => `${name}: ${evidenceText(name, item)}`).join('; ');
-  if (typeof value !== 'number') return String(value);
-  if (key.endsWith('bytes')) return exactBytes(value);
-  if (key.endsWith('_s')) return `${secondsText(value)}`;
-  if (key.endsWith('share')) return `${threeDigits(100 * value)} %`;
-  return Number.isInteger(value) ? countText(value) : threeDigits(value);
+  const inUnit = (number) => (typeof number === 'number' ? (UNITS[contents.evidence_units[key]] || String)(number) : String(number));
+  if (key === 'steps') return value.map((step) => `${step.upper} → ${step.lower}: ${inUnit(step.amplification)}`).join('; ');
+  if (key === 'time_range_s') return value.map(inUnit).join(' to ');
+  if (Array.isArray(value)) return value.map(inUnit).join(', ');
+  if (typeof value === 'object') return Object.entries(value).map(([name, item]) => `${name}: ${inUnit(item)}`).join('; ');
+  return inUnit(value);
 };
 
 const finding = (found) => {
@@ -143,7 +146,7 @@ const finding = (found) => {
     h('p', {}, h('b', {}, found.severity), ` · ${found.layer} · `, found.text),
     h('p', { class: 'advice' }, found.advice),
     range ? h('p', {}, timeLink(range[0], range[1], 'timeline', `Show ${secondsText(range[0])} to ${secondsText(range[1])} in the timeline`)) : null,
-    h('details', {}, h('summary', {}, 'Evidence'), h('dl', { class: 'glossary' }, Object.entries(found.evidence).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ').replace(/ s$/, '')), h('dd', {}, evidenceText(key, value))]))));
+    h('details', {}, h('summary', {}, 'Evidence'), h('dl', { class: 'glossary' }, Object.entries(found.evidence).filter(([, value]) => !isEmpty(value)).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ').replace(/ s$/, '')), h('dd', {}, evidenceText(key, value))]))));
 };
 
 const findingsSection = () => {

@@ -270,6 +270,21 @@ def test_the_heading_of_a_panel_is_the_verdict_with_its_stretches(opened, tmp_pa
     assert headings == [curve["verdict"] for curve in contents["curves"]]
 
 
+def test_evidence_has_its_units_and_no_empty_entries(opened):
+    page = opened("ncckpt4")
+    entries = page.run(
+        "return [...document.querySelectorAll('#findings dl')].map((list) => Object.fromEntries("
+        "[...list.querySelectorAll('dt')].map((e) => [e.textContent, e.nextSibling.textContent])))"
+    )
+    fills = next(entry for entry in entries if "fill bytes" in entry)
+    assert fills["share of program bytes"] == "100 %"
+    assert fills["bytes written twice"] == "83,886,288 B"
+    amplified = next(entry for entry in entries if "steps" in entry)
+    assert amplified["bytes read inside writes"] == "0 B"
+    assert amplified["steps"].startswith("netCDF → HDF5: × 1.00; HDF5 → MPI-IO: × 2.00")
+    assert all(text.strip() for entry in entries for text in entry.values())
+
+
 def test_everything_that_acts_can_be_reached_and_named(opened):
     page = opened("ncckpt4")
     nameless = page.run(
@@ -330,9 +345,10 @@ for (const element of document.querySelectorAll('body *')) {
   if (!element.textContent.trim() || style.visibility === 'hidden' || box.width === 0) continue;
   const clips = style.overflowX === 'hidden' || style.overflowX === 'clip' || style.textOverflow === 'ellipsis';
   if (clips && element.scrollWidth > element.clientWidth + 1) cut.push(`${element.tagName}.${element.className}`);
-  const card = element.closest('table.cards tr');
-  const frame = card && innerWidth <= 900 ? card.getBoundingClientRect() : { left: 0, right: root.clientWidth };
-  if ((card && innerWidth <= 900 || !element.closest('.wide')) && (box.right > frame.right + 1 || box.left < frame.left - 1)) {
+  const card = innerWidth <= 900 ? element.closest('table.cards tr') : null;
+  const frame = card ? card.getBoundingClientRect() : { left: 0, right: root.clientWidth };
+  const beyond = box.right > frame.right + 1 || box.left < frame.left - 1;
+  if (beyond && (card || !element.closest('.wide'))) {
     cut.push(`${element.tagName}.${element.className} reaches ${Math.round(box.right)}`);
   }
 }
