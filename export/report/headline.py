@@ -29,6 +29,9 @@ def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Docum
     comparison : dict, optional
         Document of ``iostrata compare --json``.
     """
+    if not layers["trace"]["io_events"]:
+        read = " that could be read" if layers["damage"]["damaged"] else ""
+        return [f"The trace holds no I/O records{read}; the guide's page on recording tells how to record them."]
     entries = [entry for entry in layers["layers"] if entry["bytes"] > 0]
     if not entries:
         return ["No bytes were moved on the selected files."]

@@ -32,8 +32,9 @@ const regimeRow = (entry, regime, number) => {
 
 const periodsSection = () => {
   const entries = contents.periods.layers;
+  if (!entries.length) return null;
   const regimes = entries.flatMap((entry) => entry.regimes.map((regime, number) => regimeRow(entry, regime, number)));
-  return section('periods', 'Periods', 'Periods', h('p', {}, entries.length ? `Found by the method “${entries[0].method}”. A hint on a period says why it is what it is.` : 'No bytes were moved.'),
+  return section('periods', 'Periods', 'Periods', h('p', {}, `Found by the method “${entries[0].method}”. A hint on a period says why it is what it is.`),
     tableOf(['Layer', 'Period', 'Confidence', 'Recurrence', 'Jitter', 'Phases', 'Bytes a period', 'I/O share', 'I/O rate', 'Score'], entries.map(periodRow)),
     regimes.length ? [h('h3', { title: definitions.regimes, class: 'has-title' }, 'Regimes'), tableOf(['Layer', 'When', 'Period', 'Confidence', 'Phases'], regimes)] : null,
     entries.map((entry) => {

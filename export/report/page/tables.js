@@ -8,6 +8,7 @@ const tableOf = (head, rows) => h('div', { class: 'wide' }, h('table', { class: 
 
 const layersSection = () => {
   const { layers, flushes, set_aside: aside, trace } = contents.layers;
+  if (!layers.length && !flushes.length && !aside.operations) return null;
   const span = trace.window_s[1] - trace.window_s[0];
   const head = ['Layer', 'Operations', 'Bytes', 'Own', 'Busy', 'Summed', 'Rate while busy', 'Request: min', 'median', '90\u00a0%', 'max', 'Ranks', 'Files', 'Handles', 'Bytes unknown'];
   const table = h('table', { class: 'cards' }, h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
@@ -40,6 +41,7 @@ const layersSection = () => {
 const nodesSection = () => {
   const { nodes, columns, total } = contents.nodes;
   if (!nodes.length) return null;
+  if (!columns.length) return null;
   return section('nodes', 'Nodes', 'Nodes of the machine',
     total > nodes.length ? h('p', {}, `${countText(nodes.length)} of ${countText(total)} nodes are shown.`) : null,
     h('div', { class: 'wide' }, h('table', { class: 'cards' },

@@ -4,8 +4,12 @@ import json
 import time
 from typing import Any
 
+import otf2
 import pytest
 from iostrata.export.report.page import page as written_page
+from iostrata.export.report.write import write_report
+from iostrata.layers.opening import open_trace
+from otf2.enums import LocationGroupType
 
 PAGES = ("ncckpt4", "hostile", "broken_race_corruption", "ior384")
 SETTLED = """
@@ -283,6 +287,31 @@ def test_evidence_has_its_units_and_no_empty_entries(opened):
     assert amplified["bytes read inside writes"] == "0 B"
     assert amplified["steps"].startswith("netCDF → HDF5: × 1.00; HDF5 → MPI-IO: × 2.00")
     assert all(text.strip() for entry in entries for text in entry.values())
+
+
+@pytest.mark.parametrize("events", [0, 2])
+def test_a_trace_without_io_says_so_and_shows_no_empty_sections(browser, tmp_path, events):
+    with otf2.writer.open(str(tmp_path / "trace"), timer_resolution=10**6) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        group = definitions.location_group("MPI Rank 0", LocationGroupType.PROCESS, node)
+        writer = trace.event_writer("thread", group=group)
+        if events:
+            main = definitions.region("main")
+            writer.enter(0, main)
+            writer.leave(2_000_000, main)
+    path = write_report(open_trace(tmp_path / "trace" / "traces.otf2"), tmp_path / "report.html").path
+    browser.get("about:blank")
+    browser.get_log("browser")
+    browser.get(path.as_uri())
+    assert browser.execute_script("return document.documentElement.dataset.ready") == "true"
+    assert not browser.get_log("browser")
+    headline = browser.execute_script("return [...document.querySelectorAll('.headline li')].map((e) => e.textContent)")
+    assert headline == ["The trace holds no I/O records; the guide's page on recording tells how to record them."]
+    assert browser.execute_script("return document.querySelectorAll('section, .bar, table, canvas').length") == 0
+    facts = browser.execute_script("return document.querySelector('.facts').textContent")
+    assert ("Length 2.00 s" in facts) == (events > 0)
+    assert ("Length" in facts) == (events > 0)
 
 
 def test_everything_that_acts_can_be_reached_and_named(opened):
