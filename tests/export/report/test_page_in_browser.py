@@ -343,6 +343,31 @@ def test_links_lead_to_a_section_and_to_a_time(opened):
     assert times(page) == (2, 4)
 
 
+def test_going_back_from_a_link_to_a_time_shows_what_was_shown_before(opened):
+    page = opened("ncckpt4")
+    whole = times(page)
+    # Of a finding over the whole run the window is the whole run.
+    link = "document.querySelector('#periods details a[href^=\\'#t=\\']').click()"
+    page.run(link)
+    settle(page)
+    assert times(page) != whole
+    page.browser.back()
+    settle(page)
+    assert times(page) == whole
+    page.run(link)
+    settle(page)
+    found = times(page)
+    page.run("document.querySelector('nav a[href=\\'#layers\\']').click()")
+    settle(page)
+    assert times(page) == found
+    page.browser.back()
+    settle(page)
+    assert times(page) == found
+    page.browser.back()
+    settle(page)
+    assert times(page) == whole
+
+
 def test_the_handle_tree_folds_and_is_searched(opened):
     from selenium.webdriver.common.by import By
 
