@@ -101,7 +101,7 @@ const distributionText = (found) => (found && found.count
 const pairRow = (pair) => {
   const who = `${pair.upper} → ${pair.lower}, ${pair.direction}`;
   const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
-  const of = (value, unit = '') => (known(value) ? `${value}${unit}` : 'not defined');
+  const of = (value, unit = '') => (known(value) ? `${exactNumber(value)}${unit}` : 'not defined');
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     cell('Above', bytesText(pair.upper_bytes), say(`${exactBytes(pair.upper_bytes)} in ${counted(pair.upper_operations, 'operation')} above`, 'bytes')),
     cell('Below', bytesText(pair.lower_bytes), say(`${exactBytes(pair.lower_bytes)} in ${counted(pair.lower_operations, 'operation')} below`, 'bytes')),

@@ -7,7 +7,7 @@ const header = () => {
   const facts = [
     ['Trace', trace.path, 'The anchor of the archive.'],
     program.start_utc ? ['Started', program.start_utc] : null,
-    trace.events > 0 ? ['Length', secondsText(trace.duration_s), `${trace.duration_s} s, by the trace’s clock.`] : null,
+    trace.events > 0 ? ['Length', secondsText(trace.duration_s), `${exactNumber(trace.duration_s)} s, by the trace’s clock.`] : null,
     ['Ranks', countText(trace.ranks), 'Processes of the run.'],
     ['Nodes', countText(trace.nodes), 'Nodes that have processes.'],
     ['Locations', countText(trace.locations), 'Threads that the trace knows.'],

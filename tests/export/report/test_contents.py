@@ -270,3 +270,8 @@ def test_a_trace_of_many_ranks_gives_a_page_within_the_limit(reports):
     assert contents["layers"]["trace"]["ranks"] == 4096
     assert sum(entry["operations"] for entry in contents["layers"]["layers"]) > 200_000
     assert contents["collectives"][0]["participants"]["max"] == 4096
+
+
+def test_hidden_bytes_pass_through_handles_below_those_of_the_upper_layer(reports):
+    told = contents_of(reports("ncckpt4"))["definitions"]["hidden_bytes"]
+    assert "through handles below those of the upper layer" in told

@@ -1,6 +1,7 @@
 """The report in a real browser: it loads nothing, nothing throws, it zooms, links lead, and no text is cut."""
 
 import json
+import re
 import time
 from typing import Any
 
@@ -312,6 +313,33 @@ def test_a_trace_without_io_says_so_and_shows_no_empty_sections(browser, tmp_pat
     facts = browser.execute_script("return document.querySelector('.facts').textContent")
     assert ("Length 2.00 s" in facts) == (events > 0)
     assert ("Length" in facts) == (events > 0)
+
+
+def test_hints_do_not_show_what_rounding_left(opened, tmp_path):
+    page = opened("ncckpt4")
+    contents = page.run(CONTENTS)
+    for entry in contents["periods"]["layers"]:
+        entry["recurrence_s"] = 0.4500000000000001
+        for regime in entry["regimes"]:
+            regime["period_s"] = 0.1 + 0.2
+    path = tmp_path / "rounding.html"
+    path.write_text(written_page(contents, "rounding"))
+    page.browser.get(path.as_uri())
+    hints = page.run("return [...document.querySelectorAll('[title]')].map((e) => e.title)")
+    assert sum(": 0.45 s. " in hint for hint in hints) == len(contents["periods"]["layers"])
+    assert any("regime 1: 0.3 s. " in hint for hint in hints)
+    assert not [hint for hint in hints if re.search(r"[1-9]\d*\.\d{12,}|\b0\.0*[1-9]\d{11,}", hint)]
+
+
+def test_introductions_stay_whole_and_with_their_heading_in_print(opened):
+    page = opened("ncckpt4")
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    kept = page.run(
+        "return ['h2', 'section > p', 'section > .legend'].map((what) => [...document.querySelectorAll(what)]"
+        ".every((e) => getComputedStyle(e).breakInside === 'avoid' && getComputedStyle(e).breakAfter === 'avoid'))"
+    )
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert kept == [True, True, True]
 
 
 def test_everything_that_acts_can_be_reached_and_named(opened):
