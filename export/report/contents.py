@@ -16,7 +16,7 @@ from .collective_calls import collective_calls
 from .curves import curve, phase_strip
 from .definitions import DEFINITIONS
 from .handle_tree import handle_tree
-from .headline import headline
+from .headline import headline, holds_io
 from .heat_map import heat_maps
 from .limits import Limits
 from .machine import system_nodes
@@ -70,6 +70,7 @@ def report_contents(
     compared = None if comparison is None else _comparison_document(comparison)
     content = {
         "headline": headline(whole, periods, compared),
+        "holds_io": holds_io(whole),
         "program": _program(trace),
         "layers": _shorter_lists(whole, limits, cut),
         "periods": _shorter_periods(periods_document(trace, shown), limits, cut),

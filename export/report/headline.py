@@ -29,7 +29,7 @@ def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Docum
     comparison : dict, optional
         Document of ``iostrata compare --json``.
     """
-    if not layers["trace"]["io_events"]:
+    if not holds_io(layers):
         read = " that could be read" if layers["damage"]["damaged"] else ""
         return [f"The trace holds no I/O records{read}; the guide's page on recording tells how to record them."]
     entries = [entry for entry in layers["layers"] if entry["bytes"] > 0]
@@ -40,6 +40,11 @@ def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Docum
         _regularity(list(periods)),
         _look_here(entries, layers, comparison),
     ]
+
+
+def holds_io(layers: Document) -> bool:
+    """Tell whether the trace of a document of ``iostrata layers --json`` holds any record of I/O."""
+    return bool(layers["trace"]["io_events"] or layers["layers"] or layers["set_aside"]["operations"])
 
 
 def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:

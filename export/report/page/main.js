@@ -1,5 +1,6 @@
 // The page, from top to bottom.
 
+const recorded = contents.holds_io;
 const header = () => {
   const { trace, damage } = contents.layers;
   const { program } = contents;
@@ -7,7 +8,7 @@ const header = () => {
   const facts = [
     ['Trace', trace.path, 'The anchor of the archive.'],
     program.start_utc ? ['Started', program.start_utc] : null,
-    trace.events > 0 ? ['Length', secondsText(trace.duration_s), `${exactNumber(trace.duration_s)} s, by the trace’s clock.`] : null,
+    recorded || trace.events > 0 ? ['Length', secondsText(trace.duration_s), `${exactNumber(trace.duration_s)} s, by the trace’s clock.`] : null,
     ['Ranks', countText(trace.ranks), 'Processes of the run.'],
     ['Nodes', countText(trace.nodes), 'Nodes that have processes.'],
     ['Locations', countText(trace.locations), 'Threads that the trace knows.'],
@@ -28,7 +29,6 @@ const dress = (dark) => { document.documentElement.classList.toggle('dark', dark
 dress(preferred.matches);
 
 // Without I/O there is nothing to draw, and without events no time to draw it over.
-const recorded = contents.layers.trace.io_events > 0;
 const sections = (recorded ? [bandwidthSection(), findingsSection(), layersSection(), flowSection(), collectivesSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), nodesSection(), damageSection(), glossarySection()] : [damageSection()]).flat().filter(Boolean);
 const bar = h('div', { class: 'bar' }, h('nav', { 'aria-label': 'Sections' }, sections.map((part) => h('a', { href: `#${part.id}` }, part.dataset.name))), timeTools());
 document.getElementById('report').replaceChildren(header(), ...(recorded ? [bar] : []), ...sections);

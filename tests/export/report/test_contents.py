@@ -216,7 +216,8 @@ def test_a_signal_without_a_period_says_why_at_the_top(make_trace, tmp_path):
 
 
 def test_a_trace_without_application_files_has_a_report(make_trace: Callable[..., Trace], tmp_path: Path) -> None:
-    written = write_report(make_trace([("POSIX", "/proc/x", -1)]), tmp_path / "none.html")
+    trace = make_trace([("POSIX", "/proc/x", -1)], [{"begin": 10, "end": 20, "moved": 5}])
+    written = write_report(trace, tmp_path / "none.html")
     assert contents_of(written.path)["headline"] == ["No bytes were moved on the selected files."]
 
 
