@@ -456,6 +456,14 @@ def test_no_text_is_cut(opened, name, width):
     page.run("for (const part of document.querySelectorAll('details')) part.open = true")
     settle(page)
     assert page.run(CUT) == []
+    # A number stays on one line, however long the name of its layer is.
+    broken = page.run(
+        "return [...document.querySelectorAll('table.cards td:not(.long):not(.name)')].filter((cell) => {"
+        "const range = document.createRange(); range.selectNodeContents(cell);"
+        "return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1; })"
+        ".map((cell) => cell.textContent)"
+    )
+    assert broken == []
 
 
 CONTRASTS = """
