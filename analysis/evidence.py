@@ -1,5 +1,6 @@
 """What the rules look at: the flows of a trace, computed once, and who, where and when some operations were."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -115,10 +116,25 @@ class Evidence:
         return {
             "ranks": ranks[:RANKS_SHOWN],
             "rank_count": len(ranks),
-            "files": [self.file_name(int(files[place])) for place in order[:FILES_SHOWN].tolist()],
+            "files": distinct_names(self.file_name(int(files[place])) for place in order.tolist()),
             "file_count": int((files >= 0).sum()),
             "time_range_s": [int(begin.min()) / second, int(end.max()) / second],
         }
+
+
+def distinct_names(names: Iterable[str], most: int = FILES_SHOWN) -> list[str]:
+    """Return the first names that are not empty, each once: nodes have files of one name, such as ``/proc/cpuinfo``.
+
+    >>> distinct_names(["/proc/cpuinfo", "", "/proc/cpuinfo", "/proc/stat"])
+    ['/proc/cpuinfo', '/proc/stat']
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        if name:
+            found[name] = None
+        if len(found) == most:
+            break
+    return list(found)
 
 
 def volume(count: float) -> str:
@@ -157,4 +173,4 @@ def named_ranks(ranks: list[int], shown: int = 6) -> str:
 
 def joined(names: list[str], count: int) -> str:
     """Return a file in words: its name, or how many there are."""
-    return names[0] if count == 1 and names else f"{count} files"
+    return names[0] if count == 1 and names else f"{count} file{'s' if count != 1 else ''}"

@@ -9,7 +9,7 @@ import numpy as np
 from ..layers.lifetimes import Origin
 from ..layers.shares import shares
 from ..otf2io.records import UNDEFINED_UINT64
-from .evidence import FILES_SHOWN, Evidence, Hit, joined, named_ranks, percent, volume
+from .evidence import Evidence, Hit, distinct_names, joined, named_ranks, percent, volume
 from .finding_rules import KIB, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
@@ -173,7 +173,7 @@ def opened_not_used(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             f"{joined(names, len(names))}: opened in {layer} by {most:,} of {ranks:,} ranks, "
             f"used by {named_ranks(using)} only" + (" (one each)" if len(using) > 1 else ""),
             {
-                "files": names[:FILES_SHOWN],
+                "files": distinct_names(names),
                 "file_count": len(names),
                 "openers": most,
                 "ranks": using,

@@ -33,6 +33,17 @@ _NUMBERS: Final = (
     ("coherence", "1", "magnitude-squared coherence at the period of the upper layer"),
 )
 
+_PARTS: Final = ("", "upper_", "lower_", "attributed_", "inferred_", "hidden_", "own_", "set_aside_")
+_UNITS: Final = {
+    **dict.fromkeys((f"{part}operations" for part in _PARTS), "1"),
+    **dict.fromkeys((f"{part}bytes" for part in _PARTS), "byte"),
+    "upper_from_bytes": "byte",
+    "lower_from_bytes": "byte",
+    "amplification": "1",
+    "pair_row": "1",
+}
+"""Of the columns of the tables."""
+
 _TEXTS: Final = (
     ("upper", "upper layer"),
     ("lower", "lower layer"),
@@ -100,5 +111,4 @@ def _write_table(writer: GroupWriter, rows: list[dict[str, Any]], texts: tuple[s
             continue
         whole = all(isinstance(value, int) for value in values)
         column = np.array([np.nan if value is None else value for value in values], np.int64 if whole else np.float64)
-        units = "byte" if "bytes" in name else "1"
-        writer.numbers(name, ("row",), column, long_name=long_name, units=units)
+        writer.numbers(name, ("row",), column, long_name=long_name, units=_UNITS[name])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...analysis.evidence_units import EVIDENCE_UNITS
 from ...analysis.results import plain
 from ...layers.layer import Layer
 from ...layers.trace import Trace
@@ -15,11 +16,12 @@ from .collective_calls import collective_calls
 from .curves import curve, phase_strip
 from .definitions import DEFINITIONS
 from .handle_tree import handle_tree
-from .headline import headline
+from .headline import headline, holds_io
 from .heat_map import heat_maps
 from .limits import Limits
 from .machine import system_nodes
 from .packing import Names, without_long_text
+from .regularity import verdict_text
 from .sizes import size_histogram
 from .spectra import spectrum_curve
 from .timeline import timeline
@@ -68,6 +70,7 @@ def report_contents(
     compared = None if comparison is None else _comparison_document(comparison)
     content = {
         "headline": headline(whole, periods, compared),
+        "holds_io": holds_io(whole),
         "program": _program(trace),
         "layers": _shorter_lists(whole, limits, cut),
         "periods": _shorter_periods(periods_document(trace, shown), limits, cut),
@@ -76,6 +79,7 @@ def report_contents(
             {
                 "layer": period.layer,
                 "direction": period.direction,
+                "verdict": verdict_text(period.result, period.signal.window),
                 "phases": phase_strip(period.result.phases, limits.drawn_phases),
                 **curve(period.signal, limits.steps, limits.bins),
             }
@@ -90,6 +94,7 @@ def report_contents(
         "nodes": system_nodes(trace, curves, names, limits.nodes),
         "cut": cut,
         "definitions": DEFINITIONS,
+        "evidence_units": EVIDENCE_UNITS,
     }
     content["names"] = names.table()
     return {"schema_version": 1, **without_long_text(plain(content), limits.characters)}

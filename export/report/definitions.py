@@ -38,7 +38,8 @@ DEFINITIONS: Final = {
     "amplification": "Bytes of the lower layer through handles that descend from the upper layer, divided by the "
     "bytes of the upper layer.",
     "attributed_amplification": "The same, but only what ran inside operations of the upper layer.",
-    "hidden_bytes": "Bytes of the lower layer through handles of the upper layer, but outside any of its operations.",
+    "hidden_bytes": "Bytes of the lower layer through handles below those of the upper layer, but outside any of its "
+    "operations.",
     "fan_out": "Operations of the lower layer beneath one call of the upper layer, on average.",
     "writers": "Ranks that moved bytes.",
     "movers": "Ranks of the lower layer that moved bytes beneath one call of the upper layer: mean, smallest, largest.",

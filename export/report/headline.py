@@ -5,10 +5,16 @@ from typing import Any, Final
 
 from ...analysis.results import PeriodResult
 from ..layer_periods import LayerPeriod
-from ..terminal.units import bytes_text, counted, interval_text, seconds_text, share_text
+from ..terminal.units import bytes_text, counted, seconds_text, share_text
+from .regularity import certainty_text, every_text, told_alike
 
 Document = dict[str, Any]
 
+_VERBS: Final = {"write": "wrote", "read": "read"}
+_OTHER_LAYER: Final = 0.05
+"""Share of the program's own bytes of a direction from which on a further layer is named."""
+_OTHER_WAY: Final = 0.01
+"""Bytes of the other direction are named from this multiple of those of the larger on."""
 _SAID: Final = ("write-amplification", "read-amplification")
 
 
@@ -23,6 +29,9 @@ def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Docum
     comparison : dict, optional
         Document of ``iostrata compare --json``.
     """
+    if not holds_io(layers):
+        read = " that could be read" if layers["damage"]["damaged"] else ""
+        return [f"The trace holds no I/O records{read}; the guide's page on recording tells how to record them."]
     entries = [entry for entry in layers["layers"] if entry["bytes"] > 0]
     if not entries:
         return ["No bytes were moved on the selected files."]
@@ -33,17 +42,27 @@ def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Docum
     ]
 
 
+def holds_io(layers: Document) -> bool:
+    """Tell whether the trace of a document of ``iostrata layers --json`` holds any record of I/O."""
+    return bool(layers["trace"]["io_events"] or layers["layers"] or layers["set_aside"]["operations"])
+
+
 def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:
-    direction = max(
-        ("write", "read"), key=lambda way: sum(entry["bytes"] for entry in entries if entry["direction"] == way)
-    )
-    chosen = [entry for entry in entries if entry["direction"] == direction]
-    top = max(chosen, key=lambda entry: entry["own_bytes"])
-    verb = "wrote" if direction == "write" else "read"
-    text = (
-        f"The program {verb} {bytes_text(top['own_bytes'])} through {top['layer']}, on {top['ranks']:,} of "
-        f"{counted(trace['ranks'], 'rank')}"
-    )
+    ways = sorted(("write", "read"), key=lambda way: -_own(entries, way))
+    direction, other = ways
+    said = _substantial(entries, direction)
+    ranks = counted(trace["ranks"], "rank")
+    if not said:
+        top = max(entries, key=lambda entry: entry["bytes"])
+        moved = f"{_VERBS[top['direction']]} {bytes_text(top['bytes'])}"
+        return f"{top['layer']} {moved} for the layers above it, on {top['ranks']:,} of {ranks}."
+    top = said[0]
+    text = f"The program {_VERBS[direction]} {_through(top)}, on {top['ranks']:,} of {ranks}"
+    also = _substantial(entries, other) if _own(entries, other) >= _OTHER_WAY * _own(entries, direction) else []
+    if said[1:]:
+        text += f", {'' if len(said) > 2 else 'and '}{_listed([_through(entry) for entry in said[1:]])}"
+    if also:
+        text += f", and {_VERBS[other]} {_listed([_through(entry) for entry in also])}"
     pairs = [] if comparison is None else comparison.get("pairs", [])
     below = [
         pair
@@ -54,8 +73,25 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
         lowest = below[-1]
         factor = lowest.get("amplification")
         times = "" if factor is None else f", {factor:.2f} times as much" if abs(factor - 1) >= 0.005 else ", as much"
-        text += f"; of this {lowest['lower']} made {bytes_text(lowest['lower_bytes'])}{times}"
+        what = f"what it {_VERBS[direction]} through {top['layer']}" if said[1:] or also else "this"
+        text += f"; of {what} {lowest['lower']} made {bytes_text(lowest['lower_bytes'])}{times}"
     return text + "."
+
+
+def _own(entries: list[Document], direction: str) -> float:
+    """Return what the program itself moved in a direction, through whatever layer."""
+    return float(sum(entry["own_bytes"] for entry in entries if entry["direction"] == direction))
+
+
+def _substantial(entries: list[Document], direction: str) -> list[Document]:
+    """Return the layers through which the program itself moved a substantial share, the largest first."""
+    least = max(_OTHER_LAYER * _own(entries, direction), 1)
+    found = [entry for entry in entries if entry["direction"] == direction and entry["own_bytes"] >= least]
+    return sorted(found, key=lambda entry: -entry["own_bytes"])
+
+
+def _through(entry: Document) -> str:
+    return f"{bytes_text(entry['own_bytes'])} through {entry['layer']}"
 
 
 def _regularity(periods: list[LayerPeriod]) -> str:
@@ -66,16 +102,16 @@ def _regularity(periods: list[LayerPeriod]) -> str:
         )
     strongest = max(periodic, key=lambda period: period.signal.volume)
     result = strongest.result
-    alike = [period for period in periodic if _alike(period.result, result)]
+    window = strongest.signal.window
+    alike = [period for period in periodic if _alike(period.result, result, window)]
     ways = {period.direction for period in alike}
     names = _listed(list(dict.fromkeys(period.layer for period in alike)))
     what = "I/O of" if len(ways) > 1 else "Writes of" if "write" in ways else "Reads of"
-    period = result.period or 0.0
-    every = interval_text(period, result.period_interval)
-    text = f"{what} {names} {'comes' if len(ways) > 1 else 'come'} every {every}, confidence {result.confidence:.2f}"
-    others = [other for other in periodic if not _alike(other.result, result)]
+    comes = "comes" if len(ways) > 1 else "come"
+    text = f"{what} {names} {comes} {every_text(result, window)}, {certainty_text(result)}"
+    others = [other for other in periodic if not _alike(other.result, result, window)]
     if others:
-        text += "; " + ", ".join(_other(others[:3]))
+        text += "; " + "; ".join(_other(others[:3]))
         if len(others) > 3:
             text += f" and {counted(len(others) - 3, 'other')}"
     largest = max(periods, key=lambda period: period.signal.volume)
@@ -88,7 +124,7 @@ def _regularity(periods: list[LayerPeriod]) -> str:
 def _other(others: list[LayerPeriod]) -> Iterator[str]:
     for other in others:
         noun = "writes" if other.direction == "write" else "reads"
-        yield f"{noun} of {other.layer} every {seconds_text(other.result.period or 0.0)}"
+        yield f"{noun} of {other.layer} {every_text(other.result, other.signal.window, brief=True)}"
 
 
 def _look_here(entries: list[Document], layers: Document, comparison: Document | None) -> str:
@@ -112,13 +148,13 @@ def _look_here(entries: list[Document], layers: Document, comparison: Document |
     )
 
 
-def _alike(one: PeriodResult, other: PeriodResult) -> bool:
-    """Tell whether two periods may be one: their intervals overlap."""
+def _alike(one: PeriodResult, other: PeriodResult, window: tuple[float, float]) -> bool:
+    """Tell whether two periods may be one: their intervals overlap, and they hold in the same stretches."""
     if one.period is None or other.period is None:
         return False
     low, high = one.period_interval or (one.period, one.period)
     other_low, other_high = other.period_interval or (other.period, other.period)
-    return low <= other_high and other_low <= high
+    return low <= other_high and other_low <= high and told_alike(one, other, window)
 
 
 def _listed(names: list[str]) -> str:

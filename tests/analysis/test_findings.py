@@ -1,5 +1,7 @@
 """Findings on real archives, with their evidence against numbers from elsewhere, and each rule on both of its sides."""
 
+import ast
+import inspect
 import json
 import shutil
 import subprocess
@@ -10,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import otf2
 import pytest
+from iostrata.analysis import findings_of_bytes, findings_of_calls, findings_of_operations
+from iostrata.analysis.evidence_units import EVIDENCE_UNITS
 from iostrata.analysis.finding_rules import RULES, SEVERITIES
 from iostrata.analysis.findings import DETECTORS, find
 from iostrata.layers.opening import open_trace
@@ -363,3 +367,37 @@ def test_system_calls_within_mpi_by_node_as_in_its_figure_9(monc):
 def test_counts_in_texts_have_separators_of_thousands(fixtures):
     texts = [finding.text for finding in find(open_trace(fixtures / "ior384"))]
     assert any("by 30,720 independent MPI-IO operations" in text for text in texts)
+
+
+def numbers_in(value, key):
+    """Give the keys of all numbers in evidence; numbers in lists and in counts by name go by the key above them."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from numbers_in(item, key)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from numbers_in(item, key)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield key
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "ncckpt4_romio", "aperiodic4", "broken_race_corruption", "ckpt4_jitter"])
+def test_every_number_has_a_unit_and_no_entry_comes_twice(found, name):
+    for one in found(name).values():
+        for key, value in one.to_dict()["evidence"].items():
+            assert set(numbers_in(value, key)) <= EVIDENCE_UNITS.keys()
+        files = one.evidence.get("files", [])
+        if isinstance(files, list):
+            assert all(files)
+            assert len(files) == len(set(files))
+
+
+def test_evidence_of_every_rule_has_a_unit_or_is_text():
+    texts = {"upper", "lower", "direction", "nodes", "recorded_lower_layers", "node_local"}
+    for module in (findings_of_bytes, findings_of_calls, findings_of_operations):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Hit":
+                keys = {key.value for key in node.args[2].keys if key is not None}
+                assert keys - texts <= EVIDENCE_UNITS.keys()
+    assert EVIDENCE_UNITS["share_of_program_bytes"] == "share"
+    assert {EVIDENCE_UNITS[key] for key in ("bytes_written_twice", "median_request", "limit")} == {"byte"}

@@ -56,3 +56,24 @@ def test_xarray_opens_it(written):
     _, path = written
     with xarray.open_dataset(path, group="comparison", engine="h5netcdf") as dataset:
         assert "amplification" in dataset
+
+
+def test_columns_have_the_units_of_what_they_hold(written):
+    _, path = written
+    with h5py.File(path) as file:
+        balance = file["comparison/balance"]
+        assert balance["hidden_bytes"].attrs["units"] == "byte"
+        assert balance["hidden_operations"].attrs["units"] == "1"
+        if len(file["comparison/request_flow"]) > 1:
+            assert file["comparison/request_flow/upper_from_bytes"].attrs["units"] == "byte"
+            assert file["comparison/by_file/amplification"].attrs["units"] == "1"
+
+
+def test_a_share_of_bytes_is_no_volume(tmp_path, monkeypatch):
+    """A column that has no unit is an error, whatever its name looks like."""
+    trace = open_trace(FIXTURES / "ckpt4")
+    compared = compare_layers(trace, fs=10.0)
+    table = type(compared.balances[0])
+    monkeypatch.setattr(table, "to_dict", lambda _: {"layer": "POSIX", "direction": "read", "share_of_bytes": 0.5})
+    with pytest.raises(KeyError, match="share_of_bytes"):
+        write_hdf5(trace, tmp_path / "layers.h5", fs=10.0)

@@ -136,10 +136,6 @@ const describeBandwidth = (curve, verdict) => (start, end) => {
   return lines;
 };
 
-const verdictText = (verdict) => (verdict.periodic
-  ? `every ${intervalText(verdict.period_s, verdict.period_interval_s)}, confidence ${verdict.confidence.toFixed(2)}`
-  : 'no period');
-
 const bandwidthSection = () => {
   const redrawAll = () => redraw(panels.filter((panel) => panel.timed));
   const choice = (name, text, definition) => h('label', { title: definition }, h('input', {
@@ -161,8 +157,8 @@ const bandwidthSection = () => {
       return h('div', { class: 'panel' },
         h('div', { class: 'panel-head' }, h('h3', {}, label),
           h('span', { title: `${label}: ${exactBytes(verdict.bytes)}. ${definitions.bytes}` }, bytesText(verdict.bytes)),
-          h('span', { class: 'muted', title: `${label}: ${verdict.reason}` }, verdictText(verdict))),
-        timePlot(`Bandwidth of ${label}: ${bytesText(verdict.bytes)}, ${verdictText(verdict)}`, PANEL,
+          h('span', { class: 'muted', title: `${label}: ${verdict.reason}` }, curve.verdict)),
+        timePlot(`Bandwidth of ${label}: ${bytesText(verdict.bytes)}, ${curve.verdict}`, PANEL,
           (canvas) => drawBandwidth(canvas, curve, verdict), describeBandwidth(curve, verdict)));
     }),
     curves.length ? timeAxis() : null);

@@ -28,6 +28,7 @@ class Curve {
   constructor(content) {
     this.layer = content.layer;
     this.direction = content.direction;
+    this.verdict = content.verdict;
     this.exact = content.exact;
     this.impulses = content.impulses;
     const { start: begins, end: ends, bytes, total, together } = content.phases;

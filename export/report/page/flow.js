@@ -1,7 +1,7 @@
 // How bytes flow from layer to layer, drawn from the top of the stack down, and what the findings say about it.
 
-const LAYER_STEP = 104;
-const BAR_TOP = 24;
+const LABEL = 22;
+const BAND = 66;
 const BAR = 14;
 const times = (factor) => (known(factor) ? `× ${factor >= 100 ? threeDigits(factor) : factor.toFixed(2)}` : DASH);
 
@@ -27,10 +27,6 @@ const flowFigure = (direction) => {
   const alone = moving.filter((entry) => !connected(entry));
   const most = Math.max(...entries.map((entry) => entry.bytes));
   const wide = (bytes) => 1000 * bytes / most;
-  const place = new Map(entries.map((entry, number) => [entry.layer, {
-    top: number * LAYER_STEP + BAR_TOP, used: wide(entry.own_bytes), given: 0, width: Math.max(2, wide(entry.bytes)),
-  }]));
-  const height = (entries.length - 1) * LAYER_STEP + BAR_TOP + BAR + 4;
   const band = (kind, title, upper, fromStart, fromEnd, lower, toStart, toEnd) => {
     const [top, bottom] = [upper.top + BAR, lower.top];
     const middle = (top + bottom) / 2;
@@ -40,35 +36,60 @@ const flowFigure = (direction) => {
     }, svg('title', {}, title));
   };
   const below = (upper) => pairs.filter((pair) => pair.upper === upper);
-  const bands = pairs.map((pair) => {
-    const [upper, lower] = [place.get(pair.upper), place.get(pair.lower)];
-    const siblings = below(pair.upper).reduce((sum, other) => sum + Math.max(0, other.lower_bytes), 0);
-    const share = siblings > 0 ? upper.width * pair.lower_bytes / siblings : 0;
-    const [fromStart, fromEnd] = [upper.given, upper.given + share];
-    upper.given = fromEnd;
-    const visible = wide(Math.max(0, pair.lower_bytes - pair.hidden_bytes));
-    const hidden = wide(pair.hidden_bytes);
-    const toStart = Math.min(lower.used, Math.max(0, lower.width - visible - hidden));
-    lower.used = toStart + visible + hidden;
-    return [band(direction, `${pair.upper} to ${pair.lower}: ${pairText(pair)}`, upper, fromStart, fromEnd, lower, toStart, toStart + visible),
-      hidden > 0 ? band('hidden', `${bytesText(pair.hidden_bytes)} of ${pair.lower} outside of any operation of ${pair.upper}. ${definitions.hidden_bytes}`, upper, fromEnd, fromEnd, lower, toStart + visible, toStart + visible + hidden) : null];
-  });
-  const bars = entries.map((entry) => {
-    const { top, width } = place.get(entry.layer);
-    return svg('rect', { x: 0, y: top, width, height: BAR, class: direction }, svg('title', {}, `${entry.layer} ${direction}: ${exactBytes(entry.bytes)}, of which the program’s own ${exactBytes(entry.own_bytes)}`));
-  });
-  const picture = svg('svg', { viewBox: `0 0 1000 ${height}`, preserveAspectRatio: 'none', class: 'flow-picture', role: 'img', 'aria-label': `Bytes ${direction === 'write' ? 'written' : 'read'} from layer to layer: ${pairs.map((pair) => `${pair.upper} to ${pairText(pair)}`).join('; ')}` }, bands, bars);
-  picture.style.height = `${height}px`;
-  const labels = entries.map((entry, number) => {
+  const drawn = (place, height) => {
+    const bands = pairs.map((pair) => {
+      const [upper, lower] = [place.get(pair.upper), place.get(pair.lower)];
+      const siblings = below(pair.upper).reduce((sum, other) => sum + Math.max(0, other.lower_bytes), 0);
+      const share = siblings > 0 ? upper.width * pair.lower_bytes / siblings : 0;
+      const [fromStart, fromEnd] = [upper.given, upper.given + share];
+      upper.given = fromEnd;
+      const visible = wide(Math.max(0, pair.lower_bytes - pair.hidden_bytes));
+      const hidden = wide(pair.hidden_bytes);
+      const toStart = Math.min(lower.used, Math.max(0, lower.width - visible - hidden));
+      lower.used = toStart + visible + hidden;
+      return [band(direction, `${pair.upper} to ${pair.lower}: ${pairText(pair)}`, upper, fromStart, fromEnd, lower, toStart, toStart + visible),
+        hidden > 0 ? band('hidden', `${bytesText(pair.hidden_bytes)} of ${pair.lower} outside of any operation of ${pair.upper}. ${definitions.hidden_bytes}`, upper, fromEnd, fromEnd, lower, toStart + visible, toStart + visible + hidden) : null];
+    });
+    const bars = entries.map((entry) => {
+      const { top, width } = place.get(entry.layer);
+      return svg('rect', { x: 0, y: top, width, height: BAR, class: direction }, svg('title', {}, `${entry.layer} ${direction}: ${exactBytes(entry.bytes)}, of which the program’s own ${exactBytes(entry.own_bytes)}`));
+    });
+    const picture = svg('svg', { viewBox: `0 0 1000 ${height}`, preserveAspectRatio: 'none', class: 'flow-picture', role: 'img', 'aria-label': `Bytes ${direction === 'write' ? 'written' : 'read'} from layer to layer: ${pairs.map((pair) => `${pair.upper} to ${pairText(pair)}`).join('; ')}` }, bands, bars);
+    picture.style.height = `${height}px`;
+    return picture;
+  };
+  const rows = entries.map((entry) => {
     const label = h('div', { class: 'flow-label' }, h('b', {}, entry.layer), ` ${bytesText(entry.bytes)} in ${counted(entry.operations, 'operation')}`,
       entry.own_bytes > 0 && entry.own_bytes < entry.bytes ? `, ${bytesText(entry.own_bytes)} its own` : '');
-    label.style.top = `${number * LAYER_STEP}px`;
     const notes = h('div', { class: 'flow-note' }, below(entry.layer).map((pair) => h('span', { title: `${definitions.amplification} ${definitions.hidden_bytes}` }, pairText(pair))));
-    notes.style.top = `${number * LAYER_STEP + BAR_TOP + BAR + 12}px`;
-    return [label, notes];
+    return { entry, label, notes };
   });
-  const box = h('div', { class: 'flow' }, picture, labels);
-  box.style.height = `${height}px`;
+  const box = h('div', { class: 'flow' }, rows.map(({ label, notes }) => [label, notes]));
+  let picture = null;
+  // Labels and notes take more lines on a narrow screen, so the picture is laid out around them.
+  const layOut = () => {
+    const place = new Map();
+    let top = 0;
+    rows.forEach(({ entry, label, notes }, number) => {
+      label.style.top = `${top}px`;
+      const bar = top + Math.max(LABEL, label.offsetHeight) + 2;
+      notes.style.top = `${bar + BAR + 12}px`;
+      place.set(entry.layer, { top: bar, used: wide(entry.own_bytes), given: 0, width: Math.max(2, wide(entry.bytes)) });
+      top = bar + BAR + (number < rows.length - 1 ? Math.max(BAND, notes.offsetHeight + 20) : 4);
+    });
+    const next = drawn(place, top);
+    if (picture) picture.replaceWith(next); else box.prepend(next);
+    picture = next;
+    box.style.height = `${top}px`;
+    makeReachable(box);
+  };
+  layOut();
+  let laidOut = 0;
+  new ResizeObserver(() => {
+    if (box.clientWidth === laidOut) return;
+    laidOut = box.clientWidth;
+    layOut();
+  }).observe(box);
   return h('div', {}, h('h3', {}, direction === 'write' ? 'Written' : 'Read'), box,
     alone.length ? h('p', { class: 'muted' }, `By itself: ${alone.map((entry) => `${entry.layer}, ${bytesText(entry.bytes)}`).join('; ')}`) : null);
 };
@@ -80,7 +101,7 @@ const distributionText = (found) => (found && found.count
 const pairRow = (pair) => {
   const who = `${pair.upper} → ${pair.lower}, ${pair.direction}`;
   const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
-  const of = (value, unit = '') => (known(value) ? `${value}${unit}` : 'not defined');
+  const of = (value, unit = '') => (known(value) ? `${exactNumber(value)}${unit}` : 'not defined');
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     cell('Above', bytesText(pair.upper_bytes), say(`${exactBytes(pair.upper_bytes)} in ${counted(pair.upper_operations, 'operation')} above`, 'bytes')),
     cell('Below', bytesText(pair.lower_bytes), say(`${exactBytes(pair.lower_bytes)} in ${counted(pair.lower_operations, 'operation')} below`, 'bytes')),
@@ -105,15 +126,18 @@ const flowSection = () => {
     contents.cut.pairs ? h('p', { class: 'muted' }, `${countText(contents.compare.pairs.length)} of ${countText(contents.cut.pairs)} pairs are shown.`) : null);
 };
 
+const UNITS = {
+  byte: exactBytes, s: secondsText, share: percentText, times, ratio: threeDigits, count: (value) => (Number.isInteger(value) ? countText(value) : threeDigits(value)),
+  '1/s': (value) => `${countText(value)}/s`, rank: String,
+};
+const isEmpty = (value) => !known(value) || value === '' || (typeof value === 'object' && !Object.keys(value).length);
 const evidenceText = (key, value) => {
-  if (!known(value)) return DASH;
-  if (Array.isArray(value)) return value.length && typeof value[0] === 'object' ? `${value.length} entries` : value.map((item) => (key.endsWith('_s') ? secondsText(item) : String(item))).join(', ');
-  if (typeof value === 'object') return Object.entries(value).map(([name, item]) => `${name}: ${evidenceText(name, item)}`).join('; ');
-  if (typeof value !== 'number') return String(value);
-  if (key.endsWith('bytes')) return exactBytes(value);
-  if (key.endsWith('_s')) return `${secondsText(value)}`;
-  if (key.endsWith('share')) return `${threeDigits(100 * value)} %`;
-  return Number.isInteger(value) ? countText(value) : threeDigits(value);
+  const inUnit = (number) => (typeof number === 'number' ? (UNITS[contents.evidence_units[key]] || String)(number) : String(number));
+  if (key === 'steps') return value.map((step) => `${step.upper} → ${step.lower}: ${inUnit(step.amplification)}`).join('; ');
+  if (key === 'time_range_s') return value.map(inUnit).join(' to ');
+  if (Array.isArray(value)) return value.map(inUnit).join(', ');
+  if (typeof value === 'object') return Object.entries(value).map(([name, item]) => `${name}: ${inUnit(item)}`).join('; ');
+  return inUnit(value);
 };
 
 const finding = (found) => {
@@ -122,7 +146,7 @@ const finding = (found) => {
     h('p', {}, h('b', {}, found.severity), ` · ${found.layer} · `, found.text),
     h('p', { class: 'advice' }, found.advice),
     range ? h('p', {}, timeLink(range[0], range[1], 'timeline', `Show ${secondsText(range[0])} to ${secondsText(range[1])} in the timeline`)) : null,
-    h('details', {}, h('summary', {}, 'Evidence'), h('dl', { class: 'glossary' }, Object.entries(found.evidence).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ').replace(/ s$/, '')), h('dd', {}, evidenceText(key, value))]))));
+    h('details', {}, h('summary', {}, 'Evidence'), h('dl', { class: 'glossary' }, Object.entries(found.evidence).filter(([, value]) => !isEmpty(value)).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ').replace(/ s$/, '')), h('dd', {}, evidenceText(key, value))]))));
 };
 
 const findingsSection = () => {

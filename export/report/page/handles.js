@@ -5,6 +5,7 @@ const AT_ONCE = 60;
 const handlesSection = () => {
   const { handles, bins } = contents.handles;
   const count = handles.id.length;
+  if (!count) return null;
   const curvesOf = unpacked(contents.handles.curves);
   const children = Array.from({ length: count }, () => []);
   const roots = [];

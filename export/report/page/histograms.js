@@ -42,6 +42,7 @@ const histogramFigure = (content, lowest, highest) => {
 };
 
 const sizesSection = () => {
+  if (!contents.sizes.length) return null;
   const sized = contents.sizes.filter((content) => content.exponents.length);
   const exponents = sized.flatMap((content) => content.exponents);
   const unknown = contents.sizes.filter((content) => !content.exponents.length);

@@ -1,5 +1,6 @@
 // The page, from top to bottom.
 
+const recorded = contents.holds_io;
 const header = () => {
   const { trace, damage } = contents.layers;
   const { program } = contents;
@@ -7,7 +8,7 @@ const header = () => {
   const facts = [
     ['Trace', trace.path, 'The anchor of the archive.'],
     program.start_utc ? ['Started', program.start_utc] : null,
-    ['Length', secondsText(trace.duration_s), `${trace.duration_s} s, by the trace’s clock.`],
+    recorded || trace.events > 0 ? ['Length', secondsText(trace.duration_s), `${exactNumber(trace.duration_s)} s, by the trace’s clock.`] : null,
     ['Ranks', countText(trace.ranks), 'Processes of the run.'],
     ['Nodes', countText(trace.nodes), 'Nodes that have processes.'],
     ['Locations', countText(trace.locations), 'Threads that the trace knows.'],
@@ -27,9 +28,10 @@ const preferred = matchMedia('(prefers-color-scheme: dark)');
 const dress = (dark) => { document.documentElement.classList.toggle('dark', dark); readPalette(); };
 dress(preferred.matches);
 
-const sections = [bandwidthSection(), findingsSection(), layersSection(), flowSection(), collectivesSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), nodesSection(), damageSection(), glossarySection()].flat().filter(Boolean);
+// Without I/O there is nothing to draw, and without events no time to draw it over.
+const sections = (recorded ? [bandwidthSection(), findingsSection(), layersSection(), flowSection(), collectivesSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), nodesSection(), damageSection(), glossarySection()] : [damageSection()]).flat().filter(Boolean);
 const bar = h('div', { class: 'bar' }, h('nav', { 'aria-label': 'Sections' }, sections.map((part) => h('a', { href: `#${part.id}` }, part.dataset.name))), timeTools());
-document.getElementById('report').replaceChildren(header(), bar, ...sections);
+document.getElementById('report').replaceChildren(header(), ...(recorded ? [bar] : []), ...sections);
 document.body.append(hint);
 makeReachable(document.getElementById('report'));
 showTimes();

@@ -9,15 +9,15 @@ const periodRow = (entry) => {
   const { metrics } = entry;
   const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
-    cell('Period', entry.periodic ? intervalText(entry.period_s, entry.period_interval_s) : 'none', `${who}: ${known(entry.period_s) ? `${entry.period_s} s. ` : ''}${entry.reason} ${definitions.period_s}`, true),
-    cell('Confidence', plainNumber(entry.confidence, 2), say(entry.confidence, 'confidence')),
-    cell('Recurrence', secondsText(entry.recurrence_s), say(known(entry.recurrence_s) ? `${entry.recurrence_s} s` : 'not given', 'recurrence_s')),
-    cell('Jitter', known(entry.jitter) ? percentText(entry.jitter) : DASH, say(known(entry.jitter) ? entry.jitter : 'not given', 'jitter')),
+    cell('Period', entry.periodic ? intervalText(entry.period_s, entry.period_interval_s) : 'none', `${who}: ${known(entry.period_s) ? `${exactNumber(entry.period_s)} s. ` : ''}${entry.reason} ${definitions.period_s}`, true),
+    cell('Confidence', plainNumber(entry.confidence, 2), say(exactNumber(entry.confidence), 'confidence')),
+    cell('Recurrence', secondsText(entry.recurrence_s), say(known(entry.recurrence_s) ? `${exactNumber(entry.recurrence_s)} s` : 'not given', 'recurrence_s')),
+    cell('Jitter', known(entry.jitter) ? percentText(entry.jitter) : DASH, say(known(entry.jitter) ? exactNumber(entry.jitter) : 'not given', 'jitter')),
     cell('Phases', countText(phasesOf(entry)), say(countText(phasesOf(entry)), 'phases')),
     cell('Bytes a period', bytesText(metrics.volume_per_period), say(known(metrics.volume_per_period) ? exactBytes(metrics.volume_per_period) : 'not defined', 'volume_per_period')),
-    cell('I/O share', known(metrics.r_io) ? shareText(metrics.r_io, 1) : DASH, say(known(metrics.r_io) ? metrics.r_io : 'not defined', 'r_io')),
-    cell('I/O rate', rateText(metrics.b_io), say(known(metrics.b_io) ? `${metrics.b_io} B/s` : 'not defined', 'b_io')),
-    cell('Score', plainNumber(metrics.periodicity_score, 2), say(known(metrics.periodicity_score) ? metrics.periodicity_score : 'not defined', 'periodicity_score')));
+    cell('I/O share', known(metrics.r_io) ? shareText(metrics.r_io, 1) : DASH, say(known(metrics.r_io) ? exactNumber(metrics.r_io) : 'not defined', 'r_io')),
+    cell('I/O rate', rateText(metrics.b_io), say(known(metrics.b_io) ? `${exactNumber(metrics.b_io)} B/s` : 'not defined', 'b_io')),
+    cell('Score', plainNumber(metrics.periodicity_score, 2), say(known(metrics.periodicity_score) ? exactNumber(metrics.periodicity_score) : 'not defined', 'periodicity_score')));
 };
 
 const regimeRow = (entry, regime, number) => {
@@ -25,15 +25,16 @@ const regimeRow = (entry, regime, number) => {
   const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     h('td', { 'data-label': 'When', class: 'long' }, timeLink(regime.start_s, regime.end_s, 'bandwidth', `${secondsText(regime.start_s)} to ${secondsText(regime.end_s)}`)),
-    cell('Period', secondsText(regime.period_s), say(`${regime.period_s} s`, 'period_s')),
-    cell('Confidence', plainNumber(regime.confidence, 2), say(known(regime.confidence) ? regime.confidence : 'not given', 'regime_confidence')),
+    cell('Period', secondsText(regime.period_s), say(`${exactNumber(regime.period_s)} s`, 'period_s')),
+    cell('Confidence', plainNumber(regime.confidence, 2), say(known(regime.confidence) ? exactNumber(regime.confidence) : 'not given', 'regime_confidence')),
     cell('Phases', countText(regime.phases), say(known(regime.phases) ? countText(regime.phases) : 'not given', 'phases')));
 };
 
 const periodsSection = () => {
   const entries = contents.periods.layers;
+  if (!entries.length) return null;
   const regimes = entries.flatMap((entry) => entry.regimes.map((regime, number) => regimeRow(entry, regime, number)));
-  return section('periods', 'Periods', 'Periods', h('p', {}, entries.length ? `Found by the method “${entries[0].method}”. A hint on a period says why it is what it is.` : 'No bytes were moved.'),
+  return section('periods', 'Periods', 'Periods', h('p', {}, `Found by the method “${entries[0].method}”. A hint on a period says why it is what it is.`),
     tableOf(['Layer', 'Period', 'Confidence', 'Recurrence', 'Jitter', 'Phases', 'Bytes a period', 'I/O share', 'I/O rate', 'Score'], entries.map(periodRow)),
     regimes.length ? [h('h3', { title: definitions.regimes, class: 'has-title' }, 'Regimes'), tableOf(['Layer', 'When', 'Period', 'Confidence', 'Phases'], regimes)] : null,
     entries.map((entry) => {
@@ -53,7 +54,7 @@ const VERDICT_TEXT = {
 const betweenRow = (pair) => {
   const who = `${pair.upper} → ${pair.lower}, ${pair.direction}`;
   const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
-  const of = (value, unit = '') => (known(value) ? `${value}${unit}` : 'not defined');
+  const of = (value, unit = '') => (known(value) ? `${exactNumber(value)}${unit}` : 'not defined');
   const segments = known(pair.coherence_segments) ? `${of(pair.coherence)}, over ${counted(pair.coherence_segments, 'segment')}` : of(pair.coherence);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     cell('Verdict', VERDICT_TEXT[pair.verdict] || pair.verdict, `${who}: ${pair.verdict_reason}. ${definitions.verdict}`),

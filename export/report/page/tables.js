@@ -8,6 +8,7 @@ const tableOf = (head, rows) => h('div', { class: 'wide' }, h('table', { class: 
 
 const layersSection = () => {
   const { layers, flushes, set_aside: aside, trace } = contents.layers;
+  if (!layers.length && !flushes.length && !aside.operations) return null;
   const span = trace.window_s[1] - trace.window_s[0];
   const head = ['Layer', 'Operations', 'Bytes', 'Own', 'Busy', 'Summed', 'Rate while busy', 'Request: min', 'median', '90\u00a0%', 'max', 'Ranks', 'Files', 'Handles', 'Bytes unknown'];
   const table = h('table', { class: 'cards' }, h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
@@ -19,8 +20,8 @@ const layersSection = () => {
         cell('Operations', countText(entry.operations), say(countText(entry.operations), 'operations')),
         cell('Bytes', bytesText(entry.bytes), say(exactBytes(entry.bytes), 'bytes')),
         cell('Own', shareText(entry.own_bytes, entry.bytes), say(`${exactBytes(entry.own_bytes)} in ${counted(entry.own_operations, 'operation')}`, 'own_bytes')),
-        cell('Busy', secondsText(entry.busy_s), say(`${entry.busy_s} s, ${shareText(entry.busy_s, span)} of the time`, 'busy_s')),
-        cell('Summed', secondsText(entry.summed_s), say(`${entry.summed_s} s`, 'summed_s')),
+        cell('Busy', secondsText(entry.busy_s), say(`${exactNumber(entry.busy_s)} s, ${shareText(entry.busy_s, span)} of the time`, 'busy_s')),
+        cell('Summed', secondsText(entry.summed_s), say(`${exactNumber(entry.summed_s)} s`, 'summed_s')),
         cell('Rate while busy', entry.busy_s > 0 ? rateText(entry.bytes / entry.busy_s) : DASH, say(entry.busy_s > 0 ? `${Math.round(entry.bytes / entry.busy_s).toLocaleString('en-US')} B/s` : DASH, 'rate')),
         ['min', 'p50', 'p90', 'max'].map((key, place) => cell(`Request: ${['min', 'median', '90\u00a0%', 'max'][place]}`, bytesText(request[key]), say(known(request[key]) ? exactBytes(request[key]) : 'unknown', 'request_bytes'))),
         cell('Ranks', countText(entry.ranks), say(countText(entry.ranks), 'ranks')),
@@ -40,6 +41,7 @@ const layersSection = () => {
 const nodesSection = () => {
   const { nodes, columns, total } = contents.nodes;
   if (!nodes.length) return null;
+  if (!columns.length) return null;
   return section('nodes', 'Nodes', 'Nodes of the machine',
     total > nodes.length ? h('p', {}, `${countText(nodes.length)} of ${countText(total)} nodes are shown.`) : null,
     h('div', { class: 'wide' }, h('table', { class: 'cards' },

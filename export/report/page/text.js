@@ -32,6 +32,8 @@ const bytesText = (value) => (known(value) ? scaled(value, 'B') : DASH);
 const rateText = (value) => (known(value) ? scaled(value, 'B/s') : DASH);
 const countText = (value) => (known(value) ? value.toLocaleString('en-US') : DASH);
 const frequencyText = (value) => (value < 1 ? `${Number(value.toPrecision(3))} Hz` : scaled(value, 'Hz'));
+// Nine digits: what rounding left in the last places is no value.
+const exactNumber = (value) => (typeof value === 'number' ? String(Number(value.toPrecision(9))) : String(value));
 const exactBytes = (value) => `${value.toLocaleString('en-US', { maximumFractionDigits: 1 })} B`;
 const counted = (count, noun, plural) => `${countText(count)} ${count === 1 ? noun : plural || `${noun}s`}`;
 

@@ -28,6 +28,7 @@ const timelineMarks = (count) => {
 
 const timelineSection = () => {
   const rows = timelineRows();
+  if (!rows.length) return null;
   const marks = timelineMarks(rows.length);
   const toTime = (value) => RUN_START + value / 4294967295 * (RUN_END - RUN_START);
   let shownRows = [];

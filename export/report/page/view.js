@@ -90,11 +90,23 @@ const timeLink = (start, end, place, ...text) => {
   const [from, to] = [Math.max(RUN_START, start - margin), Math.min(RUN_END, end + margin)];
   return h('a', { href: `#t=${from}:${to}&in=${place}`, title: `Show ${secondsText(start)} to ${secondsText(end)}` }, ...text);
 };
+// Going back from such a place returns to what was shown before it; a link to a section leaves the time as it is.
+let beforeLink = null;
+let toSection = false;
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+  if (link) toSection = !link.hash.startsWith('#t=') && link.hash !== location.hash;
+});
 const followAddress = () => {
   const found = /^#t=(-?[\d.e+-]+):(-?[\d.e+-]+)(?:&in=(bandwidth|timeline))?$/.exec(location.hash);
-  if (!found) return;
+  if (!found) {
+    if (beforeLink && !toSection) { zoomTo(beforeLink.start, beforeLink.end); beforeLink = null; }
+    toSection = false;
+    return;
+  }
   const [start, end] = [Number(found[1]), Number(found[2])];
   if (!(start < end)) return;
+  beforeLink = beforeLink || { start: view.start, end: view.end };
   zoomTo(start, end);
   document.getElementById(found[3] || 'bandwidth').scrollIntoView();
 };

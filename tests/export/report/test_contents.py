@@ -216,7 +216,8 @@ def test_a_signal_without_a_period_says_why_at_the_top(make_trace, tmp_path):
 
 
 def test_a_trace_without_application_files_has_a_report(make_trace: Callable[..., Trace], tmp_path: Path) -> None:
-    written = write_report(make_trace([("POSIX", "/proc/x", -1)]), tmp_path / "none.html")
+    trace = make_trace([("POSIX", "/proc/x", -1)], [{"begin": 10, "end": 20, "moved": 5}])
+    written = write_report(trace, tmp_path / "none.html")
     assert contents_of(written.path)["headline"] == ["No bytes were moved on the selected files."]
 
 
@@ -270,3 +271,8 @@ def test_a_trace_of_many_ranks_gives_a_page_within_the_limit(reports):
     assert contents["layers"]["trace"]["ranks"] == 4096
     assert sum(entry["operations"] for entry in contents["layers"]["layers"]) > 200_000
     assert contents["collectives"][0]["participants"]["max"] == 4096
+
+
+def test_hidden_bytes_pass_through_handles_below_those_of_the_upper_layer(reports):
+    told = contents_of(reports("ncckpt4"))["definitions"]["hidden_bytes"]
+    assert "through handles below those of the upper layer" in told

@@ -1,11 +1,16 @@
 """The report in a real browser: it loads nothing, nothing throws, it zooms, links lead, and no text is cut."""
 
 import json
+import re
 import time
 from typing import Any
 
+import otf2
 import pytest
 from iostrata.export.report.page import page as written_page
+from iostrata.export.report.write import write_report
+from iostrata.layers.opening import open_trace
+from otf2.enums import LocationGroupType
 
 PAGES = ("ncckpt4", "hostile", "broken_race_corruption", "ior384")
 SETTLED = """
@@ -257,6 +262,86 @@ def test_stretches_of_a_pair_are_told_with_links_to_them(opened, tmp_path):
     assert [row[1:] for row in rows] == [["4.00 s to 8.00 s", "0.400 s", "–", "gone below"]]
 
 
+def test_the_heading_of_a_panel_is_the_verdict_with_its_stretches(opened, tmp_path):
+    page = opened("ncckpt4")
+    contents = page.run(CONTENTS)
+    contents["curves"][0]["verdict"] = "every 0.200 s from 0.100 s to 4.10 s, then every 0.450 s to 9.07 s"
+    path = tmp_path / "regimes.html"
+    path.write_text(written_page(contents, "regimes"))
+    page.browser.get(path.as_uri())
+    headings = page.run(
+        "return [...document.querySelectorAll('#bandwidth .panel-head .muted')].map((e) => e.textContent)"
+    )
+    assert headings == [curve["verdict"] for curve in contents["curves"]]
+
+
+def test_evidence_has_its_units_and_no_empty_entries(opened):
+    page = opened("ncckpt4")
+    entries = page.run(
+        "return [...document.querySelectorAll('#findings dl')].map((list) => Object.fromEntries("
+        "[...list.querySelectorAll('dt')].map((e) => [e.textContent, e.nextSibling.textContent])))"
+    )
+    fills = next(entry for entry in entries if "fill bytes" in entry)
+    assert fills["share of program bytes"] == "100 %"
+    assert fills["bytes written twice"] == "83,886,288 B"
+    amplified = next(entry for entry in entries if "steps" in entry)
+    assert amplified["bytes read inside writes"] == "0 B"
+    assert amplified["steps"].startswith("netCDF → HDF5: × 1.00; HDF5 → MPI-IO: × 2.00")
+    assert all(text.strip() for entry in entries for text in entry.values())
+
+
+@pytest.mark.parametrize("events", [0, 2])
+def test_a_trace_without_io_says_so_and_shows_no_empty_sections(browser, tmp_path, events):
+    with otf2.writer.open(str(tmp_path / "trace"), timer_resolution=10**6) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        group = definitions.location_group("MPI Rank 0", LocationGroupType.PROCESS, node)
+        writer = trace.event_writer("thread", group=group)
+        if events:
+            main = definitions.region("main")
+            writer.enter(0, main)
+            writer.leave(2_000_000, main)
+    path = write_report(open_trace(tmp_path / "trace" / "traces.otf2"), tmp_path / "report.html").path
+    browser.get("about:blank")
+    browser.get_log("browser")
+    browser.get(path.as_uri())
+    assert browser.execute_script("return document.documentElement.dataset.ready") == "true"
+    assert not browser.get_log("browser")
+    headline = browser.execute_script("return [...document.querySelectorAll('.headline li')].map((e) => e.textContent)")
+    assert headline == ["The trace holds no I/O records; the guide's page on recording tells how to record them."]
+    assert browser.execute_script("return document.querySelectorAll('section, .bar, table, canvas').length") == 0
+    facts = browser.execute_script("return document.querySelector('.facts').textContent")
+    assert ("Length 2.00 s" in facts) == (events > 0)
+    assert ("Length" in facts) == (events > 0)
+
+
+def test_hints_do_not_show_what_rounding_left(opened, tmp_path):
+    page = opened("ncckpt4")
+    contents = page.run(CONTENTS)
+    for entry in contents["periods"]["layers"]:
+        entry["recurrence_s"] = 0.4500000000000001
+        for regime in entry["regimes"]:
+            regime["period_s"] = 0.1 + 0.2
+    path = tmp_path / "rounding.html"
+    path.write_text(written_page(contents, "rounding"))
+    page.browser.get(path.as_uri())
+    hints = page.run("return [...document.querySelectorAll('[title]')].map((e) => e.title)")
+    assert sum(": 0.45 s. " in hint for hint in hints) == len(contents["periods"]["layers"])
+    assert any("regime 1: 0.3 s. " in hint for hint in hints)
+    assert not [hint for hint in hints if re.search(r"[1-9]\d*\.\d{12,}|\b0\.0*[1-9]\d{11,}", hint)]
+
+
+def test_introductions_stay_whole_and_with_their_heading_in_print(opened):
+    page = opened("ncckpt4")
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    kept = page.run(
+        "return ['h2', 'section > p', 'section > .legend'].map((what) => [...document.querySelectorAll(what)]"
+        ".every((e) => getComputedStyle(e).breakInside === 'avoid' && getComputedStyle(e).breakAfter === 'avoid'))"
+    )
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert kept == [True, True, True]
+
+
 def test_everything_that_acts_can_be_reached_and_named(opened):
     page = opened("ncckpt4")
     nameless = page.run(
@@ -286,6 +371,42 @@ def test_links_lead_to_a_section_and_to_a_time(opened):
     assert times(page) == (2, 4)
 
 
+def test_going_back_from_a_link_to_a_time_shows_what_was_shown_before(opened):
+    from selenium.webdriver.common.by import By
+
+    page = opened("ncckpt4")
+    page.run("document.querySelector('#periods details').open = true")
+    whole = times(page)
+
+    def follow(selector: str) -> tuple[float, float]:
+        # A click of a person: what a script does to the address may leave no entry in the history.
+        before = page.run("return location.hash")
+        page.browser.find_element(By.CSS_SELECTOR, selector).click()
+        return arrived(before)
+
+    def back() -> tuple[float, float]:
+        before = page.run("return location.hash")
+        page.run("history.back()")
+        return arrived(before)
+
+    def arrived(before: str) -> tuple[float, float]:
+        for _ in range(100):
+            if page.run("return location.hash") != before:
+                break
+            time.sleep(0.05)
+        settle(page)
+        return times(page)
+
+    assert follow("#periods details a[href^='#t=']") != whole
+    assert back() == whole
+    found = follow("#periods details a[href^='#t=']")
+    assert found != whole
+    # A link to a section leaves the time as it is.
+    assert follow("nav a[href='#layers']") == found
+    assert back() == found
+    assert back() == whole
+
+
 def test_the_handle_tree_folds_and_is_searched(opened):
     from selenium.webdriver.common.by import By
 
@@ -308,7 +429,8 @@ def test_the_handle_tree_folds_and_is_searched(opened):
 
 CUT = """
 const cut = [];
-if (document.documentElement.scrollWidth > innerWidth) cut.push(`page: ${document.documentElement.scrollWidth}`);
+const root = document.documentElement;
+if (root.scrollWidth > root.clientWidth) cut.push(`page: ${root.scrollWidth}`);
 for (const element of document.querySelectorAll('body *')) {
   if (element.closest('.hint') || element.closest('svg') || element.matches('thead, thead *')) continue;
   const style = getComputedStyle(element);
@@ -316,7 +438,10 @@ for (const element of document.querySelectorAll('body *')) {
   if (!element.textContent.trim() || style.visibility === 'hidden' || box.width === 0) continue;
   const clips = style.overflowX === 'hidden' || style.overflowX === 'clip' || style.textOverflow === 'ellipsis';
   if (clips && element.scrollWidth > element.clientWidth + 1) cut.push(`${element.tagName}.${element.className}`);
-  if (!element.closest('.wide') && (box.right > innerWidth + 1 || box.left < -1)) {
+  const card = innerWidth <= 900 ? element.closest('table.cards tr') : null;
+  const frame = card ? card.getBoundingClientRect() : { left: 0, right: root.clientWidth };
+  const beyond = box.right > frame.right + 1 || box.left < frame.left - 1;
+  if (beyond && (card || !element.closest('.wide'))) {
     cut.push(`${element.tagName}.${element.className} reaches ${Math.round(box.right)}`);
   }
 }
@@ -324,13 +449,21 @@ return cut;
 """
 
 
-@pytest.mark.parametrize("width", [400, 800, 1600])
+@pytest.mark.parametrize("width", [320, 360, 400, 800, 1600])
 @pytest.mark.parametrize("name", ["ncckpt4", "hostile", "broken_race_corruption"])
 def test_no_text_is_cut(opened, name, width):
     page = opened(name, width=width)
     page.run("for (const part of document.querySelectorAll('details')) part.open = true")
     settle(page)
     assert page.run(CUT) == []
+    # A number stays on one line, however long the name of its layer is.
+    broken = page.run(
+        "return [...document.querySelectorAll('table.cards td:not(.long):not(.name)')].filter((cell) => {"
+        "const range = document.createRange(); range.selectNodeContents(cell);"
+        "return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1; })"
+        ".map((cell) => cell.textContent)"
+    )
+    assert broken == []
 
 
 CONTRASTS = """
