@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..layers.trace import Trace
-from ..otf2io.damage import DamageReport
 from .evidence import Evidence, Hit
 from .finding_rules import RULES, SEVERITIES, Rule
 from .findings_of_bytes import (
@@ -97,14 +96,6 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Hit]]]] = {
 """What looks for each rule."""
 
 
-def _caution(damage: DamageReport) -> str:
-    if not damage.damaged:
-        return ""
-    count = len(damage.locations)
-    places = "1 location is" if count == 1 else f"{count:,} locations are"
-    return f" ({places} damaged: this may come from what is lost)"
-
-
 def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
     """Return what the rules find in a trace, on its selected files and within its window.
 
@@ -121,7 +112,7 @@ def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
         what is lost may be behind it: a ratio of two layers is wrong where only one of them lost operations.
     """
     evidence = Evidence(trace)
-    caution = _caution(trace.damage)
+    caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
     found = [
         Finding(rule.id, hit.severity or rule.severity, hit.layer, hit.text + caution, hit.evidence, rule.advice)
         for rule in rules

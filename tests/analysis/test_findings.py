@@ -148,7 +148,7 @@ def test_damage_is_told_beside_each_finding(fixtures, tmp_path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     found = find(open_trace(folder))
     assert found
-    assert all(one.text.endswith("(1 location is damaged: this may come from what is lost)") for one in found)
+    assert all(one.text.endswith("(may come from the trace's damage)") for one in found)
     assert not any("damaged" in one.text for one in find(open_trace(fixtures / "ncckpt4")))
 
 
