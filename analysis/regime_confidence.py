@@ -12,7 +12,7 @@ at random, which weigh 0.1. Seeds differ from those of the figures, in benchmark
 
 import numpy as np
 
-COEFFICIENTS = (-1.13, -0.58, -1.86)
+REGIME_COEFFICIENTS = (-1.13, -0.58, -1.86)
 NEVER_CERTAIN = 0.03
 """Keeps a share of one, and no jitter at all, from counting without limit."""
 
@@ -33,4 +33,4 @@ def regime_confidence(valid_share: float, jitter: float) -> float:
         In (0, 1).
     """
     numbers = (1.0, np.log(1.0 + NEVER_CERTAIN - valid_share), np.log(min(jitter, 2.0) + NEVER_CERTAIN))
-    return float(1.0 / (1.0 + np.exp(-float(np.dot(COEFFICIENTS, numbers)))))
+    return float(1.0 / (1.0 + np.exp(-float(np.dot(REGIME_COEFFICIENTS, numbers)))))

@@ -22,13 +22,13 @@ _INNER: Final[dict[str, Any]] = {"no_cpython_wrapper": True, "no_cfunc_wrapper":
 """Half the time of a compilation goes into the entry from Python, which inner functions do not need."""
 
 
-def compiled(function: Kernel) -> Kernel:
+def compiled_uncounted(function: Kernel) -> Kernel:
     """Compile `function` on its first call, cached on disk; it runs without the interpreter lock, keeps its type."""
     return cast(Kernel, cached_njit(**_OPTIONS)(function))
 
 
 def inner(function: Kernel) -> Kernel:
-    """Compile `function` as `compiled` does, to be called by compiled functions only."""
+    """Compile `function` as `compiled_uncounted` does, to be called by compiled functions only."""
     return cast(Kernel, cached_njit(**_OPTIONS, **_INNER)(function))
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from .chunk_walk import DAMAGED, DOUBTFUL, FULL, TIMESTAMP, RegionColumns, Rules, walk_chunk
-from .compiled import compiled, inlined, inner
+from .compiled import compiled_uncounted, inlined, inner
 from .doubtful_chunk import walk_credible
 from .event_bytes import PADDING, load_byte, load_word
 from .file_access import close_file, file_size, next_data, open_file, read_bytes
@@ -229,7 +229,7 @@ def _walk_file(
     return DONE, row, region_row, 0, budget
 
 
-@compiled
+@compiled_uncounted
 def walk_locations(
     source: Source,
     location: int,

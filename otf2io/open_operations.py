@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .compiled import compiled, inlined
+from .compiled import compiled_uncounted, inlined
 from .hashing import hashed, random_seed
 from .io_records import EventColumns
 from .operation_columns import OperationColumns
@@ -138,7 +138,7 @@ def _put_lost(state: OpenOperations, slot: int, handle: np.uint32, found: Operat
     _put(state, slot, handle, _NO_TIME, _UNKNOWN, _OPEN, found, row)
 
 
-@compiled
+@compiled_uncounted
 def end_location(state: OpenOperations, found: OperationColumns, row: int) -> int:
     """Hand on all operations in flight as never completed, from `row` on; return the row after them."""
     if state.counts[OPERATIONS] == 0:
@@ -160,7 +160,7 @@ def end_location(state: OpenOperations, found: OperationColumns, row: int) -> in
     return row
 
 
-@compiled
+@compiled_uncounted
 def match_rows(
     columns: EventColumns,
     first: int,
@@ -268,7 +268,7 @@ def match_rows(
     return row, others, last
 
 
-@compiled
+@compiled_uncounted
 def move_operations(old: OpenOperations, new: OpenOperations) -> None:
     """Move all that is in flight to a larger, fresh state."""
     new.counts[LOCATION] = old.counts[LOCATION]

@@ -7,7 +7,6 @@ from ..criterion import OutlierCriterion
 from ..scikit_learn import MOST_LINES, scikit_learn
 from ..spectral_method import SpectralMethod
 
-NAME = "ftio-dbscan"
 FEWEST_NEIGHBOURS = 4
 """Points, itself included, around a point inside a cluster: twice the dimension of the plane (Sander et al., 1998).
 
@@ -31,12 +30,12 @@ def is_noise(scores: NDArray[np.float64], eps: float) -> NDArray[np.bool_]:
         Above 2, or single lines of the background would be noise.
     """
     plane = np.column_stack((np.arange(scores.size, dtype=np.float64), scores))
-    model = scikit_learn("cluster", NAME).DBSCAN(eps=eps, min_samples=FEWEST_NEIGHBOURS, algorithm="kd_tree")
+    model = scikit_learn("cluster", "ftio-dbscan").DBSCAN(eps=eps, min_samples=FEWEST_NEIGHBOURS, algorithm="kd_tree")
     noise: NDArray[np.bool_] = model.fit(plane).labels_ == -1
     return noise & (scores > 0.0)
 
 
-def fewest_samples(eps: float) -> int:
+def fewest_samples_of_dbscan(eps: float) -> int:
     """Count the samples below which no line can be noise.
 
     Of n z-scores one is at most n / sqrt(n - 1) above all others; that is above eps from the n given here on.
@@ -45,7 +44,7 @@ def fewest_samples(eps: float) -> int:
     return 2 * max(lines, FEWEST_NEIGHBOURS + 1)
 
 
-detect = SpectralMethod(
-    NAME,
-    OutlierCriterion("distance", is_noise, fewest_samples, threshold=3.0, limits=(2.0, np.inf), most_lines=MOST_LINES),
+detect_dbscan = SpectralMethod(
+    "ftio-dbscan",
+    OutlierCriterion("distance", is_noise, fewest_samples_of_dbscan, threshold=3.0, limits=(2.0, np.inf), most_lines=MOST_LINES),
 )

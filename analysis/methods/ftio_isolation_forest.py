@@ -7,7 +7,6 @@ from ..criterion import OutlierCriterion
 from ..scikit_learn import MOST_LINES, scikit_learn
 from ..spectral_method import SpectralMethod
 
-NAME = "ftio-isolation-forest"
 TREES, SUBSAMPLE = 100, 256
 """As Liu, Ting and Zhou have them."""
 FEWEST_SAMPLES = 16
@@ -22,15 +21,15 @@ def is_isolated(scores: NDArray[np.float64], threshold: float) -> NDArray[np.boo
     0.6 is where Liu, Ting and Zhou begin to speak of potential anomalies. The random numbers are always the same.
     """
     column = scores[:, np.newaxis]
-    forest = scikit_learn("ensemble", NAME).IsolationForest(
+    forest = scikit_learn("ensemble", "ftio-isolation-forest").IsolationForest(
         n_estimators=TREES, max_samples=min(SUBSAMPLE, scores.size), random_state=0
     )
     isolated: NDArray[np.bool_] = -forest.fit(column).score_samples(column) >= threshold
     return isolated & (scores > 0.0)
 
 
-detect = SpectralMethod(
-    NAME,
+detect_isolation_forest = SpectralMethod(
+    "ftio-isolation-forest",
     OutlierCriterion(
         "anomaly score",
         is_isolated,

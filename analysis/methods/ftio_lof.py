@@ -7,7 +7,6 @@ from ..criterion import OutlierCriterion
 from ..scikit_learn import MOST_LINES, scikit_learn
 from ..spectral_method import SpectralMethod
 
-NAME = "ftio-lof"
 NEIGHBOURS = 20
 """Breunig et al. advise at least 10, and as many as objects may lie close together and still be outliers.
 
@@ -23,13 +22,13 @@ def is_locally_sparse(scores: NDArray[np.float64], threshold: float) -> NDArray[
     1.5 is the factor from which scikit-learn, too, speaks of outliers.
     """
     plane = np.column_stack((np.arange(scores.size) / scores.size, scores))
-    model = scikit_learn("neighbors", NAME).LocalOutlierFactor(n_neighbors=NEIGHBOURS, algorithm="kd_tree")
+    model = scikit_learn("neighbors", "ftio-lof").LocalOutlierFactor(n_neighbors=NEIGHBOURS, algorithm="kd_tree")
     sparse: NDArray[np.bool_] = -model.fit(plane).negative_outlier_factor_ >= threshold
     return sparse & (scores > 0.0)
 
 
-detect = SpectralMethod(
-    NAME,
+detect_lof = SpectralMethod(
+    "ftio-lof",
     OutlierCriterion(
         "local outlier factor",
         is_locally_sparse,

@@ -3,4 +3,4 @@
 from ..criterion import Z_SCORE
 from ..spectral_method import SpectralMethod
 
-detect = SpectralMethod("ftio-merged", Z_SCORE, merged=True)
+detect_merged = SpectralMethod("ftio-merged", Z_SCORE, merged=True)

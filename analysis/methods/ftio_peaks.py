@@ -24,4 +24,4 @@ def is_peak(scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
     return marked
 
 
-detect = SpectralMethod("ftio-peaks", OutlierCriterion("peak z-score", is_peak, fewest_samples, threshold=3.0))
+detect_peaks = SpectralMethod("ftio-peaks", OutlierCriterion("peak z-score", is_peak, fewest_samples, threshold=3.0))
