@@ -13,16 +13,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .analysis.comparison.layers import compare_layers
     from .analysis.detect import detect_period, detect_period_samples
-    from .export.annotation import write_annotated
-    from .export.comparison import compare_layers
-    from .export.hdf5 import write_hdf5
+    from .export.hdf5.writer import write_hdf5
     from .export.parquet import write_parquet
-    from .export.perfetto import write_perfetto
     from .export.report.write import write_report
+    from .export.timeline.otf2_markers import write_annotated
+    from .export.timeline.perfetto import write_perfetto
     from .layers.opening import open_trace
-    from .layers.signal import event_signal, level_signal, step_signal
-    from .otf2io.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
+    from .model.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
+    from .signals.construction import event_signal, level_signal, step_signal
 
     __version__: str
 
@@ -51,22 +51,22 @@ if not TYPE_CHECKING:
     # Hidden from type checkers: with a module ``__getattr__`` in sight they would accept any name.
 
     _HOMES = {
-        "IostrataError": ".otf2io.errors",
-        "OutputError": ".otf2io.errors",
-        "SelectionError": ".otf2io.errors",
-        "TraceError": ".otf2io.errors",
-        "UnsupportedTraceError": ".otf2io.errors",
-        "compare_layers": ".export.comparison",
+        "IostrataError": ".model.errors",
+        "OutputError": ".model.errors",
+        "SelectionError": ".model.errors",
+        "TraceError": ".model.errors",
+        "UnsupportedTraceError": ".model.errors",
+        "compare_layers": ".analysis.comparison.layers",
         "detect_period": ".analysis.detect",
         "detect_period_samples": ".analysis.detect",
-        "event_signal": ".layers.signal",
-        "level_signal": ".layers.signal",
+        "event_signal": ".signals.construction",
+        "level_signal": ".signals.construction",
         "open_trace": ".layers.opening",
-        "step_signal": ".layers.signal",
-        "write_hdf5": ".export.hdf5",
-        "write_annotated": ".export.annotation",
+        "step_signal": ".signals.construction",
+        "write_hdf5": ".export.hdf5.writer",
+        "write_annotated": ".export.timeline.otf2_markers",
         "write_parquet": ".export.parquet",
-        "write_perfetto": ".export.perfetto",
+        "write_perfetto": ".export.timeline.perfetto",
         "write_report": ".export.report.write",
     }
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..otf2io.errors import SelectionError
-from .characterisation import characterise
+from ..model.errors import SelectionError
+from ..signals.construction import signal_of_samples
 from .registry import DEFAULT_METHOD, Detector, detector
-from .results import PeriodResult
-from .sampled_signal import signal_of_samples
+from .results.result import PeriodResult
+from .spectral.metrics import characterise
 
 if TYPE_CHECKING:
-    from ..layers.signal import StepSignal
-    from .filters import Butterworth
+    from ..signals.construction import StepSignal
+    from .timefrequency.filters import Butterworth
 
 
 def detect_period(
@@ -40,8 +40,8 @@ def detect_period(
         Sampling frequency in Hz, or "auto" for the method's own choice.
     filter : Butterworth or str, optional
         A filter that is put before the method: "low:HZ", "high:HZ", "band:HZ:HZ" or a
-        `iostrata.analysis.filters.Butterworth`. Variation of I/O is what happened and not noise, so this is to look
-        at one range of frequencies and not to clean a signal.
+        `iostrata.analysis.timefrequency.filters.Butterworth`. Variation of I/O is what happened and not noise, so this
+        is to look at one range of frequencies and not to clean a signal.
     **options
         Further parameters of the method.
 
@@ -83,7 +83,7 @@ def detect_period(
     _check_options(found, method, options)
     if filter is None:
         return found(signal, fs, **options)
-    from .filters import filtered_signal
+    from .timefrequency.filters import filtered_signal
 
     filtered = filtered_signal(signal, filter, fs)
     result = found(filtered.signal, filtered.fs, **options)

@@ -1,28 +1,28 @@
-"""The methods of period detection by name; each is one module, imported when it is first asked for."""
+"""The methods of period detection by name; its module is imported when it is first asked for."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
-from ..otf2io.errors import SelectionError
-from .results import PeriodResult
+from ..model.errors import SelectionError
+from .results.result import PeriodResult
 
 if TYPE_CHECKING:
-    from ..layers.signal import StepSignal
+    from ..signals.construction import StepSignal
 
 METHODS = {
-    "auto": ".methods.auto",
-    "autocorrelation": ".methods.autocorrelation",
-    "ftio": ".methods.ftio",
-    "ftio-dbscan": ".methods.ftio_dbscan",
-    "ftio-isolation-forest": ".methods.ftio_isolation_forest",
-    "ftio-lof": ".methods.ftio_lof",
-    "ftio-merged": ".methods.ftio_merged",
-    "ftio-peaks": ".methods.ftio_peaks",
-    "hybrid": ".methods.hybrid",
+    "auto": ".methods.auto:detect",
+    "autocorrelation": ".methods.autocorrelation:detect",
+    "ftio": ".methods.ftio:detect",
+    "ftio-dbscan": ".methods.ftio_outliers:detect_dbscan",
+    "ftio-isolation-forest": ".methods.ftio_outliers:detect_isolation_forest",
+    "ftio-lof": ".methods.ftio_outliers:detect_lof",
+    "ftio-merged": ".methods.ftio:detect_merged",
+    "ftio-peaks": ".methods.ftio:detect_peaks",
+    "hybrid": ".methods.hybrid:detect",
 }
-"""Name of a method, and the module whose ``detect`` it is."""
+"""Name of a method, and the module and the name in it that it stands for."""
 
 DEFAULT_METHOD = "auto"
 
@@ -48,7 +48,7 @@ def detector(name: str) -> Detector:
         If there is no method of this name.
     """
     try:
-        module = METHODS[name]
+        module, _, attribute = METHODS[name].partition(":")
     except (KeyError, TypeError):
         raise SelectionError(f"unknown method {name!r}: choose one of {', '.join(methods())}") from None
-    return cast(Detector, import_module(module, __package__).detect)
+    return cast(Detector, getattr(import_module(module, __package__), attribute))

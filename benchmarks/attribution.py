@@ -9,9 +9,10 @@ import statistics
 import time
 
 import numpy as np
-from iostrata.layers.attribution import attribute_operations
-from iostrata.layers.order import layer_order
-from iostrata.otf2io.definitions import (
+from iostrata.layers.attribution.attribution import attribute_operations
+from iostrata.layers.handles.order import layer_order
+from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT64
+from iostrata.model.definitions import (
     Clock,
     Definitions,
     Files,
@@ -21,8 +22,7 @@ from iostrata.otf2io.definitions import (
     Paradigm,
     SystemTree,
 )
-from iostrata.otf2io.operations import Operations
-from iostrata.otf2io.records import UNDEFINED_TIME, UNDEFINED_UINT64
+from iostrata.model.operations import Operations
 from results import write_section
 
 CHILDREN = 8

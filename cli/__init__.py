@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import click
 
-from ..export.terminal.names import printable
-from ..otf2io.errors import IostrataError
+from ..model.errors import IostrataError
+from ..model.text import printable
 from .group import iostrata
 from .streams import give_up_stdout, no_room, prepare_streams, stdout_fails
 

@@ -18,7 +18,7 @@ COMMANDS: Final = {
 
 
 class LazyGroup(click.Group):
-    """A group that lists its commands from `COMMANDS` and imports ``cli/<name>.py`` only to run or explain one."""
+    """A group that lists its commands from `COMMANDS` and imports each only to run or explain it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
@@ -28,7 +28,7 @@ class LazyGroup(click.Group):
         """Import the command `cmd_name`; None where there is no such command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f".{cmd_name}", __package__).command
+        command: click.Command = import_module(f".commands.{cmd_name}", __package__).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

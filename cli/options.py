@@ -57,12 +57,12 @@ def parse_filter(_context: click.Context, _option: click.Parameter, text: str | 
     Raises
     ------
     click.BadParameter
-        If it is not of the form that `iostrata.analysis.filters.Butterworth.parse` reads.
+        If it is not of the form that `iostrata.analysis.timefrequency.filters.Butterworth.parse` reads.
     """
     if text is None:
         return None
-    from ..analysis.filters import Butterworth
-    from ..otf2io.errors import SelectionError
+    from ..analysis.timefrequency.filters import Butterworth
+    from ..model.errors import SelectionError
 
     try:
         return str(Butterworth.parse(text))

@@ -9,8 +9,8 @@ from .options import Frequency, Seconds
 from .progress import Progress
 
 if TYPE_CHECKING:
-    from ..layers.binned_trace import BinnedTrace
     from ..layers.protocols import AnyTrace
+    from ..layers.summary.trace import BinnedTrace
     from ..layers.trace import Trace
 
 
@@ -48,7 +48,7 @@ def read_bins(
     TraceError, SelectionError
         As `read_binned_trace`.
     """
-    from ..layers.binned_trace import read_binned_trace
+    from ..layers.summary.trace import read_binned_trace
 
     with Progress("reading events") as progress:
         trace = read_binned_trace(
@@ -69,7 +69,7 @@ def read_bins(
 
 def warn(message: str) -> None:
     """Print a warning as one line on stderr."""
-    from ..export.terminal.names import printable
+    from ..model.text import printable
 
     click.echo(f"iostrata: warning: {printable(message)}", err=True)
 
@@ -86,7 +86,7 @@ def _warn_of_set_aside(trace: "AnyTrace") -> None:
     """Warn where the selection leaves nothing although the trace has operations."""
     aside = trace.set_aside
     if aside.operations and not any(layer.directions or layer.flushes for layer in trace.layers.values()):
-        from ..export.terminal.units import bytes_text, counted
+        from ..model.units import bytes_text, counted
 
         what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"
         remedy = "--files all counts them" if trace.files == "application" else "choose other files"

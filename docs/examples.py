@@ -4,7 +4,7 @@ from io import StringIO
 from pathlib import Path
 
 import iostrata
-from iostrata.export.layer_periods import chosen_layers, layer_periods
+from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.export.terminal.compare import print_comparison
 from iostrata.export.terminal.console import stdout_console
 from iostrata.export.terminal.handles import print_handles

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from ..otf2io.errors import OutputError
+from ..model.errors import OutputError
 
 _ADVICE: Final = {
     errno.ENOSPC: "free some space or write to another folder",

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..layers.calling_functions import CallingFunctions
+from ..layers.attribution.functions import CallingFunctions
 from ..layers.trace import Trace
-from ..otf2io.errors import OutputError, SelectionError
-from ..otf2io.records import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
+from ..model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
+from ..model.errors import OutputError, SelectionError
 from .atomic import atomic_file
 from .written import WrittenTable
 

@@ -1,30 +1,23 @@
 """One layer of a trace: the operations of one paradigm, with their signals and statistics."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..otf2io.definitions import Definitions, Paradigm
-from ..otf2io.errors import SelectionError
-from ..otf2io.operations import Operations
-from ..otf2io.records import UNDEFINED_TIME, IoMode, Status
-from .metadata import MetadataEvents
-from .operations_view import view
-from .signal import StepSignal, level_signal
-from .statistics import LayerStatistics, layer_statistics, total, union_length
-from .tick_signal import step_signal_from_ticks
-from .window import TickWindow, completed_bytes
-
-if TYPE_CHECKING:
-    from .layer_parts import LayerParts
-
-DIRECTIONS: Final = ("read", "write", "total")
-TRAFFIC: Final = ("all", "own", "inherited")
-QUANTITIES: Final = ("bandwidth", "operations", "metadata", "in-flight")
-"""What a signal of a layer can measure; metadata events have neither direction nor traffic."""
+from ..model.codes import UNDEFINED_TIME, IoMode, Status
+from ..model.definitions import Definitions, Paradigm
+from ..model.errors import SelectionError
+from ..model.operations import Operations, view
+from ..signals.construction import StepSignal, level_signal, step_signal_from_ticks
+from .handles.metadata import MetadataEvents
+from .mappings import statistics_table
+from .parts import LayerParts, layer_parts
+from .selection.directions import DIRECTIONS, QUANTITIES, TRAFFIC
+from .selection.window import TickWindow, completed_bytes
+from .statistics.statistics import LayerStatistics, layer_statistics, total, union_length
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +63,6 @@ class Layer:
         return f"<Layer {self._title}: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        from .statistics_table import statistics_table
-
         return statistics_table([self])
 
     @cached_property
@@ -85,9 +76,9 @@ class Layer:
         return self.handle_own[self.operations.handle]
 
     @cached_property
-    def metadata_times(self) -> npt.NDArray[np.int64]:
-        """Ticks of the layer's metadata events, int64 (m,)."""
-        return self.trace_metadata.time[self.metadata_rows]
+    def metadata_events(self) -> MetadataEvents:
+        """The layer's metadata events."""
+        return self.trace_metadata.take(self.metadata_rows)
 
     @property
     def window(self) -> tuple[float, float]:
@@ -159,7 +150,7 @@ class Layer:
 
     def metadata_rate(self) -> StepSignal:
         """Return metadata events per second: handles made and destroyed, seeks, status changes, deletions, locks."""
-        times = self.metadata_times
+        times = self.metadata_events.time
         return step_signal_from_ticks(
             times,
             times,
@@ -246,7 +237,7 @@ class Layer:
         """
         return self.rows[self._mask(direction, traffic)]
 
-    def by(self, key: str) -> "LayerParts":
+    def by(self, key: str) -> "LayerParts[Layer]":
         """Return the parts of the layer by file, file system, rank, node or handle.
 
         Parameters
@@ -270,9 +261,19 @@ class Layer:
         >>> trace.layers["POSIX"].by("rank")[0].bandwidth("write")  # doctest: +SKIP
         StepSignal('POSIX rank 0 write', …)
         """
-        from .layer_parts import layer_parts
-
         return layer_parts(self, key)
+
+    def narrowed(self, operations: npt.NDArray[np.intp], metadata_events: npt.NDArray[np.intp], part: str) -> "Layer":
+        """Return the part of the layer that has some of its operations and metadata events only.
+
+        Parameters
+        ----------
+        operations, metadata_events : intp (k,), intp (l,)
+            Places in `operations` and in `metadata_events`.
+        part : str
+            What the part is called.
+        """
+        return replace(self, rows=self.rows[operations], metadata_rows=self.metadata_rows[metadata_events], part=part)
 
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction.

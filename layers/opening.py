@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import overload
 
-from .binned_trace import BinnedTrace, read_binned_trace
-from .file_rules import DEFAULT_RULES, FileRule, select_files
+from .selection.files import DEFAULT_RULES, FileRule, select_files
+from .selection.window import select_window, trace_window
+from .summary.trace import BinnedTrace, read_binned_trace
 from .trace import Trace, Window
-from .window import select_window, trace_window
 
 Progress = Callable[[int, int], None]
 
@@ -85,7 +85,7 @@ def open_trace(
             path, memory, engine=engine, workers=workers, files=files, window=window, progress=progress, rules=rules
         )
     from ..otf2io.archive import open_archive, read_events
-    from ..otf2io.matching import match_events
+    from ..otf2io.matching.columns import match_events
 
     archive = open_archive(path)
     definitions = archive.definitions

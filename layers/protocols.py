@@ -1,22 +1,68 @@
-"""What traces read in full and traces read in bounded memory have in common, for functions that take either."""
+"""What a trace is to functions that take any: read in full or in bounded memory; and what its head tells."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..otf2io.damage import DamageReport
-from ..otf2io.definitions import Definitions
-from .file_rules import FileSelection
-from .statistics import LayerStatistics, SetAside
-from .step import StepSignal
-from .window import TickWindow
+from ..model.damage import DamageReport
+from ..model.definitions import Definitions
+from ..model.document import SCHEMA_VERSION, Document
+from ..signals.step import StepSignal
+from .selection.files import FileSelection
+from .selection.window import TickWindow
+from .statistics.statistics import LayerStatistics, SetAside
 
 if TYPE_CHECKING:
-    from .forest import HandleForest
+    from .handles.forest import HandleForest
+
+
+class TraceFacts:
+    """Base of traces, however they were read.
+
+    Attributes
+    ----------
+    definitions : Definitions
+    selection : FileSelection
+        Which handles are selected.
+    tick_window : TickWindow
+        Part of the trace's time that layers, handles and what is set aside speak of.
+    """
+
+    definitions: Definitions
+    selection: FileSelection
+    tick_window: TickWindow
+
+    @property
+    def files(self) -> str:
+        """What files are selected: ``application``, ``all`` or a pattern."""
+        return self.selection.files
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end in s from the trace's start of what layers, handles and `set_aside` speak of.
+
+        Without a selection it is 0 to `duration`, extended by operations that lie outside of it.
+        """
+        return self.tick_window.seconds
+
+    @property
+    def ranks(self) -> int:
+        """Number of processes."""
+        return self.definitions.process_count
+
+    @property
+    def nodes(self) -> int:
+        """Number of compute nodes that have processes."""
+        return self.definitions.node_count
+
+    @property
+    def locations(self) -> int:
+        """Number of locations."""
+        return len(self.definitions.locations.id)
 
 
 class AnyLayer(Protocol):
-    """`iostrata.layers.layer.Layer` or `iostrata.layers.binned_layer.BinnedLayer`."""
+    """`iostrata.layers.layer.Layer` or `iostrata.layers.summary.layer.BinnedLayer`."""
 
     @property
     def name(self) -> str:
@@ -56,7 +102,7 @@ class HasLayers(Protocol[AnyLayerT]):
 
 
 class AnyTrace(Protocol):
-    """`iostrata.layers.trace.Trace` or `iostrata.layers.binned_trace.BinnedTrace`."""
+    """`iostrata.layers.trace.Trace` or `iostrata.layers.summary.trace.BinnedTrace`."""
 
     @property
     def path(self) -> Path:
@@ -133,3 +179,23 @@ class AnyTrace(Protocol):
     @property
     def set_aside(self) -> SetAside:
         """What is not selected."""
+
+
+def head(trace: AnyTrace) -> Document:
+    """Return what every document about a trace begins with."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "trace": {
+            "path": str(trace.path),
+            "duration_s": trace.duration,
+            "locations": trace.locations,
+            "ranks": trace.ranks,
+            "nodes": trace.nodes,
+            "events": trace.events_total,
+            "io_events": trace.io_events,
+            "window_s": trace.window,
+            "files": trace.files,
+            "engine": trace.engine,
+            **({} if trace.resolution is None else {"resolution_s": trace.resolution}),
+        },
+    }

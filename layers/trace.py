@@ -7,28 +7,27 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..otf2io.damage import DamageReport
-from ..otf2io.definitions import Definitions
-from ..otf2io.events import IoEvents
-from ..otf2io.operations import Operations
-from .attribution import Attribution, attribute_operations
-from .balance import LayerBalance, layer_balances
-from .breakdown import FUNCTION, Breakdown, breakdown
-from .calling_functions import CallingFunctions, read_calling_functions
-from .file_rules import FileRule, FileSelection, select_files
-from .flow import Flow, connected_flows, flow_between
-from .forest import HandleForest, handle_forest, higher_ancestors
-from .hidden import HiddenTraffic, hidden_traffic
+from ..model.damage import DamageReport
+from ..model.definitions import Definitions
+from ..model.events import IoEvents
+from ..model.operations import Operations
+from ..model.rows import sound_parents
+from .attribution.attribution import Attribution, attribute_operations
+from .attribution.breakdown import FUNCTION, Breakdown, breakdown
+from .attribution.functions import CallingFunctions, read_calling_functions
+from .attribution.traffic import Traffic
+from .flow.balance import LayerBalance, TimeSplit, layer_balances, time_splits
+from .flow.flow import Flow, connected_flows, flow_between
+from .flow.hidden import HiddenTraffic, hidden_traffic
+from .handles.forest import HandleForest, handle_forest, higher_ancestors
+from .handles.metadata import MetadataEvents, metadata_events
+from .handles.order import layer_name, layer_order, layer_rows
 from .layer import Layer
-from .layer_mapping import LayerMapping
-from .metadata import MetadataEvents, metadata_events
-from .order import layer_name, layer_order, layer_rows
-from .statistics import SetAside, set_aside_statistics
-from .time_split import TimeSplit, time_splits
-from .trace_facts import TraceFacts
-from .traffic import Traffic
-from .tree import sound_parents
-from .window import NO_LENGTH, TickWindow, select_window, trace_window
+from .mappings import LayerMapping
+from .protocols import TraceFacts
+from .selection.files import FileRule, FileSelection, select_files
+from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
+from .statistics.statistics import SetAside, set_aside_statistics
 
 Window = tuple[float | None, float | None]
 
@@ -85,7 +84,7 @@ class Trace(TraceFacts):
         )
 
     def _repr_html_(self) -> str:
-        from .notebook import html_table
+        from ..model.notebook import html_table
 
         facts = [
             ("duration", f"{self.duration:.6g} s"),

@@ -1,21 +1,65 @@
-"""Opening an archive and reading its I/O events."""
+"""An archive: its anchor and definitions, and its events by the engine that can read them."""
 
+import importlib.util
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from .anchor import Anchor, read_anchor
-from .damage import DamageReport
-from .definitions import Definitions
-from .errors import SelectionError
-from .events import IoEvents
-from .gate import pick_engine
-from .global_definitions import read_definitions
-from .library_engine import read_with_library
-from .time_reach import outside_reach, reach_damage, without_rows
+from ..model.damage import DamageReport
+from ..model.definitions import Definitions
+from ..model.errors import SelectionError
+from ..model.events import IoEvents
+from .anchor import COMPRESSION_NONE, SUBSTRATE_POSIX, Anchor, read_anchor
+from .definitions.read import read_definitions
+from .library.engine import read_with_library
+from .time_bounds import outside_reach, reach_damage, without_rows
+
+ENGINES: Final = ("auto", "direct", "library")
+
+DIRECT_TRACE_FORMAT: Final = 2
+"""The trace format whose records the direct engine knows: OTF2 1.5 to 3.x."""
+
+
+def pick_engine(engine: str, anchor: Anchor) -> Literal["direct", "library"]:
+    """Return the engine that reads the archive of `anchor`.
+
+    Raises
+    ------
+    SelectionError
+        No such engine, or it cannot read this archive.
+    """
+    if engine not in ENGINES:
+        raise SelectionError(f"no engine {engine!r} for {anchor.path}; choose one of {', '.join(ENGINES)}")
+    if engine == "library":
+        return "library"
+    obstacle = direct_obstacle(anchor)
+    if obstacle is None:
+        return "direct"
+    if engine == "direct":
+        raise SelectionError(f"the engine 'direct' cannot read {anchor.path}: {obstacle}; use 'auto' or 'library'")
+    return "library"
+
+
+def direct_obstacle(anchor: Anchor) -> str | None:
+    """Return why the direct engine cannot read the archive of `anchor`, None where it can."""
+    if anchor.substrate != SUBSTRATE_POSIX:
+        return "it does not keep one file for each location"
+    if anchor.compression != COMPRESSION_NONE:
+        return "it is compressed"
+    if not anchor.little_endian:
+        return "it was recorded on a big-endian machine"
+    if anchor.trace_format != DIRECT_TRACE_FORMAT:
+        return f"it has trace format {anchor.trace_format}, not {DIRECT_TRACE_FORMAT}"
+    if sys.byteorder != "little":
+        return "this is a big-endian machine"
+    if importlib.util.find_spec("numba") is None:
+        return "numba is not installed"
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +135,7 @@ def read_events(
     picked = pick_engine(engine, archive.anchor)
     if picked == "direct":
         # The compiled walk costs the time to load numba, which the library does without.
-        from .direct_engine import read_directly
+        from .direct.engine import read_directly
 
         read = read_directly(archive.anchor, archive.definitions, workers, progress)
         events, counts, damage = read.events, read.counts, read.damage

@@ -2,23 +2,58 @@
 
 The declarations are our own (`ctypes`), against the C interface that the package's shared object exports; the package's
 high-level reader holds about 1 MiB for each location and loses a whole trace to one bad file. A reader handle here is a
-plain address (int), and a call tells its outcome by its return code.
+plain address (int), and a call tells its outcome by its return code. Ctrl-C while foreign code calls back is kept until
+the call is over: an exception raised in a callback would be printed and forgotten.
 """
 
 import ctypes
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, POINTER, c_bool, c_char_p, c_int, c_uint8, c_uint32, c_uint64, c_void_p
 from functools import cache
+from types import FrameType
 from typing import Final
 
+from ..model.errors import TraceError, UnsupportedTraceError
 from .anchor import COMPRESSION_NONE, Anchor
-from .errors import TraceError, UnsupportedTraceError
+
+
+@contextmanager
+def kept_interrupts(kept: list[BaseException]) -> Iterator[None]:
+    """Put interrupts into `kept` instead of raising them; the first is raised at the end.
+
+    Only the main thread gets interrupts, and only where nobody else handles them; elsewhere this does nothing. What
+    runs inside has to look at `kept` now and then.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At the end, if there was one.
+    """
+    in_charge = threading.current_thread() is threading.main_thread()
+    if not in_charge or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def keep(_number: int, _frame: FrameType | None) -> None:
+        kept.append(KeyboardInterrupt())
+
+    signal.signal(signal.SIGINT, keep)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if kept:
+        raise kept[0]
+
 
 SUCCESS: Final = 0
+
 CALLBACK_SUCCESS: Final = 0
+
 CALLBACK_INTERRUPT: Final = 1
 
 DEFINITION_CALLBACKS: Final = {
@@ -67,6 +102,7 @@ DEFINITION_CALLBACKS: Final = {
 """Callback types of the global definitions read here; the first argument is the user's pointer, not used."""
 
 _EVENT_HEAD: Final = (c_int, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p)
+
 EVENT_CALLBACKS: Final = {
     "IoCreateHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8, c_uint32, c_uint32),
     "IoDestroyHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32),

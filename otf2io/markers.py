@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from ..model.errors import TraceError
 from .anchor import Anchor
-from .errors import TraceError
 from .libotf2 import SUCCESS, describe, library, open_reader
 
 MOST_CATEGORIES: Final = 255

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ...otf2io.errors import SelectionError
-from ..calibration import confidence
-from ..characterisation import characterise
-from ..holding import holding_share
-from ..judgement import judge
-from ..lines import MOST_SAMPLES, Line, strongest_line
-from ..phases import PhaseTrain, phase_rows, variation, vertices
-from ..recurrence import PeriodEstimate, TrimmedTrain, clock_period
-from ..regime_boundaries import LONGEST_PAUSE
-from ..regime_confidence import regime_confidence
-from ..results import Period, PeriodResult, Regime, SamplingInfo
-from ..sampled_starts import starts_within_bins
-from ..segmentation import without_missing
-from ..verdict import Clock, Verdict
-from ..wording import reason, seconds
+from ...model.errors import SelectionError
+from ...model.units import seconds
+from ..phases.bin_starts import starts_within_bins
+from ..phases.calibration import confidence, regime_confidence
+from ..phases.decision import judge
+from ..phases.reasons import reason
+from ..phases.recurrence import PeriodEstimate, TrimmedTrain, clock_period
+from ..phases.regime_decision import LONGEST_PAUSE
+from ..phases.regimes import without_missing
+from ..phases.trains import PhaseTrain, phase_rows, variation, vertices
+from ..phases.verdict import Clock, Verdict
+from ..results.result import Period, PeriodResult, Regime, SamplingInfo
+from ..spectral.metrics import characterise
+from ..spectral.noise_line import MOST_SAMPLES, Line, strongest_line
+from ..timefrequency.valid_share import holding_share
 
 if TYPE_CHECKING:
-    from ...layers.signal import StepSignal
+    from ...signals.construction import StepSignal
 
 Floats = npt.NDArray[np.float64]
 
@@ -65,8 +65,8 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     Notes
     -----
     Phases are the rises of the excess Z(t) = V(t) - θ t of the cumulative volume over a level; see
-    `iostrata.analysis.phases`. The test is Moran's, against a renewal process with gamma intervals; see
-    `iostrata.analysis.significance`. O(n log n) for n steps.
+    `iostrata.analysis.phases.trains`. The test is Moran's, against a renewal process with gamma intervals; see
+    `iostrata.analysis.phases.significance`. O(n log n) for n steps.
 
     A jitter of 0.3 is where the line is drawn: at 20 phases the next one can then be told to a third of the period,
     and phases cut out of noise have a jitter of 0.4 and more.
@@ -97,7 +97,8 @@ def _bin_width(signal: StepSignal, fs: float | Literal["auto"]) -> float | None:
 
 
 def _sampling(signal: StepSignal, fs: float | Literal["auto"]) -> SamplingInfo:
-    from ...layers.sampling import abstraction_error, automatic_frequency, bin_count
+    from ...signals.samples import bin_count
+    from ...signals.sampling import abstraction_error, automatic_frequency
 
     frequency = automatic_frequency(signal) if fs == "auto" else float(fs)
     return SamplingInfo(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ..analysed_window import analysed_window
-from ..autocorrelation import autocorrelation_period
-from ..results import PeriodResult
-from ..window_result import NamedPeriod, window_result
+from ..results.result import PeriodResult
+from ..spectral.autocorrelation import autocorrelation_period
+from .window import NamedPeriod, analysed_window, window_result
 
 if TYPE_CHECKING:
-    from ...layers.signal import StepSignal
+    from ...signals.construction import StepSignal
 
 NAME = "autocorrelation"
 FINER = 8
@@ -28,7 +27,7 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, skip_fir
         The exact signal; its window is the window of the analysis.
     fs : float or "auto"
         Sampling frequency in Hz, or "auto" for bins of about a 24th of the distance of the signal's phases, an eighth
-        of those of `iostrata.analysis.phase_sampling`. With one that is too low for the signal, ``reason`` and
+        of those of `iostrata.analysis.spectral.sampling_rate`. With one that is too low for the signal, ``reason`` and
         ``evidence["aliasing"]`` warn.
     skip_first_phase : bool
         Whether the window starts at the signal's second phase.

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ...otf2io.errors import SelectionError
-from ..characterisation import characterise
-from ..hybrid import Hybrid, analyse_hybrid
-from ..judgement import judge
-from ..phase_sampling import phase_frequency
-from ..phases import phase_rows, vertices
-from ..results import Period, PeriodResult, Phase, Regime, SamplingInfo
+from ...model.errors import SelectionError
+from ..phases.decision import judge
+from ..phases.trains import phase_rows, vertices
+from ..results.result import Period, PeriodResult, Phase, Regime, SamplingInfo
+from ..spectral.metrics import characterise
+from ..spectral.sampling_rate import phase_frequency
+from .hybrid_search import Hybrid, analyse_hybrid
 
 if TYPE_CHECKING:
-    from ...layers.signal import StepSignal
+    from ...signals.construction import StepSignal
 
 NAME = "hybrid"
 FALSE_ALARM_RATE = 0.01

@@ -19,9 +19,9 @@ import other_inputs
 import semisynthetic
 from ftio_peer import Peer
 from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.results import PeriodResult
-from iostrata.layers.signal import step_signal
-from iostrata.layers.step import StepSignal
+from iostrata.analysis.results.result import PeriodResult
+from iostrata.signals.construction import step_signal
+from iostrata.signals.step import StepSignal
 from report import write_report
 
 HERE = Path(__file__).resolve().parent

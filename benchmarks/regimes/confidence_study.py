@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from harder_signals import HarderRun, harder_run, wandering_run
 from iostrata.analysis.detect import detect_period
-from iostrata.layers.signal import step_signal
+from iostrata.signals.construction import step_signal
 from regime_signals import FIGURES, Run, make_run
 from results import write_section
 

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 from iostrata.analysis.detect import detect_period
-from iostrata.layers.signal import step_signal
+from iostrata.signals.construction import step_signal
 from regime_signals import FIGURES, NOISES, Run, make_run
 from results import write_section
 

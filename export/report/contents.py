@@ -3,28 +3,26 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.evidence_units import EVIDENCE_UNITS
-from ...analysis.results import plain
+from ...analysis.comparison.layer_periods import LayerPeriod
+from ...analysis.comparison.layers import Comparison, pair_entries
+from ...analysis.findings.evidence import EVIDENCE_UNITS
+from ...analysis.results.result import plain
 from ...layers.layer import Layer
 from ...layers.trace import Trace
-from ..comparison import Comparison
-from ..comparison_document import pair_entries
-from ..documents import layers_document, periods_document
-from ..layer_periods import LayerPeriod
-from ..summary import start_time
-from .collective_calls import collective_calls
-from .curves import curve, phase_strip
-from .definitions import DEFINITIONS
-from .handle_tree import handle_tree
-from .headline import headline, holds_io
-from .heat_map import heat_maps
+from ...otf2io.summary import start_time
+from ..json.documents import layers_document, periods_document
+from .encoding import Names, without_long_text
+from .glossary import DEFINITIONS
+from .headline import headline, holds_io, verdict_text
 from .limits import Limits
-from .machine import system_nodes
-from .packing import Names, without_long_text
-from .regularity import verdict_text
-from .sizes import size_histogram
-from .spectra import spectrum_curve
-from .timeline import timeline
+from .panels.bandwidth import curve, phase_strip
+from .panels.collectives import collective_calls
+from .panels.handles import handle_tree
+from .panels.heat_map import heat_maps
+from .panels.nodes import system_nodes
+from .panels.request_sizes import size_histogram
+from .panels.spectra import spectrum_curve
+from .panels.timeline import timeline
 
 Document = dict[str, Any]
 

@@ -6,7 +6,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any, Final
 
-from ..json_text import json_text
+from ..json.text import json_text
 
 SCRIPTS: Final = (
     "text.js",

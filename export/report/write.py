@@ -1,43 +1,22 @@
 """Writing the report of a trace to a file."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, Literal
 
+from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
+from ...analysis.comparison.layers import compare_layers
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.trace import Trace
 from ..atomic import atomic_file
-from ..comparison import compare_layers
-from ..layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
+from ..written import WrittenReport
 from .contents import report_contents
 from .limits import Limits
 from .page import page
 
 MOST_BYTES: Final = 5_000_000
 """Size that no report exceeds."""
-
-
-@dataclass(frozen=True)
-class WrittenReport:
-    """A report that was written.
-
-    Attributes
-    ----------
-    path : Path
-    bytes : int
-        Its size.
-    layers : tuple of str
-        Layers in it, highest first.
-    cut : mapping of str to int
-        Lists of which it does not show all, with the number of their entries.
-    """
-
-    path: Path
-    bytes: int
-    layers: tuple[str, ...]
-    cut: Mapping[str, int]
 
 
 def write_report(

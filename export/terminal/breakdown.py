@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...layers.breakdown import METADATA_KINDS, Breakdown
-from .names import printable, shortened
-from .units import bytes_text, count_text, counted, seconds_text
+from ...layers.attribution.breakdown import METADATA_KINDS, Breakdown
+from ...model.text import printable, shortened
+from ...model.units import bytes_text, count_text, counted, seconds_text
 
 _ROWS_SHOWN: Final = 60
 _ROOMY: Final = 120

@@ -7,16 +7,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...analysis.comparison import PeriodComparison
-from ...analysis.findings import Finding
-from ...layers.flow import Flow
-from ...layers.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
-from ...layers.time_split import TimeSplit
-from ..comparison import Comparison
-from .names import printable
+from ...analysis.comparison.layers import Comparison
+from ...analysis.comparison.periods import PeriodComparison
+from ...analysis.findings.find import Finding
+from ...layers.flow.balance import TimeSplit
+from ...layers.flow.flow import Flow
+from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
+from ...model.text import printable
+from ...model.units import bytes_text, count_text, counted, interval_text, seconds_text, share_text
+from .console import print_paragraph
 from .notes import print_damage, print_heading
-from .paragraph import print_paragraph
-from .units import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 
 _ROOMY: Final = 120
 _ROOM_FOR_INTERVALS: Final = 100

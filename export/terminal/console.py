@@ -1,13 +1,16 @@
-"""Where the terminal views are printed: in the width of a terminal, or plain and uncut into a pipe or file."""
+"""The console that views print to, and sentences that wrap between words, never between a number and its unit."""
 
+import re
 import sys
 from io import StringIO, TextIOBase
 from typing import Final, TextIO, cast
 
 from rich.console import Console
+from rich.text import Text
 
 UNBOUNDED: Final = 1_000_000
 """Width in columns that no view fills: what goes into a pipe is neither wrapped nor cut."""
+
 _PIPED_CURVE: Final = 100
 
 
@@ -67,3 +70,23 @@ class _WithoutTrailingSpaces(TextIOBase):
 
     def flush(self) -> None:
         self._stream.flush()
+
+
+_TOGETHER: Final = re.compile(r"(?<=\d) (?=(?:%|[kMGTPE]?B(?:/s)?|[mµ]?s|[kMG]?Hz|\([<>\d])(?![\w-]))|(?<=rank) (?=\d)")
+
+_HELD: Final = "\ue000"
+"""Stands for a blank at which no line ends; no name out of a trace has it, for `printable` writes it as an escape."""
+
+
+def print_paragraph(text: Text | str, console: Console, style: str = "", indent: int = 2) -> None:
+    """Print a paragraph in the width of the console, indented; as one line where that is unbounded."""
+    whole = Text(text, style=style) if isinstance(text, str) else text
+    if not bounded(console):
+        console.print(Text.assemble(" " * indent, whole))
+        return
+    whole = whole.copy()
+    whole.plain = _TOGETHER.sub(_HELD, whole.plain)
+    for line in whole.wrap(console, max(8, console.width - indent)):
+        line.rstrip()
+        line.plain = line.plain.replace(_HELD, " ")
+        console.print(Text.assemble(" " * indent, line), no_wrap=True, overflow="ignore", crop=False)

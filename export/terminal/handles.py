@@ -7,12 +7,12 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
+from ...layers.handles.groups import HandleGroup, handle_groups
 from ...layers.protocols import AnyLayer, AnyTrace
-from ..handle_groups import HandleGroup, handle_groups
+from ...model.text import printable, shortened
+from ...model.units import bytes_text, count_text, counted
 from .console import bounded
-from .names import printable, shortened
 from .notes import print_counts, print_damage, print_heading
-from .units import bytes_text, count_text, counted
 
 _ROOMY: Final = 100
 """Columns from which on the table has room for more than the essentials."""

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..summary import ArchiveSummary, start_time
-from .names import printable
-from .units import count_text, counted, frequency_text, seconds_text
+from ...model.text import printable
+from ...model.units import count_text, counted, frequency_text, seconds_text
+from ...otf2io.summary import ArchiveSummary, start_time
 
 _ROOMY: Final = 80
 """Columns from which on there is room between the columns of the table."""

@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ...layers.protocols import AnyLayer, AnyTrace
-from ...layers.statistics import LayerStatistics
-from .names import printable
+from ...layers.statistics.statistics import LayerStatistics
+from ...model.text import printable
+from ...model.units import bytes_text, count_text, counted, rate_text, seconds_text, share_text
 from .notes import print_damage, print_heading, print_set_aside
-from .units import bytes_text, count_text, counted, rate_text, seconds_text, share_text
 
 Column = tuple[str, list[str]]
 

@@ -7,10 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ...layers.protocols import AnyTrace
-from ...otf2io.damage import DamageReport
-from .names import printable
-from .paragraph import print_paragraph
-from .units import bytes_text, count_text, counted, seconds_text
+from ...model.damage import DamageReport
+from ...model.text import printable
+from ...model.units import bytes_text, count_text, counted, seconds_text
+from .console import print_paragraph
 
 _LOCATIONS_SHOWN = 8
 

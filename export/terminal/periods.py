@@ -1,4 +1,4 @@
-"""The terminal view of ``iostrata periods``."""
+"""The terminal view of ``iostrata periods``: each signal as a curve, its period in words, its cosines."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
@@ -8,30 +8,63 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
-from ...analysis.results import PeriodResult
-from ...layers.layer_parts import part_title
+from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
+from ...analysis.fitting.signal_fit import SignalFit
+from ...analysis.results.result import PeriodResult
+from ...layers.parts import part_title
 from ...layers.protocols import AnyTrace
-from ...layers.signal import StepSignal
-from ..layer_periods import LayerPeriod, PartsLeftOut
-from .console import bounded, curve_width
+from ...model.text import printable, shortened
+from ...model.units import bytes_text, counted, frequency_text, interval_text, percent_text, seconds_text, share_text
+from ...signals.construction import StepSignal
+from ..quantities import QuantityWords, words
+from .console import bounded, curve_width, print_paragraph
 from .curve import area_rows, axis_row, interval_row, points_per_column, tick_row
-from .fits import fit_lines
-from .names import printable, shortened
 from .notes import print_damage, print_heading, print_set_aside
-from .paragraph import print_paragraph
-from .quantities import QuantityWords, words
-from .units import bytes_text, counted, frequency_text, interval_text, percent_text, seconds_text, share_text
 
 if TYPE_CHECKING:
-    from ..period_figure import WrittenFigure
+    from ..written import WrittenFigure
+
+_SHOWN: Final = 5
+
+
+def fit_lines(fit: SignalFit, of: QuantityWords) -> Iterator[str]:
+    """Give the error of the fit beside that of the plain sum, and the first cosines of it."""
+    cosines = fit.fit.components
+    fitted, of_lines = fit.error_shares
+    what = f"{counted(len(cosines), 'cosine')} around the mean of {of.rate(cosines.mean)}"
+    if fit.variance > 0:
+        errors = f"leave {share_text(fitted, 1)} of the variance, the plain Fourier sum {share_text(of_lines, 1)}"
+        if fit.fit.fell_back:
+            errors += "; no fit was better than the sum"
+        else:
+            errors += f"; the fit takes {share_text(fit.fit.reduction, 1)} of its error away"
+        yield f"{what} {errors}"
+    else:
+        yield f"{what}: the signal is constant"
+    for frequency, amplitude, phase in list(
+        zip(cosines.frequency.tolist(), cosines.amplitude.tolist(), cosines.phase.tolist(), strict=True)
+    )[:_SHOWN]:
+        yield (
+            f"  every {seconds_text(1 / frequency)} ({frequency_text(frequency)}): amplitude {of.rate(amplitude)}, "
+            f"phase {phase:+.2f} rad"
+        )
+    if len(cosines) > _SHOWN:
+        yield f"  and {counted(len(cosines) - _SHOWN, 'further cosine')}, see --json"
+
 
 _HEIGHT: Final = 4
+
 _PART_HEIGHT: Final = 2
+
 _PARTS: Final = {"file": "file", "filesystem": "file system", "rank": "rank", "node": "node", "handle": "handle"}
+
 _GUTTER: Final = 11
 """Columns of the labels left of a curve."""
+
 _CLOSEST_TICKS: Final = 3
+
 _REGIMES_SHOWN: Final = 12
+
 _FILTERED: Final = (
     "period and phases are those of the filtered signal; curve, volumes and rates those of the signal itself"
 )

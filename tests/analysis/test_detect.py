@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.layers.signal import StepSignal, step_signal
-from iostrata.otf2io.errors import SelectionError
+from iostrata.model.errors import SelectionError
+from iostrata.signals.construction import StepSignal, step_signal
 
 
 def bursts(scale: float = 1.0) -> np.ndarray:

@@ -6,8 +6,8 @@ from importlib import import_module
 
 import pytest
 from iostrata.analysis import registry
-from iostrata.layers.signal import step_signal
-from iostrata.otf2io.errors import SelectionError
+from iostrata.model.errors import SelectionError
+from iostrata.signals.construction import step_signal
 
 
 def test_every_method_is_there() -> None:

@@ -27,12 +27,6 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="session")
-def fixtures() -> Path:
-    """Return the folder of the real archives."""
-    return FIXTURES
-
-
-@pytest.fixture(scope="session")
 def command_path() -> str:
     """Return the path of the installed command."""
     return COMMAND

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iostrata.analysis.signal_fit import fit_signal
+from iostrata.analysis.fitting.signal_fit import fit_signal
 from iostrata.layers.opening import open_trace
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from iostrata.export.atomic import atomic_file
-from iostrata.otf2io.errors import OutputError
+from iostrata.model.errors import OutputError
 
 NOBODY = 65534
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from iostrata.export.parquet import write_parquet
 from iostrata.layers.opening import open_trace
-from iostrata.otf2io.errors import OutputError, SelectionError
+from iostrata.model.errors import OutputError, SelectionError
 
 parquet = pytest.importorskip("pyarrow.parquet")
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from iostrata.layers.file_rules import DEFAULT_RULES, select_files
+from iostrata.layers.selection.files import DEFAULT_RULES, select_files
+from iostrata.layers.selection.window import trace_window
 from iostrata.layers.trace import Trace
-from iostrata.layers.window import trace_window
-from iostrata.otf2io.damage import DamageReport
-from iostrata.otf2io.definitions import (
+from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoMode, Status
+from iostrata.model.damage import DamageReport
+from iostrata.model.definitions import (
     Clock,
     Definitions,
     Files,
@@ -20,16 +21,8 @@ from iostrata.otf2io.definitions import (
     Paradigm,
     SystemTree,
 )
-from iostrata.otf2io.events import EVENT_DTYPES, IoEvents
-from iostrata.otf2io.operations import Operations
-from iostrata.otf2io.records import (
-    UNDEFINED_TIME,
-    UNDEFINED_UINT8,
-    UNDEFINED_UINT32,
-    UNDEFINED_UINT64,
-    IoMode,
-    Status,
-)
+from iostrata.model.events import EVENT_DTYPES, IoEvents
+from iostrata.model.operations import Operations
 
 KNOWN = {
     "netCDF": (True, False),
@@ -188,8 +181,3 @@ def make_trace() -> Callable[..., Trace]:
         )
 
     return make
-
-
-@pytest.fixture(scope="session")
-def fixtures() -> Path:
-    return Path(__file__).parents[2] / "fixtures"

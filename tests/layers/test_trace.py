@@ -4,11 +4,11 @@ import json
 import pickle
 
 import pytest
-from iostrata.layers.file_rules import select_files
-from iostrata.layers.lifetimes import Origin
+from iostrata.layers.handles.lifetimes import Origin
 from iostrata.layers.opening import open_trace
-from iostrata.otf2io.errors import SelectionError, TraceError
-from iostrata.otf2io.records import Status
+from iostrata.layers.selection.files import select_files
+from iostrata.model.codes import Status
+from iostrata.model.errors import SelectionError, TraceError
 
 SOUND = [
     "aperiodic4",

@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 
 import pytest
 from iostrata.layers.opening import open_trace
-from iostrata.otf2io.records import IoMode
+from iostrata.model.codes import IoMode
 
 
 def counted(anchor):

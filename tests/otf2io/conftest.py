@@ -13,17 +13,9 @@ import _otf2
 import numpy as np
 import otf2
 import pytest
+from iostrata.model.definitions import Clock, Definitions, Files, Handles, LocationGroups, Locations, SystemTree
+from iostrata.model.events import IoEvents
 from iostrata.otf2io.archive import Archive, EventsRead, open_archive, read_events
-from iostrata.otf2io.definitions import (
-    Clock,
-    Definitions,
-    Files,
-    Handles,
-    LocationGroups,
-    Locations,
-    SystemTree,
-)
-from iostrata.otf2io.events import IoEvents
 from otf2.enums import IoHandleFlag, IoParadigmClass, IoParadigmFlag, LocationGroupType
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -36,12 +28,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests that take `sound_name` on every sound archive."""
     if "sound_name" in metafunc.fixturenames:
         metafunc.parametrize("sound_name", SOUND)
-
-
-@pytest.fixture(scope="session")
-def fixtures() -> Path:
-    """Return the folder of the real archives."""
-    return FIXTURES
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from iostrata.model.errors import TraceError, UnsupportedTraceError
 from iostrata.otf2io.anchor import find_anchor, read_anchor
-from iostrata.otf2io.errors import TraceError, UnsupportedTraceError
 
 
 def test_anchor_says_what_the_library_says(sound_name: str, fixtures: Path) -> None:
@@ -148,7 +148,7 @@ def within_seconds(code: str, *arguments: Path) -> str:
 READ_ALL = """
 import sys
 from iostrata.otf2io.archive import open_archive, read_events
-from iostrata.otf2io.errors import TraceError
+from iostrata.model.errors import TraceError
 try:
     read = read_events(open_archive(sys.argv[1]), "library")
     print(*(f"{damage.location}: {damage.reason}" for damage in read.damage.locations))

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from iostrata.model.errors import SelectionError
 from iostrata.otf2io.anchor import COMPRESSION_ZLIB, SUBSTRATE_SION, Anchor, read_anchor
-from iostrata.otf2io.errors import SelectionError
-from iostrata.otf2io.gate import direct_obstacle, pick_engine
+from iostrata.otf2io.archive import direct_obstacle, pick_engine
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from iostrata.model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord, Status
+from iostrata.model.definitions import Definitions
+from iostrata.model.operations import Operations
 from iostrata.otf2io.archive import Archive, EventsRead
-from iostrata.otf2io.definitions import Definitions
-from iostrata.otf2io.matching import match_events, match_operations
-from iostrata.otf2io.operations import Operations
-from iostrata.otf2io.records import UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord, Status
+from iostrata.otf2io.matching.columns import match_events, match_operations
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 

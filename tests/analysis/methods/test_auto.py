@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period, detect_period_samples
 from iostrata.analysis.registry import DEFAULT_METHOD
-from iostrata.analysis.results import PeriodResult
+from iostrata.analysis.results.result import PeriodResult
 from iostrata.layers.opening import open_trace
-from iostrata.layers.signal import step_signal
-from iostrata.layers.step import StepSignal
-from iostrata.otf2io.errors import SelectionError
+from iostrata.model.errors import SelectionError
+from iostrata.signals.construction import step_signal
+from iostrata.signals.step import StepSignal
 
 
 def train(

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.results import Regime
+from iostrata.analysis.results.result import Regime
 from iostrata.layers.opening import open_trace
-from iostrata.layers.signal import step_signal
-from iostrata.otf2io.errors import SelectionError
+from iostrata.model.errors import SelectionError
+from iostrata.signals.construction import step_signal
 
 
 def sound_archives() -> list[str]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period_samples
-from iostrata.analysis.methods.ftio_isolation_forest import is_isolated
-from iostrata.analysis.outliers import z_scores
+from iostrata.analysis.methods.ftio_outliers import is_isolated
+from iostrata.analysis.spectral.outliers import z_scores
 
 ensemble = pytest.importorskip("sklearn.ensemble")
 

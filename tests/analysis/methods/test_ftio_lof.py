@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period_samples
-from iostrata.analysis.methods.ftio_lof import NEIGHBOURS, is_locally_sparse
-from iostrata.analysis.outliers import z_scores
+from iostrata.analysis.methods.ftio_outliers import NEIGHBOURS, is_locally_sparse
+from iostrata.analysis.spectral.outliers import z_scores
 
 pytest.importorskip("sklearn")
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.results import PeriodResult
+from iostrata.analysis.results.result import PeriodResult
 from iostrata.layers.opening import open_trace
 from scipy.fft import fft
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period_samples
-from iostrata.analysis.methods.ftio_peaks import is_peak
+from iostrata.analysis.methods.ftio import is_peak
 from scipy.signal import find_peaks
 
 

@@ -44,12 +44,6 @@ HOSTILE_NAMES = (
 
 
 @pytest.fixture(scope="session")
-def fixtures() -> Path:
-    """Return the folder of the real archives."""
-    return FIXTURES
-
-
-@pytest.fixture(scope="session")
 def trace_of() -> Callable[[str], Trace]:
     """Return a function that opens a real archive, once for all tests."""
     known: dict[str, Trace] = {}

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from iostrata.export.comparison import compare_layers
-from iostrata.export.comparison_document import comparison_document
-from iostrata.export.documents import layers_document
-from iostrata.export.layer_periods import chosen_layers, layer_periods
+from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
+from iostrata.analysis.comparison.layers import compare_layers, comparison_document
+from iostrata.export.json.documents import layers_document
 from iostrata.export.report.headline import headline
 from iostrata.layers.trace import Trace
 

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from iostrata.analysis.comparison.layer_periods import LayerPeriod, chosen_layers
 from iostrata.analysis.detect import detect_period
-from iostrata.export.documents import layers_document
-from iostrata.export.layer_periods import LayerPeriod, chosen_layers
+from iostrata.export.json.documents import layers_document
 from iostrata.export.report.contents import report_contents
-from iostrata.export.report.headline import headline
-from iostrata.export.report.regularity import verdict_text
-from iostrata.layers.signal import step_signal
+from iostrata.export.report.headline import headline, verdict_text
+from iostrata.signals.construction import step_signal
 
 STARTS = np.concatenate((0.1 + 0.2 * np.arange(20), 4.1 + 0.45 * np.arange(12)))
 

@@ -1,0 +1,1 @@
+"""Layers of one trace set against each other."""

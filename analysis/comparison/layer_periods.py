@@ -1,0 +1,201 @@
+"""Which layers, parts of them and directions are asked for, and the period of each."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from ...layers.layer import Layer
+from ...layers.protocols import AnyLayer, AnyLayerT, HasLayers
+from ...layers.statistics.grouping import Key
+from ...signals.construction import StepSignal
+from ..detect import detect_period
+from ..registry import DEFAULT_METHOD
+from ..results.result import PeriodResult
+
+if TYPE_CHECKING:
+    from ..fitting.signal_fit import SignalFit
+
+DIRECTIONS: Final = ("read", "write")
+"""Directions that are looked at unless one is named, each by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class LayerPeriod:
+    """One signal of a layer, or of a part of it, and the verdict on its period.
+
+    Attributes
+    ----------
+    layer : str
+    direction : str or None
+        None for metadata events, which have none.
+    traffic : str
+    signal : StepSignal
+    result : PeriodResult
+    quantity : str
+        What the signal measures, one of `iostrata.layers.selection.directions.QUANTITIES`.
+    by : str or None
+        The kind of part, such as ``rank``; None for the whole layer.
+    part : str, int or None
+        The key of the part; with `by`, None stands for operations that have no such key.
+    fit : SignalFit or None
+        The signal as a few cosines, where that was asked for.
+    """
+
+    layer: str
+    direction: str | None
+    traffic: str
+    signal: StepSignal
+    result: PeriodResult
+    quantity: str = "bandwidth"
+    by: str | None = None
+    part: Key = None
+    fit: "SignalFit | None" = None
+
+
+@dataclass(frozen=True, eq=False)
+class PartsLeftOut:
+    """Parts of a layer that were not analysed because there are too many.
+
+    Attributes
+    ----------
+    layer, direction, traffic, quantity, by : str
+        As in `LayerPeriod`.
+    unit : str
+        Of the signals.
+    volumes : tuple of (key, float)
+        Key of each part and the volume of its signal, the largest first.
+    """
+
+    layer: str
+    direction: str | None
+    traffic: str
+    quantity: str
+    by: str
+    unit: str
+    volumes: tuple[tuple[Key, float], ...]
+
+
+def chosen_layers(trace: HasLayers[AnyLayerT], names: Iterable[str] = ()) -> tuple[AnyLayerT, ...]:
+    """Return the layers of these names, highest first; all layers where there are no names.
+
+    Raises
+    ------
+    SelectionError
+        If the trace has no layer of one of the names.
+    """
+    wanted = {trace.layers[name].name for name in names}
+    return tuple(layer for layer in trace.layers.values() if not wanted or layer.name in wanted)
+
+
+def layer_periods(
+    layers: Iterable[AnyLayer],
+    directions: Iterable[str] = DIRECTIONS,
+    traffic: str = "all",
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+    quantity: str = "bandwidth",
+    filter: str | None = None,
+) -> Iterator[LayerPeriod]:
+    """Detect the period of each layer in each direction in which there was something, one after the other.
+
+    Parameters
+    ----------
+    layers : iterable of Layer
+    directions : iterable of {"read", "write", "total"}
+        Metadata events have none; there is one signal of them.
+    traffic : {"all", "own", "inherited"}
+    method : str
+    fs : float or "auto"
+        Sampling frequency in Hz.
+    quantity : {"bandwidth", "operations", "metadata", "in-flight"}
+    filter : str, optional
+        As `detect_period` takes it.
+
+    Raises
+    ------
+    SelectionError
+        As `detect_period` and `Layer.signal`.
+    """
+    ways = _ways(quantity, directions)
+    for layer in layers:
+        for direction in ways:
+            signal = layer.signal(quantity, direction or "total", traffic)
+            if signal.volume > 0:
+                yield LayerPeriod(
+                    layer.name, direction, traffic, signal, detect_period(signal, method, fs, filter=filter), quantity
+                )
+
+
+def part_periods(
+    layers: Iterable[Layer],
+    by: str,
+    most: int,
+    directions: Iterable[str] = DIRECTIONS,
+    traffic: str = "all",
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+    quantity: str = "bandwidth",
+    filter: str | None = None,
+) -> Iterator[LayerPeriod | PartsLeftOut]:
+    """Detect the periods of the parts of each layer in each direction, the largest part first.
+
+    Parameters
+    ----------
+    layers : iterable of Layer
+    by : {"file", "filesystem", "rank", "node", "handle"}
+    most : int
+        How many parts of a layer and direction are analysed; what is left out follows them as one `PartsLeftOut`.
+    directions, traffic, method, fs, quantity, filter
+        As in `layer_periods`.
+
+    Raises
+    ------
+    SelectionError
+        As `layer_periods`, or if there is no such key.
+    """
+    ways = _ways(quantity, directions)
+    for layer in layers:
+        parts = layer.by(by)
+        for direction in ways:
+            volumes = parts.volumes(quantity, direction or "total", traffic)
+            there = [(key, volume) for key, volume in volumes.items() if volume > 0]
+            for key, _ in there[:most]:
+                signal = parts[key].signal(quantity, direction or "total", traffic)
+                result = detect_period(signal, method, fs, filter=filter)
+                yield LayerPeriod(layer.name, direction, traffic, signal, result, quantity, by, key)
+            if there[most:]:
+                unit = layer.signal(quantity, direction or "total", traffic).unit
+                yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, tuple(there[most:]))
+
+
+def with_fit(
+    period: LayerPeriod, components: int, fs: float | Literal["auto"] = "auto", filter: str | None = None
+) -> LayerPeriod:
+    """Return a period with its signal as `components` cosines.
+
+    Parameters
+    ----------
+    period : LayerPeriod
+    components : int
+    fs : float or "auto"
+        As `iostrata.analysis.fitting.signal_fit.fit_signal` takes it.
+    filter : str, optional
+        Put before the fit, as it was put before the method.
+
+    Raises
+    ------
+    SelectionError
+        If the number of components is not at least 1.
+    """
+    from ..fitting.signal_fit import fit_signal
+
+    if filter is None:
+        return replace(period, fit=fit_signal(period.signal, components, fs))
+    from ..timefrequency.filters import filtered_signal
+
+    filtered = filtered_signal(period.signal, filter, fs)
+    return replace(period, fit=fit_signal(filtered.signal, components, fs, baseline=filtered.baseline))
+
+
+def _ways(quantity: str, directions: Iterable[str]) -> tuple[str | None, ...]:
+    return (None,) if quantity == "metadata" else tuple(directions)

@@ -1,0 +1,167 @@
+"""A trace's layers compared: flows, periods, balances, hidden traffic and findings, computed for any view of them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from ...layers.flow.balance import LayerBalance, TimeSplit
+from ...layers.flow.flow import Flow, connected_flows
+from ...layers.flow.hidden import HiddenTraffic
+from ...layers.protocols import head
+from ...layers.trace import Trace
+from ...model.damage import damage_entry
+from ...model.document import Document
+from ..detect import detect_period
+from ..findings.find import Finding, find
+from ..findings.rules import RULES, Rule
+from ..registry import DEFAULT_METHOD
+from .layer_periods import LayerPeriod
+from .periods import PeriodComparison, compare_flows, rows_key
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What ``iostrata compare`` shows.
+
+    Attributes
+    ----------
+    trace : Trace
+    flows : tuple of Flow
+        One a pair of layers and direction, highest layers first.
+    periods : mapping
+        From the place of a flow to its comparison of periods; empty where periods were not asked for.
+    hidden : tuple of HiddenTraffic
+    findings : tuple of Finding
+    layers : frozenset of str
+        Layers that were asked for; empty where all were.
+    """
+
+    trace: Trace
+    flows: tuple[Flow, ...]
+    periods: Mapping[int, PeriodComparison]
+    hidden: tuple[HiddenTraffic, ...]
+    findings: tuple[Finding, ...]
+    layers: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        found = ", ".join(dict.fromkeys(one.id for one in self.findings)) or "none"
+        return f"<Comparison of {str(self.trace.path)!r}: {len(self.flows)} flows, findings: {found}>"
+
+    def _repr_html_(self) -> str:
+        from ...model.notebook import html_table
+
+        header = ("layers", "direction", "bytes above", "bytes below", "ratio", "verdict on the period")
+        rows = [
+            (
+                f"{flow.upper} → {flow.lower}",
+                flow.direction,
+                flow.upper_bytes,
+                flow.lower_bytes,
+                flow.amplification,
+                self.periods[place].verdict if place in self.periods else "",
+            )
+            for place, flow in enumerate(self.flows)
+        ]
+        found = [(one.id, one.severity, one.layer, one.text) for one in self.findings]
+        findings = (
+            html_table(found, ("finding", "severity", "layer", ""), "Findings") if found else "<p>No findings.</p>"
+        )
+        return findings + html_table(rows, header, "From layer to layer")
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame``, one row a pair of layers and direction: the plain values of ``pairs``."""
+        import pandas
+
+        entries = pair_entries(self, tables=False)
+        return pandas.DataFrame(
+            [{key: value for key, value in entry.items() if not isinstance(value, dict | list)} for entry in entries]
+        )
+
+    @cached_property
+    def balances(self) -> tuple[LayerBalance, ...]:
+        """Of the layers that were asked for."""
+        return tuple(one for one in self.trace.balances if not self.layers or one.layer in self.layers)
+
+    @cached_property
+    def times(self) -> tuple[TimeSplit, ...]:
+        """Of the layers that were asked for."""
+        return tuple(one for one in self.trace.time_splits if not self.layers or one.layer in self.layers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document of ``iostrata compare --json``."""
+
+        return comparison_document(self)
+
+
+def compare_layers(
+    trace: Trace,
+    layers: Iterable[str] = (),
+    directions: tuple[str, ...] = ("read", "write"),
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+    periods: bool = True,
+    rules: Iterable[Rule] = RULES,
+    known: Iterable[LayerPeriod] = (),
+) -> Comparison:
+    """Compare each layer with those below it.
+
+    Parameters
+    ----------
+    trace : Trace
+    layers : iterable of str
+        Pairs of these layers only; all where there are none.
+    directions : tuple of {"read", "write", "total"}
+    method, fs
+        As in `detect_period`.
+    periods : bool
+        Whether to compare periods, which takes most of the time.
+    rules : iterable of Rule
+        What findings are looked for; they are of the whole trace, whatever layers and directions are asked for.
+    known : iterable of LayerPeriod
+        What was detected already in whole layers of this trace with the same method and frequency; it is not done
+        again.
+
+    Raises
+    ------
+    SelectionError
+        If the trace has no layer of one of the names.
+    """
+    wanted = frozenset(trace.layers[name].name for name in layers)
+    flows = trace.flows if directions == ("read", "write") else connected_flows(trace.traffic, directions)
+    if wanted:
+        flows = tuple(
+            flow for flow in flows if {flow.upper, flow.lower} <= wanted or (len(wanted) == 1 and flow.upper in wanted)
+        )
+    compared: Mapping[int, PeriodComparison] = {}
+    if periods:
+        seen = {
+            rows_key(trace.layers[one.layer].rows_of(one.direction)): (one.signal, one.result)
+            for one in known
+            if (one.traffic, one.quantity, one.by) == ("all", "bandwidth", None) and one.direction is not None
+        }
+        compared = compare_flows(flows, lambda signal: detect_period(signal, method, fs), seen)
+    hidden = tuple(one for one in trace.hidden if not wanted or one.layer in wanted)
+    return Comparison(trace, flows, compared, hidden, find(trace, rules), wanted)
+
+
+def comparison_document(comparison: Comparison) -> Document:
+    """Return the document of ``iostrata compare``."""
+    return {
+        **head(comparison.trace),
+        "pairs": pair_entries(comparison),
+        "balance": [one.to_dict() for one in comparison.balances],
+        "time": [one.to_dict() for one in comparison.times],
+        "hidden": [one.to_dict() for one in comparison.hidden],
+        "findings": [one.to_dict() for one in comparison.findings],
+        "damage": damage_entry(comparison.trace.damage),
+    }
+
+
+def pair_entries(comparison: Comparison, tables: bool = True) -> list[dict[str, Any]]:
+    """Return an entry for each pair of layers and direction; `tables` as in `Flow.to_dict`."""
+    entries = []
+    for place, flow in enumerate(comparison.flows):
+        periods = comparison.periods.get(place)
+        entries.append({**flow.to_dict(tables), **(periods.to_dict() if periods else {})})
+    return entries

@@ -1,0 +1,1 @@
+"""What stands out in a trace, with evidence and advice."""

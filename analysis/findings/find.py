@@ -1,0 +1,114 @@
+"""Findings: what in the flow of I/O down the stack deserves a look, with the evidence and what helps."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...layers.trace import Trace
+from ..results.result import Plain, plain
+from .bytes import (
+    data_sieving,
+    fill_values,
+    hidden_bytes,
+    missing_lower_layer,
+    read_amplification,
+    read_back,
+    write_amplification,
+)
+from .calls import (
+    collective_without_benefit,
+    funnelled_collective,
+    layer_overhead,
+    shared_file_independent,
+    waiting_ranks,
+)
+from .evidence import Evidence, Hit
+from .operations import imbalance, metadata_storm, opened_not_used, small_requests, split_requests, stray_files
+from .rules import RULES, SEVERITIES, Rule
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding.
+
+    Attributes
+    ----------
+    id : str
+        Name of the rule.
+    severity : str
+        ``critical``, ``warning`` or ``info``.
+    layer : str
+        Layer that is looked at; of a pair the upper one.
+    text : str
+        What was found, in a sentence with its numbers.
+    evidence : dict
+        Numbers, ranks, files and the time range behind it.
+    advice : str
+        What to do about it.
+    """
+
+    id: str
+    severity: str
+    layer: str
+    text: str
+    evidence: dict[str, Any]
+    advice: str
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Return the entry of ``findings`` in ``compare --json``."""
+        return {
+            "id": self.id,
+            "severity": self.severity,
+            "layer": self.layer,
+            "text": self.text,
+            "evidence": plain(self.evidence),
+            "advice": self.advice,
+        }
+
+
+DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Hit]]]] = {
+    "write-amplification": write_amplification,
+    "read-amplification": read_amplification,
+    "fill-values": fill_values,
+    "data-sieving": data_sieving,
+    "funnelled-collective": funnelled_collective,
+    "collective-without-benefit": collective_without_benefit,
+    "small-requests": small_requests,
+    "split-requests": split_requests,
+    "metadata-storm": metadata_storm,
+    "read-back": read_back,
+    "imbalance": imbalance,
+    "shared-file-independent": shared_file_independent,
+    "opened-not-used": opened_not_used,
+    "waiting-ranks": waiting_ranks,
+    "layer-overhead": layer_overhead,
+    "stray-files": stray_files,
+    "missing-lower-layer": missing_lower_layer,
+    "hidden-traffic": hidden_bytes,
+}
+"""What looks for each rule."""
+
+
+def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
+    """Return what the rules find in a trace, on its selected files and within its window.
+
+    Parameters
+    ----------
+    trace : Trace
+    rules : iterable of Rule
+        Ids must be those of `DETECTORS`.
+
+    Returns
+    -------
+    tuple of Finding
+        The most severe first; within a severity in the order of the rules. Where the trace is damaged, each says that
+        what is lost may be behind it: a ratio of two layers is wrong where only one of them lost operations.
+    """
+    evidence = Evidence(trace)
+    caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
+    found = [
+        Finding(rule.id, hit.severity or rule.severity, hit.layer, hit.text + caution, hit.evidence, rule.advice)
+        for rule in rules
+        for hit in DETECTORS[rule.id](evidence, rule)
+    ]
+    return tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity)))

@@ -1,0 +1,192 @@
+"""The table of findings: what is looked for, from which thresholds on, and what helps against it.
+
+Everything that can be argued about stands here, in one place. `find` takes another table where a site knows better:
+``replace(rule, thresholds={**rule.thresholds, "share": 0.2})``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+KIB: Final = 2**10
+
+MIB: Final = 2**20
+
+SEVERITIES: Final = ("critical", "warning", "info")
+"""From the most to the least severe."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of finding.
+
+    Attributes
+    ----------
+    id : str
+        Its name, which does not change.
+    severity : str
+        One of `SEVERITIES`; what most of its findings have.
+    looks_for : str
+        What the rule looks for, in a sentence without numbers.
+    thresholds : mapping of str to float
+        From where on it reports; shares are of 1, sizes in bytes, times in s.
+    advice : str
+        What to do, with the names of the knobs.
+    """
+
+    id: str
+    severity: str
+    looks_for: str
+    thresholds: Mapping[str, float]
+    advice: str
+
+
+RULES: Final = (
+    Rule(
+        "write-amplification",
+        "warning",
+        "A lower layer writes more bytes for an upper layer than that was asked to write.",
+        {"amplification": 1.1, "extra_bytes": MIB},
+        "See which pair of layers adds the bytes. Fill values: nc_set_fill(NC_NOFILL) or "
+        "H5Pset_fill_time(H5D_FILL_TIME_NEVER). Chunks: choose H5Pset_chunk so that a process writes whole "
+        "chunks. Data sieving: set the MPI-IO hint romio_ds_write=disable.",
+    ),
+    Rule(
+        "read-amplification",
+        "warning",
+        "A lower layer reads more bytes for an upper layer than that was asked to read.",
+        {"amplification": 1.1, "extra_bytes": MIB},
+        "Read whole chunks and enlarge the chunk cache (nc_set_chunk_cache, H5Pset_chunk_cache); set the MPI-"
+        "IO hint romio_ds_read=disable, or read collectively.",
+    ),
+    Rule(
+        "fill-values",
+        "warning",
+        "A format library fills variables with a default value before the program writes them.",
+        {"share": 0.05, "bytes": 64 * KIB},
+        "Where every value is written anyway, switch filling off: nc_set_fill(ncid, NC_NOFILL, &old) or "
+        "nc_def_var_fill(…, NC_NOFILL, …) before nc_enddef; in HDF5 H5Pset_fill_time(dcpl, "
+        "H5D_FILL_TIME_NEVER).",
+    ),
+    Rule(
+        "data-sieving",
+        "warning",
+        "Reads run inside writes: a library reads a block, changes part of it and writes it back.",
+        {"bytes": 64 * KIB, "severe_share": 0.05},
+        "Write without gaps, write collectively, or set the MPI-IO hint romio_ds_write=disable (OMPIO: "
+        "sharedfp and fcoll settings); a larger ind_wr_buffer_size makes fewer blocks.",
+    ),
+    Rule(
+        "funnelled-collective",
+        "warning",
+        "The bytes of a collective call leave through few of its ranks.",
+        {"movers_share": 0.25, "participants": 2, "bytes": MIB},
+        "More aggregators: hints cb_nodes and cb_config_list (ROMIO), OMPI_MCA_io_ompio_num_aggregators "
+        "(OMPIO), and as many Lustre stripes (lfs setstripe -c). For little data per rank, or data that is "
+        "contiguous per rank, compare with independent calls.",
+    ),
+    Rule(
+        "collective-without-benefit",
+        "info",
+        "Collective calls whose ranks' requests go down one by one, so that coordinating them gains nothing.",
+        {"calls": 4, "merged": 1.1, "exclusive_share": 0.1},
+        "Requests that are large and contiguous per rank can use independent calls (MPI_File_write_at, "
+        "nc_var_par_access NC_INDEPENDENT, H5FD_MPIO_INDEPENDENT), or switch collective buffering off: "
+        "romio_cb_write=disable.",
+    ),
+    Rule(
+        "small-requests",
+        "warning",
+        "Most requests of a layer are small.",
+        {"size": 64 * KIB, "operations": 100, "share": 0.6},
+        "Collect data in a buffer before writing (setvbuf, H5Pset_meta_block_size, nc__enddef with padding), "
+        "write more per call, or write collectively so that the library can merge.",
+    ),
+    Rule(
+        "split-requests",
+        "info",
+        "A lower layer splits large requests into smaller ones.",
+        {"request": 64 * KIB, "pieces": 2, "share": 0.1, "operations": 4},
+        "Raise the buffer that cuts them: cb_buffer_size, ind_wr_buffer_size (ROMIO), io_ompio_bytes_per_agg "
+        "(OMPIO), H5Pset_buffer; align to the stripe: lfs setstripe -S, H5Pset_alignment.",
+    ),
+    Rule(
+        "metadata-storm",
+        "warning",
+        "Many metadata operations (open, close, seek, delete, lock) within a short time.",
+        {"operations": 1000, "per_second": 1000, "per_transfer": 1.0},
+        "Keep files open, put many small files into one, open once and hand the data on, use collective "
+        "metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).",
+    ),
+    Rule(
+        "read-back",
+        "info",
+        "Processes read what they wrote themselves.",
+        {"bytes": MIB, "share": 0.01},
+        "Keep what is needed again in memory or on a node-local file system.",
+    ),
+    Rule(
+        "imbalance",
+        "warning",
+        "One rank or one node does most of the I/O that the program asks for.",
+        {"share": 0.5, "times_fair": 2.0, "bytes": MIB},
+        "Spread the data over more writers: parallel netCDF or HDF5, MPI-IO, or one aggregator a node.",
+    ),
+    Rule(
+        "shared-file-independent",
+        "info",
+        "Several ranks write one file by independent calls.",
+        {"ranks": 2, "bytes": MIB},
+        "Write collectively (MPI_File_write_at_all, NC_COLLECTIVE, H5FD_MPIO_COLLECTIVE) so that locks of the"
+        " file system are not fought over, align each rank's part to the stripe, or write one file a node.",
+    ),
+    Rule(
+        "opened-not-used",
+        "info",
+        "Files are opened by many ranks and used by one.",
+        {"openers": 2, "openers_share": 0.5},
+        "Let only those open that transfer data, or share the open: romio_no_indep_rw=true with "
+        "cb_config_list defers the open to aggregators.",
+    ),
+    Rule(
+        "waiting-ranks",
+        "warning",
+        "In collective calls ranks wait while others transfer.",
+        {"share": 0.25, "seconds": 0.01},
+        "More aggregators (cb_nodes, io_ompio_num_aggregators), non-blocking collective calls "
+        "(MPI_File_iwrite_at_all), or let dedicated I/O ranks write while the others compute.",
+    ),
+    Rule(
+        "layer-overhead",
+        "info",
+        "A layer is busy while nothing moves below it.",
+        {"share": 0.5, "seconds": 0.01, "share_of_run": 0.001},
+        "The time goes to communication, packing, conversion or waiting inside the library: fewer and larger "
+        "calls, data types that match the file's, fewer ranks per call.",
+    ),
+    Rule(
+        "stray-files",
+        "info",
+        "I/O to system files or node-local files, from inside I/O calls or in large numbers.",
+        {"operations": 100, "inside": 1, "local_bytes": MIB},
+        "Reads of /proc or configuration files at each call come from the library: switch the feature off "
+        "(memory statistics, core files) or update the library; put TMPDIR where temporary data belongs.",
+    ),
+    Rule(
+        "missing-lower-layer",
+        "warning",
+        "A layer moves bytes, but nothing of the layers below it is recorded.",
+        {"bytes": 1},
+        "Record the calls inside the libraries too: build with scorep --io=runtime:posix (library wrapping at"
+        " run time) instead of link-time wrapping, and link the libraries dynamically.",
+    ),
+    Rule(
+        "hidden-traffic",
+        "info",
+        "A library moves bytes outside of the operations that it was asked for.",
+        {"share": 0.01, "bytes": 64 * KIB},
+        "Look at what happens on opening, defining and closing files: headers, preallocation "
+        "(MPI_File_preallocate), flushed buffers and caches.",
+    ),
+)
+"""All rules, in the order of their importance within one severity."""

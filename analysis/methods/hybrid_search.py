@@ -1,0 +1,282 @@
+"""DFT and DWT together: the period from the spectrum of a smoothed signal, and when it holds (Frontiers'25, §5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model.errors import SelectionError
+from ..results.result import Plain, plain
+from ..spectral.confidence import line_confidence
+from ..spectral.dominant import DominantFrequency, dominant_frequency
+from ..spectral.spectrum import Spectrum, power_spectrum
+from ..timefrequency.validity import Validity, validity
+from ..timefrequency.wavelets import approximation, decomposition_level, discrete_wavelet, largest_level
+
+Floats = NDArray[np.float64]
+
+MOST_CANDIDATES = 5
+"""Periods that are tried."""
+
+LEAST_IN_SAMPLES = 0.5
+"""Share of the power of a line of an approximation that the samples have there, too."""
+
+ENOUGH = 0.5
+"""Share of the run in which a period holds so that no other one is tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hybrid:
+    """A period, and the intervals in which it holds.
+
+    Attributes
+    ----------
+    times : float64 (n,)
+        Middles of the samples in s.
+    samples, approximation : float64 (n,)
+        The signal, and its approximation by the wavelet transform.
+    fs : float
+        Sampling frequency in Hz.
+    wavelet : str
+        Discrete wavelet.
+    level : int
+        Level of the decomposition; 0 where the signal is its own approximation.
+    dominant : DominantFrequency or None
+        What the spectrum of the approximation says; None where the period was given.
+    validity : Validity or None
+        When the period holds; None without a period, or with one that is too short or too long for a sliding window.
+    reason : str
+        Why.
+    """
+
+    times: Floats
+    samples: Floats
+    approximation: Floats
+    fs: float
+    wavelet: str
+    level: int
+    dominant: DominantFrequency | None
+    validity: Validity | None
+    reason: str
+
+    @property
+    def period(self) -> float | None:
+        """Period in s, where one holds at any time."""
+        return self.validity.period if self.validity is not None and self.validity.intervals else None
+
+    @property
+    def intervals(self) -> tuple[tuple[float, float], ...]:
+        """Start and end in s of the intervals in which the period holds."""
+        return self.validity.intervals if self.validity is not None else ()
+
+    @property
+    def share(self) -> float:
+        """Share of the run in which the period holds, in [0, 1]."""
+        return self.validity.share if self.validity is not None else 0.0
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the verdict in plain types, without the samples."""
+        return {
+            "period_s": plain(self.period),
+            "intervals_s": plain(self.intervals),
+            "periods_s": plain(self.validity.periods if self.validity is not None else ()),
+            "wavelet": self.wavelet,
+            "level": int(self.level),
+            "fs_hz": plain(self.fs),
+            "reason": self.reason,
+        }
+
+    def to_xarray(self) -> Any:
+        """Return an ``xarray.Dataset``: the signal on ``time``, the correlation on ``window``; needs xarray."""
+        import xarray
+
+        columns = {"samples": ("time", self.samples), "approximation": ("time", self.approximation)}
+        axes: dict[str, Any] = {"time": ("time", self.times, {"units": "s"})}
+        if self.validity is not None:
+            columns["correlation"] = ("window", self.validity.correlation)
+            columns["local_correlation"] = ("window", self.validity.local_correlation)
+            axes["window"] = ("window", self.validity.times, {"units": "s", "long_name": "middle of the window"})
+        attributes = {"wavelet": self.wavelet, "level": int(self.level), "sampling_frequency_hz": self.fs}
+        return xarray.Dataset(columns, coords=axes, attrs=attributes)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw signal and approximation, the correlation on a second axis, and shade where the period holds.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            A new figure without it.
+        **kwargs
+            For ``Axes.plot`` of the approximation.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots()[1]
+        ax.step(self.times, self.samples, where="mid", color="0.7", label="signal")
+        ax.plot(self.times, self.approximation, **{"label": f"approximation, level {self.level}", **kwargs})
+        for low, high in self.intervals:
+            ax.axvspan(low, high, color="tab:green", alpha=0.15)
+        ax.set_xlabel("time (s)")
+        if self.validity is not None:
+            side = ax.twinx()
+            side.plot(self.validity.times, self.validity.correlation, color="tab:orange", lw=1)
+            side.set_ylim(-1.05, 1.05)
+            side.set_ylabel("correlation")
+        if self.period is not None:
+            ax.set_title(f"period {self.period:.4g} s")
+        ax.legend(loc="upper left")
+        return ax
+
+
+def analyse_hybrid(
+    samples: Floats,
+    fs: float,
+    start: float = 0.0,
+    *,
+    wavelet: str = "db1",
+    level: int | None = None,
+    period: float | None = None,
+    tolerance: float = 0.8,
+    threshold: float = 3.0,
+) -> Hybrid:
+    """Find a period and when it holds.
+
+    Parameters
+    ----------
+    samples : float64 (n,)
+        The signal at equal distances.
+    fs : float
+        Sampling frequency in Hz.
+    start : float
+        Time of the beginning of the first sample in s.
+    wavelet : str
+        Discrete wavelet of PyWavelets.
+    level : int, optional
+        Level of the decomposition; without it, that of `decomposition_level` for the period.
+    period : float, optional
+        A period in s that is known already; without it, that of the dominant frequency.
+    tolerance, threshold : float
+        As in `iostrata.analysis.spectral.dominant.dominant_frequency`.
+
+    Raises
+    ------
+    SelectionError
+        If the wavelet does not exist, the level or the period is out of range, or PyWavelets is not installed.
+
+    Notes
+    -----
+    The level needs the period, and the period is that of the approximation: without both, the dominant frequency of
+    the samples gives the level. Where it holds for less than half of the run, the dominant frequencies of the samples
+    and of other levels are tried too, and the one that holds longest is taken.
+    """
+    discrete_wavelet(wavelet)
+    times: Floats = np.asarray(start + (np.arange(samples.size) + 0.5) / fs, dtype=np.float64)
+    candidates: Iterable[_Candidate]
+    if period is not None:
+        used = decomposition_level(period, fs, samples.size, wavelet) if level is None else level
+        candidates = [_Candidate(used, approximation(samples, used, wavelet), None, period, "The period was given.")]
+    else:
+        candidates = _candidates(samples, fs, wavelet, level, tolerance, threshold)
+    best: Hybrid | None = None
+    for one in candidates:
+        reason, holds = one.reason, None
+        if one.period is not None:
+            try:
+                holds = validity(one.approximation, samples, fs, one.period, start)
+                if not holds.intervals:
+                    reason += " But nowhere do its bursts follow each other often enough."
+            except SelectionError as error:
+                reason += f" But {error}."
+        found = Hybrid(times, samples, one.approximation, fs, wavelet, one.level, one.dominant, holds, reason)
+        if best is None or found.share > best.share:
+            best = found
+        if best.share >= ENOUGH:
+            break
+    assert best is not None
+    return best
+
+
+def broad_peak(spectrum: Spectrum, found: DominantFrequency, tolerance: float) -> DominantFrequency:
+    """Name the strongest line where many stand out only because they are neighbours: one peak, broader than a line.
+
+    A period that holds for the share 1/n of a run has a peak of n lines, and two stretches that are out of step with
+    each other part it. They are one frequency to a method that asks when it holds.
+    """
+    if found.line is not None or found.candidates.size == 0:
+        return found
+    if bool(np.any(np.diff(np.sort(found.candidates)) > 1)):
+        return found
+    line = int(found.candidates[np.argmax(spectrum.power[found.candidates])])
+    sure = line_confidence(found.scores, found.outliers, line - 1, found.harmonics - 1, tolerance)
+    reason = (
+        f"{found.candidates.size} neighbouring frequencies stand out of the spectrum: one that holds for a part of it."
+    )
+    return replace(found, line=line, confidence=sure, reason=reason)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A period to try, and the approximation that shows it; without a period, why there is none.
+
+    ``alias`` says that the samples themselves do not have the period: coefficients that are nearly as far apart as the
+    bursts meet them now and then, like spokes of a wheel in a film.
+    """
+
+    level: int
+    approximation: Floats
+    dominant: DominantFrequency | None
+    period: float | None
+    reason: str
+    alias: bool = False
+
+
+def _candidates(
+    samples: Floats, fs: float, wavelet: str, level: int | None, tolerance: float, threshold: float
+) -> Iterator[_Candidate]:
+    """Try levels, one at a time as they are asked for."""
+
+    plain = power_spectrum(samples, fs)
+
+    def at(used: int) -> _Candidate:
+        smooth = approximation(samples, used, wavelet)
+        spectrum = plain if used == 0 else power_spectrum(smooth, fs)
+        dominant = broad_peak(
+            spectrum, dominant_frequency(spectrum, tolerance=tolerance, threshold=threshold), tolerance
+        )
+        if dominant.line is None:
+            return _Candidate(used, smooth, dominant, None, dominant.reason)
+        around = slice(max(dominant.line - 1, 1), dominant.line + 2)
+        alias = float(plain.power[around].sum()) < LEAST_IN_SAMPLES * float(spectrum.power[around].sum())
+        return _Candidate(used, smooth, dominant, 1.0 / (dominant.line * spectrum.resolution), dominant.reason, alias)
+
+    if level is not None:
+        yield at(level)
+        return
+    plainly = at(0)
+    known = {plainly.period}
+    if plainly.period is not None:
+        smoothed = at(decomposition_level(plainly.period, fs, samples.size, wavelet))
+        if smoothed.period is not None and not smoothed.alias:
+            known.add(smoothed.period)
+            yield smoothed
+    # Of the same period too: bursts much shorter than a coefficient are placed better by the samples.
+    yield plainly
+    for used in range(largest_level(samples.size, wavelet), 0, -1):
+        if len(known) >= MOST_CANDIDATES:
+            return
+        one = at(used)
+        # What the level cannot show, or the run has not three of, is no finding of it.
+        if one.period is None or one.alias or one.period in known or 3 * one.period > samples.size / fs:
+            continue
+        if decomposition_level(one.period, fs, samples.size, wavelet, 4.0) >= used:
+            known.add(one.period)
+            yield one

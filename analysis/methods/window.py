@@ -1,0 +1,196 @@
+"""The sampled window that a method looks at for one period, and its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ...model.errors import SelectionError
+from ..phases.decision import judge
+from ..phases.trains import phase_rows, vertices
+from ..phases.verdict import Verdict
+from ..results.result import Period, PeriodResult, Regime, SamplingInfo
+from ..spectral.metrics import characterise
+from ..spectral.sampling_rate import phase_frequency
+
+if TYPE_CHECKING:
+    from ...signals.construction import StepSignal
+    from ...signals.samples import Samples
+
+FALSE_ALARM_RATE = 0.01
+"""Of the search for phases, which are told beside what a sampling method says."""
+
+LOST_SHARE = 0.5
+"""Share of a signal's departure from its mean rate that bins may lose: beyond, they show less of it than they hide."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnalysedWindow:
+    """A signal as a sampling method sees it.
+
+    Attributes
+    ----------
+    signal : StepSignal
+        The exact signal in the window.
+    samples : Samples
+        Its bin averages.
+    sampling : SamplingInfo
+        How they were made.
+    phases : Verdict
+        The phases in the window.
+    aliasing : str or None
+        A sentence, where the bins are too coarse for the signal.
+    notes : tuple of str
+        Sentences for the reason of the verdict, `aliasing` among them.
+    """
+
+    signal: StepSignal
+    samples: Samples
+    sampling: SamplingInfo
+    phases: Verdict
+    aliasing: str | None
+    notes: tuple[str, ...]
+
+
+def analysed_window(
+    signal: StepSignal, fs: float | Literal["auto"], *, skip_first_phase: bool = False, finer: int = 1
+) -> AnalysedWindow:
+    """Choose and sample the window of the analysis.
+
+    Parameters
+    ----------
+    signal : StepSignal
+        The exact signal.
+    fs : float or "auto"
+        Sampling frequency in Hz, or "auto" for bins of about a third of the distance of the signal's phases
+        (`iostrata.analysis.spectral.sampling_rate`).
+    skip_first_phase : bool
+        Whether the window starts at the second phase: the first often reads input or writes headers.
+    finer : int
+        By how much an automatic frequency is higher than that of `phase_sampling`.
+
+    Returns
+    -------
+    AnalysedWindow
+        The window is that of the signal where it has fewer than two phases, which is then said.
+
+    Raises
+    ------
+    SelectionError
+        If `skip_first_phase` is no bool, or as of ``StepSignal.sample``.
+    """
+    if not isinstance(skip_first_phase, bool):
+        raise SelectionError(f"skip_first_phase {skip_first_phase!r}: give True or False")
+    found = judge(*vertices(signal), FALSE_ALARM_RATE)
+    notes: list[str] = []
+    if skip_first_phase:
+        if found.phases is None or len(found.phases) < 2:
+            notes.append("There are no two phases, so that none was left out at the start.")
+        else:
+            second = float(found.phases.start[1])
+            signal = signal.clip(second, signal.window[1])
+            found = judge(*vertices(signal), FALSE_ALARM_RATE)
+            notes.append(f"The first phase is left out: the window starts at the second, at {second:.6g} s.")
+    automatic = fs == "auto"
+    samples = signal.sample(finer * phase_frequency(signal) if fs == "auto" else fs, abstraction_error=True)
+    sampling = SamplingInfo(samples.fs, len(samples), automatic, samples.abstraction_error)
+    aliasing = aliasing_warning(signal, sampling)
+    if aliasing is not None:
+        notes.append(aliasing)
+    return AnalysedWindow(signal, samples, sampling, found, aliasing, tuple(notes))
+
+
+def aliasing_warning(signal: StepSignal, sampling: SamplingInfo) -> str | None:
+    """Say whether a frequency that the user chose is too low for a signal (FTIO, IPDPS'24, §II-E).
+
+    Parameters
+    ----------
+    signal : StepSignal
+        The exact signal.
+    sampling : SamplingInfo
+        How it was sampled.
+
+    Returns
+    -------
+    str or None
+        A sentence where the abstraction error is above 5 %, which an automatic frequency tolerates, *and* above half
+        of the error that a constant of the signal's mean would make. None where the frequency was chosen
+        automatically, for which the distance of the phases was looked at instead.
+
+    Notes
+    -----
+    The paper calls a discrete signal not to be trusted whose abstraction error is "just too large". What is large
+    depends on the signal: volume in short bursts cannot stay in its place in any bins, and a signal that is
+    nearly constant loses little in the coarsest. So the error is compared with the largest that bins can make, that
+    of a single one over the whole window: beyond half of it, most of what the signal does happens inside of bins, and
+    what repeats there more often than fs / 2 shows up at another, lower frequency.
+    """
+    from ...signals.sampling import AUTOMATIC_ERROR, abstraction_error
+
+    error = sampling.abstraction_error
+    if sampling.automatic or sampling.fs is None or error is None or error <= AUTOMATIC_ERROR:
+        return None
+    if error <= LOST_SHARE * abstraction_error(signal, 1.0 / signal.duration):
+        return None
+    return (
+        f"Aliasing is likely: bins of {1 / sampling.fs:.4g} s put {error:.0%} of the volume at another time, and what "
+        f"repeats in less than {2 / sampling.fs:.4g} s can show up as a longer period; use a higher frequency."
+    )
+
+
+@dataclass(frozen=True)
+class NamedPeriod:
+    """A period in s, its uncertainty in s, and the confidence in it."""
+
+    period: float
+    interval: tuple[float, float]
+    confidence: float
+
+
+def window_result(
+    method: str, window: AnalysedWindow, named: NamedPeriod | None, reason: str, evidence: dict[str, object]
+) -> PeriodResult:
+    """Put a verdict together.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    window : AnalysedWindow
+        What was analysed.
+    named : NamedPeriod or None
+        The period; None where the method names none.
+    reason : str
+        Why; what there is to say of the window is added.
+    evidence : dict
+        What the method has to say; ``aliasing`` is added.
+
+    Returns
+    -------
+    PeriodResult
+        Phases, recurrence and jitter are those of the method ``auto``, whether or not a period is named: the paper
+        does not find phases, and without them nobody could see what the named period is about.
+    """
+    signal = window.signal
+    periods: tuple[Period, ...] = ()
+    regimes: tuple[Regime, ...] = ()
+    if named is not None:
+        periods = (Period(named.period, named.interval, named.confidence, signal.volume),)
+        regimes = (Regime(*signal.window, named.period),)
+    return PeriodResult(
+        method=method,
+        periodic=named is not None,
+        period=named.period if named else None,
+        period_interval=named.interval if named else None,
+        frequency=1.0 / named.period if named else None,
+        confidence=named.confidence if named else 0.0,
+        recurrence=window.phases.recurrence,
+        jitter=window.phases.jitter,
+        periods=periods,
+        phases=phase_rows(window.phases.phases),
+        regimes=regimes,
+        metrics=characterise(signal, named.period if named else None),
+        sampling=window.sampling,
+        reason=" ".join((reason, *window.notes)),
+        evidence={**evidence, "aliasing": window.aliasing},
+    )

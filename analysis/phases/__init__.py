@@ -1,0 +1,1 @@
+"""What the method ``auto`` is made of."""

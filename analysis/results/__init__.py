@@ -1,0 +1,1 @@
+"""What a period detection gives back."""

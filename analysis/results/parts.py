@@ -1,0 +1,163 @@
+"""What a result is made of: periods, phases, regimes, sampling and metrics, and their plain form."""
+
+from dataclasses import dataclass
+
+from ...model.document import Plain, plain
+
+
+@dataclass(frozen=True)
+class Period:
+    """One of the periods that a signal has at the same time.
+
+    Attributes
+    ----------
+    period : float
+        Mean time between two bursts, in s.
+    period_interval : (float, float)
+        Uncertainty of the period, in s.
+    confidence : float
+        In [0, 1].
+    bytes : float
+        Volume that recurs with this period, in the signal's unit times second: bytes of a bandwidth.
+    """
+
+    period: float
+    period_interval: tuple[float, float]
+    confidence: float
+    bytes: float
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry of ``periods`` in the document of ``iostrata periods --json``."""
+        return {
+            "period_s": plain(self.period),
+            "period_interval_s": plain(self.period_interval),
+            "confidence": plain(self.confidence),
+            "bytes": plain(self.bytes),
+        }
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One burst of substantial I/O: ``start`` and ``end`` in s, and the volume from one to the other.
+
+    The volume, `bytes`, is in the signal's unit times second: bytes of a bandwidth, operations of an operation rate.
+    """
+
+    start: float
+    end: float
+    bytes: float
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry of ``phases`` in the document of ``iostrata periods --json``."""
+        return {"start_s": plain(self.start), "end_s": plain(self.end), "bytes": plain(self.bytes)}
+
+
+@dataclass(frozen=True)
+class Regime:
+    """A stretch of the run in which one period holds.
+
+    Attributes
+    ----------
+    start, end : float
+        In s.
+    period : float
+        In s.
+    confidence : float or None
+        Of the method in this period, in [0, 1]; None where it has none for a part of the run.
+    phases : int or None
+        Number of phases that begin in the stretch; None where the method finds none.
+    valid_share : float or None
+        Share of the stretch in which the sliding correlation of the DFT × DWT hybrid says that the period holds, in
+        [0, 1]; None where the method does not look, or the stretch is too short for it.
+    """
+
+    start: float
+    end: float
+    period: float
+    confidence: float | None = None
+    phases: int | None = None
+    valid_share: float | None = None
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry of ``regimes`` in the document of ``iostrata periods --json``."""
+        return {
+            "start_s": plain(self.start),
+            "end_s": plain(self.end),
+            "period_s": plain(self.period),
+            "confidence": plain(self.confidence),
+            "phases": plain(self.phases),
+            "valid_share": plain(self.valid_share),
+        }
+
+
+@dataclass(frozen=True)
+class SamplingInfo:
+    """How the signal was sampled for the analysis.
+
+    Attributes
+    ----------
+    fs : float or None
+        Sampling frequency in Hz; None where nothing was sampled.
+    samples : int
+        Number of bins.
+    automatic : bool
+        Whether the frequency was chosen by the program.
+    abstraction_error : float or None
+        Share of the volume that the bins place elsewhere than the signal does.
+    """
+
+    fs: float | None
+    samples: int
+    automatic: bool
+    abstraction_error: float | None
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry ``sampling`` of the document of ``iostrata periods --json``."""
+        return {
+            "fs_hz": plain(self.fs),
+            "samples": plain(self.samples),
+            "automatic": plain(self.automatic),
+            "abstraction_error": plain(self.abstraction_error),
+        }
+
+
+@dataclass(frozen=True)
+class PeriodMetrics:
+    """How well a period describes a signal (FTIO, IPDPS'24, §II-C, "Further characterization").
+
+    A number is None where it is not defined: all but the first two without a period, and every one that divides by
+    an empty stretch or volume.
+
+    Attributes
+    ----------
+    r_io : float or None
+        Share of the time that is spent on substantial I/O.
+    b_io : float or None
+        Mean rate of the substantial I/O, in the signal's unit.
+    sigma_vol : float or None
+        Standard deviation of the volume of a period, relative to the largest.
+    sigma_time : float or None
+        Standard deviation of the share of substantial I/O in a period from ``r_io`` (eq. 4).
+    volume_per_period : float or None
+        Substantial volume of a period.
+    periodicity_score : float or None
+        1 - sigma_vol - sigma_time, in [0, 1].
+    """
+
+    r_io: float | None
+    b_io: float | None
+    sigma_vol: float | None = None
+    sigma_time: float | None = None
+    volume_per_period: float | None = None
+    periodicity_score: float | None = None
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry ``metrics`` of the document of ``iostrata periods --json``."""
+        return {
+            "sigma_vol": plain(self.sigma_vol),
+            "sigma_time": plain(self.sigma_time),
+            "r_io": plain(self.r_io),
+            "b_io": plain(self.b_io),
+            "volume_per_period": plain(self.volume_per_period),
+            "periodicity_score": plain(self.periodicity_score),
+        }

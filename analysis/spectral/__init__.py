@@ -1,0 +1,1 @@
+"""Spectra and what FTIO (IPDPS'24) makes of them."""

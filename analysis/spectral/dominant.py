@@ -1,0 +1,173 @@
+"""The dominant frequency of a spectrum, without the lines that only repeat a lower one."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model.errors import SelectionError
+from .confidence import line_confidence
+from .outliers import Z_SCORE, OutlierCriterion, is_near_largest, z_scores
+from .spectrum import Spectrum
+
+SpectrumKind = Literal["power", "amplitude"]
+
+
+@dataclass(frozen=True, eq=False)
+class DominantFrequency:
+    """What the spectrum says about a period.
+
+    Attributes
+    ----------
+    line : int or None
+        Index k of the dominant frequency; None without one.
+    candidates, harmonics : int64 arrays
+        Indices of the candidates (eq. 3) that were kept, and of those dropped as harmonics.
+    scores : float64 (n,)
+        z-scores of the lines that were searched, 1 … n (eq. 2).
+    outliers : bool (n,)
+        Those of them that the criterion marks.
+    confidence : float
+        c_d; 0 without a dominant frequency.
+    reason : str
+        Why.
+    """
+
+    line: int | None
+    candidates: NDArray[np.int64]
+    harmonics: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    outliers: NDArray[np.bool_]
+    confidence: float
+    reason: str
+
+
+def dominant_frequency(
+    spectrum: Spectrum,
+    criterion: OutlierCriterion = Z_SCORE,
+    *,
+    kind: SpectrumKind = "power",
+    tolerance: float = 0.8,
+    threshold: float | None = None,
+) -> DominantFrequency:
+    """Find the dominant frequency of a spectrum.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Of the sampled signal.
+    criterion : OutlierCriterion
+        What makes a line an outlier.
+    kind : "power" or "amplitude"
+        Whether z-scores are those of the powers, as in the paper, or of the amplitudes.
+    tolerance : float
+        Share of the largest z-score that a candidate reaches, in (0, 1].
+    threshold : float, optional
+        Of the criterion; its default without one.
+
+    Returns
+    -------
+    DominantFrequency
+        With a line where one or two candidates are left after harmonics are dropped; of two, the one with the
+        higher power (the lower one, if both are equal).
+    """
+    limit = criterion.threshold if threshold is None else threshold
+    lines = spectrum.samples // 2
+    searched = lines if criterion.most_lines is None else min(lines, criterion.most_lines)
+    fewest = criterion.fewest_samples(limit)
+    scores, outliers = np.zeros(searched), np.zeros(searched, dtype=np.bool_)
+    kept = harmonics = np.zeros(0, dtype=np.int64)
+
+    def none(reason: str) -> DominantFrequency:
+        return DominantFrequency(None, kept, harmonics, scores, outliers, 0.0, reason)
+
+    if spectrum.samples < fewest:
+        return none(
+            f"Too few samples ({spectrum.samples}): a frequency can reach a {criterion.words} of {limit:g} only from "
+            f"{fewest} samples on."
+        )
+    if spectrum.flat:
+        return none("The sampled signal is constant or a single burst: no frequency stands out.")
+
+    strengths = (spectrum.power if kind == "power" else spectrum.amplitude)[1 : 1 + searched]
+    scores = z_scores(strengths)
+    outliers = criterion.marks(scores, limit)
+    found = np.flatnonzero(outliers & is_near_largest(scores, tolerance)) + 1
+    kept, harmonics = separate_harmonics(found)
+    bound = ""
+    if searched < lines:
+        highest = spectrum.frequencies[searched]
+        bound = f" Only the lowest {searched} of {lines} frequencies were searched, up to {highest:.4g} Hz."
+    if kept.size == 0:
+        return none(_nothing_found(scores, outliers, criterion, limit, tolerance) + bound)
+    if kept.size > 2:
+        return none(
+            f"{kept.size} frequencies that are no harmonics of each other stand out alike: none is dominant." + bound
+        )
+
+    line = int(kept[np.argmax(strengths[kept - 1])])
+    confidence = line_confidence(scores, outliers, line - 1, harmonics - 1, tolerance)
+    if kept.size == 1:
+        reason = "One frequency stands out of the spectrum"
+    else:
+        other = int(kept[kept != line][0]) * spectrum.resolution
+        reason = f"Two frequencies stand out of the spectrum, this one more than {other:.4g} Hz"
+    if harmonics.size:
+        reason += f"; set aside as harmonics: {harmonics.size}"
+    if line == 1:
+        reason += "; its period is the window itself, in which it is seen once"
+    return DominantFrequency(line, kept, harmonics, scores, outliers, confidence, f"{reason}.{bound}")
+
+
+def _nothing_found(
+    scores: NDArray[np.float64],
+    outliers: NDArray[np.bool_],
+    criterion: OutlierCriterion,
+    threshold: float,
+    tolerance: float,
+) -> str:
+    if outliers.any():
+        return (
+            f"No frequency with a z-score within {tolerance:.0%} of the largest is an outlier by its {criterion.words}."
+        )
+    if criterion is Z_SCORE:
+        return f"No frequency is an outlier: the largest z-score is {scores.max():.3g}, below {threshold:g}."
+    return f"No frequency is an outlier: none reaches a {criterion.words} of {threshold:g}."
+
+
+def separate_harmonics(lines: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Part candidate lines into fundamentals and the harmonics of these.
+
+    Lines are walked upwards. Line k is a harmonic if it lies within one line of m k0 for a lower line k0 that was
+    kept and m = round(k / k0) >= 2. The tolerance counts lines, not Hz: the multiples of a period that falls between
+    two lines come to lie one off (45, 89, 134), whatever the length of the trace.
+
+    Parameters
+    ----------
+    lines : int64 (n,)
+        Indices k >= 1, ascending.
+
+    Returns
+    -------
+    kept, dropped : int64 arrays
+        The fundamentals and the harmonics, ascending; together they are ``lines``.
+
+    Notes
+    -----
+    A sieve: each kept line strikes out its multiples, so that the work is O(K log K) for lines up to K.
+    """
+    lines = np.asarray(lines, dtype=np.int64)
+    if lines.size == 0:
+        return lines, lines
+    if lines[0] < 1 or (np.diff(lines) <= 0).any():
+        raise SelectionError("lines of a spectrum must be indices from 1 on, in ascending order")
+    struck = np.zeros(int(lines[-1]) + 2, dtype=np.bool_)
+    kept = np.zeros(lines.size, dtype=np.bool_)
+    for position, line in enumerate(lines.tolist()):
+        if struck[line]:
+            continue
+        kept[position] = True
+        for first in (2 * line - 1, 2 * line, 2 * line + 1):
+            struck[first::line] = True
+    return lines[kept], lines[~kept]

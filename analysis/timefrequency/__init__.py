@@ -1,0 +1,1 @@
+"""When a period holds: wavelets, filters, sliding correlation (FTIO, Frontiers'25)."""

@@ -1,0 +1,307 @@
+"""When a period holds: the sliding correlation of a signal with the period's cosine (Frontiers'25, §5.3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model.errors import SelectionError
+from .sliding_correlation import SlidingFit, sliding_fit
+
+Floats = NDArray[np.float64]
+
+SMALLEST_AMPLITUDE, LARGEST_AMPLITUDE = 0.4, 0.75
+"""Bounds of the share of the usual amplitude below which a window does not show the period."""
+
+LEAST_SHOWN = 0.25
+"""Least share of a window's variance that the period explains, relative to that of one burst as short as can be.
+
+A window with several bursts alike shows less, which only rounding makes alike from one window to the next.
+"""
+
+LARGEST_STEP, SMALLEST_STEP = np.pi / 3, np.pi / 9
+"""Bounds of the change of phase from one period to the next that is tolerated, in rad.
+
+Cosines the larger one apart correlate by a half. The smaller one is an 18th of the period.
+"""
+
+FEWEST_PERIODS = 1.6
+"""Shortest distance of the first burst of a stretch from its last, in periods: three bursts, imprecisely placed."""
+
+SMALLEST_CHANGE = 0.1
+"""Change of phase in rad below which two windows are in step whatever their number: what sampling alone makes."""
+
+CHANCE = 0.3
+"""Expected number of stretches without a period that are as long as those taken for valid."""
+
+REFINEMENTS = 6
+
+CORRECTIONS = 3
+"""How often the frequency is corrected by the windows that were found valid."""
+
+FURTHEST = 0.2
+"""Share by which it may then differ from the one that was given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Validity:
+    """Where one period holds.
+
+    Attributes
+    ----------
+    period : float
+        In s; refined, unless it was given as fixed.
+    window : int
+        Samples in the sliding window: a period.
+    times : float64 (w,)
+        Middles of the windows in s.
+    correlation : float64 (w,)
+        Pearson's correlation of the signal with the cosine that fits it best over all valid windows.
+    local_correlation : float64 (w,)
+        The same with the cosine of the phase that fits the window best, in [0, 1].
+    phase : float64 (w,)
+        That phase in rad.
+    intervals : tuple of (float, float)
+        Start and end in s of the stretches in which the period holds, in the order of time.
+    periods : tuple of float
+        Period in s within each of them.
+    """
+
+    period: float
+    window: int
+    times: Floats
+    correlation: Floats
+    local_correlation: Floats
+    phase: Floats
+    intervals: tuple[tuple[float, float], ...]
+    periods: tuple[float, ...]
+
+    @property
+    def share(self) -> float:
+        """Share of the time from the first window's start to the last window's end that is valid."""
+        if self.times.size == 0:
+            return 0.0
+        covered = self.times[-1] - self.times[0] + self.period
+        return float(min(1.0, sum(end - start for start, end in self.intervals) / covered))
+
+
+def validity(signal: Floats, samples: Floats, fs: float, period: float, start: float = 0.0) -> Validity:
+    """Find the intervals in which a period holds.
+
+    Parameters
+    ----------
+    signal : float64 (n,)
+        What is correlated: the approximation of the samples.
+    samples : float64 (n,)
+        The samples themselves, in which the first burst of an interval is measured.
+    fs : float
+        Sampling frequency in Hz.
+    period : float
+        In s, known to within a few percent; at least four samples and at most half the signal.
+    start : float
+        Time of the beginning of the first sample in s.
+
+    Raises
+    ------
+    SelectionError
+        If the period has less than four samples or does not fit twice into the signal.
+
+    Notes
+    -----
+    The paper correlates with one cosine for the whole run and takes windows of positive correlation. Such a cosine
+    runs out of step where its frequency is off by half a line of the spectrum, where the bursts take up again after a
+    pause, or where each of them is a little late. Here each window is correlated with the cosine and the sine, in one
+    pass, which gives the cosine that fits it best: amplitude and phase. The period holds at a time when the window
+    before and the window after it show it with at least 0.4 of the usual amplitude, and the cosine of one correlates
+    with that of the other by at least a half. That makes stretches from one burst to another; those within a period
+    of each other and in step are joined, as in the paper; of at least three bursts, and longer than chance would have
+    them, they are valid. A valid interval begins with its first burst, and ends half a period, the cosine's trough,
+    after the middle of its last burst.
+    """
+    window = round(period * fs) if np.isfinite(period) else 0
+    if not (window >= 4 and 2 * window <= signal.size):
+        raise SelectionError(
+            f"no sliding window for a period of {period:.6g} s: it needs at least four samples at {fs:.6g} Hz, "
+            f"and to fit twice into {signal.size} samples"
+        )
+    frequency = _refined_frequency(signal, fs, window, 1.0 / period)
+    centres = (np.arange(signal.size) + 0.5) / fs
+    for correction in range(CORRECTIONS + 1):
+        # A window of another length than the period now and then holds two bursts, or none.
+        window = int(np.clip(round(fs / frequency), 4, signal.size // 2))
+        fit = sliding_fit(signal, np.exp(2j * np.pi * frequency * centres), window)
+        valid, tolerated = _valid_pairs(fit, window)
+        change = _mean_change(valid, fit.slope, window)
+        if abs(change) <= 0.05 * tolerated or correction == CORRECTIONS:
+            break
+        corrected = frequency - change * fs / (2 * np.pi * window)
+        frequency = float(np.clip(corrected, (1 - FURTHEST) / period, (1 + FURTHEST) / period))
+    runs = _joined(valid, fit.slope, window, tolerated)
+
+    middles: Floats = np.asarray((np.arange(fit.slope.size) + 0.5 * window) / fs, dtype=np.float64)
+    phase = np.angle(fit.slope)
+    intervals: list[tuple[float, float]] = []
+    periods: list[float] = []
+    for first, last in runs:
+        found = _interval(samples, fs, phase, frequency, window, first, last)
+        if found is not None:
+            interval, own = found
+            if intervals and interval[0] < intervals[-1][1]:
+                interval = (intervals[-1][1], interval[1])
+            intervals.append(interval)
+            periods.append(own)
+    inside = np.zeros(middles.size, dtype=np.bool_)
+    for low, high in intervals:
+        inside |= (middles >= low) & (middles <= high)
+    total = complex(fit.slope[inside].sum()) if inside.any() else complex(fit.slope.sum())
+    reference = np.conj(total) / abs(total) if abs(total) > 0 else 1.0
+    correlation = np.sqrt(2) * fit.correlation
+    mean = 1.0 / frequency
+    if intervals:
+        lengths = np.array([high - low for low, high in intervals])
+        mean = float(np.average(periods, weights=lengths))
+    return Validity(
+        period=mean,
+        window=window,
+        times=start + middles,
+        correlation=np.clip((correlation * reference).real, -1.0, 1.0),
+        local_correlation=np.minimum(np.abs(correlation), 1.0),
+        phase=phase,
+        intervals=tuple((float(start + low), float(start + high)) for low, high in intervals),
+        periods=tuple(periods),
+    )
+
+
+def _refined_frequency(signal: Floats, fs: float, window: int, frequency: float) -> float:
+    """Correct a frequency by the mean change of phase from one period to the next.
+
+    A signal of frequency f + d has its phase change by -2π d w/fs over w samples. Changes are averaged as numbers on
+    the circle, weighed by amplitude, so stretches without the period, whose phase goes anywhere, cancel.
+    """
+    cycles = signal.size // window
+    rows = signal[: cycles * window].reshape(cycles, window)
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    times = (np.arange(cycles * window) / fs).reshape(cycles, window)
+    length = window / fs
+    first, limit = frequency, 0.1 * frequency
+    for _ in range(REFINEMENTS):
+        shown = (rows * np.exp(2j * np.pi * frequency * times)).sum(axis=1)
+        steps = shown[1:] * np.conj(shown[:-1])
+        size = np.abs(steps)
+        total = complex((steps / np.sqrt(np.where(size > 0, size, 1.0))).sum())
+        if total == 0:
+            break
+        change = -float(np.angle(total)) / (2 * np.pi * length)
+        frequency = float(np.clip(frequency + change, first - limit, first + limit))
+        if abs(change) < 1e-9 * frequency:
+            break
+    return frequency
+
+
+def _valid_pairs(fit: SlidingFit, window: int) -> tuple[NDArray[np.bool_], float]:
+    """Say of every two adjoining windows, the first of which starts at sample i, whether both show one cosine.
+
+    Returns
+    -------
+    bool (p,), float
+        And the largest change of phase that was tolerated, in rad.
+    """
+    slope = fit.slope
+    before, after = slope[:-window], slope[window:]
+    amplitude = np.minimum(np.abs(before), np.abs(after))
+    change = np.abs(np.angle(after * np.conj(before)))
+    # Twice the square is the share of the window's variance that the cosine explains: 2 / (m - 1) for one sample of m.
+    shown = 2 * np.abs(fit.correlation) ** 2 >= LEAST_SHOWN * 2 / (window - 1)
+    in_step = (change <= LARGEST_STEP) & (amplitude > 0) & shown[:-window] & shown[window:]
+    if not in_step.any():
+        return in_step, LARGEST_STEP
+    usual = float(np.median(amplitude[in_step]))
+    # Of n normal deviates the largest is near √(2 ln n) standard deviations.
+    deviations = 2.0 + float(np.sqrt(2 * np.log(max(slope.size / window, 2.0))))
+    strong = in_step & (amplitude >= SMALLEST_AMPLITUDE * usual)
+    spread = _spread(np.abs(np.log(amplitude[strong] / usual)))
+    least = float(np.clip(np.exp(-deviations * spread), SMALLEST_AMPLITUDE, LARGEST_AMPLITUDE))
+    tolerated = float(np.clip(deviations * _spread(change[strong]), SMALLEST_STEP, LARGEST_STEP))
+    return in_step & (amplitude >= least * usual) & (change <= tolerated), tolerated
+
+
+def _mean_change(valid: NDArray[np.bool_], slope: NDArray[np.complex128], window: int) -> float:
+    """Give the mean change of phase from one period to the next, in rad, where the period holds.
+
+    The mean and not the median: an approximation places short bursts at its own coefficients, so that changes come in
+    steps, of which the median is one.
+    """
+    if not valid.any():
+        return 0.0
+    return float(np.mean(np.angle(slope[window:][valid] * np.conj(slope[:-window][valid]))))
+
+
+def _spread(deviations: Floats) -> float:
+    """Estimate a standard deviation from magnitudes: the median of those of a normal variate is 0.6745 of it."""
+    return float(np.median(deviations)) / 0.6745
+
+
+def _joined(
+    valid: NDArray[np.bool_], slope: NDArray[np.complex128], window: int, tolerated: float
+) -> list[tuple[int, int]]:
+    """Give the first and last pair of every stretch; stretches within a window of each other and in step are one."""
+    edges = np.diff(np.concatenate(([False], valid, [False])).astype(np.int8))
+    firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    if firsts.size == 0:
+        return []
+    change = np.abs(np.angle(slope[firsts[1:]] * np.conj(slope[lasts[:-1] + window])))
+    near = firsts[1:] - lasts[:-1] <= window
+    parted = np.flatnonzero(~(near & (change <= tolerated)))
+    firsts = firsts[np.concatenate(([0], parted + 1))]
+    lasts = lasts[np.concatenate((parted, [lasts.size - 1]))]
+    long_enough = lasts - firsts >= window // 2
+    return list(zip(firsts[long_enough].tolist(), lasts[long_enough].tolist(), strict=True))
+
+
+def _interval(
+    samples: Floats, fs: float, phase: Floats, frequency: float, window: int, first: int, last: int
+) -> tuple[tuple[float, float], float] | None:
+    """Measure the interval and the period of a stretch of pairs; times from the first sample on."""
+    inset = min(window // 4, (last - first) // 2)
+    # At the signal's own start, the first window shows the first burst wherever it lies in it.
+    early = first + (inset if first > 0 else 0)
+    late = last + window - (inset if last + 2 * window < samples.size else 0)
+    own = _own_period(phase[early : late + 1 : window], window / fs, frequency)
+    peaks = []
+    for at in (early, late):
+        peak = phase[at] / (2 * np.pi * frequency)
+        turns = np.ceil((at / fs - peak) * frequency - 1e-9)
+        peaks.append(peak + turns / frequency)
+    one, other = peaks
+    # Without a period the phase of the next window is anywhere on the circle, so it is within the largest change here
+    # by a chance of that over π, each time.
+    changes = np.abs(np.angle(np.exp(1j * np.diff(phase[early : late + 1 : window]))))
+    largest = max(float(changes.max()), SMALLEST_CHANGE) if changes.size else np.pi
+    chance = samples.size / window * (largest / np.pi) ** round((other - one) / own)
+    if (other - one) / own < FEWEST_PERIODS or chance > CHANCE:
+        return None
+    end = min(other + 0.5 * own, samples.size / fs)
+    return (max(one - _rise(samples, fs, one, other, own), 0.0), end), own
+
+
+def _own_period(phase: Floats, step: float, frequency: float) -> float:
+    """Fit the period to phases of windows that adjoin each other."""
+    if phase.size < 3:
+        return 1.0 / frequency
+    turned = np.unwrap(phase)
+    at = np.arange(phase.size) - 0.5 * (phase.size - 1)
+    slope = float(np.dot(at, turned - turned.mean()) / np.dot(at, at)) / step
+    return float(1.0 / (frequency - slope / (2 * np.pi)))
+
+
+def _rise(samples: Floats, fs: float, first: float, last: float, period: float) -> float:
+    """Measure how long before its middle a burst begins, on the mean of all bursts from ``first`` to ``last``."""
+    low, high = max(0, int((first - 0.5 * period) * fs)), min(samples.size, int((last + 0.5 * period) * fs) + 1)
+    width = int(np.clip(round(period * fs), 4, 64))
+    turn = ((np.arange(low, high) + 0.5) / fs - first) / period
+    place = ((turn - np.floor(turn)) * width + 0.5 * width).astype(np.int64) % width
+    count = np.bincount(place, minlength=width)
+    profile = np.bincount(place, samples[low:high], minlength=width) / np.maximum(count, 1)
+    middle = width // 2
+    below = np.flatnonzero(profile[: middle + 1] <= 0.5 * (profile.mean() + np.median(profile)))
+    return float(middle - 1 - below[-1] if below.size else middle) / width * period

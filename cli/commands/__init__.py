@@ -1,0 +1,1 @@
+"""One short module a command, loaded when it runs."""

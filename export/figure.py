@@ -1,0 +1,280 @@
+"""A picture of signals with their periods: signal, fit, scalogram and short-time spectra on one time axis.
+
+The module needs matplotlib; import it inside the function that uses it.
+"""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from ..analysis.comparison.layer_periods import LayerPeriod
+from ..analysis.results.plots import SHADES, verdict_text
+from ..analysis.results.result import PeriodResult
+from ..analysis.spectral.sampling_rate import phase_frequency
+from ..analysis.spectral.spectrum import power_spectrum
+from ..analysis.timefrequency.filters import filtered_signal
+from ..analysis.timefrequency.transforms import TimeFrequency, scalogram, short_time_fourier
+from ..layers.parts import part_title
+from ..model.errors import SelectionError
+from ..model.text import printable, shortened
+from ..model.units import seconds_text
+from ..signals.samples import Samples
+from .atomic import atomic_file
+from .quantities import words
+from .written import WrittenFigure
+
+SUFFIXES: Final = (".png", ".svg", ".pdf")
+
+MOST_SIGNALS: Final = 16
+
+_FINER: Final = 8.0
+
+_FEWEST_BINS, _MOST_BINS = 64, 2**12
+
+_PERIODS_IN_PIECE: Final = 4.0
+
+_BRIGHTEST: Final = 0.98
+"""Quantile of the amplitudes that has the brightest colour."""
+
+_WIDTH, _HEIGHT = 11.0, 6.5
+
+_SHARES: Final = 2
+"""Most steps of the narrow axis of a spectrum, whose labels may have many digits."""
+
+_TITLE_WIDTH: Final = 95
+"""Characters of a title that fit into a line."""
+
+_UNITS: Final = {"bandwidth": "B/s", "operations": "1/s", "metadata": "1/s", "in-flight": ""}
+
+
+def check_figure_library() -> None:
+    """Import matplotlib.
+
+    Raises
+    ------
+    SelectionError
+        If it is not installed.
+    """
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ModuleNotFoundError:
+        raise SelectionError("pictures need matplotlib, which is not installed: pip install 'iostrata[plot]'") from None
+
+
+def write_period_figure(
+    periods: Sequence[LayerPeriod],
+    path: str | os.PathLike[str],
+    fs: float | Literal["auto"] = "auto",
+    filter: str | None = None,
+) -> WrittenFigure:
+    """Draw signals with their periods, one below the other, into a file.
+
+    Each has the signal as averages of bins, with phases, regimes and the fit; the scalogram and the short-time Fourier
+    transform on the same time axis; and the power spectrum beside them on the same frequency axis.
+
+    Parameters
+    ----------
+    periods : sequence of LayerPeriod
+        At least 1, at most 16.
+    path : path
+        File whose suffix, .png, .svg or .pdf, says what is written. It appears when it is complete.
+    fs : float or "auto"
+        Bins per second; as many as fill 64 to 4096 bins, "auto" about 24 for each of the signal's phases. A fit is
+        drawn over the bins it was made of.
+    filter : str, optional
+        The filter that was put before the method; the filtered signal is drawn and transformed too.
+
+    Raises
+    ------
+    SelectionError
+        If there are no signals or too many, the suffix is another one, or matplotlib is not installed.
+    OutputError
+        If the file cannot be written; nothing is left behind then.
+    """
+    check_figure_library()
+    from matplotlib import rc_context
+
+    kind = Path(path).suffix.lower()
+    if kind not in SUFFIXES:
+        raise SelectionError(f"{os.fspath(path)!r} ends in none of the known suffixes: {', '.join(SUFFIXES)}")
+    # Names out of a trace may hold a dollar sign, which is no formula; a fixed salt makes pictures of one trace equal.
+    with rc_context({"text.parse_math": False, "svg.hashsalt": "iostrata"}):
+        figure = draw_periods(periods, fs, filter)
+        date: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+        with atomic_file(path) as temporary:
+            figure.savefig(temporary, format=kind[1:], dpi=120, metadata=date.get(kind))
+            size = temporary.stat().st_size
+    return WrittenFigure(Path(path), size, len(periods))
+
+
+def draw_periods(
+    periods: Sequence[LayerPeriod], fs: float | Literal["auto"] = "auto", filter: str | None = None
+) -> Any:
+    """Draw what `write_period_figure` writes, as a ``matplotlib.figure.Figure``.
+
+    Raises
+    ------
+    SelectionError
+        If there are no signals or too many.
+    """
+    from matplotlib.figure import Figure
+
+    if not periods:
+        raise SelectionError("nothing to draw: these layers and directions moved nothing on the selected files")
+    if len(periods) > MOST_SIGNALS:
+        raise SelectionError(
+            f"{len(periods)} signals are too many for one picture: choose at most {MOST_SIGNALS} with --layer, "
+            "--direction or --parts"
+        )
+    figure = Figure(figsize=(_WIDTH, _HEIGHT * len(periods)), layout="constrained")
+    for part, period in zip(figure.subfigures(len(periods), 1, squeeze=False)[:, 0], periods, strict=True):
+        _draw(part, period, fs, filter)
+    return figure
+
+
+def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: str | None) -> None:
+    from matplotlib.patches import Patch
+
+    signal, result = period.signal, period.result
+    filtered = None if filter is None else filtered_signal(signal, filter, fs)
+    shown = signal if filtered is None else filtered.signal
+    if period.fit is not None:
+        samples = period.fit.samples
+    else:
+        chosen = _FINER * phase_frequency(shown) if fs == "auto" else float(fs)
+        bins = float(np.clip(chosen * signal.duration, _FEWEST_BINS, _MOST_BINS))
+        samples = shown.sample(bins / signal.duration)
+        if filtered is not None:
+            samples = Samples(samples.values + filtered.baseline, samples.fs, samples.start, samples.unit, samples.name)
+    part.suptitle("\n".join(textwrap.wrap(_title(period), _TITLE_WIDTH)), fontweight="bold")
+    grid = part.add_gridspec(3, 2, width_ratios=(4, 1), height_ratios=(3, 2, 2))
+    axes = part.add_subplot(grid[0, 0])
+    axes.set_xlim(*signal.window)
+    if filtered is None:
+        axes.stairs(samples.values, samples.edges, fill=True, color="0.55", label=_bins_label("signal", samples))
+    else:
+        before = signal.sample(samples.fs)
+        axes.stairs(before.values, before.edges, fill=True, color="0.75", label=_bins_label("signal", before))
+        axes.stairs(samples.values, samples.edges, color="0.25", linewidth=1, label=f"after {filter} Hz")
+    _draw_verdict(axes, period, samples)
+    wavelet_axes = part.add_subplot(grid[1, 0], sharex=axes)
+    fourier_axes = part.add_subplot(grid[2, 0], sharex=axes, sharey=wavelet_axes)
+    for place, transform in ((wavelet_axes, _wavelet(samples)), (fourier_axes, _fourier(samples, result))):
+        _draw_transform(place, transform, result)
+    for above in (axes, wavelet_axes):
+        above.set_xlabel("")
+        above.tick_params(labelbottom=False)
+    fourier_axes.set_xlabel("time (s)")
+    low, high = 2 / signal.duration, samples.fs / 2
+    wavelet_axes.set_ylim(low, high)
+    _draw_spectrum(part.add_subplot(grid[1:, 1], sharey=wavelet_axes), samples, result)
+    words_axes = part.add_subplot(grid[0, 1])
+    words_axes.axis("off")
+    reason = "\n".join(textwrap.wrap(printable(result.reason), 34)[:9])
+    words_axes.text(0, 1, reason, va="top", fontsize="small", transform=words_axes.transAxes)
+    handles, _ = axes.get_legend_handles_labels()
+    if result.regimes:
+        shaded = "the period holds (DFT × DWT)" if result.method == "hybrid" else "regime"
+        handles.append(Patch(color=SHADES[0], alpha=0.12, label=shaded))
+    words_axes.legend(handles=handles, loc="lower left", fontsize="small", frameon=False, borderpad=0)
+
+
+def _title(period: LayerPeriod) -> str:
+    name = " ".join(word for word in (printable(period.layer), period.direction, words(period.quantity).title) if word)
+    if period.by is not None:
+        name += f", {shortened(printable(part_title(period.by, period.part)), 60)}"
+    if period.traffic != "all":
+        name += f", {period.traffic} traffic"
+    result = period.result
+    if "filter" in result.evidence:
+        name += f", after the filter {result.evidence['filter']} Hz"
+    if result.period is None:
+        return f"{name}: no period"
+    verdict = verdict_text(result.period, result.regimes)
+    return f"{name}: {verdict}, confidence {result.confidence:.2f}, method {result.method}"
+
+
+def _bins_label(name: str, samples: Samples) -> str:
+    return f"{name}, means over {seconds_text(1 / samples.fs)}"
+
+
+def _draw_verdict(axes: Any, period: LayerPeriod, samples: Samples) -> None:
+    """Draw regimes, phases and the fit over a signal."""
+    from matplotlib.ticker import EngFormatter
+
+    result = period.result
+    top = max(float(samples.values.max()), 0.0)
+    # Room for the names of the regimes above the signal, and for the phases below it.
+    bottom = min(float(samples.values.min()), 0.0)
+    height = (top - bottom) or 1.0
+    axes.set_ylim(bottom - 0.08 * height, top + (0.35 if result.regimes else 0.1) * height)
+    result.plot_regimes(axes)
+    if result.phases:
+        spans = [(phase.start, phase.end - phase.start) for phase in result.phases]
+        axes.broken_barh(
+            spans, (0.015, 0.035), transform=axes.get_xaxis_transform(), color="tab:green", label="phases", linewidth=1
+        )
+    if period.fit is not None:
+        period.fit.fit.plot(axes)
+    axes.yaxis.set_major_formatter(EngFormatter(unit=_UNITS[period.quantity]))
+
+
+def _wavelet(samples: Samples) -> TimeFrequency | None:
+    try:
+        return scalogram(samples)
+    except SelectionError:
+        return None
+
+
+def _fourier(samples: Samples, result: PeriodResult) -> TimeFrequency | None:
+    usual = result.period or result.recurrence
+    duration = len(samples) / samples.fs
+    window = None if usual is None else min(max(_PERIODS_IN_PIECE * usual, 16 / samples.fs), 0.5 * duration)
+    try:
+        return short_time_fourier(samples, window, overlap=0.9)
+    except SelectionError:
+        return None
+
+
+def _draw_transform(axes: Any, transform: TimeFrequency | None, result: PeriodResult) -> None:
+    from matplotlib.colors import PowerNorm
+    from matplotlib.ticker import EngFormatter, NullFormatter
+
+    axes.set_facecolor("0.92")
+    axes.set_yscale("log")
+    axes.set_ylabel("frequency (Hz)")
+    if transform is None:
+        axes.text(0.5, 0.5, "too few samples", ha="center", va="center", transform=axes.transAxes)
+        return
+    # One burst of another size, such as the first one, leaves all others their colours.
+    most = float(np.quantile(transform.amplitude, _BRIGHTEST))
+    transform.plot(axes, rasterized=True, norm=PowerNorm(0.5, 0.0, most if most > 0 else 1.0))
+    axes.set_yscale("log")
+    title = "continuous wavelet transform (Morlet); outside of the dashed lines the ends weigh in"
+    axes.set_title(title if transform.kind == "CWT" else "short-time Fourier transform", fontsize="small", loc="left")
+    for regime in result.regimes:
+        axes.hlines(1 / regime.period, regime.start, regime.end, color="tab:red", linewidth=1, linestyle=":")
+    # Logarithmic axes write powers as formulas, which are off here.
+    axes.yaxis.set_major_formatter(EngFormatter())
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _draw_spectrum(axes: Any, samples: Samples, result: PeriodResult) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    spectrum = power_spectrum(samples.values, samples.fs)
+    power = spectrum.power[1:]
+    total = float(power.sum())
+    axes.plot(power / total if total > 0 else power, spectrum.frequencies[1:], color="0.25", linewidth=1)
+    for period in sorted({regime.period for regime in result.regimes}):
+        axes.axhline(1 / period, color="tab:red", linewidth=1, linestyle=":")
+    axes.set_title("power spectrum", fontsize="small", loc="left")
+    axes.set_xlabel("share of the power")
+    axes.xaxis.set_major_locator(MaxNLocator(_SHARES))
+    axes.tick_params(labelleft=False)

@@ -1,0 +1,142 @@
+"""Variables and attributes of a netCDF-4 file, with the metadata that readers of such files look for."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .storage import HDF5Storage
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+
+_CHUNK: Final = 2**16
+"""Most values of a chunk, the unit of compression: 512 KiB of float64, half of HDF5's chunk cache."""
+
+_WORTH_COMPRESSING: Final = 2**10
+
+Attribute = str | int | float | npt.NDArray[Any]
+
+
+def storable(text: str) -> str:
+    r"""Return `text` with what HDF5 cannot hold as a backslash escape.
+
+    Strings end at a NUL there and are UTF-8, which has no code for half of a surrogate pair (a byte of a file name
+    that is not UTF-8 is read as one). All else, line breaks included, is left as it is.
+
+    >>> print(storable("a\x00b\udcff"))
+    a\x00b\udcff
+    """
+    return _UNSTORABLE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+def write_attributes(target: Any, attributes: dict[str, Attribute]) -> None:
+    """Set `attributes` of a group or variable; integers as int64, or as uint64 or float64 where they need it."""
+    for name, value in attributes.items():
+        if isinstance(value, str):
+            target.attrs[name] = storable(value)
+        elif isinstance(value, int):
+            target.attrs[name] = (
+                np.int64(value) if value < 2**63 else np.uint64(value) if value < 2**64 else float(value)
+            )
+        else:
+            target.attrs[name] = value
+
+
+class GroupWriter:
+    """Writes variables into one group of a file.
+
+    Parameters
+    ----------
+    group : h5netcdf.Group
+    storage : HDF5Storage
+        Where the file's bytes go; asked after each variable whether they arrived.
+    sizes : mapping of str to int, optional
+        Sizes of the dimensions that the group inherits.
+    """
+
+    def __init__(self, group: Any, storage: HDF5Storage, sizes: Mapping[str, int] | None = None) -> None:
+        self._group = group
+        self._storage = storage
+        self._sizes = dict(sizes or {})
+
+    def subgroup(self, name: str) -> "GroupWriter":
+        """Create the group `name` in this one."""
+        return GroupWriter(self._group.create_group(name), self._storage, self._sizes)
+
+    def attributes(self, **attributes: Attribute) -> None:
+        """Set attributes of the group."""
+        write_attributes(self._group, attributes)
+
+    def dimension(self, name: str, size: int) -> None:
+        """Create a dimension; one of size 0 is an unlimited one, as netCDF knows no other of that size."""
+        self._group.dimensions[name] = size
+        self._sizes[name] = size
+
+    def text(self, name: str, dimensions: tuple[str, ...], values: Sequence[str], **attributes: Attribute) -> None:
+        """Write strings of any length; `values` in C order where there are several dimensions."""
+        import h5py
+
+        variable = self._group.create_variable(name, dimensions, dtype=h5py.string_dtype("utf-8"))
+        write_attributes(variable, attributes)
+        if len(values):
+            column = np.empty(len(values), dtype=object)
+            column[:] = [storable(value) for value in values]
+            variable[...] = column.reshape(variable.shape)
+        self._storage.check()
+
+    def numbers(
+        self, name: str, dimensions: tuple[str, ...], values: npt.NDArray[Any], **attributes: Attribute
+    ) -> None:
+        """Write an array of numbers whole; a floating-point one has NaN as its fill value."""
+        variable = self.empty(name, dimensions, values.dtype, fill=values.dtype.kind == "f", **attributes)
+        if values.size:
+            variable[...] = values
+        self._storage.check()
+
+    def empty(
+        self, name: str, dimensions: tuple[str, ...], dtype: npt.DTypeLike, *, fill: bool, **attributes: Attribute
+    ) -> Any:
+        """Create a variable to be written in parts with `part`; large ones are compressed.
+
+        Parameters
+        ----------
+        name : str
+        dimensions : tuple of str
+            In this group or one above.
+        dtype : NumPy dtype
+        fill : bool
+            Whether NaN is given as ``_FillValue``. A coordinate has none by the CF conventions.
+        **attributes
+            Such as ``long_name`` and ``units``.
+
+        Returns
+        -------
+        h5netcdf.Variable
+        """
+        layout: dict[str, Any] = {}
+        shape = tuple(self._sizes[dimension] for dimension in dimensions)
+        if math.prod(shape) >= _WORTH_COMPRESSING:
+            layout = {"chunks": _chunks(shape), "compression": "gzip", "compression_opts": 4, "shuffle": True}
+        if fill:
+            layout["fillvalue"] = np.nan
+        variable = self._group.create_variable(name, dimensions, dtype=np.dtype(dtype), **layout)
+        write_attributes(variable, attributes)
+        return variable
+
+    def part(self, variable: Any, where: Any, values: npt.NDArray[Any]) -> None:
+        """Write `values` into a part of `variable`."""
+        variable[where] = values
+        self._storage.check()
+
+
+def _chunks(shape: tuple[int, ...]) -> tuple[int, ...]:
+    sizes: list[int] = []
+    room = _CHUNK
+    for length in reversed(shape):
+        sizes.append(min(length, room))
+        room //= sizes[-1]
+        room = max(room, 1)
+    return tuple(reversed(sizes))

@@ -1,0 +1,241 @@
+"""The layers of a trace as a netCDF-4 file, which is an HDF5 file: bandwidth, handles, statistics, damage, periods."""
+
+import os
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+
+from ...analysis.comparison.layer_periods import DIRECTIONS, chosen_layers
+from ...analysis.comparison.layers import compare_layers
+from ...analysis.fitting.fourier_fit import FourierFit
+from ...analysis.fitting.signal_fit import MOST_COMPONENTS
+from ...analysis.registry import DEFAULT_METHOD
+from ...analysis.results.result import PeriodResult
+from ...layers.protocols import AnyTrace
+from ...layers.selection.directions import TRAFFIC
+from ...layers.summary.trace import BinnedTrace
+from ...layers.trace import Trace
+from ...model.document import SCHEMA_VERSION
+from ...model.errors import SelectionError
+from ...signals.construction import StepSignal
+from ...signals.samples import bin_count
+from ...signals.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency
+from ..atomic import atomic_file
+from ..written import WrittenFile
+from .comparison import write_comparison
+from .groups import write_damage, write_handles, write_statistics
+from .periods import PeriodSearch, write_components, write_periods, write_regimes
+from .storage import HDF5Storage
+from .variables import GroupWriter
+
+_AT_ONCE: Final = 2**20
+"""Bins of the time axis that are made at once."""
+
+PlacedSignals = Iterator[tuple[tuple[int, int], StepSignal]]
+
+
+def write_hdf5(
+    trace: Trace | BinnedTrace,
+    path: str | os.PathLike[str],
+    *,
+    fs: float | Literal["auto"] = "auto",
+    layers: str | Iterable[str] | None = None,
+    traffic: str = "all",
+    method: str | None = None,
+    periods: bool = True,
+    comparison: bool = True,
+    components: int = 10,
+    filter: str | None = None,
+) -> WrittenFile:
+    """Write the layers of a trace into an HDF5 file that netCDF-4 readers open too.
+
+    The root group has ``bandwidth(layer, direction, time)`` in byte/s as averages over bins of width 1/`fs`, whose sum
+    times the width is the layer's bytes. The groups ``handles``, ``statistics``, ``damage``, ``periods`` and
+    ``comparison`` hold the forest of handles, the numbers of ``iostrata layers``, what the trace has lost, the periods
+    of each signal, and the numbers of ``iostrata compare``. ``regimes`` says which period holds when, ``components``
+    describes each signal by a few cosines.
+    ``layer`` and ``direction`` are dimensions of the root, which groups inherit; all others are a group's own.
+
+    Names out of the trace are written as UTF-8; a NUL and half a surrogate pair, which HDF5 cannot hold, become
+    backslash escapes.
+
+    Parameters
+    ----------
+    trace : Trace or BinnedTrace
+        Its window and its selection of files count. One that was read in bounded memory has no group ``comparison``,
+        and its bandwidths and periods are as fine as the bins that were kept (``resolution_s``).
+    path : path
+        File to write. It appears when it is complete; one that is there is replaced then.
+    fs : float or "auto"
+        Bins per second (Hz). "auto" takes the largest frequency that one of the signals asks for, at most 2^17 bins.
+    layers : str or iterable of str, optional
+        Identifications; all unless given. Layers without reads and writes are left out. The group ``handles`` has all
+        handles anyway.
+    traffic : {"all", "own", "inherited"}
+        Which traffic of a layer counts for ``bandwidth`` and ``periods``.
+    method : str, optional
+        How periods are looked for; the default of `detect_period` unless given.
+    periods : bool
+        Whether to look for periods at all; without them there are no groups ``regimes`` and ``components`` either.
+    comparison : bool
+        Whether to write the group ``comparison``: the numbers of ``iostrata compare``, on all layers and traffic.
+    components : int
+        Number of cosines that each signal is described by in the group ``components``, 1 to 100.
+    filter : str, optional
+        As `detect_period` takes it: the groups ``periods``, ``regimes`` and ``components`` are those of the filtered
+        signals, bandwidths and the group ``comparison`` are not filtered.
+
+    Returns
+    -------
+    WrittenFile
+
+    Raises
+    ------
+    SelectionError
+        If a layer, `traffic`, `method` or `fs` does not exist or makes no sense for this trace.
+    OutputError
+        If the file cannot be written; nothing is left behind then.
+    """
+    if traffic not in TRAFFIC:
+        raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
+    wanted = (layers,) if isinstance(layers, str) else layers or ()
+    names = tuple(layer.name for layer in chosen_layers(trace, wanted) if layer.directions)
+    start, end = trace.window
+    signals = _bandwidths(trace, names, traffic)
+    if fs == "auto":
+        made = dict(signals)
+        rate = max(map(automatic_frequency, made.values()), default=FEWEST_AUTOMATIC_BINS / (end - start))
+        signals = _released(made)
+        if isinstance(trace, BinnedTrace):
+            # Where the bins that were kept begin beside the window, finer ones seem to bring something.
+            rate = min(rate, 1 / trace.resolution)
+    else:
+        rate = fs
+    if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= MOST_COMPONENTS:
+        raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
+    bins = bin_count(end - start, rate)
+    rate = float(rate)
+    if isinstance(trace, BinnedTrace):
+        trace.check_frequency(rate)
+    search = PeriodSearch(method or DEFAULT_METHOD, fs, filter) if periods else None
+
+    import h5netcdf
+
+    with atomic_file(path) as temporary, HDF5Storage(temporary) as storage:
+        with h5netcdf.File(storage, "w") as file:
+            root = GroupWriter(file, storage)
+            root.attributes(**_provenance(trace))
+            root.attributes(
+                trace_start_ticks=trace.definitions.clock.start,
+                ticks_per_second=trace.definitions.clock.ticks_per_second,
+                fs_hz=rate,
+                fs_automatic=int(fs == "auto"),
+                window_start_s=start,
+                window_end_s=end,
+                traffic=traffic,
+                files=trace.files,
+                method=search.method if search else "none",
+                filter=search.filter or "none" if search else "none",
+            )
+            if isinstance(trace, BinnedTrace):
+                root.attributes(resolution_s=trace.resolution)
+            _write_axes(root, names, start, rate, bins)
+            results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
+            write_handles(root.subgroup("handles"), trace.handles, names)
+            write_statistics(root.subgroup("statistics"), trace, names)
+            write_damage(root.subgroup("damage"), trace.damage)
+            if search:
+                write_periods(root.subgroup("periods"), results, names)
+                write_regimes(root.subgroup("regimes"), results)
+                write_components(root.subgroup("components"), fits)
+            if comparison and isinstance(trace, Trace):
+                compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
+                write_comparison(root.subgroup("comparison"), compared)
+        size = storage.size
+    return WrittenFile(Path(path), size, bins, rate, names)
+
+
+def _bandwidths(trace: AnyTrace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
+    """Make one bandwidth after the other, each with its row of ``layer`` and of ``direction``."""
+    for row, name in enumerate(names):
+        for column, direction in enumerate(DIRECTIONS):
+            yield (row, column), trace.layers[name].bandwidth(direction, traffic)
+
+
+def _released(signals: dict[tuple[int, int], StepSignal]) -> PlacedSignals:
+    """Hand out `signals` and forget each, so that its memory is free before the next is sampled."""
+    for place in list(signals):
+        yield place, signals.pop(place)
+
+
+def _provenance(trace: AnyTrace) -> dict[str, str | int]:
+    program = f"iostrata {version('iostrata')}"
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "Conventions": "CF-1.11",
+        "title": f"I/O of {trace.path} by layer",
+        "history": f"{now} written by {program}",
+        "source": f"{program}, trace {trace.path}",
+        "schema_version": SCHEMA_VERSION,
+    }
+
+
+def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: float, bins: int) -> None:
+    for dimension, size in {"layer": len(names), "direction": len(DIRECTIONS), "time": bins, "bnds": 2}.items():
+        root.dimension(dimension, size)
+    root.text("layer", ("layer",), names, long_name="I/O layer, highest first")
+    root.text("direction", ("direction",), DIRECTIONS, long_name="direction of the transfers")
+    time = root.empty(
+        "time",
+        ("time",),
+        np.float64,
+        fill=False,
+        long_name="time from the trace's start, bin centre",
+        units="s",
+        axis="T",
+        bounds="time_bnds",
+    )
+    bounds = root.empty(
+        "time_bnds", ("time", "bnds"), np.float64, fill=False, long_name="start and end of the bin", units="s"
+    )
+    for first in range(0, bins, _AT_ONCE):
+        rows = np.arange(first, min(first + _AT_ONCE, bins))
+        part = slice(first, first + len(rows))
+        root.part(time, part, start + (rows + 0.5) / fs)
+        root.part(bounds, part, np.stack((start + rows / fs, start + (rows + 1) / fs), axis=1))
+
+
+def _write_bandwidth(
+    root: GroupWriter, signals: PlacedSignals, layers: int, fs: float, search: PeriodSearch | None, components: int
+) -> tuple[dict[tuple[int, int], PeriodResult], dict[tuple[int, int], FourierFit]]:
+    """Write one signal after the other; return the periods and the cosines by layer and direction."""
+    bandwidth = root.empty(
+        "bandwidth",
+        ("layer", "direction", "time"),
+        np.float64,
+        fill=True,
+        long_name="bandwidth of the layer, mean over the bin",
+        units="byte s-1",
+        cell_methods="time: mean",
+    )
+    errors = np.zeros((layers, len(DIRECTIONS)))
+    results, fits = {}, {}
+    for place, signal in signals:
+        samples = signal.sample(fs, abstraction_error=True)
+        root.part(bandwidth, place, samples.values)
+        errors[place] = samples.abstraction_error
+        if search and signal.volume > 0:
+            results[place] = search.of(signal)
+            fits[place] = search.fit(signal, components)
+    root.numbers(
+        "abstraction_error",
+        ("layer", "direction"),
+        errors,
+        long_name="share of the volume that the bins put at another time than the exact signal",
+        units="1",
+    )
+    return results, fits

@@ -1,0 +1,243 @@
+"""The documents of ``--json``, one function a command: plain dicts, ``schema_version`` first.
+
+Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, PartsLeftOut
+from ...layers.attribution.breakdown import Breakdown
+from ...layers.protocols import AnyLayer, AnyTrace, head
+from ...layers.trace import Trace
+from ...model.damage import damage_entry
+from ...model.document import SCHEMA_VERSION, Document
+from ...otf2io.summary import ArchiveSummary, start_time
+
+if TYPE_CHECKING:
+    from ..written import WrittenArchive, WrittenEvents, WrittenFigure, WrittenFile, WrittenReport, WrittenTable
+
+
+def breakdown_entry(table: Breakdown) -> Document:
+    """Return the object ``breakdown`` of ``iostrata layers --by``."""
+    return {"by": table.by, "rows": table.to_dict()}
+
+
+def info_document(summary: ArchiveSummary) -> Document:
+    """Return the document of ``iostrata info``: definitions only."""
+    anchor, definitions = summary.archive.anchor, summary.archive.definitions
+    clock, files, handles = definitions.clock, definitions.files, definitions.handles
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "trace": {
+            "path": str(anchor.path),
+            "duration_s": clock.duration,
+            "locations": summary.locations,
+            "ranks": summary.ranks,
+            "nodes": summary.nodes,
+            "events": summary.events,
+        },
+        "format": {"otf2_version": ".".join(map(str, anchor.version)), "trace_format": anchor.trace_format},
+        "clock": {
+            "ticks_per_second": clock.ticks_per_second,
+            "start_ticks": clock.start,
+            "length_ticks": clock.length,
+            "start_utc": start_time(clock),
+        },
+        "paradigms": [
+            {
+                "identification": counts.paradigm.identification,
+                "name": counts.paradigm.name,
+                "class": "parallel" if counts.paradigm.parallel else "serial",
+                "os": counts.paradigm.os,
+                "properties": dict(counts.paradigm.properties),
+                "handles": counts.handles,
+                "roots": counts.roots,
+                "files": counts.files,
+            }
+            for counts in summary.paradigms
+        ],
+        "files": [
+            {"id": identity, "name": name, "directory": directory, "properties": properties}
+            for identity, name, directory, properties in zip(
+                files.id.tolist(), files.name, files.directory.tolist(), files.properties, strict=True
+            )
+        ],
+        "handles": {
+            "total": len(handles.id),
+            "roots": summary.handle_roots,
+            "precreated": summary.handles_precreated,
+            "without_file": summary.handles_without_file,
+        },
+        "communicators": [
+            {"id": communicator.id, "name": communicator.name, "size": communicator.size}
+            for communicator in summary.communicators
+        ],
+    }
+
+
+def layers_document(
+    trace: AnyTrace, layers: Iterable[AnyLayer], directions: Iterable[str] = DIRECTIONS, traffic: str = "all"
+) -> Document:
+    """Return the document of ``iostrata layers``: an entry per layer and direction that had operations.
+
+    Only operations of `traffic` count. Flushes have neither a direction nor a traffic: they stand apart, all of them.
+    """
+    layers, directions = tuple(layers), tuple(directions)
+    entries = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
+    return {
+        **head(trace),
+        "layers": [{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],
+        "flushes": [
+            {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
+            for layer in layers
+            if layer.flushes
+        ],
+        "set_aside": trace.set_aside.to_dict(),
+        "unmatched_events": trace.unmatched_events,
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:
+    """Return the document of ``iostrata handles``: every handle; `set_aside` says why one does not count.
+
+    `layers` only picks entries. Their parents and their numbers, those of subtrees among them, stay those of the whole
+    forest.
+    """
+    handles = trace.handles.to_dict()
+    if layers is not None:
+        wanted = {layer.name for layer in layers}
+        handles = [handle for handle in handles if handle["layer"] in wanted]
+    return {**head(trace), "handles": handles, "damage": damage_entry(trace.damage)}
+
+
+def periods_document(
+    trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: "WrittenFigure | None" = None
+) -> Document:
+    """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
+
+    Where layers are split there is an entry per part, and ``not_analysed`` names the parts that were left out. Volumes
+    are called ``bytes`` where they are bytes and ``volume`` elsewhere, in `unit` times second. ``fit`` is there where
+    cosines were fitted, ``plot`` where a picture was written.
+    """
+    entries, left_out = [], []
+    for period in periods:
+        if isinstance(period, PartsLeftOut):
+            left_out += [
+                {**_of_signal(period, period.unit, volume), "by": period.by, "part": part}
+                for part, volume in period.volumes
+            ]
+            continue
+        entry = _of_signal(period, period.signal.unit, period.signal.volume)
+        if period.by is not None:
+            entry |= {"by": period.by, "part": period.part}
+        verdict: Document = period.result.to_dict()
+        if period.quantity != "bandwidth":
+            for name in ("periods", "phases"):
+                verdict[name] = [_with_volume(one) for one in verdict[name]]
+        if period.fit is not None:
+            verdict["fit"] = period.fit.to_dict()
+        entries.append({**entry, **verdict})
+    return {
+        **head(trace),
+        "layers": entries,
+        **({"not_analysed": left_out} if left_out else {}),
+        **({"plot": _of_figure(figure)} if figure is not None else {}),
+        "set_aside": trace.set_aside.to_dict(),
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def _of_figure(figure: "WrittenFigure") -> Document:
+    return {"path": str(figure.path), "bytes": figure.bytes, "signals": figure.signals}
+
+
+def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> Document:
+    """Return what says which signal an entry is about."""
+    return {
+        "layer": period.layer,
+        "direction": period.direction,
+        "traffic": period.traffic,
+        "signal": period.quantity,
+        "unit": unit,
+        "bytes" if period.quantity == "bandwidth" else "volume": volume,
+    }
+
+
+def _with_volume(entry: Document) -> Document:
+    """Return an entry with ``volume`` for ``bytes``, in the same place."""
+    return {"volume" if name == "bytes" else name: value for name, value in entry.items()}
+
+
+def conversion_document(trace: AnyTrace, written: "WrittenFile") -> Document:
+    """Return the document of ``iostrata convert``: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "bins": written.bins,
+            "fs_hz": written.fs,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def table_document(trace: Trace, written: "WrittenTable") -> Document:
+    """Return the document of ``iostrata convert`` to a table: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "rows": written.rows,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def events_document(trace: Trace, written: "WrittenEvents") -> Document:
+    """Return the document of ``iostrata convert`` to trace events: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "operations": written.operations,
+            "slices": written.slices,
+            "gap_s": written.gap_s,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def archive_document(trace: Trace, written: "WrittenArchive") -> Document:
+    """Return the document of ``iostrata convert`` to an annotated archive: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "markers": written.markers,
+        },
+        "damage": damage_entry(trace.damage),
+    }
+
+
+def report_document(trace: Trace, written: "WrittenReport") -> Document:
+    """Return the document of ``iostrata report``: what was written where."""
+    return {
+        **head(trace),
+        "output": {
+            "path": str(written.path),
+            "bytes": written.bytes,
+            "layers": written.layers,
+            "cut": dict(written.cut),
+        },
+        "damage": damage_entry(trace.damage),
+    }

@@ -1,0 +1,1 @@
+"""One panel of the report a file."""

@@ -1,0 +1,72 @@
+"""The handle tree as the page holds it: what hangs below what, its traffic, and a small curve of each handle."""
+
+from typing import Any
+
+import numpy as np
+
+from ....layers.trace import Trace
+from ..encoding import Names, packed
+from ..limits import Limits
+
+_LEVELS = 15
+
+
+def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
+    """Return the selected handles and the handles above them.
+
+    Where there are more than the limit, those whose subtree moved the most bytes are kept; a handle above another one
+    always comes before it. Small curves are the bytes of the handle's own operations over the window, from 0 to 15.
+    """
+    forest = trace.handles
+    parent = forest.parent.astype(np.int64)
+    shown = trace.selection.selected.copy()
+    for row in np.flatnonzero(shown).tolist():
+        while (row := int(parent[row])) >= 0 and not shown[row]:
+            shown[row] = True
+    rows = np.flatnonzero(shown)
+    volume = forest.subtree_bytes_read.astype(np.float64) + forest.subtree_bytes_written.astype(np.float64)
+    order = np.lexsort((rows, forest.depth[rows], -forest.subtree_operations[rows], -volume[rows]))
+    rows = rows[order[: limits.handles]]
+    place = np.full(len(forest) + 1, -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    layers = forest.layer
+    return {
+        "total": len(forest),
+        "shown_total": int(shown.sum()),
+        "bins": limits.sparkline,
+        "handles": {
+            "id": forest.id[rows].tolist(),
+            "parent": place[parent[rows]].tolist(),
+            "layer": [names.number(layers[row] or "?") for row in rows.tolist()],
+            "file": [-1 if forest.file[row] is None else names.number(str(forest.file[row])) for row in rows.tolist()],
+            "name": [names.number(forest.name[row]) for row in rows.tolist()],
+            "ranks": forest.ranks[rows].tolist(),
+            "operations": forest.operations[rows].tolist(),
+            "bytes_read": forest.bytes_read[rows].tolist(),
+            "bytes_written": forest.bytes_written[rows].tolist(),
+            "metadata_events": forest.metadata_events[rows].tolist(),
+            "subtree_operations": forest.subtree_operations[rows].tolist(),
+            "subtree_bytes_read": forest.subtree_bytes_read[rows].tolist(),
+            "subtree_bytes_written": forest.subtree_bytes_written[rows].tolist(),
+            "set_aside": [
+                -1 if forest.set_aside[row] is None else names.number(str(forest.set_aside[row]))
+                for row in rows.tolist()
+            ],
+        },
+        "curves": packed(_sparklines(trace, place[:-1], len(rows), limits.sparkline).ravel(), "u1"),
+    }
+
+
+def _sparklines(trace: Trace, place: "np.ndarray[Any, np.dtype[np.int64]]", rows: int, bins: int) -> Any:
+    from .heat_map import spread_volume
+
+    window = trace.tick_window
+    operations = window.part(trace.operations)
+    begin, end = window.clipped(operations)
+    row = np.where(operations.handle >= 0, np.append(place, -1)[operations.handle], -1)
+    amount = window.bytes_within(operations).astype(np.float64)
+    grid = spread_volume(row, begin, end, amount, max(rows, 1), window.start, window.end - window.start, bins)[:rows]
+    top = grid.max(axis=1, keepdims=True)
+    share = np.divide(grid, top, out=np.zeros_like(grid), where=top > 0)
+    # What is there at all is seen, however little it is beside the largest.
+    return np.where(grid > 0, np.maximum(1, np.rint(share * _LEVELS)), 0)

@@ -1,0 +1,53 @@
+"""Which node of the machine moved what."""
+
+from typing import Any
+
+import numpy as np
+
+from ....layers.trace import Trace
+from ....model.codes import PROCESS, IoMode
+from ....model.operations import view
+from ..encoding import Names
+
+
+def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most: int) -> dict[str, Any]:
+    """Return the nodes of the system tree that have processes, with the bytes of each (layer, direction) pair.
+
+    Bytes are those of the layer's statistics, split by the node of the process that began an operation; those of
+    processes without a node are in no row. Nodes are in the order of the trace, at most `most` of them.
+    """
+    definitions = trace.definitions
+    tree, groups = definitions.system_tree, definitions.groups
+    ranks = np.bincount(groups.node[(groups.kind == PROCESS) & (groups.node >= 0)], minlength=len(tree.id))
+    used = np.flatnonzero(ranks)
+    shown = used[:most]
+    columns = []
+    for name, direction in curves:
+        layer = trace.layers[name]
+        operations = view(layer.operations, layer.operations.mode == IoMode[direction.upper()])
+        node = np.where(operations.process >= 0, groups.node[operations.process], -1)
+        moved = layer.tick_window.bytes_within(operations)
+        totals = np.zeros(len(tree.id), moved.dtype)
+        np.add.at(totals, node[node >= 0], moved[node >= 0])
+        columns.append({"layer": name, "direction": direction, "bytes": totals[shown].tolist()})
+    return {
+        "total": len(used),
+        "nodes": [
+            {
+                "name": names.number(tree.name[row]),
+                "class": names.number(tree.class_name[row]),
+                "path": [names.number(tree.name[above]) for above in _ancestors(tree.parent.tolist(), row)],
+                "ranks": int(ranks[row]),
+            }
+            for row in shown.tolist()
+        ],
+        "columns": columns,
+    }
+
+
+def _ancestors(parent: list[int], row: int) -> list[int]:
+    """Return the rows above `row`, the root first; a circle, which only a broken trace has, ends it."""
+    found: list[int] = []
+    while (row := parent[row]) >= 0 and row not in found and len(found) < 32:
+        found.append(row)
+    return found[::-1]

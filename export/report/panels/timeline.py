@@ -1,0 +1,95 @@
+"""The I/O timeline of the page: what each rank did with each file of a layer."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from ....layers.selection.window import Ticks, TickWindow
+from ....layers.trace import Trace
+from ...timeline.marks import KINDS, all_marks, merged_marks
+from ..encoding import Names, packed
+from ..limits import Limits
+
+_OPERATIONS: Final = tuple(KINDS.index(name) for name in ("read", "write", "flush"))
+
+_SCALE: Final = 2**32 - 1
+"""The window's end in the unit of the marks on the page; its start is 0."""
+
+
+def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits) -> dict[str, Any]:
+    """Return the timeline of the layers' selected files as the page holds it.
+
+    A row is a layer, file and rank. Where that makes more rows than the limit, a row is a layer and rank over all its
+    files, and where that is too many, too, a layer and some ranks that follow each other. Marks of one row and kind
+    are merged where the gap between them is below a share of the window, the smallest that meets the limit on marks.
+    """
+    forest, definitions = trace.handles, trace.definitions
+    place = np.array([layers.index(name) if name in layers else -1 for name in forest.layers] + [-1], np.int64)
+    layer = place[forest.layer_row]
+    shown = (layer >= 0) & trace.selection.selected
+    files = len(definitions.files.id) + 1
+    marks, of_file, process = all_marks(
+        trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
+    )
+    rank = np.append(definitions.groups.rank, -1)[process].astype(np.int64)
+    ranks = np.unique(rank)
+    most_of_a_layer = max(1, limits.rows // max(1, len(layers)))
+    together = 1
+    key = of_file * len(ranks) + np.searchsorted(ranks, rank)
+    by_file = len(np.unique(key)) <= limits.rows
+    if not by_file:
+        together = -(-len(ranks) // most_of_a_layer)
+        key = of_file // files * files * len(ranks) + np.searchsorted(ranks, rank) // together
+    keys, row_of = np.unique(key, return_inverse=True)
+    marks = replace(marks, row=row_of.astype(np.int32)[marks.row])
+    volume = np.bincount(marks.row, weights=marks.bytes, minlength=len(keys))
+    transfers = np.zeros(len(KINDS), np.bool_)
+    transfers[list(_OPERATIONS)] = True
+    operations = np.bincount(marks.row[transfers[marks.kind]], minlength=len(keys))
+    merged, gap = merged_marks(marks, limits.marks)
+
+    labels = file_labels(trace)
+    key_of_file, first = np.divmod(keys, len(ranks))
+    which, file_row = np.divmod(key_of_file, files)
+    first = first * together
+    last = np.minimum(first + together, len(ranks)) - 1
+    return {
+        "kinds": KINDS,
+        "by_file": by_file,
+        "ranks_a_row": together,
+        "marks_total": len(marks),
+        "gap_s": gap / trace.tick_window.ticks_per_second,
+        "rows": {
+            "layer": [names.number(layers[number]) for number in which.tolist()],
+            "file": [names.number(labels[number - 1]) if number > 0 else -1 for number in file_row.tolist()],
+            "rank": ranks[first].tolist(),
+            "last_rank": ranks[last].tolist(),
+            "operations": operations.astype(np.int64).tolist(),
+            "bytes": volume.tolist(),
+        },
+        "marks": {
+            "row": packed(merged.row, "u2"),
+            "kind": packed(merged.kind, "u1"),
+            "start": packed(_scaled(merged.start, trace.tick_window), "u4"),
+            "end": packed(_scaled(merged.end, trace.tick_window), "u4"),
+            "count": packed(merged.count, "u4"),
+            "bytes": packed(merged.bytes, "f4"),
+        },
+    }
+
+
+def file_labels(trace: Trace) -> list[str]:
+    """Return the name of each file, with its node where files of several nodes have the same name."""
+    files, nodes = trace.definitions.files, trace.definitions.system_tree.name
+    common = {name for name, count in Counter(files.name).items() if count > 1}
+    return [
+        f"{name} on {nodes[scope]}" if name in common and scope >= 0 else name
+        for name, scope in zip(files.name, files.scope.tolist(), strict=True)
+    ]
+
+
+def _scaled(time: Ticks, window: TickWindow) -> Ticks:
+    share = (time - window.start) / (window.end - window.start)
+    return np.rint(share * _SCALE).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Traces and periods for viewers of timelines: Perfetto, and markers in OTF2."""

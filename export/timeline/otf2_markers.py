@@ -1,0 +1,122 @@
+"""A copy of an OTF2 archive with the phases and periods of its layers as markers, for viewers such as Vampir."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
+
+from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
+from ...analysis.registry import DEFAULT_METHOD
+from ...layers.trace import Trace
+from ...model.errors import OutputError, TraceError
+from ...model.units import bytes_text, counted, interval_text, seconds_text
+from ...otf2io.anchor import Anchor, read_anchor
+from ...otf2io.markers import Marker, write_markers
+from ..written import WrittenArchive
+
+GROUP: Final = "iostrata"
+
+_PARTS: Final = ("*.evt", "*.def", "*.snap")
+
+
+def write_annotated(
+    trace: Trace,
+    path: str | os.PathLike[str],
+    *,
+    layers: str | Iterable[str] | None = None,
+    traffic: str = "all",
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+) -> WrittenArchive:
+    """Copy the archive of a trace and mark in it when each layer has its phases and which period holds.
+
+    For each layer and direction there are two categories of markers in the group ``iostrata``: ``MPI-IO write phase``,
+    a marker from the begin to the end of each phase with its bytes; and ``MPI-IO write period``, one over each stretch
+    of the run in which a period holds.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its window and its selection of files decide what is marked; the copy holds everything.
+    path : path
+        Anchor of the copy, ``NAME.otf2``; beside it come ``NAME.def``, ``NAME.marker`` and the folder ``NAME``, of
+        which none must be there.
+    layers, traffic, method, fs
+        As in `iostrata.write_report`.
+
+    Raises
+    ------
+    SelectionError
+        If there is no such layer, traffic or method, or `fs` makes no sense.
+    OutputError
+        If something is in the way or the copy cannot be written; nothing is left of it then.
+    TraceError
+        If the archive has markers already, or cannot be read any more.
+    """
+    source = read_anchor(trace.path)
+    if source.base.with_name(source.base.name + ".marker").exists():
+        raise TraceError(f"{source.path} has markers already; take the archive as it was recorded")
+    chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
+    periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
+    target = Path(path)
+    base = target.with_suffix("")
+    products = [base, *(base.with_name(base.name + suffix) for suffix in (".def", ".marker")), target]
+    taken = [product for product in products if os.path.lexists(product)]
+    if taken:
+        raise OutputError(f"cannot write {str(target)!r}: {str(taken[0])!r} is there already; choose another name")
+    work = target.parent / f".iostrata-{secrets.token_hex(8)}.part"
+    try:
+        work.mkdir()
+        copy = _copied(source, work / base.name)
+        clock = trace.definitions.clock
+        markers = write_markers(copy, GROUP, _markers(trace, periods), clock.start, clock.length)
+        size = sum(file.stat().st_size for file in work.rglob("*") if file.is_file())
+        for product in products:  # the anchor comes last: only with it is there an archive
+            made = work / product.name
+            if made.exists():
+                made.rename(product)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {str(target)!r}: {error.strerror or error}; write to another folder"
+        ) from error
+    finally:
+        with suppress(OSError):
+            shutil.rmtree(work)
+    return WrittenArchive(target, size, markers, tuple(layer.name for layer in chosen))
+
+
+def _copied(source: Anchor, base: Path) -> Anchor:
+    """Copy the files of an archive so that its anchor is `base` with the suffix ``.otf2``."""
+    shutil.copyfile(source.path, base.with_name(base.name + ".otf2"))
+    shutil.copyfile(source.base.with_name(source.base.name + ".def"), base.with_name(base.name + ".def"))
+    base.mkdir()
+    for pattern in _PARTS:
+        for file in sorted(source.base.glob(pattern)):
+            shutil.copyfile(file, base / file.name)
+    return read_anchor(base.with_name(base.name + ".otf2"))
+
+
+def _markers(trace: Trace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
+    resolution = trace.definitions.clock.ticks_per_second
+
+    def marker(category: str, start: float, end: float, text: str) -> Marker:
+        first = round(start * resolution)
+        return Marker(category, first, round(end * resolution) - first, text)
+
+    for period in periods:
+        name, result = f"{period.layer} {period.direction}", period.result
+        for number, phase in enumerate(result.phases, 1):
+            text = f"phase {number} of {len(result.phases)}: {bytes_text(phase.bytes)}"
+            yield marker(f"{name} phase", phase.start, phase.end, text)
+        if result.period is None:
+            continue
+        sure = f"confidence {result.confidence:.2f}, {counted(len(result.phases), 'phase')}"
+        whole = f"period {interval_text(result.period, result.period_interval)}, {sure}"
+        if len(result.regimes) < 2:
+            held = [(regime.start, regime.end) for regime in result.regimes] or [period.signal.window]
+            yield marker(f"{name} period", *held[0], whole)
+        for regime in result.regimes if len(result.regimes) > 1 else ():
+            yield marker(f"{name} period", regime.start, regime.end, f"period {seconds_text(regime.period)}")

@@ -1,0 +1,266 @@
+"""A trace's I/O as JSON trace events, which Perfetto's UI (ui.perfetto.dev) and chrome://tracing open.
+
+Source: Google, "Trace Event Format" (Chrome), and Perfetto's documentation of what its importer takes: complete events
+(``X``) with times in µs, counters (``C``), and names of processes and threads (``M``). Slices of one track must lie
+inside one another or apart: what overlaps by a nanosecond is dropped or drawn wrongly. So times are whole nanoseconds,
+written such that an importer that cuts off what is less than a nanosecond reads them back.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from pathlib import Path
+from typing import Any, Final, Literal, TextIO
+
+import numpy as np
+
+from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
+from ...analysis.registry import DEFAULT_METHOD
+from ...layers.trace import Trace
+from ...model.units import bytes_text, counted, interval_text, seconds_text
+from ...signals.envelope import envelope
+from ..atomic import atomic_file
+from ..json.text import json_text
+from ..report.encoding import shortened
+from ..written import WrittenEvents
+from .marks import KINDS, Ints, Marks, all_marks, merged_marks
+
+MOST_SLICES: Final = 200_000
+"""Operations that are written one by one; of more, neighbours are written as one."""
+
+COUNTER_BINS: Final = 4096
+
+MOST_PHASES: Final = 10_000
+
+LAYERS: Final = 1
+"""Number of the process that stands for the layers as a whole; ranks follow it."""
+
+_NAME: Final = 300
+
+
+def write_perfetto(
+    trace: Trace,
+    path: str | os.PathLike[str],
+    *,
+    layers: str | Iterable[str] | None = None,
+    traffic: str = "all",
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+    most_slices: int = MOST_SLICES,
+) -> WrittenEvents:
+    """Write a trace's operations, bandwidths and phases as JSON trace events.
+
+    Each rank is a process with a track a layer; operations that overlap get further tracks. The process ``layers`` has
+    a counter with the bandwidth of each layer and direction (means over at most 4096 bins, in MB/s) and tracks with its
+    phases and its periods. Times are µs from the trace's start.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its window and its selection of files count.
+    path : path
+        An existing file is replaced once the new one is complete.
+    layers, traffic, method, fs
+        As in `iostrata.write_report`; counters, phases and periods are of `traffic`, operations of all.
+    most_slices : int
+        Most slices of operations. Where there are more, operations of one rank, layer, file and mode with little time
+        between them are written as one; and if that is not enough those of one rank, layer and mode.
+
+    Raises
+    ------
+    SelectionError
+        If there is no such layer, traffic or method, or `fs` makes no sense.
+    OutputError
+        If the file cannot be written.
+    """
+    chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
+    names = tuple(layer.name for layer in chosen)
+    periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
+    slices = _slices(trace, names, most_slices)
+    with atomic_file(path) as temporary:
+        with temporary.open("w", encoding="ascii") as file:
+            _write(file, trace, names, periods, slices)
+        size = temporary.stat().st_size
+    seconds = slices.gap / trace.tick_window.ticks_per_second
+    return WrittenEvents(Path(path), size, len(slices.marks), int(slices.marks.count.sum()), seconds, names)
+
+
+@dataclass(frozen=True, eq=False)
+class _Slices:
+    """Slices in the order of their process, layer and begin; columns of shape (n,). `file` is −1 for any."""
+
+    marks: Marks
+    process: Ints
+    layer: Ints
+    file: Ints
+    gap: int
+
+
+def _slices(trace: Trace, layers: tuple[str, ...], most: int) -> _Slices:
+    forest, definitions = trace.handles, trace.definitions
+    place = np.array([layers.index(name) if name in layers else -1 for name in forest.layers] + [-1], np.int64)
+    layer = place[forest.layer_row]
+    shown = (layer >= 0) & trace.selection.selected
+    files = len(definitions.files.id) + 1
+    marks, key, process = all_marks(
+        trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
+    )
+    marks = marks.take(np.isin(marks.kind, [KINDS.index(mode) for mode in ("read", "write", "flush")]))
+    if np.count_nonzero(np.bincount(marks.row * len(KINDS) + marks.kind)) > most:
+        # More files and ranks than slices: a slice is then of any file.
+        key = key // files * files
+        pairs, row_of = np.unique(np.stack((key, process)), axis=1, return_inverse=True)
+        marks, (key, process) = replace(marks, row=row_of[marks.row]), pairs
+    merged, gap = merged_marks(marks, most)
+    key, process = key[merged.row], process[merged.row]
+    layer_row, file = np.divmod(key, files)
+    order = np.lexsort((-merged.end, merged.start, layer_row, process))
+    return _Slices(merged.take(order), process[order], layer_row[order], file[order] - 1, gap)
+
+
+def _write(file: TextIO, trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> None:
+    # Importers drop what lies before 0, which corrected clocks can bring about.
+    origin = min(0, _nanoseconds(trace.window[0]))
+    about = {"source": "iostrata", "trace": shortened(str(trace.path), _NAME), "start_s": origin / 1e9}
+    file.write('{"displayTimeUnit":"ms","otherData":')
+    file.write(json_text(about, indent=None))
+    file.write(',"traceEvents":[\n')
+    separator = ""
+    for event in _events(trace, layers, periods, slices):
+        if "ts" in event:
+            event["ts"] = _microseconds(event["ts"] - origin)
+        if "dur" in event:
+            event["dur"] = _microseconds(event["dur"])
+        file.write(separator)
+        file.write(json_text(event, indent=None) if "args" in event else json.dumps(event))
+        separator = ",\n"
+    file.write("\n]}\n")
+
+
+Event = dict[str, Any]
+
+
+def _events(trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> Iterator[Event]:
+    yield _name("process", LAYERS, 0, "layers")
+    yield _sort("process", LAYERS, 0, 0)
+    for number, period in enumerate(periods):
+        yield from _counter(period)
+        yield from _phases(period, 2 * number + 1)
+    yield from _operations(trace, layers, slices)
+
+
+def _nanoseconds(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _microseconds(nanoseconds: int) -> float:
+    """Return µs of which a float64 times 1000, cut off to a whole number, is `nanoseconds`."""
+    value = nanoseconds / 1000
+    return value if int(value * 1000) == nanoseconds else round(value + 0.0002, 4)
+
+
+def _name(kind: str, process: int, thread: int, name: str) -> Event:
+    text = shortened(name, _NAME)
+    return {"ph": "M", "name": f"{kind}_name", "pid": process, "tid": thread, "args": {"name": text}}
+
+
+def _sort(kind: str, process: int, thread: int, place: int) -> Event:
+    return {"ph": "M", "name": f"{kind}_sort_index", "pid": process, "tid": thread, "args": {"sort_index": place}}
+
+
+def _slice(name: str, start: float, end: float, process: int, thread: int, arguments: dict[str, Any]) -> Event:
+    first = _nanoseconds(start)
+    times: Event = {"ts": first, "dur": max(0, _nanoseconds(end) - first)}
+    return {"ph": "X", "name": name, "cat": "io", **times, "pid": process, "tid": thread, "args": arguments}
+
+
+def _counter(period: LayerPeriod) -> Iterator[Event]:
+    """Give the bandwidth where it changes; the value holds until the next one."""
+    shown = envelope(period.signal, COUNTER_BINS, COUNTER_BINS)
+    name = f"{period.layer} {period.direction} bandwidth"
+    changes = np.flatnonzero(np.append(True, np.diff(shown.mean) != 0)) if len(shown.mean) else np.zeros(0, np.intp)
+    for time, rate in zip(shown.edges[changes].tolist(), shown.mean[changes].tolist(), strict=True):
+        event: Event = {"ph": "C", "name": name, "pid": LAYERS, "tid": 0, "ts": _nanoseconds(time)}
+        yield {**event, "args": {"MB/s": round(rate / 1e6, 6)}}
+    end = _nanoseconds(float(shown.edges[-1]))
+    yield {"ph": "C", "name": name, "pid": LAYERS, "tid": 0, "ts": end, "args": {"MB/s": 0}}
+
+
+def _phases(period: LayerPeriod, track: int) -> Iterator[Event]:
+    result, title = period.result, f"{period.layer} {period.direction}"
+    if result.phases:
+        yield _name("thread", LAYERS, track, f"{title} phases")
+        yield _sort("thread", LAYERS, track, track)
+    for number, phase in enumerate(result.phases[:MOST_PHASES], 1):
+        arguments: dict[str, Any] = {"bytes": phase.bytes, "number": number, "of": len(result.phases)}
+        yield _slice(f"phase {number}: {bytes_text(phase.bytes)}", phase.start, phase.end, LAYERS, track, arguments)
+    if result.period is None:
+        return
+    yield _name("thread", LAYERS, track + 1, f"{title} period")
+    yield _sort("thread", LAYERS, track + 1, track + 1)
+    arguments = {"period_s": result.period, "confidence": result.confidence, "reason": result.reason}
+    if len(result.regimes) < 2:
+        name = f"period {interval_text(result.period, result.period_interval)}"
+        held = [(regime.start, regime.end) for regime in result.regimes] or [period.signal.window]
+        yield _slice(name, *held[0], LAYERS, track + 1, arguments)
+        return
+    reached = -float("inf")
+    for regime in sorted(result.regimes[:MOST_PHASES], key=lambda one: one.start):
+        name = f"period {seconds_text(regime.period)}"
+        arguments = {"period_s": regime.period, "confidence": regime.confidence}
+        start = max(regime.start, reached)
+        reached = max(reached, regime.end)
+        yield _slice(name, start, max(start, regime.end), LAYERS, track + 1, arguments)
+
+
+def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Iterator[Event]:
+    """Give the slices of each rank and layer, each on the first track that is free."""
+    definitions, marks = trace.definitions, slices.marks
+    resolution = trace.tick_window.ticks_per_second
+    ranks = definitions.groups.rank
+    beyond = int(ranks.max(initial=-1)) + 1
+    columns = (slices.process, slices.layer, slices.file, marks.kind, marks.start, marks.end, marks.count, marks.bytes)
+    place: tuple[int, int] | None = None
+    tracks = _Tracks()
+    for process, layer, file, kind, first, last, count, volume in zip(
+        *(column.tolist() for column in columns), strict=True
+    ):
+        ranked = process >= 0 and ranks[process] >= 0
+        number = LAYERS + 1 + (int(ranks[process]) if ranked else beyond + process + 1)
+        if place is None or place[0] != process:
+            title = definitions.groups.name[process] if process >= 0 else "no process"
+            yield _name("process", number, 0, title)
+            yield _sort("process", number, 0, number)
+        if place != (process, layer):
+            place, tracks = (process, layer), _Tracks()
+        lane, fresh = tracks.free(first, last)
+        track = lane * len(layers) + layer + 1
+        if fresh:
+            yield _name("thread", number, track, layers[layer] if lane == 0 else f"{layers[layer]} ({lane + 1})")
+            yield _sort("thread", number, track, layer * 1000 + lane)
+        many = f"{counted(count, KINDS[kind])}" if count > 1 else KINDS[kind]
+        arguments: dict[str, Any] = {"bytes": volume, "operations": count}
+        if file >= 0:
+            arguments["file"] = shortened(definitions.files.name[file], _NAME)
+        yield _slice(f"{many} {bytes_text(volume)}", first / resolution, last / resolution, number, track, arguments)
+
+
+class _Tracks:
+    """Tracks of one rank and layer, of which each holds slices one after the other."""
+
+    def __init__(self) -> None:
+        self._busy: list[tuple[int, int]] = []
+        self._idle: list[int] = []
+        self._count = 0
+
+    def free(self, start: int, end: int) -> tuple[int, bool]:
+        """Return the first free track for a slice, and whether it is new; slices come in the order of their starts."""
+        while self._busy and self._busy[0][0] <= start:
+            heappush(self._idle, heappop(self._busy)[1])
+        fresh = not self._idle
+        lane = self._count if fresh else heappop(self._idle)
+        self._count += fresh
+        heappush(self._busy, (max(end, start), lane))
+        return lane, fresh

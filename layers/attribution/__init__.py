@@ -1,0 +1,1 @@
+"""Which operation of a higher layer caused each operation."""

@@ -1,0 +1,172 @@
+"""Attribution: which operation of a higher layer each operation belongs to."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.codes import UNDEFINED_TIME, IoFlag
+from ...model.definitions import Definitions
+from ...model.operations import Operations
+from ...model.rows import nearest_marked, sound_parents
+from ..handles.forest import higher_ancestors
+from ..handles.order import layer_rows
+
+FOREVER: Final = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """Operations and their parents, columns over the rows of all operations of a trace, shape (n,).
+
+    Attributes
+    ----------
+    layer : int32
+        Layer of each operation counted from the highest, −1 where its handle or paradigm is undefined.
+    parent : int64
+        Row of the parent operation, which is of a higher layer; −1 where there is none.
+    inferred : bool
+        Whether the parent does not follow from the handles and the thread together: see `attribute_operations`.
+    """
+
+    layer: npt.NDArray[np.int32]
+    parent: npt.NDArray[np.int64]
+    inferred: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def ancestor_in(self, layer: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Return the ancestor of each operation in one layer.
+
+        Parameters
+        ----------
+        layer : int
+            Counted from the highest.
+
+        Returns
+        -------
+        ancestor : int64 (n,)
+            Row of the nearest ancestor operation in that layer, −1 where there is none.
+        inferred : bool (n,)
+            Whether a parent on the way to it is inferred; False where there is none.
+        """
+        ancestor, inferred = self.parent.copy(), self.inferred.copy()
+        # Parents are of a higher layer, so this ends after as many rounds as there are layers.
+        while len(rows := np.flatnonzero((ancestor >= 0) & (self.layer[ancestor] > layer))):
+            inferred[rows] |= self.inferred[ancestor[rows]]
+            ancestor[rows] = self.parent[ancestor[rows]]
+        ancestor[(ancestor >= 0) & (self.layer[ancestor] != layer)] = -1
+        return ancestor, inferred & (ancestor >= 0)
+
+
+def attribute_operations(operations: Operations, definitions: Definitions, order: tuple[str, ...]) -> Attribution:
+    """Find the parent of each operation: the innermost operation of a higher layer that it belongs to.
+
+    "Innermost" is the one last begun. Three rules are tried, in this order:
+
+    1. On the same thread, an operation in flight when this one begins, on an ancestor of its handle that is of a higher
+       layer. Ancestors of the same or a lower layer, such as ``fcntl(F_DUPFD)`` leaves behind, do not count.
+    2. The same on another thread of the process, where a library lets a helper thread work. *Inferred*.
+    3. For a handle without an ancestor of a higher layer: a call of a higher layer on the same thread that encloses
+       this operation's call. The call of a non-blocking operation lasts until it is issued, for what the program
+       does while it is under way is not part of it. *Inferred*.
+
+    An operation is in flight from its begin to its end, for ever where it never ended; one that ends with the tick in
+    which another begins holds that one only if it ends with the same tick. A call of unknown end encloses nothing.
+
+    Parameters
+    ----------
+    operations : Operations (n,)
+        All of a trace, ordered by begin.
+    definitions : Definitions
+    order : tuple of str
+        Layers, highest first, as from `layer_order`.
+
+    Returns
+    -------
+    Attribution
+
+    Notes
+    -----
+    O(n) after a counting sort, times the number of ancestors of a handle that are of a higher layer and were used,
+    which the depth of the software stack bounds.
+    """
+    from .attribution_kernel import enclosing_calls, enclosing_on_ancestors, rows_by_key
+
+    handles = definitions.handles
+    layer_of_handle = layer_rows(definitions, order, handles.paradigm)
+    layer = np.full(len(operations), -1, np.int32)
+    defined = operations.handle >= 0
+    layer[defined] = layer_of_handle[operations.handle[defined]]
+
+    # A handle of an undefined paradigm is below all.
+    rank = np.where(layer_of_handle < 0, np.int32(len(order)), layer_of_handle).astype(np.int32)
+    used = np.zeros(len(rank), np.bool_)
+    used[operations.handle[defined]] = True
+    parents = sound_parents(handles.parent)[0]
+    ancestor = nearest_marked(parents, used & (rank < rank.max(initial=0)))
+    inherits = np.zeros(len(operations), np.bool_)
+    inherits[defined] = (higher_ancestors(parents, layer_of_handle) >= 0)[operations.handle[defined]]
+
+    threads, start = rows_by_key(operations.location, len(definitions.locations.id))
+    # In the order of threads memory is read from its start to its end, which takes half the time.
+    handle, begin = operations.handle[threads], operations.begin[threads]
+    found = enclosing_on_ancestors(
+        start, inherits[threads], handle, rank, ancestor, begin, _ends(operations.end[threads])
+    )
+    parent = np.full(len(operations), -1, np.int64)
+    parent[threads] = np.where(found >= 0, threads[found], -1)
+
+    orphaned = inherits & (parent < 0)
+    inferred = np.zeros(len(operations), np.bool_)
+    if orphaned.any() and (orphaned := orphaned & _in_processes_of_several_threads(operations)).any():
+        processes, first = rows_by_key(operations.process, len(definitions.groups.id))
+        found = enclosing_on_ancestors(
+            first,
+            orphaned[processes],
+            operations.handle[processes],
+            rank,
+            ancestor,
+            operations.begin[processes],
+            _ends(operations.end[processes]),
+        )
+        helped = processes[found >= 0]
+        parent[helped] = processes[found[found >= 0]]
+        inferred[helped] = True
+
+    asked = defined & ~inherits & (layer > 0)
+    if asked.any():
+        found = enclosing_calls(
+            start, asked[threads], layer[threads], len(order), begin, call_ends(operations)[threads]
+        )
+        within = threads[found >= 0]
+        parent[within] = threads[found[found >= 0]]
+        inferred[within] = True
+    return Attribution(layer, parent, inferred)
+
+
+def _ends(end: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the ends of operations, the last possible time where they never ended."""
+    return np.where(end == UNDEFINED_TIME, FOREVER, end)
+
+
+def call_ends(operations: Operations) -> npt.NDArray[np.int64]:
+    """Return when the call that began each operation returned, ``UNDEFINED_TIME`` where the trace does not tell."""
+    non_blocking = (operations.flags & np.uint32(IoFlag.NON_BLOCKING)) != 0
+    return np.where(non_blocking, operations.issued, operations.end)
+
+
+def _in_processes_of_several_threads(operations: Operations) -> npt.NDArray[np.bool_]:
+    """Return whether an operation's process has operations on more than one thread, bool (n,)."""
+    known = operations.process >= 0
+    if not known.any():
+        return known
+    count = int(operations.process.max()) + 1
+    low = np.full(count, np.iinfo(np.int32).max, np.int32)
+    high = np.full(count, -1, np.int32)
+    np.minimum.at(low, operations.process[known], operations.location[known])
+    np.maximum.at(high, operations.process[known], operations.location[known])
+    several = low < high
+    return known & several[operations.process]

@@ -1,0 +1,1 @@
+"""What became of one layer's operations in the layers below."""

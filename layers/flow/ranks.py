@@ -1,0 +1,136 @@
+"""Who moved the bytes: ranks and nodes, their shares and how even these are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..attribution.traffic import Traffic
+from ..selection.window import Amounts
+from ..statistics.statistics import sums_by
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Bytes and operations of some operations by rank and by node.
+
+    Attributes
+    ----------
+    rank : int32 (ranks,)
+        MPI ranks of all processes, in ascending order.
+    rank_bytes, rank_operations : (ranks,)
+    node : tuple of str
+        Names of the system tree nodes that have processes.
+    node_bytes, node_operations : (nodes,)
+    """
+
+    rank: npt.NDArray[np.int32]
+    rank_bytes: Amounts
+    rank_operations: npt.NDArray[np.int64]
+    node: tuple[str, ...]
+    node_bytes: Amounts
+    node_operations: npt.NDArray[np.int64]
+
+    @property
+    def moving_ranks(self) -> npt.NDArray[np.int32]:
+        """Ranks that moved bytes."""
+        return self.rank[self.rank_bytes > 0]
+
+    @property
+    def movers(self) -> int:
+        """Number of ranks that moved bytes."""
+        return len(self.moving_ranks)
+
+    @property
+    def moving_nodes(self) -> tuple[str, ...]:
+        """Nodes whose processes moved bytes."""
+        return tuple(name for name, moved in zip(self.node, self.node_bytes.tolist(), strict=True) if moved > 0)
+
+    @property
+    def busiest_rank(self) -> int | None:
+        """Rank that moved most bytes, the lowest of several; None where none did."""
+        return int(self.rank[np.argmax(self.rank_bytes)]) if self.movers else None
+
+    @property
+    def busiest_share(self) -> float | None:
+        """Share of the busiest rank in the bytes; None where nothing moved."""
+        return _largest_share(self.rank_bytes)
+
+    @property
+    def busiest_node(self) -> str | None:
+        """Node that moved most bytes, the first of several; None where none did."""
+        return self.node[int(np.argmax(self.node_bytes))] if self.moving_nodes else None
+
+    @property
+    def busiest_node_share(self) -> float | None:
+        """Share of the busiest node in the bytes; None where nothing moved."""
+        return _largest_share(self.node_bytes)
+
+    @property
+    def rank_imbalance(self) -> float | None:
+        """Largest bytes of a rank over the mean of all ranks, less one: 0 is even; None where nothing moved."""
+        return _imbalance(self.rank_bytes)
+
+    @property
+    def node_imbalance(self) -> float | None:
+        """The same over nodes."""
+        return _imbalance(self.node_bytes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers by name, and the ranks that moved bytes."""
+        return {
+            "ranks": self.moving_ranks.tolist(),
+            "nodes": list(self.moving_nodes),
+            "busiest_rank": self.busiest_rank,
+            "busiest_rank_share": self.busiest_share,
+            "busiest_node": self.busiest_node,
+            "busiest_node_share": self.busiest_node_share,
+            "rank_imbalance": self.rank_imbalance,
+            "node_imbalance": self.node_imbalance,
+        }
+
+
+def shares(traffic: Traffic, rows: npt.NDArray[np.intp]) -> Shares:
+    """Return who did the operations `rows`; processes that are none of a rank do not count."""
+    groups, tree = traffic.definitions.groups, traffic.definitions.system_tree
+    processes = traffic.processes
+    processes = processes[np.argsort(groups.rank[processes], kind="stable")]
+    place = np.full(len(groups.id), -1, np.int64)
+    place[processes] = np.arange(len(processes))
+    process = traffic.operations.process[rows]
+    rank_bytes, rank_operations = _sums(place, process, traffic.moved[rows], len(processes))
+    nodes = np.unique(groups.node[processes])
+    nodes = nodes[nodes >= 0]
+    node_of_group = np.full(len(groups.id), -1, np.int64)
+    node_of_group[processes] = np.searchsorted(nodes, groups.node[processes])
+    node_of_group[groups.node < 0] = -1
+    node_bytes, node_operations = _sums(node_of_group, process, traffic.moved[rows], len(nodes))
+    return Shares(
+        groups.rank[processes],
+        rank_bytes,
+        rank_operations,
+        tuple(tree.name[row] for row in nodes.tolist()),
+        node_bytes,
+        node_operations,
+    )
+
+
+def _sums(
+    place: npt.NDArray[np.int64], process: npt.NDArray[np.int32], moved: Amounts, count: int
+) -> tuple[Amounts, npt.NDArray[np.int64]]:
+    known = process >= 0
+    at = place[process[known]] if len(place) else np.empty(0, np.int64)
+    counted = at >= 0
+    volume = sums_by(at[counted], moved[known][counted], count)
+    return volume, np.bincount(at[counted], minlength=count).astype(np.int64)
+
+
+def _largest_share(amounts: Amounts) -> float | None:
+    whole = float(amounts.sum(dtype=np.float64))
+    return float(amounts.max()) / whole if whole > 0 else None
+
+
+def _imbalance(amounts: Amounts) -> float | None:
+    share = _largest_share(amounts)
+    return None if share is None else share * len(amounts) - 1

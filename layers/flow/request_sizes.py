@@ -1,0 +1,86 @@
+"""From the sizes of calls above to the sizes of the operations below that they became."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..selection.window import Amounts
+from ..statistics.statistics import sums_by
+
+_CLASSES: Final = 64
+"""Class 0 and those of 2^0 to 2^62."""
+
+
+@dataclass(frozen=True, eq=False)
+class RequestFlow:
+    """Lower operations by the size of their call above and their own; columns of shape (n,), only pairs that occur.
+
+    A size s ≥ 1 is in the class of the largest power of two that it reaches, and 0 in the class 0.
+
+    Attributes
+    ----------
+    upper_from, lower_from : int64
+        Smallest size in bytes of the classes: 0, 1, 2, 4, 8, …
+    operations : int64
+        Lower operations.
+    bytes : Amounts
+        Bytes that they moved.
+    """
+
+    upper_from: npt.NDArray[np.int64]
+    lower_from: npt.NDArray[np.int64]
+    operations: npt.NDArray[np.int64]
+    bytes: Amounts
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    def matrix(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the classes above (m,), those below (k,) and the operations between them, int64 (m, k)."""
+        upper, row = np.unique(self.upper_from, return_inverse=True)
+        lower, column = np.unique(self.lower_from, return_inverse=True)
+        operations = np.zeros((len(upper), len(lower)), np.int64)
+        operations[row, column] = self.operations
+        return upper, lower, operations
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return one dict a pair of classes."""
+        columns = {
+            "upper_from_bytes": self.upper_from.tolist(),
+            "lower_from_bytes": self.lower_from.tolist(),
+            "operations": self.operations.tolist(),
+            "bytes": self.bytes.tolist(),
+        }
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame``, one row a pair of classes."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict())
+
+
+def request_flow(upper: Amounts, lower: Amounts) -> RequestFlow:
+    """Count lower operations by size.
+
+    Parameters
+    ----------
+    upper : (n,)
+        Bytes of the call above each lower operation.
+    lower : (n,)
+        Bytes of the operation.
+    """
+    pair = _class(upper) * _CLASSES + _class(lower)
+    operations = np.bincount(pair, minlength=_CLASSES**2).astype(np.int64)
+    volume = sums_by(pair, lower, _CLASSES**2)
+    kept = np.flatnonzero(operations)
+    starts = np.append(0, np.left_shift(np.int64(1), np.arange(_CLASSES - 1)))
+    return RequestFlow(starts[kept // _CLASSES], starts[kept % _CLASSES], operations[kept], volume[kept])
+
+
+def _class(size: Amounts) -> npt.NDArray[np.int64]:
+    """Return the class of each size: 0 below 1, else one more than its binary exponent, int64 (n,)."""
+    exponent = np.frexp(size.astype(np.float64))[1]
+    return np.where(size >= 1, np.clip(exponent, 1, _CLASSES - 1), 0).astype(np.int64)

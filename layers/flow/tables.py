@@ -1,0 +1,116 @@
+"""A flow split up: by file, or by class of the upper operation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.codes import IoFlag
+from ..selection.window import Amounts
+from ..statistics.statistics import sums_by
+
+
+class OperationClass:
+    """Classes of operations, disjoint: a non-blocking collective operation counts as non-blocking."""
+
+    LABELS: Final = ("collective", "independent", "non-blocking", "none")
+    COLLECTIVE: Final = 0
+    INDEPENDENT: Final = 1
+    NON_BLOCKING: Final = 2
+    NONE: Final = 3
+
+    @classmethod
+    def of(cls, flags: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+        """Return the class of operations with these flags, int64 (n,)."""
+        non_blocking = (flags & np.uint32(IoFlag.NON_BLOCKING)) != 0
+        collective = (flags & np.uint32(IoFlag.COLLECTIVE)) != 0
+        blocking = np.where(collective, cls.COLLECTIVE, cls.INDEPENDENT)
+        return np.where(non_blocking, cls.NON_BLOCKING, blocking).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class FlowTable:
+    """A flow by key; columns of shape (n,).
+
+    Attributes
+    ----------
+    key : str
+        What the labels are: ``file`` or ``class``.
+    labels : tuple of str
+    operations, bytes : mapping of str to array
+        By part: ``upper``, ``lower`` (by descent), ``attributed``, ``inferred``, ``hidden``.
+    """
+
+    key: str
+    labels: tuple[str, ...]
+    operations: Mapping[str, npt.NDArray[np.int64]]
+    bytes: Mapping[str, Amounts]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"<FlowTable by {self.key}: {len(self)} rows>"
+
+    @property
+    def amplification(self) -> npt.NDArray[np.float64]:
+        """Bytes below by descent per byte above, float64 (n,); NaN where there are none above."""
+        above = self.bytes["upper"].astype(np.float64)
+        below = self.bytes["lower"].astype(np.float64)
+        ratio = np.full(len(above), np.nan)
+        np.divide(below, above, out=ratio, where=above > 0)
+        return ratio
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return one dict a row."""
+        columns: dict[str, list[Any]] = {self.key: list(self.labels)}
+        for part, operations in self.operations.items():
+            columns[f"{part}_operations"] = operations.tolist()
+            columns[f"{part}_bytes"] = self.bytes[part].tolist()
+        columns["amplification"] = [None if np.isnan(value) else value for value in self.amplification.tolist()]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame``, one row a label."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict()).set_index(self.key)
+
+
+def flow_table(
+    key: str,
+    labels: tuple[str, ...],
+    places: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    upper: Amounts,
+    lower: Amounts,
+    parts: Mapping[str, npt.NDArray[np.bool_]],
+) -> FlowTable:
+    """Sum operations and bytes by key; keys of which nothing is there are left out.
+
+    Parameters
+    ----------
+    key : str
+    labels : tuple of str
+    places : (int64 (n,), int64 (m,))
+        Row in `labels` of each upper and each lower operation.
+    upper, lower : Amounts (n,), (m,)
+        Bytes of each.
+    parts : mapping of str to bool (m,)
+        Parts of the lower operations.
+    """
+    above, below = places
+    everything = {"upper": (above, upper), **{name: (below[mask], lower[mask]) for name, mask in parts.items()}}
+    count = len(labels)
+    operations = {name: np.bincount(place, minlength=count) for name, (place, _) in everything.items()}
+    volumes: dict[str, Amounts] = {}
+    for name, (place, amounts) in everything.items():
+        volumes[name] = sums_by(place, amounts, count)
+    kept = np.flatnonzero(sum(operations.values(), np.zeros(count, np.int64)) > 0)
+    return FlowTable(
+        key,
+        tuple(labels[row] for row in kept.tolist()),
+        {name: column[kept].astype(np.int64) for name, column in operations.items()},
+        {name: column[kept] for name, column in volumes.items()},
+    )

@@ -1,0 +1,1 @@
+"""Which I/O handles stand under which."""

@@ -1,0 +1,300 @@
+"""The forest of I/O handles: who stands beneath whom, and what went through each handle and all below it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.codes import IoMode
+from ...model.definitions import Definitions
+from ...model.errors import SelectionError
+from ...model.operations import Operations, view
+from ...model.rows import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
+from ..selection.files import FileSelection
+from ..selection.window import Amounts, TickWindow
+from ..statistics.statistics import total
+from .lifetimes import Lifetimes, Origin, handle_lifetimes
+from .metadata import MetadataEvents
+from .order import layer_rows
+
+
+@dataclass(frozen=True, eq=False)
+class HandleForest:
+    """All handles of a trace, columns over the rows of ``Definitions.handles``, shape (n,).
+
+    Counts are of all files, also those that are set aside, and of the trace's window: operations that overlap it, bytes
+    in proportion. Lifetimes are of the whole trace.
+
+    Attributes
+    ----------
+    id : uint32
+        OTF2 handle ids.
+    name : tuple of str
+    file : tuple of (str or None)
+        Name of the handle's file.
+    layers : tuple of str
+        Names of the layers, highest first.
+    layer_row : int32
+        Row in `layers`, −1 where the handle's paradigm is undefined. The lower, the higher the layer.
+    parent : int32
+        Row of the parent, −1 at a root.
+    depth : int32
+        Number of ancestors.
+    operations : int64
+        Operations, flushes among them.
+    bytes_read, bytes_written : uint64
+        Bytes moved; float64 where the window cuts an operation, or where all handles together moved 2^64 bytes or more.
+    subtree_operations, subtree_bytes_read, subtree_bytes_written
+        The same for the handle and all below it. Layers are views of the same traffic: a subtree over several layers
+        counts it once in each.
+    metadata_events : int64
+        Events that name the handle and move no data.
+    ranks : int64
+        Processes that made or used it.
+    set_aside : tuple of (str or None)
+        Why the handle is set aside.
+    known_lifetimes : Lifetimes or None
+        None where the trace was read in bounded memory, which does not keep them.
+    """
+
+    id: npt.NDArray[np.uint32]
+    name: tuple[str, ...]
+    file: tuple[str | None, ...]
+    layers: tuple[str, ...]
+    layer_row: npt.NDArray[np.int32]
+    parent: npt.NDArray[np.int32]
+    depth: npt.NDArray[np.int32]
+    operations: npt.NDArray[np.int64]
+    bytes_read: Amounts
+    bytes_written: Amounts
+    subtree_operations: npt.NDArray[np.int64]
+    subtree_bytes_read: Amounts
+    subtree_bytes_written: Amounts
+    metadata_events: npt.NDArray[np.int64]
+    ranks: npt.NDArray[np.int64]
+    set_aside: tuple[str | None, ...]
+    known_lifetimes: Lifetimes | None
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def __repr__(self) -> str:
+        roots = int((self.parent < 0).sum())
+        return f"<HandleForest: {len(self)} handles, {roots} roots, layers {', '.join(self.layers) or 'none'}>"
+
+    @property
+    def layer(self) -> tuple[str | None, ...]:
+        """Name of each handle's layer, None where its paradigm is undefined."""
+        return tuple(self.layers[row] if row >= 0 else None for row in self.layer_row.tolist())
+
+    @property
+    def lifetimes(self) -> Lifetimes:
+        """Lifetimes of the handles.
+
+        Raises
+        ------
+        SelectionError
+            If the trace was read in bounded memory.
+        """
+        if self.known_lifetimes is None:
+            raise SelectionError("lifetimes of handles are not kept where a trace is read in bounded memory")
+        return self.known_lifetimes
+
+    @cached_property
+    def higher_ancestor(self) -> npt.NDArray[np.int32]:
+        """Row of each handle's nearest ancestor of a higher layer, int32 (n,); −1 where it has none.
+
+        A handle without one carries the program's own traffic in its layer, the others inherit theirs. Parents of the
+        same or a lower layer, such as ``fcntl(F_DUPFD)`` leaves behind, do not count.
+        """
+        return higher_ancestors(self.parent, self.layer_row)
+
+    def ancestor_rows(self, row: int) -> tuple[int, ...]:
+        """Return the rows of the ancestors of a handle, the nearest first."""
+        rows = []
+        while (row := int(self.parent[row])) >= 0:
+            rows.append(row)
+        return tuple(rows)
+
+    def descends_from(self, layer: str) -> npt.NDArray[np.bool_]:
+        """Return whether each handle has an ancestor in `layer`, bool (n,); a handle is no ancestor of itself.
+
+        Raises
+        ------
+        SelectionError
+            If the trace has no such layer.
+        """
+        if layer not in self.layers:
+            raise SelectionError(f"no layer {layer!r} in this trace; there are {', '.join(self.layers) or 'none'}")
+        return any_ancestor(self.parent, self.layer_row == self.layers.index(layer))
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` with the columns of `to_dict`, indexed by OTF2 handle id."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict()).set_index("id")
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph`` with an edge from each parent to its child; nodes are OTF2 handle ids.
+
+        Nodes have the attributes of `to_dict` without ``id`` and ``parent``.
+        """
+        import networkx
+
+        graph = networkx.DiGraph()
+        rows = self.to_dict()
+        for row in rows:
+            graph.add_node(row["id"], **{key: value for key, value in row.items() if key not in ("id", "parent")})
+        graph.add_edges_from((row["parent"], row["id"]) for row in rows if row["parent"] is not None)
+        return graph
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return one dict a handle, as in ``handles --json``; ``parent`` is an OTF2 id or None."""
+        ids = self.id.tolist()
+        columns: dict[str, Any] = {
+            "id": ids,
+            "parent": [ids[row] if row >= 0 else None for row in self.parent.tolist()],
+            "layer": self.layer,
+            "file": self.file,
+            "name": self.name,
+            "depth": self.depth.tolist(),
+            "operations": self.operations.tolist(),
+            "bytes_read": self.bytes_read.tolist(),
+            "bytes_written": self.bytes_written.tolist(),
+            "subtree_operations": self.subtree_operations.tolist(),
+            "subtree_bytes_read": self.subtree_bytes_read.tolist(),
+            "subtree_bytes_written": self.subtree_bytes_written.tolist(),
+            "ranks": self.ranks.tolist(),
+            "metadata_events": self.metadata_events.tolist(),
+            **self._lifetime_counts(),
+            "set_aside": self.set_aside,
+        }
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def _lifetime_counts(self) -> dict[str, list[Any]]:
+        """Return the number of lifetimes of each handle that begin and end in each way; None where it is not known."""
+        names = ("created", "destroyed", "precreated", "never_created", "never_destroyed")
+        lifetimes = self.known_lifetimes
+        if lifetimes is None:
+            return {name: [None] * len(self) for name in names}
+        origin, open_still = lifetimes.origin, lifetimes.never_destroyed
+        made = (origin == Origin.CREATED) | (origin == Origin.DUPLICATED)
+        conditions = (made, ~open_still, origin == Origin.PRECREATED, lifetimes.never_created, open_still)
+        counts: dict[str, list[Any]] = {
+            name: np.bincount(lifetimes.handle[condition], minlength=len(self)).tolist()
+            for name, condition in zip(names, conditions, strict=True)
+        }
+        counts["precreated"] = [count > 0 for count in counts["precreated"]]
+        return counts
+
+
+def higher_ancestors(parent: npt.NDArray[np.int32], layer_row: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return the row of each handle's nearest ancestor of a higher layer, int32 (n,), −1 where there is none.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        Without cycles, as from `sound_parents`.
+    layer_row : int32 (n,)
+        Layers counted from the highest; −1, undefined, is below all.
+    """
+    lowest = np.int32(layer_row.max(initial=-1) + 1)
+    return nearest_lower_rank(parent, np.where(layer_row < 0, lowest, layer_row).astype(np.int32))
+
+
+def handle_forest(
+    definitions: Definitions,
+    operations: Operations,
+    metadata: MetadataEvents,
+    order: tuple[str, ...],
+    selection: FileSelection,
+    window: TickWindow,
+) -> HandleForest:
+    """Return the forest of a trace's handles with what went through them within `window`.
+
+    Parameters
+    ----------
+    definitions : Definitions
+    operations : Operations
+        All of the trace, in any order.
+    metadata : MetadataEvents
+    order : tuple of str
+        Layers, highest first, as from `layer_order`.
+    selection : FileSelection
+        Only marks handles as set aside.
+    window : TickWindow
+    """
+    handles = definitions.handles
+    count = len(handles.id)
+    used = window.part(operations)
+    defined = used.handle >= 0
+    if not defined.all():
+        used = view(used, defined)
+    moved = window.bytes_within(used)
+    operation_counts = np.bincount(used.handle, minlength=count).astype(np.int64)
+    read = _sum_by_handle(used.handle, moved, used.mode == IoMode.READ, count)
+    written = _sum_by_handle(used.handle, moved, used.mode == IoMode.WRITE, count)
+    named = metadata.handle[window.contains(metadata.time) & (metadata.handle >= 0)]
+    lifetimes = handle_lifetimes(metadata, operations, definitions)
+    first_epoch = lifetimes.handle[lifetimes.epoch == 0]
+    return assembled_forest(
+        definitions,
+        order,
+        selection,
+        operations=operation_counts,
+        bytes_read=read,
+        bytes_written=written,
+        metadata_events=np.bincount(named, minlength=count).astype(np.int64),
+        ranks=np.bincount(first_epoch, minlength=count).astype(np.int64),
+        lifetimes=lifetimes,
+    )
+
+
+def assembled_forest(
+    definitions: Definitions,
+    order: tuple[str, ...],
+    selection: FileSelection,
+    operations: npt.NDArray[np.int64],
+    bytes_read: Amounts,
+    bytes_written: Amounts,
+    metadata_events: npt.NDArray[np.int64],
+    ranks: npt.NDArray[np.int64],
+    lifetimes: Lifetimes | None,
+) -> HandleForest:
+    """Return the forest of handles of which the numbers, (handles,) each, are known; see `HandleForest`."""
+    handles = definitions.handles
+    parent = sound_parents(handles.parent)[0]
+    files = definitions.files.name
+    reasons = [rule.reason for rule in selection.reasons]
+    return HandleForest(
+        id=handles.id,
+        name=handles.name,
+        file=tuple(files[row] if row >= 0 else None for row in handles.file.tolist()),
+        layers=order,
+        layer_row=layer_rows(definitions, order, handles.paradigm),
+        parent=parent,
+        depth=depths(parent),
+        operations=operations,
+        bytes_read=bytes_read,
+        bytes_written=bytes_written,
+        subtree_operations=subtree_sums(parent, operations),
+        subtree_bytes_read=subtree_sums(parent, bytes_read),
+        subtree_bytes_written=subtree_sums(parent, bytes_written),
+        metadata_events=metadata_events,
+        ranks=ranks,
+        set_aside=tuple(reasons[row] if row >= 0 else None for row in selection.handle_reason.tolist()),
+        known_lifetimes=lifetimes,
+    )
+
+
+def _sum_by_handle(
+    handle: npt.NDArray[np.int32], amount: Amounts, chosen: npt.NDArray[np.bool_], count: int
+) -> Amounts:
+    """Return the sums of the chosen amounts by handle: uint64 where no sum of sums can wrap round, else float64."""
+    some = amount[chosen]
+    whole = some.dtype == np.uint64 and total(some) < 2**64
+    sums: Amounts = np.zeros(count, np.uint64) if whole else np.zeros(count, np.float64)
+    np.add.at(sums, handle[chosen], some)
+    return sums

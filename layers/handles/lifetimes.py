@@ -1,0 +1,134 @@
+"""Lifetimes of handles: from the event that makes a handle to the one that destroys it, per process."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.codes import UNDEFINED_TIME, IoRecord
+from ...model.definitions import Definitions
+from ...model.operations import Operations
+from .metadata import MetadataEvents
+
+
+class Origin(IntEnum):
+    """How a lifetime began."""
+
+    CREATED = 0
+    DUPLICATED = 1
+    PRECREATED = 2
+    """There from the trace's start, as the definitions say."""
+    NEVER_CREATED = 3
+    """Used or destroyed, but no event makes it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lifetimes:
+    """Lifetimes of handles, columns of shape (n,), ordered by handle, process and epoch.
+
+    Handle ids are not of one process: processes share them, and one process creates the same handle several times. A
+    lifetime belongs to a handle, a process and an *epoch*, counted from 0.
+
+    Attributes
+    ----------
+    handle : int32
+        Row in ``Definitions.handles``.
+    process : int32
+        Row in ``Definitions.groups``.
+    epoch : int32
+    origin : uint8
+        `Origin`.
+    created, destroyed : int64
+        Ticks since the trace's start; ``UNDEFINED_TIME`` where no event says so.
+    """
+
+    handle: npt.NDArray[np.int32]
+    process: npt.NDArray[np.int32]
+    epoch: npt.NDArray[np.int32]
+    origin: npt.NDArray[np.uint8]
+    created: npt.NDArray[np.int64]
+    destroyed: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.handle)
+
+    @property
+    def never_created(self) -> npt.NDArray[np.bool_]:
+        """Whether neither an event nor the definitions make the handle, bool (n,)."""
+        return np.asarray(self.origin == Origin.NEVER_CREATED, np.bool_)
+
+    @property
+    def never_destroyed(self) -> npt.NDArray[np.bool_]:
+        """Whether the handle is still open where the trace ends or its next epoch begins, bool (n,)."""
+        return np.asarray(self.destroyed == UNDEFINED_TIME, np.bool_)
+
+
+def handle_lifetimes(metadata: MetadataEvents, operations: Operations, definitions: Definitions) -> Lifetimes:
+    """Return the lifetimes of all handles that were made, destroyed or used.
+
+    A destroy event ends the epoch that is open. One without an open epoch is an epoch of its own that nothing began, or
+    that was there from the start if the handle is pre-created; so is the use of a handle without any such event.
+    """
+    kind = metadata.kind
+    duplicates = kind == IoRecord.DUPLICATE_HANDLE
+    handle = np.where(duplicates, metadata.new_handle, metadata.handle)
+    counts = (kind == IoRecord.CREATE_HANDLE) | (kind == IoRecord.DESTROY_HANDLE) | duplicates
+    rows = np.flatnonzero(counts & (handle >= 0))
+    rows = rows[np.lexsort((metadata.time[rows], metadata.process[rows], handle[rows]))]
+    handle, process, time = handle[rows], metadata.process[rows], metadata.time[rows]
+    birth = kind[rows] != IoRecord.DESTROY_HANDLE
+    if len(rows):
+        same = np.append(False, (handle[1:] == handle[:-1]) & (process[1:] == process[:-1]))
+    else:
+        same = np.empty(0, np.bool_)
+    ends_previous = ~birth & same & np.append(False, birth[:-1])[: len(rows)]
+    # Each event but a destroy that ends the epoch before it begins an epoch.
+    begins = np.flatnonzero(~ends_previous)
+    destroyed = np.where(birth[begins], UNDEFINED_TIME, time[begins])
+    ended = np.flatnonzero(ends_previous)
+    destroyed[np.searchsorted(begins, ended) - 1] = time[ended]
+    precreated = definitions.handles.precreated
+    first = ~same[begins]
+    origin = np.where(duplicates[rows][begins], Origin.DUPLICATED, Origin.CREATED)
+    orphan = ~birth[begins]
+    origin[orphan] = np.where(first & precreated[handle[begins]], Origin.PRECREATED, Origin.NEVER_CREATED)[orphan]
+    created = np.where(birth[begins], time[begins], UNDEFINED_TIME)
+
+    used_handle, used_process = _used_only(operations, handle, process, len(definitions.groups.id))
+    count = len(used_handle)
+    lifetimes = Lifetimes(
+        np.append(handle[begins], used_handle).astype(np.int32),
+        np.append(process[begins], used_process).astype(np.int32),
+        np.append(_epochs(first), np.zeros(count, np.int32)).astype(np.int32),
+        np.append(origin, np.where(precreated[used_handle], Origin.PRECREATED, Origin.NEVER_CREATED)).astype(np.uint8),
+        np.append(created, np.full(count, UNDEFINED_TIME)),
+        np.append(destroyed, np.full(count, UNDEFINED_TIME)),
+    )
+    order = np.lexsort((lifetimes.epoch, lifetimes.process, lifetimes.handle))
+    return Lifetimes(
+        lifetimes.handle[order],
+        lifetimes.process[order],
+        lifetimes.epoch[order],
+        lifetimes.origin[order],
+        lifetimes.created[order],
+        lifetimes.destroyed[order],
+    )
+
+
+def _epochs(first: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    """Return the position of each row since the last row that is `first`."""
+    position = np.arange(len(first))
+    return (position - np.maximum.accumulate(np.where(first, position, 0))).astype(np.int32)
+
+
+def _used_only(
+    operations: Operations, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32], processes: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return handle and process of operations on handles that have no event of their own in that process."""
+    # Processes count from −1 (a location without a group), hence one more than there are.
+    known = operations.handle >= 0
+    used = np.unique(operations.handle[known].astype(np.int64) * (processes + 1) + operations.process[known] + 1)
+    with_events = handle.astype(np.int64) * (processes + 1) + process + 1
+    used = used[~np.isin(used, with_events)]
+    return used // (processes + 1), used % (processes + 1) - 1

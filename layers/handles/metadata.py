@@ -1,0 +1,76 @@
+"""Metadata events: I/O events that move no data, tied to their handles, files and paradigms."""
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.codes import IoRecord
+from ...model.definitions import Definitions
+from ...model.events import IoEvents
+from ...model.rows import column_at, rows_of_ids
+
+OPERATION_RECORDS: Final = (
+    IoRecord.OPERATION_BEGIN,
+    IoRecord.OPERATION_TEST,
+    IoRecord.OPERATION_ISSUED,
+    IoRecord.OPERATION_COMPLETE,
+    IoRecord.OPERATION_CANCELLED,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MetadataEvents:
+    """Creating, destroying and duplicating handles, seeks, status changes, deletions and locks; columns of shape (n,).
+
+    Attributes
+    ----------
+    kind : uint8
+        `IoRecord`.
+    time : int64
+        Ticks since the trace's start.
+    process : int32
+        Row in ``Definitions.groups``.
+    handle : int32
+        Row in ``Definitions.handles``; of a duplication the old handle; −1 for a deletion or an undefined handle.
+    new_handle : int32
+        Row of the handle that a duplication makes, elsewhere −1.
+    file : int32
+        Row in ``Definitions.files`` of the file that a deletion names, elsewhere that of the handle; −1 where none.
+    paradigm : int32
+        Row in ``Definitions.paradigms``, −1 where undefined.
+    """
+
+    kind: npt.NDArray[np.uint8]
+    time: npt.NDArray[np.int64]
+    process: npt.NDArray[np.int32]
+    handle: npt.NDArray[np.int32]
+    new_handle: npt.NDArray[np.int32]
+    file: npt.NDArray[np.int32]
+    paradigm: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> "MetadataEvents":
+        """Return some of the events."""
+        return MetadataEvents(*(getattr(self, column.name)[rows] for column in fields(self)))
+
+
+def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvents:
+    """Return the metadata events among `events`, in their order."""
+    some = events.take(~np.isin(events.kind, np.array(OPERATION_RECORDS, np.uint8)))
+    handles, files = definitions.handles, definitions.files
+    handle = rows_of_ids(handles.id, some.handle)
+    duplicates = some.kind == IoRecord.DUPLICATE_HANDLE
+    new_handle = np.full(len(some), -1, np.int32)
+    new_handle[duplicates] = rows_of_ids(handles.id, some.value[duplicates])
+    file = column_at(handles.file, handle)
+    paradigm = column_at(handles.paradigm, handle)
+    deletes = some.kind == IoRecord.DELETE_FILE
+    file[deletes] = rows_of_ids(files.id, some.value[deletes])
+    paradigm_ids = np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64)
+    paradigm[deletes] = rows_of_ids(paradigm_ids, some.mode[deletes])
+    process = column_at(definitions.locations.group, some.location)
+    return MetadataEvents(some.kind, some.time, process, handle, new_handle, file, paradigm)

@@ -1,0 +1,96 @@
+"""Order of the layers, highest first, from the forest of handles."""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.definitions import Definitions, Paradigm
+from ...model.rows import column_at
+
+KNOWN_STACK: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX")
+"""Identification strings of OTF2's paradigms from high to low; decides only where the handles say nothing."""
+
+
+def layer_name(paradigm: Paradigm) -> str:
+    """Return the name of a paradigm's layer: its identification, else its name, else its number."""
+    return paradigm.identification or paradigm.name or f"paradigm {paradigm.id}"
+
+
+def layer_order(definitions: Definitions) -> tuple[str, ...]:
+    """Return the layers of a trace, highest first: the paradigms that have handles.
+
+    A paradigm stands above another if more handles of the other have a parent among its handles than the other way
+    round; so a few bogus parents do not turn the order over. A paradigm of the operating system is above no other, for
+    it calls none. Should majorities go round in a circle, the weakest gives way (ranked pairs: T. N. Tideman,
+    *Independence of clones as a criterion for voting rules*, Social Choice and Welfare 4, 1987). What the handles leave
+    open follows `KNOWN_STACK`; there, unknown paradigms stand above MPI-IO if they are parallel, else above ISO C, and
+    those of the operating system above POSIX.
+    """
+    names, row_of_paradigm = _layers_by_paradigm(definitions.paradigms)
+    handles = definitions.handles
+    layer = column_at(row_of_paradigm, handles.paradigm)
+    present = np.zeros(len(names), np.bool_)
+    present[layer[layer >= 0]] = True
+    first = {name: paradigm for paradigm in reversed(definitions.paradigms) for name in (layer_name(paradigm),)}
+    place = [_place(name, first[name]) for name in names]
+    net = _net_parents(layer, handles.parent, len(names))
+    net[[first[name].os for name in names], :] = 0
+    above = _ranked_pairs(net, place)
+    order: list[str] = []
+    left = [row for row in range(len(names)) if present[row]]
+    while left:
+        free = [row for row in left if not above[left, row].any()]
+        row = min(free, key=lambda row: place[row])
+        order.append(names[row])
+        left.remove(row)
+    return tuple(order)
+
+
+def layer_rows(
+    definitions: Definitions, order: tuple[str, ...], paradigm: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int32]:
+    """Return the row in `order` of the layer of each paradigm row, int32 (n,), −1 where it is none."""
+    rank = {name: row for row, name in enumerate(order)}
+    by_paradigm = np.array([rank.get(layer_name(paradigm), -1) for paradigm in definitions.paradigms], np.int32)
+    return column_at(by_paradigm, paradigm)
+
+
+def _layers_by_paradigm(paradigms: tuple[Paradigm, ...]) -> tuple[list[str], npt.NDArray[np.int32]]:
+    """Return the names of all layers and for each paradigm the row of its name; paradigms of one name are one layer."""
+    names = list(dict.fromkeys(layer_name(paradigm) for paradigm in paradigms))
+    row = {name: index for index, name in enumerate(names)}
+    return names, np.array([row[layer_name(paradigm)] for paradigm in paradigms], np.int32)
+
+
+def _place(name: str, paradigm: Paradigm) -> tuple[float, str]:
+    """Return where a layer stands as far as its paradigm tells; the lower, the higher it stands."""
+    if name in KNOWN_STACK:
+        return float(KNOWN_STACK.index(name)), name
+    neighbour = "POSIX" if paradigm.os else "MPI-IO" if paradigm.parallel else "ISOC"
+    return KNOWN_STACK.index(neighbour) - 0.5, name
+
+
+def _net_parents(layer: npt.NDArray[np.int32], parent: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
+    """Return by how many handles each layer (row) is rather the parent of another (column) than its child."""
+    child = np.flatnonzero((parent >= 0) & (parent < len(parent)))
+    upper, lower = layer[parent[child]], layer[child]
+    between = (upper >= 0) & (lower >= 0) & (upper != lower)
+    pairs = upper[between].astype(np.int64) * count + lower[between]
+    handles = np.bincount(pairs, minlength=count * count).reshape(count, count)
+    return np.asarray(handles - handles.T, np.int64)
+
+
+def _ranked_pairs(net: npt.NDArray[np.int64], place: list[tuple[float, str]]) -> npt.NDArray[np.bool_]:
+    """Return which layer (row) stands above which (column), transitively; strong majorities are heard first."""
+    above = np.zeros(net.shape, np.bool_)
+    pairs = [(int(upper), int(lower)) for upper, lower in np.argwhere(net > 0)]
+    for upper, lower in sorted(pairs, key=lambda pair: (-net[pair], place[pair[0]], place[pair[1]])):
+        if upper == lower or above[lower, upper] or above[upper, lower]:
+            continue
+        higher = above[:, upper].copy()
+        higher[upper] = True
+        deeper = above[lower].copy()
+        deeper[lower] = True
+        above |= np.outer(higher, deeper)
+    return above

@@ -1,0 +1,75 @@
+"""The layers of a trace by their names, and their statistics as a table for notebooks."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic
+
+from ..model.errors import SelectionError
+from ..model.notebook import html_table
+from .protocols import AnyLayer, AnyLayerT
+
+
+def statistics_table(layers: Iterable[AnyLayer]) -> str:
+    """Return the statistics of layers as an HTML table."""
+    header = ("layer", "operations", "bytes", "busy (s)", "summed (s)", "ranks", "files", "own bytes")
+    found = [layer.statistics(direction) for layer in layers for direction in layer.directions]
+    rows = [
+        (
+            f"{one.layer} {one.direction}",
+            one.operations,
+            one.bytes,
+            one.busy_s,
+            one.summed_s,
+            one.ranks,
+            one.files,
+            one.own_bytes,
+        )
+        for one in found
+    ]
+    return html_table(rows, header)
+
+
+class LayerMapping(Mapping[str, AnyLayerT], Generic[AnyLayerT]):
+    """Layers by name, highest first; read-only.
+
+    Asking for a layer that is not there raises `UnknownLayerError`, a SelectionError that is also a KeyError.
+    """
+
+    def __init__(self, layers: Mapping[str, AnyLayerT]) -> None:
+        self._layers = dict(layers)
+
+    def __getitem__(self, name: str) -> AnyLayerT:
+        try:
+            return self._layers[name]
+        except KeyError:
+            there = ", ".join(self._layers) or "none"
+            raise UnknownLayerError(f"no layer {name!r} in this trace; there are {there}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layers)
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+    def __repr__(self) -> str:
+        return f"<layers {', '.join(self._layers) or 'none'}>"
+
+    def _repr_html_(self) -> str:
+
+        return statistics_table(self.values())
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` of the statistics, one row a layer and direction that had operations."""
+        import pandas
+
+        entries = [layer.statistics(direction).to_dict() for layer in self.values() for direction in layer.directions]
+        for entry in entries:
+            entry.update({f"request_{key}": value for key, value in entry.pop("request_bytes").items()})
+        return pandas.DataFrame(entries).set_index(["layer", "direction"]) if entries else pandas.DataFrame()
+
+
+class UnknownLayerError(SelectionError, KeyError):
+    """Raised when a layer is asked for that the trace does not have."""
+
+    def __str__(self) -> str:
+        # KeyError would put the sentence in quotes.
+        return ValueError.__str__(self)

@@ -1,0 +1,1 @@
+"""Which files, which times and which directions count."""

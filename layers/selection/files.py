@@ -1,0 +1,153 @@
+"""Which files belong to the application: one table of rules that set the others aside, and its use."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import translate
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.definitions import Definitions
+from ...model.errors import SelectionError
+
+
+class FileRule(NamedTuple):
+    """Files that are set aside: `pattern` is a shell pattern for the full name of a file or of a folder above it.
+
+    As in ``fnmatch``, ``*`` also stands for slashes; case counts.
+    """
+
+    pattern: str
+    reason: str
+
+
+DEFAULT_RULES: Final = (
+    FileRule("/proc", "process information of the kernel"),
+    FileRule("/sys", "device information of the kernel"),
+    FileRule("/dev", "devices and shared memory"),
+    FileRule("/etc", "system configuration"),
+    FileRule("/usr", "installed software"),
+    FileRule("/lib", "system libraries"),
+    FileRule("/lib32", "system libraries"),
+    FileRule("/lib64", "system libraries"),
+    FileRule("/libx32", "system libraries"),
+    FileRule("/tmp/ompi.*", "session folder of Open MPI"),
+    FileRule("*/ompi.*/pid.*", "session folder of Open MPI"),
+    FileRule("*.sm", "shared memory of the MPI library"),
+    FileRule("*.locktest.*", "lock test of the MPI library"),
+    FileRule("*/pmix*", "process management of the MPI library"),
+    FileRule("pipe:*", "pipe"),
+    FileRule("socket:*", "socket"),
+    FileRule("anon_inode:*", "event queue of the kernel"),
+)
+"""Rules of what is no application file; of several that match, the first counts."""
+
+WITHOUT_FILE: Final = "handle without a file (standard streams, pipes, handles that stand for all)"
+
+WITHOUT_HANDLE: Final = "operation on a handle that the trace does not define"
+
+WITHOUT_LAYER: Final = "handle of a paradigm that the trace does not define"
+
+
+@dataclass(frozen=True, eq=False)
+class FileSelection:
+    """What is set aside, and why.
+
+    Attributes
+    ----------
+    files : str
+        What was selected: ``application``, ``all`` or a pattern.
+    reasons : tuple of (pattern, reason)
+        Why something is set aside; the pattern is empty where no file name is behind it.
+    handle_reason : int32 (handles,)
+        Row in `reasons`, −1 for a handle that is selected.
+    file_reason : int32 (files,)
+        The same for files, of which only the name counts.
+    """
+
+    files: str
+    reasons: tuple[FileRule, ...]
+    handle_reason: npt.NDArray[np.int32]
+    file_reason: npt.NDArray[np.int32]
+
+    @property
+    def selected(self) -> npt.NDArray[np.bool_]:
+        """Whether a handle is selected, bool (handles,)."""
+        return self.handle_reason < 0
+
+    def named(self, counts: npt.NDArray[np.integer]) -> dict[str, int]:
+        """Return how often each reason counts, by its name; only reasons that occur."""
+        found: dict[str, int] = {}
+        for rule, count in zip(self.reasons, counts.tolist(), strict=True):
+            if count:
+                name = f"{rule.pattern}: {rule.reason}" if rule.pattern else rule.reason
+                found[name] = found.get(name, 0) + count
+        return found
+
+    @property
+    def undefined_handle(self) -> int:
+        """Row in `reasons` for operations on a handle that the trace does not define; they are always set aside."""
+        return len(self.reasons) - 1
+
+
+def select_files(
+    definitions: Definitions, files: str = "application", rules: Iterable[tuple[str, str]] = DEFAULT_RULES
+) -> FileSelection:
+    """Tell selected handles from those set aside, by the names of their files.
+
+    Parameters
+    ----------
+    definitions : Definitions
+    files : str
+        ``application``: all that `rules` do not set aside and that has a file. ``all``: everything. Otherwise a shell
+        pattern for full names, which replaces the rules: files that do not match are set aside.
+    rules : iterable of (pattern, reason)
+        The table behind ``application``.
+
+    Raises
+    ------
+    SelectionError
+        If `files` is no pattern, or no file of the trace matches it.
+    """
+    if not isinstance(files, str) or not files:
+        raise SelectionError(f"files {files!r}: give 'application', 'all' or a pattern such as '*/out_*.nc'")
+    names = definitions.files.name
+    table: tuple[FileRule, ...]
+    if files == "all":
+        table = ()
+        file_reason = np.full(len(names), -1, np.int32)
+    elif files == "application":
+        table = tuple(FileRule(*rule) for rule in rules)
+        file_reason = _first_match(names, table)
+    else:
+        table = (FileRule(files, "file that the chosen pattern does not match"),)
+        matches = re.compile(translate(files)).match
+        file_reason = np.array([-1 if matches(name) else 0 for name in names], np.int32)
+        if len(names) and not (file_reason < 0).any():
+            wider = "*" + files.lstrip("*")
+            raise SelectionError(
+                f"files {files!r}: no file of the trace matches; patterns are for full names, such as {wider!r}"
+            )
+    handles = definitions.handles
+    without_file = -1 if files == "all" else len(table)
+    if len(names):
+        handle_reason = np.where(handles.file >= 0, file_reason[handles.file], np.int32(without_file))
+    else:
+        handle_reason = np.full(len(handles.file), without_file, np.int32)
+    handle_reason[handles.paradigm < 0] = len(table) + 1
+    reasons = (*table, FileRule("", WITHOUT_FILE), FileRule("", WITHOUT_LAYER), FileRule("", WITHOUT_HANDLE))
+    return FileSelection(files, reasons, handle_reason.astype(np.int32), file_reason)
+
+
+def _first_match(names: tuple[str, ...], rules: tuple[FileRule, ...]) -> npt.NDArray[np.int32]:
+    """Return for each name the row of the first rule that matches it or a folder above it, −1 where none does."""
+    reason = np.full(len(names), -1, np.int32)
+    for row in reversed(range(len(rules))):
+        pattern = rules[row].pattern
+        matches = re.compile(f"{translate(pattern)}|{translate(pattern.rstrip('/') + '/*')}").match
+        for file, name in enumerate(names):
+            if matches(name):
+                reason[file] = row
+    return reason

@@ -1,0 +1,1 @@
+"""How much each layer did."""

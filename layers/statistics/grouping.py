@@ -1,0 +1,116 @@
+"""Keys by which the operations of a layer are told apart: file, file system, rank, node, handle."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.definitions import Definitions
+from ...model.errors import SelectionError
+
+KEYS: Final = ("file", "filesystem", "rank", "node", "handle")
+
+Key = str | int | None
+"""File name, file system, MPI rank, name of the node, or OTF2 id of the handle; None where there is none."""
+
+Column = npt.NDArray[np.int32]
+
+PlaceOf = Callable[[Column, Column, Column], npt.NDArray[np.int64]]
+
+
+class Grouping(NamedTuple):
+    """The keys of a trace, and which of them an operation belongs to.
+
+    Attributes
+    ----------
+    keys : list of (str or int or None)
+        Each once; the last is None.
+    places : callable
+        From the rows of file, process and handle of some operations or metadata events, int32 (n,) each and −1 where
+        there is none, to their places in `keys`, int64 (n,).
+    """
+
+    keys: list[Any]
+    places: PlaceOf
+
+
+def grouping(definitions: Definitions, by: str) -> Grouping:
+    """Return the keys of one kind.
+
+    Parameters
+    ----------
+    definitions : Definitions
+    by : str
+        One of `KEYS`.
+
+    Raises
+    ------
+    SelectionError
+        If there is no such kind of key.
+    """
+    if by not in _GROUPINGS:
+        raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join(KEYS)}")
+    return _GROUPINGS[by](definitions)
+
+
+def distinct_names(names: tuple[str, ...]) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    """Return distinct names, then None, and the place of each of `names` among them, that of None last."""
+    everything = [*names, None]
+    labels = list(dict.fromkeys(everything))
+    places = {name: place for place, name in enumerate(labels)}
+    return labels, np.array([places[name] for name in everything], np.int64)
+
+
+def _by_file(definitions: Definitions) -> Grouping:
+    labels, table = distinct_names(definitions.files.name)
+    return Grouping(labels, lambda file, _process, _handle: table[file])
+
+
+def _by_file_system(definitions: Definitions) -> Grouping:
+    names: list[str | None] = []
+    for properties in definitions.files.properties:
+        # Score-P writes "File system" and "Mount Point"; the spelling is the writer's own.
+        known = {name.lower(): value for name, value in properties.items()}
+        parts = [known.get(name) for name in ("file system", "mount point")]
+        names.append(" on ".join(part for part in parts if part) or None)
+    labels = sorted({name for name in names if name is not None})
+    places: dict[str | None, int] = {name: place for place, name in enumerate(labels)} | {None: len(labels)}
+    table = np.array([places[name] for name in [*names, None]], np.int64)
+    return Grouping([*labels, None], lambda file, _process, _handle: table[file])
+
+
+def _by_rank(definitions: Definitions) -> Grouping:
+    ranks = definitions.groups.rank
+    labels = np.unique(ranks[ranks >= 0]).tolist()
+    table = np.append(np.where(ranks >= 0, np.searchsorted(labels, ranks), len(labels)), len(labels))
+    return Grouping([*labels, None], lambda _file, process, _handle: table[process])
+
+
+def _by_node(definitions: Definitions) -> Grouping:
+    node = definitions.groups.node
+    rows = np.unique(node[node >= 0])
+    names = [definitions.system_tree.name[row] for row in rows.tolist()]
+    # Names need not be unique: two nodes of one name are told apart by their OTF2 ids.
+    ids, often = definitions.system_tree.id[rows].tolist(), Counter(names)
+    labels = [name if often[name] == 1 else f"{name} ({one})" for name, one in zip(names, ids, strict=True)]
+    table = np.append(np.where(node >= 0, np.searchsorted(rows, node), len(labels)), len(labels))
+    return Grouping([*labels, None], lambda _file, process, _handle: table[process])
+
+
+def _by_handle(definitions: Definitions) -> Grouping:
+    labels = definitions.handles.id.tolist()
+    count = len(labels)
+    return Grouping(
+        [*labels, None], lambda _file, _process, handle: np.where(handle >= 0, handle, count).astype(np.int64)
+    )
+
+
+_GROUPINGS: Final[dict[str, Callable[[Definitions], Grouping]]] = {
+    "file": _by_file,
+    "filesystem": _by_file_system,
+    "rank": _by_rank,
+    "node": _by_node,
+    "handle": _by_handle,
+}

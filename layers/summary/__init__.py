@@ -1,0 +1,1 @@
+"""Layers summed up in bounded memory while a trace is read."""

@@ -1,0 +1,200 @@
+"""Sums over the operations of a trace while it is being read: all that layers and handles need of them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.codes import IoMode, IoRecord, Status
+from ...model.definitions import Definitions
+from ...model.events import IoEvents
+from ...model.operations import OperationBatch, OperationColumns
+from ...model.rows import rows_of_ids, sound_parents
+from ..handles.forest import higher_ancestors
+from ..handles.metadata import metadata_events
+from ..handles.order import layer_rows
+from ..selection.files import FileSelection
+from ..selection.window import Amounts, TickWindow
+from ..statistics.statistics import total
+from .bins import BinGrid
+from .busy_time import BusyTime
+from .tables import CUT, HIGH, LOW, MODES, PART, Kept, kept_columns, new_sums
+
+if TYPE_CHECKING:
+    from .request_sizes import RequestCounts
+
+_ROWS: Final = 1 << 16
+
+_PAIRS: Final = 1 << 18
+
+_MAKES: Final = np.array([IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DUPLICATE_HANDLE], np.uint8)
+
+
+class OperationSums:
+    """Everything that is kept of the operations that are added; memory follows bins, layers, handles and processes.
+
+    Parameters
+    ----------
+    definitions : Definitions
+    order : tuple of str
+        Layers, highest first.
+    selection : FileSelection
+        Which handles count for layers.
+    window : TickWindow
+        Part of the trace that counts.
+    grid : BinGrid
+        For the bandwidths, with a signal for each slot.
+    covered : (int, int)
+        Ticks between which most of the operations lie.
+    """
+
+    def __init__(
+        self,
+        definitions: Definitions,
+        order: tuple[str, ...],
+        selection: FileSelection,
+        window: TickWindow,
+        grid: BinGrid,
+        covered: tuple[int, int],
+    ) -> None:
+        handles = definitions.handles
+        layer = layer_rows(definitions, order, handles.paradigm)
+        inherited = higher_ancestors(sound_parents(handles.parent)[0], layer) >= 0
+        shown = selection.selected & (layer >= 0)
+        processes = len(definitions.groups.id)
+        self.definitions = definitions
+        self.order = order
+        self.grid = grid
+        self.slots = slot_count(order)
+        self.sums = new_sums(self.slots + 1, processes, len(handles.id), len(selection.reasons))
+        self.busy = {slot: BusyTime(*covered) for slot in range(self.slots)}
+        self.requests: dict[int, RequestCounts] = {}
+        self.metadata_counts = np.zeros(len(handles.id), np.int64)
+        self._window = window
+        self.slot_of_handle = np.where(shown, layer * MODES * 2 + inherited, -1).astype(np.int32)
+        self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
+        self._kept = kept_columns(_ROWS)
+        self._pairs = np.empty(0, np.int64)
+        self._fresh_pairs: list[npt.NDArray[np.int64]] = []
+        self._sorted_handles = bool(np.array_equal(handles.id, np.arange(len(handles.id))))
+
+    def add(self, batch: OperationBatch) -> None:
+        """Add what a piece of the archive gave."""
+        columns = batch.operations
+        for first in range(0, len(columns.begin), _ROWS):
+            part: Any = (column[first : first + _ROWS] for column in columns)
+            self._add_operations(OperationColumns(*part))
+        if len(batch.metadata):
+            self._add_metadata(batch.metadata)
+
+    @property
+    def extent(self) -> tuple[int, int] | None:
+        """First begin and last begin or end of all operations in ticks; None where there are none."""
+        first, last = self.sums.extent.tolist()
+        return (first, last) if first <= last else None
+
+    @property
+    def processes_by_handle(self) -> npt.NDArray[np.int64]:
+        """Number of processes that made or used each handle, int64 (handles,)."""
+        self._settle_pairs()
+        stride = len(self.definitions.groups.id) + 1
+        return np.bincount(self._pairs // stride, minlength=len(self.metadata_counts)).astype(np.int64)
+
+    def bytes(self, slots: Iterable[int]) -> int | float:
+        """Return the bytes moved in all of `slots`: an int, or a float where the window cuts an operation."""
+        rows = list(slots)
+        low, high, part = (int(self.sums.bytes[rows, limb].sum()) for limb in (LOW, HIGH, PART))
+        whole = (high << 32) + low
+        return whole + part / 2**32 if self.cut(rows) else whole
+
+    def handle_bytes(self, mode: int) -> Amounts:
+        """Return the bytes read or written through each handle.
+
+        They are uint64 (handles,), but float64 where the window cuts operations or sums of them might wrap round.
+        """
+        low, high, part = self.sums.handle_bytes[:, mode].T
+        if not self.sums.any_cut[0] and (int(total(high)) << 32) + total(low) < 2**64:
+            return np.asarray((high << np.uint64(32)) + low, np.uint64)
+        return np.asarray(high * 2.0**32 + low + part * 2.0**-32, np.float64)
+
+    def cut(self, slots: Iterable[int]) -> bool:
+        """Tell whether the window cuts an operation of one of `slots`."""
+        return bool(self.sums.counts[list(slots), CUT].any())
+
+    def summed_ticks(self, slots: Iterable[int]) -> int:
+        """Return the sum of the durations in all of `slots`."""
+        rows = list(slots)
+        return (int(self.sums.ticks[rows, HIGH].sum()) << 32) + int(self.sums.ticks[rows, LOW].sum())
+
+    def _add_operations(self, columns: OperationColumns) -> None:
+        from .kernels import add_operations
+        from .request_sizes import RequestCounts
+
+        count = len(columns.begin)
+        handle = self._handle_rows(columns.handle)
+        window, kept = self._window, self._kept
+        pairs = add_operations(
+            columns, handle, self.definitions.locations.group, self.slot_of_handle, self._reasons, self.slots,
+            window.start, window.end, window.closed, self.sums, kept,
+        )  # fmt: skip
+        self._note_pairs(kept.handle_seen[:pairs], kept.process_seen[:pairs])
+        columns_kept: Any = (column[:count] for column in kept)
+        part = Kept(*columns_kept)
+        ended = columns.status != Status.NEVER_COMPLETED
+        found = np.unique(part.slot)
+        found = found[found >= 0]
+        for slot in found.tolist():
+            chosen = part.slot == slot if len(found) > 1 else slice(None)
+            of_slot = part.slot[chosen] == slot
+            lasting = of_slot & ended[chosen]
+            self.busy[slot].add(part.begin[chosen][lasting], part.end[chosen][lasting])
+            if slot // 2 % MODES != IoMode.FLUSH:
+                if slot not in self.requests:
+                    self.requests[slot] = RequestCounts()
+                self.requests[slot].add(columns.requested[chosen][of_slot])
+        self.grid.add(part, count, found[found // 2 % MODES != IoMode.FLUSH])
+
+    def _handle_rows(self, identity: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
+        if self._sorted_handles:
+            count = len(self.metadata_counts)
+            return np.where(identity < count, identity.astype(np.int64), -1).astype(np.int32)
+        return rows_of_ids(self.definitions.handles.id, identity)
+
+    def _add_metadata(self, events: IoEvents) -> None:
+        metadata = metadata_events(events, self.definitions)
+        named = metadata.handle[self._window.contains(metadata.time) & (metadata.handle >= 0)]
+        self.metadata_counts += np.bincount(named, minlength=len(self.metadata_counts))
+        handle = np.where(metadata.kind == IoRecord.DUPLICATE_HANDLE, metadata.new_handle, metadata.handle)
+        makes = np.isin(metadata.kind, _MAKES) & (handle >= 0)
+        self._note_pairs(handle[makes], metadata.process[makes])
+
+    def _note_pairs(self, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32]) -> None:
+        if not len(handle):
+            return
+        stride = len(self.definitions.groups.id) + 1
+        self._fresh_pairs.append(np.unique(handle.astype(np.int64) * stride + process + 1))
+        if sum(map(len, self._fresh_pairs)) > _PAIRS:
+            self._settle_pairs()
+
+    def _settle_pairs(self) -> None:
+        self._pairs = np.unique(np.concatenate((self._pairs, *self._fresh_pairs)))
+        self._fresh_pairs.clear()
+
+
+def slot_count(order: tuple[str, ...]) -> int:
+    """Return the number of slots: layer, mode, own or inherited."""
+    return len(order) * MODES * 2
+
+
+def slots_of(layer: int, modes: Iterable[int], traffic: str) -> list[int]:
+    """Return the slots of a layer's operations of some modes.
+
+    Parameters
+    ----------
+    layer : int
+    modes : iterable of IoMode
+    traffic : {"all", "own", "inherited"}
+    """
+    inherited = {"all": (0, 1), "own": (0,), "inherited": (1,)}[traffic]
+    return [(layer * MODES + mode) * 2 + part for mode in modes for part in inherited]

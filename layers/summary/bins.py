@@ -1,0 +1,117 @@
+"""Bins of time that signals are summed up in while operations come, as wide as the trace turns out to need."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...signals.step import StepSignal
+from ..selection.window import TickWindow
+
+if TYPE_CHECKING:
+    from .tables import Kept
+
+_SLIVER: Final = 1e-6
+
+
+class BinGrid:
+    """Volumes in bins of equal width, one row a slot.
+
+    Where an operation lies outside, two bins each become one, until all is covered.
+
+    Parameters
+    ----------
+    slots : int
+        Number of signals that may occur; memory is taken for those that do.
+    bins : int
+        An even number.
+    origin : float
+        Tick at which the first bin begins.
+    width : float
+        Of a bin in ticks.
+    """
+
+    def __init__(self, slots: int, bins: int, origin: float, width: float) -> None:
+        self._row_of_slot = np.full(slots, -1, np.int32)
+        self._bins = bins
+        self._origin = origin
+        self._width = width
+        self._volumes = np.zeros((0, bins))
+        self._rates = np.zeros((0, bins + 1))
+
+    @property
+    def width(self) -> float:
+        """Width of a bin in ticks."""
+        return self._width
+
+    def add(self, kept: "Kept", count: int, slots: npt.NDArray[np.integer]) -> None:
+        """Add the first `count` rows of `kept`; those of other slots than `slots` and the known ones are left out."""
+        from .kernels import spread_over_bins
+
+        fresh = slots[self._row_of_slot[slots] < 0]
+        if len(fresh):
+            known = len(self._volumes)
+            self._row_of_slot[fresh] = np.arange(known, known + len(fresh))
+            self._volumes = np.concatenate((self._volumes, np.zeros((len(fresh), self._bins))))
+            self._rates = np.concatenate((self._rates, np.zeros((len(fresh), self._bins + 1))))
+        done = 0
+        while True:
+            done = spread_over_bins(
+                self._row_of_slot, kept, done, count, self._volumes, self._rates, self._origin, self._width
+            )
+            if done == count:
+                return
+            self._widen(int(kept.begin[done]), int(kept.end[done]))
+
+    def _widen(self, low: int, high: int) -> None:
+        """Double the width of the bins until they reach from tick `low` to `high`."""
+        self._settle()
+        half = self._bins // 2
+        while low < self._origin or (high - self._origin) / self._width > self._bins:
+            pairs = self._volumes.reshape(len(self._volumes), half, 2).sum(axis=2)
+            self._volumes[:] = 0
+            if low < self._origin:
+                self._volumes[:, half:] = pairs
+                self._origin -= half * 2 * self._width
+            else:
+                self._volumes[:, :half] = pairs
+            self._width *= 2
+
+    def cover(self, window: TickWindow) -> None:
+        """Make the bins reach over all of `window`, so that `signal` has none that is wider than the others."""
+        self._widen(window.start, window.end)
+
+    def _settle(self) -> None:
+        """Turn changes of the rate into volumes."""
+        for volumes, rates in zip(self._volumes, self._rates, strict=True):
+            volumes += np.cumsum(rates[:-1])
+            rates[:] = 0
+
+    def signal(self, slots: npt.NDArray[np.integer], window: TickWindow, name: str) -> StepSignal:
+        """Return the bandwidth of all of `slots` over `window`, which has all of their volume and is covered.
+
+        It is constant in each bin; bins with the same bandwidth are one step.
+        """
+        self._settle()
+        rows = self._row_of_slot[slots]
+        volumes = np.zeros(self._bins)
+        for row in rows[rows >= 0]:
+            volumes += self._volumes[row]
+        second = window.ticks_per_second
+        low, high = window.seconds
+        edges = (self._origin + np.arange(self._bins + 1) * self._width) / second
+        # An edge that only rounding keeps from the window's own must not make a bin of next to no width.
+        sliver = _SLIVER * self._width / second
+        first = max(0, int(np.searchsorted(edges, low + sliver, side="right")) - 1)
+        last = max(first + 1, int(np.searchsorted(edges[:-1], high - sliver, side="left")))
+        times, inside = edges[first : last + 1], volumes[first:last].copy()
+        inside[0] += volumes[:first].sum()
+        inside[-1] += volumes[last:].sum()
+        times[0], times[-1] = low, high
+        # Beyond 2^37 bytes a bin sums round, and where there is nothing they may end a little below zero.
+        inside = np.maximum(inside, 0.0)
+        values = inside / np.diff(times)
+        changes = np.concatenate(([True], (values[1:] != values[:-1]), [True]))
+        cumulative = np.concatenate(([0.0], np.cumsum(inside)))
+        none = np.empty(0)
+        return StepSignal(times[changes], values[changes[:-1]], none, none, cumulative[changes], "byte s-1", name)

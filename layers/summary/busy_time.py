@@ -1,0 +1,102 @@
+"""Time in which something was under way, summed up while operations come."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..statistics.statistics import total_length
+
+if TYPE_CHECKING:
+    from .busy_points import BusyPoints
+
+Ticks = npt.NDArray[np.int64]
+
+MOST_STRETCHES: Final = 1 << 17
+"""Stretches that are told apart exactly; where there are more, points in time are looked at instead."""
+
+_WAITING: Final = 1 << 16
+
+
+class BusyTime:
+    """The length of the union of intervals, exact up to `MOST_STRETCHES` stretches that do not touch.
+
+    Parameters
+    ----------
+    start, end : int
+        Ticks within which most intervals lie.
+    """
+
+    def __init__(self, start: int, end: int) -> None:
+        self._window = start, end
+        self._begin = np.empty(0, np.int64)
+        self._end = np.empty(0, np.int64)
+        self._waiting: list[tuple[Ticks, Ticks]] = []
+        self._rows_waiting = 0
+        self._points: BusyPoints | None = None
+
+    @property
+    def length(self) -> int:
+        """Ticks in which at least one interval was open."""
+        self._settle()
+        return self._points.length if self._points is not None else total_length(self._end - self._begin)
+
+    @property
+    def step(self) -> int:
+        """Distance in ticks of the points that were looked at; 0 where the length is exact."""
+        self._settle()
+        step = self._points.step if self._points is not None else 0
+        return step if step > 1 else 0
+
+    def add(self, begin: Ticks, end: Ticks) -> None:
+        """Add intervals [begin, end] in any order."""
+        lasting = end > begin
+        if lasting.any():
+            self._waiting.append((begin[lasting], end[lasting]))
+            self._rows_waiting += int(lasting.sum())
+            if self._rows_waiting >= _WAITING:
+                self._settle()
+
+    def joined(self, other: "BusyTime") -> "BusyTime":
+        """Return the union of both."""
+        self._settle()
+        other._settle()
+        union = BusyTime(*self._window)
+        for part in (self, other):
+            if part._points is not None:
+                union._points = part._points if union._points is None else union._points.joined(part._points)
+        if union._points is not None:
+            # What is added to the union must not touch the points of a part.
+            union._points = union._points.joined(union._points)
+        for part in (self, other):
+            union.add(part._begin, part._end)
+        union._settle()
+        return union
+
+    def _settle(self) -> None:
+        """Take in what waits."""
+        if not self._waiting:
+            return
+        begin, end = (np.concatenate(side) for side in zip(*self._waiting, strict=True))
+        self._waiting.clear()
+        self._rows_waiting = 0
+        begin, end = _union(begin, end)
+        if self._points is None:
+            begin, end = _union(np.concatenate((self._begin, begin)), np.concatenate((self._end, end)))
+            if len(begin) <= MOST_STRETCHES:
+                self._begin, self._end = begin, end
+                return
+            from .busy_points import BusyPoints
+
+            self._points = BusyPoints(*self._window)
+            self._begin = self._end = np.empty(0, np.int64)
+        self._points.add(begin, end)
+
+
+def _union(begin: Ticks, end: Ticks) -> tuple[Ticks, Ticks]:
+    """Return the stretches that intervals cover together, in the order of time."""
+    # A stable sort of runs that are each in order is a merge.
+    order = np.argsort(begin, kind="stable")
+    begin, reached = begin[order], np.maximum.accumulate(end[order])
+    apart = begin[1:] > reached[:-1]
+    return begin[np.concatenate(([True], apart))], reached[np.concatenate((apart, [True]))]

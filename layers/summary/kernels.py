@@ -1,0 +1,222 @@
+"""Compiled sums over operations as they come: into bins of time, by layer and direction, by handle.
+
+Amounts in bins are multiples of 2^-16 byte, which float64 adds without error up to 2^37 bytes a bin. So neither the
+order of the operations nor the number of threads matters in a single bit; only where bins have to be widened, an
+operation that was spread before can differ by such a quantum in a bin from one that is spread later.
+
+The module needs numba; import it inside the function that uses it.
+"""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.codes import UNDEFINED_UINT64, IoMode, Status
+from ...model.kernels import compiled
+from ...model.operations import OperationColumns
+from ...signals.sweep import Floats
+from .tables import CANCELLED, CUT, HIGH, LOW, NEVER, OPERATIONS, PART, UNDEFINED, Kept, Sums
+
+_QUANTUM: Final = 2.0**16
+
+_FEW: Final = 16
+
+_NEVER: Final = int(Status.NEVER_COMPLETED)
+
+_CANCELLED: Final = int(Status.CANCELLED)
+
+_COMPLETE: Final = int(Status.COMPLETE)
+
+_FLUSH: Final = int(IoMode.FLUSH)
+
+_UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
+
+_LOW_HALF: Final = np.uint64(0xFFFFFFFF)
+
+_SHIFT: Final = np.uint64(32)
+
+_LARGEST: Final = 2.0**64 - 2.0**11
+
+
+@compiled
+def add_operations(
+    operations: OperationColumns,
+    handle: npt.NDArray[np.int32],
+    process_of_location: npt.NDArray[np.int32],
+    slot_of_handle: npt.NDArray[np.int32],
+    reason_of_handle: npt.NDArray[np.int32],
+    aside_slot: int,
+    start: int,
+    stop: int,
+    closed: bool,
+    sums: Sums,
+    kept: Kept,
+) -> int:
+    """Add operations to `sums`, each within the window from `start` to `stop`.
+
+    Parameters
+    ----------
+    operations : OperationColumns (n,)
+    handle : int32 (n,)
+        Row of each operation's handle, −1 where undefined.
+    process_of_location : int32 (locations,)
+    slot_of_handle : int32 (handles,)
+        Slot of reads on the handle, −1 where it is not selected.
+    reason_of_handle : int32 (handles + 1,)
+        Row in ``FileSelection.reasons``, the last for undefined handles.
+    aside_slot : int
+        Slot for the bytes of operations that are set aside.
+    start, stop, closed
+        As in `TickWindow`.
+    sums : Sums
+    kept : Kept
+        Room for n rows.
+
+    Returns
+    -------
+    int
+        Number of rows in ``kept.handle_seen`` and ``kept.process_seen``: pairs that were not the last ones seen.
+    """
+    seen = 0
+    for row in range(len(handle)):
+        kept.slot[row] = -1
+        at, mode, status = handle[row], operations.mode[row], operations.status[row]
+        begin, end = operations.begin[row], operations.end[row]
+        never = status == _NEVER
+        sums.extent[0] = min(sums.extent[0], begin)
+        sums.extent[1] = max(sums.extent[1], begin if never else max(begin, end))
+        process = process_of_location[operations.location[row]]
+        if at >= 0 and sums.last_process[at] != process + 1:
+            sums.last_process[at] = process + 1
+            kept.handle_seen[seen] = at
+            kept.process_seen[seen] = process
+            seen += 1
+        end = max(begin, stop) if never else max(begin, end)
+        if end > begin:
+            if begin >= stop or end <= start:
+                continue
+        elif begin < start or begin > stop or (begin == stop and not closed):
+            continue
+        first, last = max(begin, start), min(end, stop)
+        known = status == _COMPLETE and operations.moved[row] != _UNKNOWN
+        moved = operations.moved[row] if known else np.uint64(0)
+        cut = moved > 0 and last - first < end - begin
+        volume = float(moved)
+        whole, part = moved, np.uint64(0)
+        if cut:
+            volume *= float(last - first) / float(end - begin)
+            whole = np.uint64(min(volume, _LARGEST))
+            part = np.uint64(max(volume - float(whole), 0.0) * 2.0**32)
+        slot = aside_slot
+        if at >= 0:
+            sums.handle_operations[at] += 1
+            sums.any_cut[0] |= cut
+            if mode < _FLUSH:
+                sums.handle_bytes[at, mode, LOW] += whole & _LOW_HALF
+                sums.handle_bytes[at, mode, HIGH] += whole >> _SHIFT
+                sums.handle_bytes[at, mode, PART] += part
+            if slot_of_handle[at] >= 0:
+                if mode > _FLUSH:
+                    continue
+                slot = slot_of_handle[at] + 2 * np.int64(mode)
+                sums.handle_used[at, mode] = True
+        if slot == aside_slot:
+            sums.aside[reason_of_handle[at]] += 1
+            if at >= 0:
+                sums.aside_used[at] = True
+        sums.counts[slot, OPERATIONS] += 1
+        sums.counts[slot, CUT] += cut
+        sums.bytes[slot, LOW] += whole & _LOW_HALF
+        sums.bytes[slot, HIGH] += whole >> _SHIFT
+        sums.bytes[slot, PART] += part
+        if slot == aside_slot:
+            continue
+        sums.processes[slot, process + 1] = True
+        if operations.moved[row] == _UNKNOWN:
+            sums.counts[slot, UNDEFINED] += 1
+        if status == _CANCELLED:
+            sums.counts[slot, CANCELLED] += 1
+        elif never:
+            sums.counts[slot, NEVER] += 1
+        if not never:
+            length = np.uint64(last - first)
+            sums.ticks[slot, LOW] += length & _LOW_HALF
+            sums.ticks[slot, HIGH] += length >> _SHIFT
+        kept.slot[row] = slot
+        kept.begin[row] = first
+        kept.end[row] = first - 1 if never else last
+        kept.volume[row] = volume
+    return seen
+
+
+@compiled
+def spread_over_bins(
+    row_of_slot: npt.NDArray[np.int32],
+    kept: Kept,
+    first: int,
+    count: int,
+    volumes: Floats,
+    rates: Floats,
+    origin: float,
+    width: float,
+) -> int:
+    """Spread the bytes of operations evenly over the bins from their begin to their end.
+
+    Parameters
+    ----------
+    row_of_slot : int32 (slots,)
+        Row of `volumes` for each slot, −1 for none.
+    kept : Kept
+    first, count : int
+        First row of `kept`, and the one after the last.
+    volumes : float64 (rows, bins)
+        Gets the bytes in each bin.
+    rates : float64 (rows, bins + 1)
+        Gets the changes of bytes per bin, for operations that fill many bins.
+    origin : float
+        Tick at which the first bin begins.
+    width : float
+        Of a bin in ticks.
+
+    Returns
+    -------
+    int
+        The first row that was not added: `count`, or one that does not lie within the bins.
+    """
+    bins = volumes.shape[1]
+    for row in range(first, count):
+        slot = kept.slot[row]
+        if slot < 0 or not kept.volume[row] > 0:
+            continue
+        target = row_of_slot[slot]
+        if target < 0:
+            continue
+        volume = np.rint(kept.volume[row] * _QUANTUM) / _QUANTUM
+        low = (float(kept.begin[row]) - origin) / width
+        high = (float(kept.end[row]) - origin) / width
+        if low < 0 or high > bins:
+            return row
+        here = min(int(low), bins - 1)
+        # An end at an edge belongs to the bin before it.
+        there = min(int(np.ceil(high)) - 1, bins - 1)
+        if there <= here:
+            volumes[target, here] += volume
+            continue
+        rate = volume / (high - low)
+        head = np.floor(rate * (here + 1 - low) * _QUANTUM)
+        # The bins between get the same but for a quantum that the first have more, so that nothing piles up.
+        between = there - here - 1
+        whole = np.floor(rate * between * _QUANTUM)
+        each = np.floor(whole / max(between, 1))
+        more = min(max(int(whole - each * between), 0), between)
+        volumes[target, here] += head / _QUANTUM
+        volumes[target, there] += (volume * _QUANTUM - head - each * between - more) / _QUANTUM
+        if between <= _FEW:
+            for number in range(between):
+                volumes[target, here + 1 + number] += (each + (number < more)) / _QUANTUM
+        else:
+            rates[target, here + 1] += (each + 1) / _QUANTUM
+            rates[target, here + 1 + more] -= 1 / _QUANTUM
+            rates[target, there] -= each / _QUANTUM
+    return count

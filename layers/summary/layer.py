@@ -1,0 +1,182 @@
+"""One layer of a trace of which only bins and statistics were kept."""
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from ...model.codes import IoMode
+from ...model.errors import SelectionError
+from ...signals.step import StepSignal
+from ..selection.directions import DIRECTIONS, QUANTITIES, TRAFFIC
+from ..selection.window import TickWindow
+from ..statistics.statistics import LayerStatistics
+from .accumulator import OperationSums, slots_of
+from .busy_time import BusyTime
+from .tables import CANCELLED, NEVER, OPERATIONS, UNDEFINED
+
+_MODES = {"read": (IoMode.READ,), "write": (IoMode.WRITE,), "total": (IoMode.READ, IoMode.WRITE)}
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedLayer:
+    """Bandwidths in bins and statistics of one layer, on the selected files within the trace's window.
+
+    Attributes
+    ----------
+    name : str
+        Identification of the paradigm: ``MPI-IO``, ``POSIX``.
+    row : int
+        Place among the layers, 0 for the highest.
+    sums : OperationSums
+        Of all layers.
+    tick_window : TickWindow
+    """
+
+    name: str
+    row: int
+    sums: OperationSums
+    tick_window: TickWindow
+
+    def __repr__(self) -> str:
+        moved = [f"{way} {self.sums.bytes(self._slots(way, 'all'))} bytes" for way in self.directions]
+        return f"<BinnedLayer {self.name}: {', '.join(moved) or 'no transfers'}>"
+
+    def _repr_html_(self) -> str:
+        from ..mappings import statistics_table
+
+        return statistics_table([self])
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end of the signals in s from the trace's start."""
+        return self.tick_window.seconds
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """Those of ``read`` and ``write`` that have operations."""
+        return tuple(way for way in ("read", "write") if self._count(self._slots(way, "all"), OPERATIONS))
+
+    @property
+    def flushes(self) -> int:
+        """Number of flushes; they move no bytes and have no direction."""
+        return self._count(slots_of(self.row, [IoMode.FLUSH], "all"), OPERATIONS)
+
+    @property
+    def flush_busy_s(self) -> float:
+        """Time in s in which at least one flush that ended was under way."""
+        busy = self._busy(slots_of(self.row, [IoMode.FLUSH], "all"))
+        return busy.length / self.tick_window.ticks_per_second
+
+    def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
+        """Return the aggregate bandwidth in bytes per second, constant within each bin that was kept.
+
+        Parameters
+        ----------
+        direction : {"read", "write", "total"}
+        traffic : {"all", "own", "inherited"}
+
+        Raises
+        ------
+        SelectionError
+            If there is no such direction or traffic.
+        """
+        slots = np.array(self._slots(direction, traffic))
+        name = f"{self.name} {direction}" if traffic == "all" else f"{self.name} {direction} ({traffic})"
+        return self.sums.grid.signal(slots, self.tick_window, name)
+
+    def signal(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> StepSignal:
+        """Return `bandwidth`, the only quantity that bins were kept of.
+
+        Raises
+        ------
+        SelectionError
+            If another quantity is asked for.
+        """
+        if quantity not in QUANTITIES:
+            raise SelectionError(f"no signal {quantity!r}; there are {', '.join(QUANTITIES)}")
+        if quantity != "bandwidth":
+            self._refuse(f"the signal {quantity!r}")
+        return self.bandwidth(direction, traffic)
+
+    def by(self, key: str) -> NoReturn:
+        """Refuse: bins are of whole layers.
+
+        Raises
+        ------
+        SelectionError
+        """
+        self._refuse(f"parts by {key}")
+
+    def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
+        """Return the statistics of one direction, the numbers of `Layer.statistics`.
+
+        Two of them can be inexact where there is very much to tell apart: ``busy_s`` where there were more than 2^17
+        busy stretches (then ``busy_step_s`` is above 0), and p50 and p90 of ``request_bytes``, which are less than
+        0.2 % too large where there were more than 49,000 sizes.
+
+        Parameters
+        ----------
+        direction : {"read", "write", "total"}
+        traffic : {"all", "own", "inherited"}
+
+        Raises
+        ------
+        SelectionError
+            If there is no such direction or traffic.
+        """
+        from .request_sizes import RequestCounts
+
+        slots = self._slots(direction, traffic)
+        own = [slot for slot in slots if slot % 2 == 0]
+        sums, second = self.sums.sums, self.tick_window.ticks_per_second
+        moved, own_moved = self.sums.bytes(slots), self.sums.bytes(own)
+        modes = [int(mode) for mode in _MODES[direction]]
+        here = sums.handle_used[:, modes].any(axis=1) & self._handles(slots)
+        files = np.unique(self.sums.definitions.handles.file[here])
+        busy = self._busy(slots)
+        requests = RequestCounts()
+        for slot in slots:
+            if slot in self.sums.requests:
+                requests = requests.joined(self.sums.requests[slot])
+        return LayerStatistics(
+            layer=self.name,
+            direction=direction,
+            operations=self._count(slots, OPERATIONS),
+            bytes=moved,
+            busy_s=busy.length / second,
+            summed_s=self.sums.summed_ticks(slots) / second,
+            files=int((files >= 0).sum()),
+            handles=int(here.sum()),
+            ranks=int(sums.processes[slots].any(axis=0).sum()),
+            own_operations=self._count(own, OPERATIONS),
+            own_bytes=float(own_moved) if isinstance(moved, float) else own_moved,
+            undefined_bytes_operations=self._count(slots, UNDEFINED),
+            cancelled_operations=self._count(slots, CANCELLED),
+            never_completed_operations=self._count(slots, NEVER),
+            request_bytes=requests.quantiles(),
+            busy_step_s=busy.step / second,
+        )
+
+    def _slots(self, direction: str, traffic: str) -> list[int]:
+        if direction not in DIRECTIONS:
+            raise SelectionError(f"no direction {direction!r}; there are {', '.join(DIRECTIONS)}")
+        if traffic not in TRAFFIC:
+            raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
+        return slots_of(self.row, _MODES[direction], traffic)
+
+    def _count(self, slots: list[int], column: int) -> int:
+        return int(self.sums.sums.counts[slots, column].sum())
+
+    def _busy(self, slots: list[int]) -> BusyTime:
+        union = self.sums.busy[slots[0]]
+        for slot in slots[1:]:
+            union = union.joined(self.sums.busy[slot])
+        return union
+
+    def _handles(self, slots: list[int]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+        """Return whether each handle is of one of the slots, whatever its mode."""
+        return np.isin(self.sums.slot_of_handle, [slot - slot // 2 % 3 * 2 for slot in slots])
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise SelectionError(f"{what}: the trace was read in bounded memory, which keeps only bandwidths of layers")

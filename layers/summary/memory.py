@@ -1,0 +1,124 @@
+"""How a bound of memory is shared out between the program, threads, bins and what is counted."""
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from ...model.definitions import Definitions
+from ...model.errors import SelectionError
+from ...otf2io.anchor import Anchor
+
+PROGRAM: Final = 200 << 20
+"""Bytes of the program itself with compiled kernels and what analyses and HDF5 need, as measured."""
+
+MOST_BINS: Final = 1 << 20
+
+FEWEST_BINS: Final = 1 << 10
+
+_BYTES_PER_BIN: Final = 16
+
+_ANALYSED: Final = 12
+"""Signals' worth of memory for the one that is analysed."""
+
+BYTES_PER_HANDLE: Final = 2000
+"""What the forest of handles and writing it to HDF5 take for each, as measured."""
+
+_BYTES_PER_SIGNAL: Final = 8 << 20
+"""Stretches and sizes that are counted, at most, and the memory to join them."""
+
+_SHORTEST_ROW: Final = 8
+
+_ROW: Final = 46
+
+_BYTES_PER_THREAD: Final = 12 << 20
+
+_EVENTS_APART: Final = range(1 << 16, 1 << 20)
+"""How many events may wait for other threads of their process, at least and at most."""
+
+_BYTES_PER_EVENT_APART: Final = 400
+"""While they are matched, as measured."""
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """What a bound of memory allows.
+
+    Attributes
+    ----------
+    memory : int
+        The bound in bytes.
+    workers : int
+        Threads that read.
+    bins : int
+        Bins of each signal, a power of two.
+    events_apart : int
+        Events that may wait for other threads of their process; they are matched while no signal is analysed yet.
+    base : int
+        Bytes that depend on neither threads nor bins.
+    thread : int
+        Bytes for each thread.
+    wanted : int
+        Bytes that all threads would have if there were memory for them.
+    signals : int
+        Number of signals that there can be.
+    """
+
+    memory: int
+    workers: int
+    bins: int
+    events_apart: int
+    base: int
+    thread: int
+    wanted: int
+    signals: int
+
+    def memory_for(self, bins: int) -> int:
+        """Return the bytes with which there are at least `bins` bins of each signal; `MOST_BINS` is the most."""
+        most = max(FEWEST_BINS, 1 << (bins - 1).bit_length())
+        fewest, needed = (count * _bytes_per_bin(self.signals) for count in (FEWEST_BINS, most))
+        # Half of what is left beyond the fewest bins goes to threads, as far as they want it; see `plan_memory`.
+        return self.base + needed + min(self.wanted, max(self.thread, needed - fewest))
+
+
+def plan_memory(
+    memory: int,
+    anchor: Anchor,
+    definitions: Definitions,
+    signals: int,
+    workers: int | None = None,
+    handle_bytes: int = BYTES_PER_HANDLE,
+) -> MemoryPlan:
+    """Share out `memory` bytes.
+
+    `handle_bytes` are set aside for what is done with each handle. One thread and the fewest bins come first. Of the
+    rest threads get up to half, bins what is left; so with more memory there are never fewer of either.
+
+    Raises
+    ------
+    SelectionError
+        If it is not a whole number of bytes, or is not enough for one thread and 1024 bins, or `workers` is below one.
+    """
+    if isinstance(memory, bool) or not isinstance(memory, int) or memory <= 0:
+        raise SelectionError(f"memory {memory!r}: give a whole number of bytes above 0")
+    if workers is not None and workers < 1:
+        raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
+    thread = _BYTES_PER_THREAD + anchor.event_chunk + anchor.event_chunk // _SHORTEST_ROW * _ROW
+    base = PROGRAM + handle_bytes * len(definitions.handles.id) + _BYTES_PER_SIGNAL * signals
+    fewest = FEWEST_BINS * _bytes_per_bin(signals)
+    if base + thread + fewest > memory:
+        raise SelectionError(
+            f"{anchor.path}: {memory >> 20} MiB of memory are not enough; give at least "
+            f"{-(-(base + thread + fewest) >> 20)} MiB"
+        )
+    wanted = (workers or len(os.sched_getaffinity(0))) * thread
+    for_threads = min(wanted, max(thread, (memory - base - fewest) // 2))
+    bins = 1 << (((memory - base - for_threads) // _bytes_per_bin(signals)).bit_length() - 1)
+    bins = min(bins, MOST_BINS)
+    waiting = max(
+        _EVENTS_APART.start, min(_ANALYSED * _BYTES_PER_BIN * bins // _BYTES_PER_EVENT_APART, _EVENTS_APART.stop)
+    )
+    return MemoryPlan(memory, for_threads // thread, bins, waiting, base, thread, wanted, signals)
+
+
+def _bytes_per_bin(signals: int) -> int:
+    return _BYTES_PER_BIN * (max(signals, 1) + _ANALYSED)

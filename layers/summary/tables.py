@@ -1,0 +1,86 @@
+"""Tables that compiled sums over operations are kept in."""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+OPERATIONS, UNDEFINED, CANCELLED, NEVER, CUT = range(5)
+"""Columns of `Sums.counts`; `CUT` counts operations of which the window holds a part of the bytes only."""
+
+LOW, HIGH, PART = range(3)
+"""Sums of the halves of 64-bit numbers, and of fractions in units of 2^-32; they cannot wrap round, and the order of
+what is added does not matter."""
+
+MODES: Final = 3
+
+
+class Sums(NamedTuple):
+    """Tables that operations are added to. A slot is a layer, a mode and whether a higher layer caused the operation.
+
+    The number of a slot is ``(layer * MODES + mode) * 2 + inherited``.
+    """
+
+    counts: npt.NDArray[np.int64]
+    """(slots, 5)"""
+    bytes: npt.NDArray[np.uint64]
+    """(slots, 3)"""
+    ticks: npt.NDArray[np.uint64]
+    """(slots, 2), durations of operations that ended"""
+    processes: npt.NDArray[np.bool_]
+    """(slots, processes + 1), whether a process had such operations; the first column: no process"""
+    handle_used: npt.NDArray[np.bool_]
+    """(handles, MODES), whether operations on it are in a slot"""
+    handle_operations: npt.NDArray[np.int64]
+    """(handles,)"""
+    handle_bytes: npt.NDArray[np.uint64]
+    """(handles, 2, 3), read and written"""
+    any_cut: npt.NDArray[np.bool_]
+    """(1,), whether the window cuts an operation on any handle that moved bytes"""
+    aside: npt.NDArray[np.int64]
+    """(reasons,), operations set aside"""
+    aside_used: npt.NDArray[np.bool_]
+    """(handles,)"""
+    extent: npt.NDArray[np.int64]
+    """(2,), first begin and last begin or end of all operations"""
+    last_process: npt.NDArray[np.int32]
+    """(handles,), the last process that was seen on it, plus one"""
+
+
+class Kept(NamedTuple):
+    """What is further done with each operation of a batch; slot −1 where it does not count."""
+
+    slot: npt.NDArray[np.int32]
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    volume: Floats
+    handle_seen: npt.NDArray[np.int32]
+    process_seen: npt.NDArray[np.int32]
+
+
+def kept_columns(rows: int) -> Kept:
+    """Return columns for `rows` operations, their content arbitrary."""
+    types = (np.int32, np.int64, np.int64, np.float64, np.int32, np.int32)
+    columns: Any = (np.empty(rows, dtype) for dtype in types)
+    return Kept(*columns)
+
+
+def new_sums(slots: int, processes: int, handles: int, reasons: int) -> Sums:
+    """Return empty tables."""
+    edges = np.iinfo(np.int64)
+    return Sums(
+        counts=np.zeros((slots, 5), np.int64),
+        bytes=np.zeros((slots, 3), np.uint64),
+        ticks=np.zeros((slots, 2), np.uint64),
+        processes=np.zeros((slots, processes + 1), np.bool_),
+        handle_used=np.zeros((handles, MODES), np.bool_),
+        handle_operations=np.zeros(handles, np.int64),
+        handle_bytes=np.zeros((handles, 2, 3), np.uint64),
+        any_cut=np.zeros(1, np.bool_),
+        aside=np.zeros(reasons, np.int64),
+        aside_used=np.zeros(handles, np.bool_),
+        extent=np.array([edges.max, edges.min]),
+        last_process=np.full(handles, -1, np.int32),
+    )

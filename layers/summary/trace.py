@@ -1,0 +1,239 @@
+"""A trace read in bounded memory: bandwidths of its layers in bins, and statistics, but no operations."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from ...model.codes import IoMode
+from ...model.damage import DamageReport
+from ...model.definitions import Definitions
+from ...model.errors import SelectionError
+from ...model.rows import sound_parents
+from ...otf2io.archive import Archive, open_archive, pick_engine
+from ...signals.samples import bin_count
+from ..handles.forest import HandleForest, assembled_forest, higher_ancestors
+from ..handles.order import layer_order, layer_rows
+from ..mappings import LayerMapping
+from ..protocols import TraceFacts
+from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
+from ..selection.window import NO_LENGTH, TickWindow, bounded_windows, select_window, whole_window
+from ..statistics.statistics import SetAside
+from .accumulator import OperationSums, slot_count
+from .layer import BinnedLayer
+from .memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
+
+Window = tuple[float | None, float | None]
+"""As in `iostrata.layers.trace`."""
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedTrace(TraceFacts):
+    """What `open_trace` returns with a bound of memory: layers as bins and statistics.
+
+    Attributes
+    ----------
+    path : Path
+        The archive's anchor.
+    definitions : Definitions
+    sums : OperationSums
+    damage : DamageReport
+    engine : str
+    events_total, io_events : int
+        Events read, of any kind and of I/O.
+    tick_window : TickWindow
+    selection : FileSelection
+    unmatched_events : int
+        As in `Trace`.
+    """
+
+    path: Path
+    definitions: Definitions
+    sums: OperationSums
+    damage: DamageReport
+    engine: str
+    events_total: int
+    io_events: int
+    tick_window: TickWindow
+    selection: FileSelection
+    unmatched_events: int
+
+    def __repr__(self) -> str:
+        start, end = self.window
+        return (
+            f"<BinnedTrace {str(self.path)!r}: {self.duration:.6g} s, {self.ranks} ranks on {self.nodes} nodes, "
+            f"layers {', '.join(self.sums.order) or 'none'} in bins of {self.resolution:.6g} s, "
+            f"files {self.files}, window {start:.6g}:{end:.6g} s{', damaged' if self.damage.damaged else ''}>"
+        )
+
+    @property
+    def resolution(self) -> float:
+        """Width in s of the bins that were kept; signals are constant within each."""
+        return self.sums.grid.width / self.definitions.clock.ticks_per_second
+
+    def check_frequency(self, fs: float) -> None:
+        """Do nothing unless bins of 1/`fs` seconds are finer than those that were kept.
+
+        Raises
+        ------
+        SelectionError
+            If they are.
+        """
+        if fs * self.resolution > 1 + 1e-6:
+            raise SelectionError(
+                f"bins of {1 / fs:.6g} s are finer than those that were kept, of {self.resolution:.6g} s: read the "
+                "trace with this frequency or with more memory"
+            )
+
+    @property
+    def duration(self) -> float:
+        """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
+        clock = self.definitions.clock
+        return (
+            clock.duration if clock.length < NO_LENGTH else whole_window(self.definitions, self.sums.extent).seconds[1]
+        )
+
+    @cached_property
+    def layers(self) -> LayerMapping[BinnedLayer]:
+        """The layers by name, highest first."""
+        return LayerMapping(
+            {name: BinnedLayer(name, row, self.sums, self.tick_window) for row, name in enumerate(self.sums.order)}
+        )
+
+    @cached_property
+    def handles(self) -> HandleForest:
+        """The forest of all I/O handles, of all files, without their lifetimes.
+
+        At an edge that the window leaves open, metadata events outside of the time of all operations count too.
+        """
+        sums = self.sums.sums
+        return assembled_forest(
+            self.definitions,
+            self.sums.order,
+            self.selection,
+            operations=sums.handle_operations,
+            bytes_read=self.sums.handle_bytes(IoMode.READ),
+            bytes_written=self.sums.handle_bytes(IoMode.WRITE),
+            metadata_events=self.sums.metadata_counts,
+            ranks=self.sums.processes_by_handle,
+            lifetimes=None,
+        )
+
+    @cached_property
+    def set_aside(self) -> SetAside:
+        """What is not selected of the operations within the window, summed over the layers."""
+        sums = self.sums.sums
+        files = np.unique(self.definitions.handles.file[sums.aside_used])
+        return SetAside(
+            int(sums.aside.sum()),
+            self.sums.bytes([self.sums.slots]),
+            int((files >= 0).sum()),
+            self.selection.named(sums.aside),
+        )
+
+
+def read_binned_trace(
+    path: str | Path,
+    memory: int,
+    fs: float | Literal["auto"] = "auto",
+    engine: str = "auto",
+    workers: int | None = None,
+    files: str = "application",
+    window: Window | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+    handle_bytes: int = BYTES_PER_HANDLE,
+) -> BinnedTrace:
+    """Read an OTF2 archive into bins and statistics, in memory that does not follow the number of events.
+
+    Parameters
+    ----------
+    path : str or Path
+        The anchor (``*.otf2``), or a folder that holds exactly one.
+    memory : int
+        Bytes that the process may take in all; see `iostrata.layers.summary.memory`.
+    fs : float or "auto"
+        Bins per second (Hz) of which those that are kept are whole parts. "auto": as many bins as the memory allows, up
+        to 2^20.
+    handle_bytes : int
+        What to set aside of the memory for each handle of the trace.
+    engine, workers, files, window, progress, rules
+        As in `open_trace`; the engine must be able to read directly.
+
+    Raises
+    ------
+    TraceError
+        If the archive cannot be read, or nothing of its events.
+    SelectionError
+        If files, window or `fs` make no sense, the memory is not enough, or the archive is one that the engine
+        ``direct`` cannot read.
+    """
+    from ...otf2io.matching.stream import stream_operations
+    from .bins import BinGrid
+
+    archive = open_archive(path)
+    definitions = archive.definitions
+    _check_engine(engine, archive)
+    selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
+    counted, covered = bounded_windows(definitions, window)
+    order = layer_order(definitions)
+    plan = plan_memory(memory, archive.anchor, definitions, signal_count(definitions, order), workers, handle_bytes)
+    width, bins = _bins(covered, plan, fs)
+    grid = BinGrid(slot_count(order), bins, float(covered.start), width)
+    sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
+    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_apart)
+    damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
+    damage.check_something_read(archive.anchor.path)
+    final = select_window(whole_window(definitions, sums.extent), window)
+    grid.cover(final)
+    return BinnedTrace(
+        path=archive.anchor.path,
+        definitions=definitions,
+        sums=sums,
+        damage=damage,
+        engine="direct",
+        events_total=int(read.counts.sum()),
+        io_events=read.io_events,
+        tick_window=final,
+        selection=selection,
+        unmatched_events=read.unmatched_events,
+    )
+
+
+def signal_count(definitions: Definitions, order: tuple[str, ...]) -> int:
+    """Return how many signals there can be: layer, own or inherited, read or write."""
+    layer = layer_rows(definitions, order, definitions.handles.paradigm)
+    inherited = higher_ancestors(sound_parents(definitions.handles.parent)[0], layer) >= 0
+    return 2 * len(np.unique(np.stack((layer, inherited))[:, layer >= 0], axis=1).T)
+
+
+def _check_engine(engine: str, archive: Archive) -> None:
+    if pick_engine(engine, archive.anchor) != "direct":
+        from ...otf2io.archive import direct_obstacle
+
+        reason = direct_obstacle(archive.anchor) or "the engine 'library' was asked for"
+        raise SelectionError(f"{archive.anchor.path}: only the engine 'direct' reads in bounded memory, but {reason}")
+
+
+def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[float, int]:
+    """Return width in ticks and number of the bins that are kept."""
+    length = window.end - window.start
+    if fs == "auto":
+        # Nothing is known of what lies between two ticks.
+        return max(length / plan.bins, 1.0), plan.bins
+    low, high = window.seconds
+    needed = bin_count(high - low, fs)
+    if needed > MOST_BINS:
+        raise SelectionError(
+            f"{needed} bins of {1 / fs:.6g} s are more than the {MOST_BINS} that can be kept: take a lower frequency"
+        )
+    if needed > plan.bins:
+        raise SelectionError(
+            f"{needed} bins of {1 / fs:.6g} s do not fit into the memory: give it "
+            f"{-(-plan.memory_for(needed) >> 20)} MiB, or take a lower frequency"
+        )
+    parts = max(1, min(plan.bins // needed, int(window.ticks_per_second / fs)))
+    return window.ticks_per_second / (fs * parts), plan.bins

@@ -1,0 +1,1 @@
+"""What every recorder gives, whatever its file format: definitions, operations, metadata events, damage."""

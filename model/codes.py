@@ -1,0 +1,62 @@
+"""Numbers of the OTF2 format that the rest of the package speaks of by name.
+
+Source: the OTF2 documentation (records ``IoCreateHandle`` to ``IoTryLock``, types ``OTF2_IoOperationMode``,
+``OTF2_IoOperationFlag``) and ``AttributeList`` (event attribute *Offset*).
+"""
+
+from enum import IntEnum, IntFlag
+from typing import Final
+
+UNDEFINED_UINT64: Final = 2**64 - 1
+
+UNDEFINED_UINT32: Final = 2**32 - 1
+
+UNDEFINED_UINT8: Final = 2**8 - 1
+
+UNDEFINED_TIME: Final = -(2**63)
+"""Marks a time stamp (int64 ticks) that the trace does not have: the end of an operation never completed."""
+
+PROCESS: Final = 1
+"""``OTF2_LocationGroupType`` of a process."""
+
+
+class IoRecord(IntEnum):
+    """Record types of the 14 I/O events, as they stand in an ``.evt`` file."""
+
+    CREATE_HANDLE = 69
+    DESTROY_HANDLE = 70
+    DUPLICATE_HANDLE = 71
+    SEEK = 72
+    CHANGE_STATUS_FLAGS = 73
+    DELETE_FILE = 74
+    OPERATION_BEGIN = 75
+    OPERATION_TEST = 76
+    OPERATION_ISSUED = 77
+    OPERATION_COMPLETE = 78
+    OPERATION_CANCELLED = 79
+    ACQUIRE_LOCK = 80
+    RELEASE_LOCK = 81
+    TRY_LOCK = 82
+
+
+class IoMode(IntEnum):
+    """What an operation does (``OTF2_IoOperationMode``)."""
+
+    READ = 0
+    WRITE = 1
+    FLUSH = 2
+
+
+class IoFlag(IntFlag):
+    """How an operation is done (``OTF2_IoOperationFlag``)."""
+
+    NON_BLOCKING = 1
+    COLLECTIVE = 2
+
+
+class Status(IntEnum):
+    """How an operation ended."""
+
+    COMPLETE = 0
+    CANCELLED = 1
+    NEVER_COMPLETED = 2

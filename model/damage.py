@@ -1,0 +1,69 @@
+"""What an archive has lost: a report of it, per location."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .document import Document
+from .errors import TraceError
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class LocationDamage:
+    """Loss at one location: `location` is its OTF2 id, `row` its row in the definitions, counts are of all events."""
+
+    location: int
+    row: int
+    events_expected: int
+    events_read: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class DamageReport:
+    """Events that the definitions promise and events that were read, over all locations and where they differ."""
+
+    events_expected: int
+    events_read: int
+    locations: tuple[LocationDamage, ...]
+
+    @property
+    def damaged(self) -> bool:
+        """Whether anything was lost or is doubtful."""
+        return bool(self.locations)
+
+    def check_something_read(self, path: Path) -> None:
+        """Do nothing unless all of the events of the archive at `path` are lost.
+
+        Raises
+        ------
+        TraceError
+            If they are.
+        """
+        if self.damaged and not self.events_read:
+            first = self.locations[0]
+            raise TraceError(
+                f"{path}: none of the {self.events_expected} events can be read "
+                f"(location {first.location}: {first.reason}); copy the archive again"
+            )
+
+
+def damage_entry(report: DamageReport) -> Document:
+    """Return the object ``damage``."""
+    return {
+        "damaged": report.damaged,
+        "events_expected": report.events_expected,
+        "events_read": report.events_read,
+        "locations": [
+            {
+                "location": damage.location,
+                "events_expected": damage.events_expected,
+                "events_read": damage.events_read,
+                "reason": damage.reason,
+            }
+            for damage in report.locations
+        ],
+    }

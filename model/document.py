@@ -1,0 +1,46 @@
+"""The documents of ``--json``, one function a command: plain dicts, ``schema_version`` first.
+
+Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    pass
+
+SCHEMA_VERSION: Final = 1
+
+Document = dict[str, Any]
+
+Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
+
+
+def plain(value: object) -> Plain:
+    """Turn a value into what JSON can hold: no NumPy types, and None where a number is not finite.
+
+    Parameters
+    ----------
+    value : object
+        None, a string, a number or array of NumPy or Python, or sequences and mappings of these.
+
+    Returns
+    -------
+    None, bool, int, float, str, list or dict
+        The same value in Python's own types.
+    """
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    listed = getattr(value, "tolist", None)
+    if listed is not None:
+        return plain(listed())
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value]
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    raise TypeError(f"{type(value).__name__} has no plain form; give numbers, strings, sequences or mappings")

@@ -1,0 +1,107 @@
+"""I/O events as columns: one row per I/O record of an archive, whatever its type."""
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class EventColumns(NamedTuple):
+    """Columns that rows are written to, as in `iostrata.model.events.IoEvents` and in its order."""
+
+    location: npt.NDArray[np.int32]
+    kind: npt.NDArray[np.uint8]
+    time: npt.NDArray[np.int64]
+    handle: npt.NDArray[np.uint32]
+    mode: npt.NDArray[np.uint8]
+    flags: npt.NDArray[np.uint32]
+    matching: npt.NDArray[np.uint64]
+    value: npt.NDArray[np.uint64]
+    offset: npt.NDArray[np.uint64]
+
+
+def empty_columns(rows: int) -> EventColumns:
+    """Return columns for `rows` rows, their content arbitrary."""
+    columns: Any = (np.empty(rows, dtype) for dtype in EVENT_DTYPES)
+    return EventColumns(*columns)
+
+
+@dataclass(frozen=True, eq=False)
+class IoEvents:
+    """I/O events, struct of arrays; all arrays have shape (n,).
+
+    Rows of one location stand together in the order of its file; locations in the order of the definitions.
+    What a column holds depends on `kind` (an `IoRecord`):
+
+    ==================  ==================  =========  ================  ========  ==============  ===============
+    kind                handle              mode       flags             matching  value           offset
+    ==================  ==================  =========  ================  ========  ==============  ===============
+    CREATE_HANDLE       handle              access     status flags      –         creation flags  –
+    DESTROY_HANDLE      handle              –          –                 –         –               –
+    DUPLICATE_HANDLE    old handle          –          status flags      –         new handle      –
+    SEEK                handle              whence     –                 –         request (i64)   result
+    CHANGE_STATUS_...   handle              –          status flags      –         –               –
+    DELETE_FILE         –                   paradigm   –                 –         file            –
+    OPERATION_BEGIN     handle              IoMode     IoFlag            id        bytes request   file offset
+    TEST, ISSUED,       handle              –          –                 id        –               –
+    CANCELLED
+    OPERATION_COMPLETE  handle              –          –                 id        bytes result    –
+    ..._LOCK            handle              lock type  –                 –         –               –
+    ==================  ==================  =========  ================  ========  ==============  ===============
+
+    A column without meaning for a kind holds 0 in `mode`, `flags`, `matching` and `value`, ``UNDEFINED_UINT32`` in
+    `handle` and ``UNDEFINED_UINT64`` in `offset`.
+
+    Attributes
+    ----------
+    location : int32
+        Row in ``Definitions.locations``.
+    kind : uint8
+        Record type, `IoRecord`.
+    time : int64
+        Ticks since the trace's start (``Clock.start``), clock-corrected.
+    handle : uint32
+        Global id of the I/O handle (mapped from the local id).
+    mode : uint8
+    flags : uint32
+    matching : uint64
+        Matching id, unique among the operations in flight on one handle of one process.
+    value : uint64
+        Bytes and offsets as in the table; ``UNDEFINED_UINT64`` where the trace says *undefined*.
+    offset : uint64
+    """
+
+    location: npt.NDArray[np.int32]
+    kind: npt.NDArray[np.uint8]
+    time: npt.NDArray[np.int64]
+    handle: npt.NDArray[np.uint32]
+    mode: npt.NDArray[np.uint8]
+    flags: npt.NDArray[np.uint32]
+    matching: npt.NDArray[np.uint64]
+    value: npt.NDArray[np.uint64]
+    offset: npt.NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def take(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "IoEvents":
+        """Return the events at `rows` (a mask or indices)."""
+        return IoEvents(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    @classmethod
+    def concatenate(cls, parts: "list[IoEvents]") -> "IoEvents":
+        """Join `parts` in their order."""
+        if not parts:
+            return cls.empty()
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+    @classmethod
+    def empty(cls) -> "IoEvents":
+        """Return no events."""
+        columns: list[npt.NDArray[Any]] = [np.empty(0, dtype) for dtype in EVENT_DTYPES]
+        return cls(*columns)
+
+
+EVENT_DTYPES = (np.int32, np.uint8, np.int64, np.uint32, np.uint8, np.uint32, np.uint64, np.uint64, np.uint64)
+"""Column types of `IoEvents`, in the order of its fields."""

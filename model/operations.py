@@ -1,0 +1,170 @@
+"""Operations as columns: whole, some rows of them without a copy, and batches that compiled matching writes to."""
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .codes import UNDEFINED_UINT64
+from .events import IoEvents
+
+
+@dataclass(frozen=True, eq=False)
+class Operations:
+    """I/O operations, struct of arrays; all arrays have shape (n,), ordered by begin time.
+
+    Attributes
+    ----------
+    location : int32
+        Row in ``Definitions.locations`` of the thread that began the operation.
+    end_location : int32
+        The same of the thread that completed or cancelled it; −1 where it never ended.
+    process : int32
+        Row in ``Definitions.groups`` of the process (an MPI rank).
+    handle : int32
+        Row in ``Definitions.handles``; −1 where the trace does not define the handle.
+    mode : uint8
+        `IoMode`: read, write or flush.
+    flags : uint32
+        `IoFlag`: non-blocking, collective.
+    begin, issued, end : int64
+        Ticks since the trace's start; ``UNDEFINED_TIME`` where there is no such event.
+    requested, moved : uint64
+        Bytes asked for and bytes transferred; ``UNDEFINED_UINT64`` where the trace does not know. `moved` is undefined
+        unless the operation completed.
+    offset : uint64
+        Position in the file; ``UNDEFINED_UINT64`` where unknown.
+    matching : uint64
+        Matching id of the operation's events.
+    tests : uint32
+        How often its completion was tested for in vain.
+    status : uint8
+        `Status`: complete, cancelled, never completed.
+    """
+
+    location: npt.NDArray[np.int32]
+    end_location: npt.NDArray[np.int32]
+    process: npt.NDArray[np.int32]
+    handle: npt.NDArray[np.int32]
+    mode: npt.NDArray[np.uint8]
+    flags: npt.NDArray[np.uint32]
+    begin: npt.NDArray[np.int64]
+    issued: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    requested: npt.NDArray[np.uint64]
+    moved: npt.NDArray[np.uint64]
+    offset: npt.NDArray[np.uint64]
+    matching: npt.NDArray[np.uint64]
+    tests: npt.NDArray[np.uint32]
+    status: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def take(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Operations":
+        """Return the operations at `rows` (a mask or indices)."""
+        return Operations(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    @property
+    def bytes_moved(self) -> npt.NDArray[np.uint64]:
+        """Bytes transferred, uint64 (n,), with 0 where the trace does not know."""
+        return np.where(self.moved == UNDEFINED_UINT64, np.uint64(0), self.moved)
+
+
+Rows = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
+
+
+class OperationsView(Operations):
+    """Rows of operations, which keep their source in memory; most uses need two or three of the columns.
+
+    Parameters
+    ----------
+    source : Operations
+    rows : intp (n,)
+        Places in `source`.
+    """
+
+    def __init__(self, source: Operations, rows: npt.NDArray[np.intp]) -> None:
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "rows", rows)
+
+    source: Operations
+    rows: npt.NDArray[np.intp]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Operations.__dataclass_fields__:
+            raise AttributeError(f"operations have no column {name!r}")
+        column = getattr(self.source, name)[self.rows]
+        object.__setattr__(self, name, column)
+        return column
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OperationsView, (self.source, self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, rows: Rows) -> Operations:
+        """Return the operations at `rows` (a mask or indices)."""
+        return self.source.take(self.rows[rows])
+
+
+def view(operations: Operations, rows: Rows) -> Operations:
+    """Return some rows of operations; the operations themselves where a mask leaves out none.
+
+    Parameters
+    ----------
+    operations : Operations (n,)
+    rows : bool (n,) or intp (m,)
+        A mask or indices.
+    """
+    chosen: npt.NDArray[np.intp]
+    if rows.dtype == np.bool_:
+        chosen = np.flatnonzero(rows)
+        if len(chosen) == len(operations):
+            return operations
+    else:
+        chosen = rows.astype(np.intp, copy=False)
+    if isinstance(operations, OperationsView):
+        return OperationsView(operations.source, operations.rows[chosen])
+    return OperationsView(operations, chosen)
+
+
+class OperationColumns(NamedTuple):
+    """Columns of operations that ended or never will, in the order in which that was found out.
+
+    They mean what those of `iostrata.model.operations.Operations` mean, but `handle` is a global id.
+    """
+
+    location: npt.NDArray[np.int32]
+    handle: npt.NDArray[np.uint32]
+    mode: npt.NDArray[np.uint8]
+    status: npt.NDArray[np.uint8]
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    requested: npt.NDArray[np.uint64]
+    moved: npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class OperationBatch:
+    """What a piece of the archive gave; its columns hold only until the function that gets it returns.
+
+    Attributes
+    ----------
+    operations : OperationColumns
+        Operations that ended, or of which it became clear that they never do.
+    metadata : IoEvents
+        Events that move no data.
+    """
+
+    operations: OperationColumns
+    metadata: IoEvents
+
+
+def operation_columns(rows: int) -> OperationColumns:
+    """Return columns for `rows` operations, their content arbitrary."""
+    types = (np.int32, np.uint32, np.uint8, np.uint8, np.int64, np.int64, np.uint64, np.uint64)
+    columns: Any = (np.empty(rows, dtype) for dtype in types)
+    return OperationColumns(*columns)

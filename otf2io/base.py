@@ -1,0 +1,49 @@
+"""The engine ``direct``: I/O events by a compiled walk over the bytes of the event files.
+
+Threads take runs of neighbouring locations from a queue, many small files or one large one, and walk them without
+Python's lock. Each has a buffer of one chunk; so memory follows the rows that are kept, not the size of the trace.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+
+Progress = Callable[[int, int], None]
+"""Called now and then with the number of events done and of all events."""
+
+
+class ProgressReport:
+    """Sums up what the threads have done."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._total = total
+        self._progress = progress
+        self._done = 0
+        self._cancelled = False
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def cancelling(self) -> Iterator[None]:
+        """Make all threads stop at their next report if what runs inside fails or is interrupted."""
+        try:
+            yield
+        except BaseException:
+            self._cancelled = True
+            raise
+
+    def add(self, events: int) -> None:
+        """Report `events` more events.
+
+        Raises
+        ------
+        CancelledError
+            If another thread failed or the user interrupted: it makes no sense to go on.
+        """
+        if self._cancelled:
+            raise CancelledError
+        if self._progress is None or not events:
+            return
+        with self._lock:
+            self._done += events
+            self._progress(self._done, self._total)

@@ -1,0 +1,1 @@
+"""What an archive defines: records, tables, regions of I/O functions."""

@@ -1,0 +1,1 @@
+"""The engine that decodes the bytes of event files by compiled loops."""

@@ -1,0 +1,94 @@
+"""Numbers as they stand in the bytes of OTF2 files, read inside compiled loops.
+
+A compressed integer is a size byte, then that many little-endian bytes; size 0 is zero, size 255 *undefined*
+(all ones). The readers here load eight bytes at once, whatever the size, so a buffer must hold `PADDING` bytes of any
+content behind the last byte that is looked at; whether a number lies within its record is for the caller to check.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from ...model.kernels import inlined
+
+PADDING: Final = 4096
+"""Bytes that must follow the last looked-at byte of a buffer: more than all fields of one I/O record together."""
+
+
+def _load(bits: int) -> Any:
+    """Build the code that loads `bits` bits from any byte position of an array, unchecked."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        buffer = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.gep(buffer.data, [arguments[1]])
+        word = ir.IntType(bits)
+        loaded = builder.load(builder.bitcast(address, word.as_pointer()), align=1)
+        target = signature.return_type.bitwidth
+        return loaded if target == bits else builder.zext(loaded, ir.IntType(target))
+
+    return generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load_byte(_context: Any, buffer: Any, _at: Any) -> Any:
+    """Return the byte at a position as int64."""
+    return types.int64(buffer, types.int64), _load(8)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load_word(_context: Any, buffer: Any, _at: Any) -> Any:
+    """Return the eight bytes from a position on as uint64, little-endian."""
+    return types.uint64(buffer, types.int64), _load(64)
+
+
+_MASKS: Final = np.array([(1 << (8 * size)) - 1 for size in range(9)], np.uint64)
+
+_UNDEFINED: Final = np.uint64(2**64 - 1)
+
+_NOTHING: Final = np.uint64(0)
+
+_LONGEST_RECORD: Final = 2**40
+
+_INVALID_STEP: Final = 512
+"""How far a number of impossible size moves on: beyond the end of any record short enough for a length byte."""
+
+
+@inlined
+def read_integer(data: npt.NDArray[np.uint8], at: int) -> tuple[np.uint64, int]:
+    """Return the compressed integer of up to 64 bits at `at` and the position behind it.
+
+    A size that no integer has puts that position behind the end of the record, where the caller notices it.
+    """
+    size = load_byte(data, at)
+    if size <= 8:
+        return load_word(data, at + 1) & _MASKS[np.uint64(size)], at + 1 + size
+    if size == 255:
+        return _UNDEFINED, at + 1
+    return _NOTHING, at + _INVALID_STEP
+
+
+@inlined
+def read_short_integer(data: npt.NDArray[np.uint8], at: int) -> tuple[np.uint64, int]:
+    """Return the compressed integer of up to 32 bits at `at`, *undefined* as 2**32 − 1, and the position behind it."""
+    size = load_byte(data, at)
+    if size <= 4:
+        return load_word(data, at + 1) & _MASKS[np.uint64(size)], at + 1 + size
+    if size == 255:
+        return _MASKS[4], at + 1
+    return _NOTHING, at + _INVALID_STEP
+
+
+@inlined
+def record_extent(data: npt.NDArray[np.uint8], at: int) -> tuple[int, int]:
+    """Return where the fields of the record at `at` begin and end; the end is negative where it is absurd."""
+    size = load_byte(data, at + 1)
+    if size != 255:
+        return at + 2, at + 2 + size
+    length = int(np.int64(load_word(data, at + 2)))
+    if length < 0 or length > _LONGEST_RECORD:
+        return at + 10, -1
+    return at + 10, at + 10 + length

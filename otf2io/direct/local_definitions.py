@@ -1,0 +1,281 @@
+"""What a location's own definitions say, in the form that compiled loops use: id maps and clock offsets.
+
+Between two offsets the correction of time stamps is linear, beyond the last it goes on with the last slope, before the
+first with the first; with one offset or none the time stamps stay as they are. This is what the OTF2 library does, to
+the tick.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.kernels import inlined, inner
+from ..anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
+from .integers import load_byte, load_word, read_integer, record_extent
+
+ATTRIBUTE, REGION, IO_FILE, IO_HANDLE = range(4)
+"""Rows of the tables in `LocalIds`."""
+
+MAPPED: Final = 4
+
+_SHORT: Final = np.uint64(2**32 - 1)
+
+
+class LocalIds(NamedTuple):
+    """Id maps of one location and its clock offsets, in arrays that are used again for the next location.
+
+    Attributes
+    ----------
+    start, size : int64 (4,)
+        Where the map of each kind of id (`ATTRIBUTE`, `REGION`, `IO_FILE`, `IO_HANDLE`) stands in `values`.
+    sparse : bool (4,)
+        Whether the map has `keys`; without them the local id is the position.
+    keys : uint64 (n,)
+        Local ids in ascending order.
+    values : uint32 (n,)
+        Global ids.
+    clock_size : int64 (1,)
+        Number of clock offsets.
+    clock_times : uint64 (m,)
+    clock_offsets : int64 (m,)
+    clock_slopes : float64 (m,)
+        Change of the offset per tick between each offset and the next.
+    """
+
+    start: npt.NDArray[np.int64]
+    size: npt.NDArray[np.int64]
+    sparse: npt.NDArray[np.bool_]
+    keys: npt.NDArray[np.uint64]
+    values: npt.NDArray[np.uint32]
+    clock_size: npt.NDArray[np.int64]
+    clock_times: npt.NDArray[np.uint64]
+    clock_offsets: npt.NDArray[np.int64]
+    clock_slopes: npt.NDArray[np.float64]
+
+
+def empty_local_ids(entries: int) -> LocalIds:
+    """Return maps that change nothing, with room for `entries` ids and as many clock offsets."""
+    return LocalIds(
+        start=np.zeros(MAPPED, np.int64),
+        size=np.zeros(MAPPED, np.int64),
+        sparse=np.zeros(MAPPED, np.bool_),
+        keys=np.zeros(entries, np.uint64),
+        values=np.zeros(entries, np.uint32),
+        clock_size=np.zeros(1, np.int64),
+        clock_times=np.zeros(entries, np.uint64),
+        clock_offsets=np.zeros(entries, np.int64),
+        clock_slopes=np.zeros(entries, np.float64),
+    )
+
+
+@inlined
+def global_id(ids: LocalIds, kind: int, local: np.uint64) -> np.uint64:
+    """Return the global id of a local one; an id that its map does not hold stays as it is."""
+    start = ids.start[kind]
+    size = ids.size[kind]
+    if not ids.sparse[kind]:
+        if local < np.uint64(size):
+            return np.uint64(ids.values[np.uint64(start) + local])
+        return local
+    low = start
+    high = start + size
+    while low < high:
+        middle = (low + high) >> 1
+        if ids.keys[middle] < local:
+            low = middle + 1
+        else:
+            high = middle
+    if low < start + size and ids.keys[low] == local:
+        return np.uint64(ids.values[low])
+    return local
+
+
+_BEYOND: Final = 2.0**63
+
+_INDEFINITE: Final = np.int64(-(2**63))
+
+
+@inlined
+def prepare_clock(ids: LocalIds) -> None:
+    """Compute the slopes between the clock offsets of `ids`."""
+    for row in range(ids.clock_size[0] - 1):
+        ticks = np.float64(np.int64(ids.clock_times[row + 1] - ids.clock_times[row]))
+        change = np.float64(ids.clock_offsets[row + 1] - ids.clock_offsets[row])
+        ids.clock_slopes[row] = change / ticks if ticks != 0.0 else 0.0
+
+
+@inlined
+def interval_at(ids: LocalIds, time: np.uint64, interval: int) -> int:
+    """Return the first interval that ends at or after `time`, else the last; `interval` is where to begin looking."""
+    last = ids.clock_size[0] - 2
+    # Most time stamps lie in the interval of the one before, or in the next; those of a damaged file lie anywhere.
+    for near in range(interval, min(interval + 2, last + 1)):
+        after_start = near == 0 or time > ids.clock_times[near]
+        if after_start and (near == last or time <= ids.clock_times[near + 1]):
+            return near
+    low, high = 0, last
+    while low < high:
+        middle = (low + high) >> 1
+        if time <= ids.clock_times[middle + 1]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@inlined
+def corrected_time(ids: LocalIds, time: np.uint64, interval: int) -> np.uint64:
+    """Return the global time of a local time stamp that lies in `interval`."""
+    distance = np.float64(np.int64(time - ids.clock_times[interval]))
+    drift = np.rint(ids.clock_slopes[interval] * distance)
+    # Offsets that a damaged file invents can lead beyond 64 bits; then the library's processor gives this number too.
+    whole = np.int64(drift) if abs(drift) < _BEYOND else _INDEFINITE
+    return time + np.uint64(ids.clock_offsets[interval] + whole)
+
+
+READ, BROKEN, NO_ROOM = range(3)
+"""Outcomes: all read; the file is damaged; `LocalIds` is too small."""
+
+_MAPPING: Final = 5
+
+_CLOCK_OFFSET: Final = 6
+
+_KINDS: Final = np.full(256, -1, np.int64)
+
+_KINDS[[1, 3, 12, 13]] = range(MAPPED)
+"""Row in `LocalIds` of each kind of id (``OTF2_MappingType``), −1 for kinds that I/O records do not use."""
+
+_MOST_KINDS: Final = 64
+
+_LAST_MARK: Final = 2
+
+_SPARSE: Final = 1
+
+
+@inlined
+def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free: int, most: int) -> int:
+    """Read the fields of an id map; give the next free entry, −1 where it is damaged, −2 where there is no room."""
+    kind = _KINDS[load_byte(data, at)]
+    count, at = read_integer(data, at + 1)
+    mode = load_byte(data, at)
+    sparse = mode == _SPARSE
+    at += 1
+    # Each number takes a byte or more, so a wrong count shows before it costs anything. Nobody writes an empty map; the
+    # library takes it for damage as well.
+    if at > end or mode > _SPARSE or count > np.uint64(min(end - at, most)) or count == np.uint64(0):
+        return -1
+    entries = np.int64(count)
+    if free + entries > len(ids.values):
+        return -2
+    first = free
+    local = np.uint64(0)
+    for _ in range(entries):
+        if sparse:
+            local, at = read_integer(data, at)
+            # The library writes pairs by ascending local id.
+            if free > first and local <= ids.keys[free - 1]:
+                return -1
+            ids.keys[free] = local
+        value, at = read_integer(data, at)
+        if at > end:
+            return -1
+        ids.values[free] = np.uint32(value)
+        free += 1
+    if at != end:
+        return -1
+    if kind < 0:
+        return first
+    ids.start[kind] = first
+    ids.size[kind] = entries
+    ids.sparse[kind] = sparse
+    return free
+
+
+@inlined
+def _put_clock_offset(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds) -> int:
+    """Read the fields of a clock offset; give 0, −1 where it is damaged, −2 where there is no room."""
+    row = ids.clock_size[0]
+    if row >= len(ids.clock_times):
+        return -2
+    offset, behind = read_integer(data, at + 8)
+    if behind + 8 > end:
+        return -1
+    time = load_word(data, at)
+    # Tracers measure offsets one after the other; the search for an interval relies on it.
+    if row > 0 and time < ids.clock_times[row - 1]:
+        return -1
+    ids.clock_times[row] = time
+    ids.clock_offsets[row] = np.int64(offset)
+    ids.clock_size[0] = row + 1
+    return 0
+
+
+@inner
+def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: LocalIds, most: int) -> int:
+    """Read the id maps and clock offsets of a local definition file.
+
+    Parameters
+    ----------
+    data : uint8 (n,)
+        The file and `PADDING` bytes more.
+    size : int
+        Bytes of the file.
+    chunk : int
+        Size of its chunks.
+    ids : LocalIds
+        Receives the result; what it held before is forgotten.
+    most : int
+        Entries of an id map beyond which it is damaged.
+
+    Returns
+    -------
+    int
+        `READ`, `BROKEN` (ids and times of the location cannot be known) or `NO_ROOM`; one id or clock offset takes a
+        byte of the file or more, so room for `size` of each is always enough.
+    """
+    ids.start[:] = 0
+    ids.size[:] = 0
+    ids.sparse[:] = False
+    ids.clock_size[0] = 0
+    if size < CHUNK_HEADER + 2 or load_byte(data, size - 2) != 2 or load_byte(data, size - 1) != 1:
+        return BROKEN
+    if load_byte(data, 0) != MAGIC_BYTE or load_byte(data, 1) != LITTLE_ENDIAN:
+        return BROKEN
+    seen = np.uint64(0)
+    free = 0
+    at = CHUNK_HEADER
+    while at < size:
+        kind = load_byte(data, at)
+        if kind == 0:
+            at = (at // chunk + 1) * chunk
+            if at + CHUNK_HEADER > size or load_byte(data, at) != MAGIC_BYTE:
+                return BROKEN
+            at += CHUNK_HEADER
+            continue
+        if kind <= _LAST_MARK:
+            if at != size - 2:
+                return BROKEN
+            prepare_clock(ids)
+            return READ
+        fields, behind = record_extent(data, at)
+        if behind < 0 or behind > size:
+            return BROKEN
+        outcome = 0
+        if kind == _MAPPING:
+            mapped = load_byte(data, fields)
+            bit = np.uint64(1) << np.uint64(mapped % _MOST_KINDS)
+            # A second map for the same kind of id is an error for the library as well.
+            if seen & bit:
+                return BROKEN
+            seen |= bit
+            outcome = _put_map(data, fields, behind, ids, free, most)
+            free = outcome
+        elif kind == _CLOCK_OFFSET:
+            outcome = _put_clock_offset(data, fields, behind, ids)
+        if outcome == -2:
+            return NO_ROOM
+        if outcome < 0:
+            return BROKEN
+        at = behind
+    return BROKEN

@@ -1,0 +1,184 @@
+"""Compiled decoding of the 14 I/O records and of the attribute *Offset* before them, one row of columns each.
+
+Layouts (c a compressed integer, b a byte), checked against records that libotf2 3.x writes:
+69 create handle c b c c (handle, access, creation flags, status flags); 70 destroy c; 71 duplicate c c c (old, new,
+status flags); 72 seek c c b c (handle, request, whence, result); 73 change status c c; 74 delete file b c (paradigm,
+file); 75 begin c b c c c (handle, mode, flags, bytes, matching id); 76 test, 77 issued, 79 cancelled c c (handle,
+matching id); 78 complete c c c (handle, bytes, matching id); 80 acquire, 81 release, 82 try lock c b.
+"""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.events import EventColumns
+from ...model.kernels import inlined
+from .integers import load_byte, read_integer, read_short_integer
+from .local_definitions import ATTRIBUTE, IO_FILE, IO_HANDLE, LocalIds, corrected_time, global_id, interval_at
+
+_NONE: Final = np.uint64(2**64 - 1)
+
+_NO_HANDLE: Final = np.uint64(2**32 - 1)
+
+_ZERO: Final = np.uint64(0)
+
+_ONE_BYTE_TYPES: Final = (1, 5)
+
+_TWO_BYTE_TYPES: Final = (2, 6)
+
+_FLOAT: Final = 9
+
+_DOUBLE: Final = 10
+
+_UINT64: Final = 4
+
+
+@inlined
+def trace_time(ids: LocalIds, stamp: np.uint64, interval: int, start: np.uint64) -> tuple[np.int64, int]:
+    """Return ticks since the trace's start for a local time stamp, and the clock interval it lies in."""
+    if ids.clock_size[0] > 1:
+        interval = interval_at(ids, stamp, interval)
+        stamp = corrected_time(ids, stamp, interval)
+    return np.int64(stamp - start), interval
+
+
+@inlined
+def put_io_record(
+    data: npt.NDArray[np.uint8],
+    at: int,
+    kind: int,
+    columns: EventColumns,
+    row: int,
+    ids: LocalIds,
+    time: np.int64,
+    offset: np.uint64,
+) -> int:
+    """Decode the fields of an I/O record into a row.
+
+    Parameters
+    ----------
+    data : uint8 (n,)
+    at : int
+        Where the fields begin.
+    kind : int
+        Record type, 69 to 82.
+    columns : EventColumns
+    row : int
+        Row of `columns` to write.
+    ids : LocalIds
+    time : int64
+        Ticks since the trace's start.
+    offset : uint64
+        The attribute *Offset* before the record, ``2**64 − 1`` where there is none.
+
+    Returns
+    -------
+    int
+        Position behind the last field; the fields are whole only if it lies within the record.
+    """
+    handle = _NO_HANDLE
+    mode = 0
+    flags = _ZERO
+    matching = _ZERO
+    value = _ZERO
+    position = _NONE
+    if kind != 74:
+        local, at = read_short_integer(data, at)
+        handle = global_id(ids, IO_HANDLE, local)
+    if kind == 75:
+        mode = load_byte(data, at)
+        flags, at = read_short_integer(data, at + 1)
+        value, at = read_integer(data, at)
+        matching, at = read_integer(data, at)
+        position = offset
+    elif kind == 78:
+        value, at = read_integer(data, at)
+        matching, at = read_integer(data, at)
+    elif kind in (76, 77, 79):
+        matching, at = read_integer(data, at)
+    elif kind == 72:
+        value, at = read_integer(data, at)
+        mode = load_byte(data, at)
+        position, at = read_integer(data, at + 1)
+    elif kind == 69:
+        mode = load_byte(data, at)
+        value, at = read_short_integer(data, at + 1)
+        flags, at = read_short_integer(data, at)
+    elif kind == 71:
+        local, at = read_short_integer(data, at)
+        value = global_id(ids, IO_HANDLE, local)
+        flags, at = read_short_integer(data, at)
+    elif kind == 73:
+        flags, at = read_short_integer(data, at)
+    elif kind == 74:
+        mode = load_byte(data, at)
+        local, at = read_short_integer(data, at + 1)
+        value = global_id(ids, IO_FILE, local)
+    elif kind >= 80:
+        mode = load_byte(data, at)
+        at += 1
+    place = np.uint64(row)
+    columns.kind[place] = np.uint8(kind)
+    columns.time[place] = time
+    columns.handle[place] = np.uint32(handle)
+    columns.mode[place] = np.uint8(mode)
+    columns.flags[place] = np.uint32(flags)
+    columns.matching[place] = matching
+    columns.value[place] = value
+    columns.offset[place] = position
+    return at
+
+
+@inlined
+def read_offset(
+    data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, wanted: npt.NDArray[np.uint64]
+) -> tuple[np.uint64, bool]:
+    """Find an attribute of type UINT64 in an attribute list.
+
+    Parameters
+    ----------
+    data : uint8 (n,)
+    at, end : int
+        Where the list begins and ends.
+    ids : LocalIds
+    wanted : uint64 (m,)
+        Global ids of the attributes that serve, the preferred one first.
+
+    Returns
+    -------
+    value : uint64
+        ``2**64 − 1`` where the list has none.
+    sound : bool
+        Whether the list fills its record exactly.
+    """
+    found = _NONE
+    rank = len(wanted)
+    count, at = read_short_integer(data, at)
+    # Each attribute takes three bytes or more, so a wrong count ends with the record.
+    while count > _ZERO and at < end:
+        count -= np.uint64(1)
+        local, at = read_short_integer(data, at)
+        if at >= end:
+            return found, False
+        kind = load_byte(data, at)
+        at += 1
+        value = _NONE
+        if kind in _ONE_BYTE_TYPES:
+            at += 1
+        elif kind in _TWO_BYTE_TYPES:
+            at += 2
+        elif kind == _FLOAT:
+            at += 4
+        elif kind == _DOUBLE:
+            at += 8
+        else:
+            value, at = read_integer(data, at)
+        if kind == _UINT64 and at <= end:
+            attribute = global_id(ids, ATTRIBUTE, local)
+            for place in range(rank):
+                if wanted[place] == attribute:
+                    found = value
+                    rank = place
+                    break
+    return found, count == _ZERO and at == end

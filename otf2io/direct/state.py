@@ -1,0 +1,133 @@
+"""What the walk keeps of a location, and what the flags that it leaves there mean, in words."""
+
+import os
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.damage import LocationDamage
+from ...model.definitions import Definitions
+from ...model.kernels import inlined
+from ..anchor import Anchor
+from ..direct import state as walk
+
+
+def location_damage(
+    anchor: Anchor, definitions: Definitions, states: npt.NDArray[np.int64]
+) -> tuple[LocationDamage, ...]:
+    """Describe the locations where something was lost or is doubtful.
+
+    Parameters
+    ----------
+    anchor : Anchor
+    definitions : Definitions
+    states : int64 (locations, STATE_SIZE)
+        As the walk left them.
+
+    Returns
+    -------
+    tuple of LocationDamage
+        In the order of the definitions.
+    """
+    locations = definitions.locations
+    short = states[:, walk.EVENTS].astype(np.uint64) != locations.events
+    found = []
+    for row in np.flatnonzero((states[:, walk.DAMAGE] != 0) | short).tolist():
+        identity = int(locations.id[row])
+        promised = int(locations.events[row])
+        read = int(states[row, walk.EVENTS])
+        flags = int(states[row, walk.DAMAGE])
+        reason = _reason(anchor, identity, flags, int(states[row, walk.PLACE]), read, promised)
+        found.append(LocationDamage(identity, row, promised, read, reason))
+    return tuple(found)
+
+
+def _reason(anchor: Anchor, location: int, flags: int, place: int, read: int, promised: int) -> str:
+    if flags & walk.NO_FILE:
+        return _file_reason(anchor, location, "evt", "event file", "")
+    if flags & walk.EMPTY:
+        return "its event file is empty"
+    meaning = ", so its ids and times mean nothing"
+    if flags & walk.NO_DEFINITIONS:
+        return _file_reason(anchor, location, "def", "definition file", meaning)
+    if flags & walk.BAD_DEFINITIONS:
+        return "its definition file is damaged" + meaning
+    if flags & walk.NO_HEADER:
+        reason = "its event file has no OTF2 header"
+    elif flags & walk.UNREADABLE:
+        reason = f"its event file cannot be read behind event {place}"
+    elif flags & walk.GARBAGE:
+        reason = f"its event file holds garbage after event {place}"
+    elif flags & walk.BAD_CHUNK:
+        reason = f"chunk {place} of its event file has no valid header"
+    elif flags & walk.CUT:
+        reason = "its event file is cut short"
+    elif flags & walk.MORE:
+        return f"its event file holds more events than the {promised} that the definitions promise"
+    elif flags & walk.NO_END:
+        reason = "its event file lacks its end"
+    elif read != promised:
+        return f"its event file holds {read} events, the definitions promise {promised}"
+    else:
+        return "its time stamps run backwards"
+    return reason
+
+
+def _file_reason(anchor: Anchor, location: int, suffix: str, what: str, meaning: str) -> str:
+    path = anchor.base / f"{location}.{suffix}"
+    try:
+        os.close(os.open(path, os.O_RDONLY))
+    except FileNotFoundError:
+        return f"its {what} is missing{meaning}"
+    except OSError as error:
+        return f"its {what} cannot be read ({error.strerror}){meaning}"
+    return f"its {what} could not be opened{meaning}"
+
+
+CHUNK, POSITION, EVENTS, STAMP, FIRST_STAMP, LATEST, DAMAGE, PLACE = range(8)
+"""Columns: next chunk, number of the last event passed, events read, last and first time stamp (their bits), time of
+the last I/O event, flags of damage, and where the first of them struck (events read before it, or a chunk)."""
+
+STATE_SIZE: Final = 8
+
+NO_FILE: Final = 1
+
+EMPTY: Final = 2
+
+NO_HEADER: Final = 4
+
+BAD_CHUNK: Final = 8
+
+GARBAGE: Final = 16
+
+CUT: Final = 32
+
+NO_END: Final = 64
+
+MORE: Final = 128
+
+UNREADABLE: Final = 256
+
+NO_DEFINITIONS: Final = 512
+
+BAD_DEFINITIONS: Final = 1024
+
+BACKWARDS: Final = 2048
+
+_LOSSES: Final = NO_HEADER | BAD_CHUNK | GARBAGE | CUT | UNREADABLE
+
+
+def new_states(locations: int) -> npt.NDArray[np.int64]:
+    """Return the states of locations that have not been walked yet, int64 (locations, STATE_SIZE)."""
+    states = np.zeros((locations, STATE_SIZE), np.int64)
+    states[:, LATEST] = np.iinfo(np.int64).min
+    return states
+
+
+@inlined
+def note(state: npt.NDArray[np.int64], flag: int, place: int | np.int64) -> None:
+    """Add a flag of damage; `place` counts where it is the first loss."""
+    if state[DAMAGE] & _LOSSES == 0:
+        state[PLACE] = place
+    state[DAMAGE] |= flag

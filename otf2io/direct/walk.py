@@ -1,0 +1,276 @@
+"""The walk over an archive's event files as batches of rows, for one thread or several."""
+
+import copy
+import itertools
+import os
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.damage import LocationDamage
+from ...model.definitions import Definitions
+from ...model.events import EventColumns, IoEvents, empty_columns
+from ..anchor import Anchor
+from ..direct import location as walk
+from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, RegionColumns, Rules
+from .integers import PADDING
+from .local_definitions import empty_local_ids
+from .location import SHORTEST_IO
+from .state import EVENTS, location_damage, new_states
+
+ROWS: Final = 1 << 16
+"""Rows that are collected before they are handed on; more where one chunk needs more."""
+
+_OFFSET_ATTRIBUTE: Final = "Offset"
+
+_SLACK_SECONDS: Final = 3600
+
+_BYTES_PER_CALL: Final = 1 << 26
+
+_LARGEST_BATCH: Final = 1 << 20
+
+_IDS: Final = 1 << 14
+
+_MOST: Final = 2**61
+
+_IDS_PER_DEFINITION: Final = 4
+"""Local ids that may stand for one global definition; a file with more is damaged."""
+
+
+@dataclass(frozen=True, eq=False)
+class RegionEvents:
+    """Enter and Leave of selected regions, columns of shape (n,), in the order of `IoEvents`.
+
+    Attributes
+    ----------
+    location : int32
+        Row in ``Definitions.locations``.
+    time : int64
+        Ticks since the trace's start, clock-corrected.
+    region : uint32
+        Global id.
+    enter : bool
+        False for Leave.
+    position : int64
+        Row of the I/O event that follows, of its own batch or read; the number of rows where none does. It tells the
+        order of events of one time stamp.
+    """
+
+    location: npt.NDArray[np.int32]
+    time: npt.NDArray[np.int64]
+    region: npt.NDArray[np.uint32]
+    enter: npt.NDArray[np.bool_]
+    position: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True, eq=False)
+class EventBatch:
+    """Rows of neighbouring locations; those of the last one may go on in the next batch."""
+
+    events: IoEvents
+    regions: RegionEvents
+
+
+def join_regions(batches: Sequence[EventBatch]) -> RegionEvents:
+    """Return the Enter and Leave of `batches` in their order, positions counted over the I/O events of all of them."""
+    starts = itertools.accumulate((len(batch.events) for batch in batches), initial=0)
+    parts = [
+        replace(batch.regions, position=batch.regions.position + start)
+        for batch, start in zip(batches, starts, strict=False)
+        if len(batch.regions)
+    ] or [_region_events(_region_columns((), 0), 0)]
+    joined: Any = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(RegionEvents))
+    return RegionEvents(*joined)
+
+
+class DirectWalk:
+    """An archive's event files, walked at most once.
+
+    Parameters
+    ----------
+    anchor : Anchor
+        Of an archive that `iostrata.otf2io.archive.direct_obstacle` has nothing against.
+    definitions : Definitions
+    regions : sequence of int
+        Global ids of the regions whose Enter and Leave are wanted.
+    """
+
+    def __init__(self, anchor: Anchor, definitions: Definitions, regions: Sequence[int] = ()) -> None:
+        self._anchor = anchor
+        self._definitions = definitions
+        self._regions = tuple(sorted(set(regions)))
+        self._source = _source(anchor, definitions)
+        self._rules = _rules(definitions, bool(self._regions))
+        self._states = new_states(len(definitions.locations.id))
+        # Threads take memory from here and put it back; new memory for each call would cost more than a small file.
+        self._memory: list[tuple[walk.Scratch, EventColumns]] = []
+
+    def batches(
+        self,
+        first: int,
+        last: int,
+        rows: int = ROWS,
+        keep: bool = False,
+        columns: EventColumns | None = None,
+        done: Callable[[int], None] | None = None,
+        budget: int = _BYTES_PER_CALL,
+    ) -> Generator[EventBatch, None, None]:
+        """Walk the locations in rows `first` to `last`, not included; several threads can walk different ones at once.
+
+        Parameters
+        ----------
+        first, last : int
+            Rows in ``Definitions.locations``.
+        rows : int
+            About how many rows a batch has, never fewer than the largest chunk needs room for.
+        keep : bool
+            Whether each batch has memory of its own; the batches then become larger, for fewer pieces. Otherwise the
+            columns of a batch hold only until the next one is asked for, or the end is reached.
+        columns : EventColumns, optional
+            Memory for the first batch, in place of `rows`.
+        done : callable, optional
+            Called with the number of promised events passed since its last call.
+        budget : int
+            Bytes of event files after which the compiled walk comes back to report what it has done.
+
+        Yields
+        ------
+        EventBatch
+        """
+        try:
+            scratch, spare = self._memory.pop()
+        except IndexError:
+            scratch, spare = _new_scratch(self._anchor), empty_columns(0)
+        if columns is None:
+            columns = spare if len(spare.time) >= rows and not keep else empty_columns(rows)
+        regions = _region_columns(self._regions, rows if self._regions else 0)
+        row = region_row = 0
+        location = first
+        before = 0
+        reason = walk.PAUSED
+        while reason != walk.DONE:
+            stop = walk.walk_locations(
+                self._source, location, last, self._states, scratch, columns, regions, self._rules, row, region_row,
+                budget,
+            )  # fmt: skip
+            reason, location, row, region_row, need = stop
+            if done is not None:
+                passed = self._passed(first, location, last)
+                done(passed - before)
+                before = passed
+            if reason == walk.NEEDS_BYTES:
+                scratch = scratch._replace(definitions=np.zeros(need + PADDING, np.uint8))
+            elif reason == walk.NEEDS_IDS:
+                scratch = scratch._replace(ids=empty_local_ids(need))
+            elif (row or region_row) and (reason != walk.PAUSED or not keep):
+                found: Any = (column[:row] for column in columns)
+                yield EventBatch(IoEvents(*found), _region_events(regions, region_row))
+                row = region_row = 0
+                if keep and reason != walk.DONE:
+                    rows = min(2 * rows, _LARGEST_BATCH)
+                    columns = empty_columns(rows)
+                    regions = _region_columns(self._regions, rows if self._regions else 0)
+            elif reason == walk.NEEDS_ROWS:
+                rows = need
+                columns = empty_columns(rows)
+                regions = _region_columns(self._regions, rows if self._regions else 0)
+        self._memory.append((scratch, empty_columns(0) if keep else columns))
+
+    def io_share(self) -> float:
+        """Return the share of I/O events in the first chunk of the location with most events, about what is to come."""
+        if not len(self._source.promised):
+            return 0.0
+        probe = copy.copy(self)
+        probe._states = self._states.copy()
+        location = int(np.argmax(self._source.promised))
+        with closing(probe.batches(location, location + 1, budget=1)) as batches:
+            rows = sum(len(batch.events) for batch in itertools.islice(batches, 1))
+        return rows / max(int(probe.counts[location]), 1)
+
+    def room(self, first: int, last: int) -> int:
+        """Return how many rows the locations in rows `first` to `last`, not included, can have at most."""
+        room = 0
+        for location, promised in enumerate(self._source.promised[first:last].tolist(), first):
+            path = self._anchor.base / f"{self._definitions.locations.id[location]}.evt"
+            try:
+                room += min(promised, os.stat(path).st_size // SHORTEST_IO)
+            except OSError:
+                continue
+        return room
+
+    def _passed(self, first: int, location: int, last: int) -> int:
+        passed = int(self._source.promised[first:location].sum())
+        return passed + int(self._states[location, EVENTS]) if location < last else passed
+
+    @property
+    def counts(self) -> npt.NDArray[np.uint64]:
+        """Number of all events read at each location so far, uint64 (locations,)."""
+        return self._states[:, EVENTS].astype(np.uint64)
+
+    @property
+    def damage(self) -> tuple[LocationDamage, ...]:
+        """Locations where something was lost or is doubtful; meaningful when all have been walked."""
+        return location_damage(self._anchor, self._definitions, self._states)
+
+
+def _new_scratch(anchor: Anchor) -> walk.Scratch:
+    return walk.Scratch(
+        events=np.zeros(anchor.event_chunk + PADDING, np.uint8),
+        definitions=np.zeros(_IDS, np.uint8),
+        ids=empty_local_ids(_IDS),
+    )
+
+
+def _source(anchor: Anchor, definitions: Definitions) -> walk.Source:
+    base = os.fsencode(anchor.base)
+    names = [b"%s/%d.%s\0" % (base, location, suffix) for suffix in (b"evt", b"def")
+             for location in definitions.locations.id.tolist()]  # fmt: skip
+    starts = np.fromiter(itertools.accumulate((len(name) for name in names), initial=0), np.int64, len(names) + 1)
+    count = len(names) // 2
+    return walk.Source(
+        paths=np.frombuffer(b"".join(names) or b"\0", np.uint8),
+        event_paths=starts[:count],
+        definition_paths=starts[count:-1],
+        promised=np.minimum(definitions.locations.events, np.uint64(_MOST)).astype(np.int64),
+        event_chunk=anchor.event_chunk,
+        definition_chunk=anchor.definition_chunk,
+        most_ids=_IDS_PER_DEFINITION * anchor.global_definitions + _IDS,
+    )
+
+
+def _rules(definitions: Definitions, with_regions: bool) -> Rules:
+    clock = definitions.clock
+    slack = min(clock.length + _SLACK_SECONDS * clock.ticks_per_second, _MOST)
+    offsets = sorted(identity for identity, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
+    return Rules(
+        offsets=np.array(offsets, np.uint64),
+        start=np.uint64(clock.start % 2**64),
+        earliest=np.int64(-slack),
+        span=np.uint64(2 * slack + min(clock.length, _MOST)),
+        longest=np.uint64(min(2 * clock.length + _SLACK_SECONDS * clock.ticks_per_second, _MOST)),
+        handles=np.sort(definitions.handles.id),
+        skip_limit=SKIP_LIMIT_REGIONS if with_regions else SKIP_LIMIT,
+    )
+
+
+def _region_columns(selected: Sequence[int], rows: int) -> RegionColumns:
+    return RegionColumns(
+        selected=np.array(selected, np.uint32),
+        location=np.empty(rows, np.int32),
+        time=np.empty(rows, np.int64),
+        region=np.empty(rows, np.uint32),
+        enter=np.empty(rows, np.bool_),
+        position=np.empty(rows, np.int64),
+    )
+
+
+def _region_events(columns: RegionColumns, rows: int) -> RegionEvents:
+    found: Any = (column[:rows] for column in columns[1:])
+    return RegionEvents(*found)

@@ -1,0 +1,46 @@
+"""Regular files of an archive, and the end that every complete one has."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+END: Final = b"\x02\x01"
+"""Markers: end of the file, end of its buffer."""
+
+
+def is_complete(path: Path) -> bool:
+    """Whether the uncompressed file at `path` ends as it should.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file. One that cannot be read counts as incomplete.
+    """
+    try:
+        with open_regular(path) as file:
+            file.seek(-len(END), os.SEEK_END)
+            return file.read() == END
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return False
+
+
+class NotRegularError(OSError):
+    """Raised for a folder, a named pipe, a socket or a device in the place of a file."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open the regular file at `path` for reading.
+
+    Raises
+    ------
+    OSError
+        It cannot be opened, or it is not a regular file.
+    """
+    # Looked at before it is opened: opening a pipe waits for a writer, and opening a device can have effects.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise NotRegularError(errno.EINVAL, "not a regular file", str(path))
+    return path.open("rb")

@@ -1,0 +1,1 @@
+"""The engine that reads event files through the official library."""

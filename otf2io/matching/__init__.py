@@ -1,0 +1,1 @@
+"""From events to operations: each begin with its end."""

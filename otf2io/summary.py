@@ -1,0 +1,129 @@
+"""What the definitions of an archive say, counted: the content of ``iostrata info``."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from ..model.definitions import Clock, Definitions, Paradigm
+from .archive import Archive
+
+
+@dataclass(frozen=True)
+class ParadigmCounts:
+    """An I/O paradigm with the number of its handles, of those without a parent, and of the files behind them."""
+
+    paradigm: Paradigm
+    handles: int
+    roots: int
+    files: int
+
+
+@dataclass(frozen=True)
+class CommunicatorSize:
+    """A communicator with the number of its members, None where the trace does not tell."""
+
+    id: int
+    name: str
+    size: int | None
+
+
+@dataclass(frozen=True)
+class ArchiveSummary:
+    """Counts over the definitions of an archive.
+
+    Attributes
+    ----------
+    archive : Archive
+    ranks, nodes, locations : int
+        Processes, the system tree nodes they ran on, and threads.
+    events : int
+        Events of all kinds that the definitions promise.
+    paradigms : tuple of ParadigmCounts
+    communicators : tuple of CommunicatorSize
+    handle_roots, handles_precreated, handles_without_file : int
+    files_per_system : tuple of (str, str, int)
+        File system, mount point and number of files, where the trace knows them.
+    """
+
+    archive: Archive
+    ranks: int
+    nodes: int
+    locations: int
+    events: int
+    paradigms: tuple[ParadigmCounts, ...]
+    communicators: tuple[CommunicatorSize, ...]
+    handle_roots: int
+    handles_precreated: int
+    handles_without_file: int
+    files_per_system: tuple[tuple[str, str, int], ...]
+
+
+def start_time(clock: Clock) -> str | None:
+    """Return the trace's start in UTC, ISO 8601 to the millisecond; None where unknown or no date that exists."""
+    if clock.realtime_ns is None:
+        return None
+    try:
+        start = datetime.fromtimestamp(clock.realtime_ns / 1e9, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+    return start.isoformat(timespec="milliseconds")
+
+
+def summarise(archive: Archive) -> ArchiveSummary:
+    """Count what `archive` defines; events are not read."""
+    definitions = archive.definitions
+    handles = definitions.handles
+    return ArchiveSummary(
+        archive=archive,
+        ranks=definitions.process_count,
+        nodes=definitions.node_count,
+        locations=len(definitions.locations.id),
+        events=sum(definitions.locations.events.tolist()),
+        paradigms=tuple(_paradigm_counts(definitions)),
+        communicators=_communicators(definitions),
+        handle_roots=int(np.count_nonzero(handles.parent < 0)),
+        handles_precreated=int(np.count_nonzero(handles.precreated)),
+        handles_without_file=int(np.count_nonzero(handles.file < 0)),
+        files_per_system=_files_per_system(definitions),
+    )
+
+
+def _paradigm_counts(definitions: Definitions) -> list[ParadigmCounts]:
+    handles = definitions.handles
+    counts = []
+    for row, paradigm in enumerate(definitions.paradigms):
+        own = handles.paradigm == row
+        files = handles.file[own]
+        counts.append(
+            ParadigmCounts(
+                paradigm=paradigm,
+                handles=int(np.count_nonzero(own)),
+                roots=int(np.count_nonzero(handles.parent[own] < 0)),
+                files=len(np.unique(files[files >= 0])),
+            )
+        )
+    return counts
+
+
+def _communicators(definitions: Definitions) -> tuple[CommunicatorSize, ...]:
+    sizes = {group.id: len(group.members) for group in definitions.location_sets}
+    return tuple(
+        CommunicatorSize(
+            communicator.id,
+            communicator.name,
+            None if communicator.group is None else sizes.get(communicator.group),
+        )
+        for communicator in definitions.communicators
+    )
+
+
+def _files_per_system(definitions: Definitions) -> tuple[tuple[str, str, int], ...]:
+    counts: dict[tuple[str, str], int] = {}
+    for properties in definitions.files.properties:
+        if properties:
+            # Score-P writes "File system" and "Mount Point"; the spelling is the writer's own.
+            known = {name.lower(): value for name, value in properties.items()}
+            key = (known.get("file system", ""), known.get("mount point", ""))
+            counts[key] = counts.get(key, 0) + 1
+    return tuple((system, mount, count) for (system, mount), count in sorted(counts.items(), key=lambda item: -item[1]))

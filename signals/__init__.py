@@ -1,0 +1,1 @@
+"""Step functions of time, their exact sums, samples and bins; no traces, no layers."""

@@ -1,0 +1,149 @@
+"""Bin averages of a step signal, what they lose, and how fine they should be."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.errors import SelectionError
+
+#: Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum.
+MOST_BINS = 2**24
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """A signal averaged over bins of equal width; the volume is that of the signal.
+
+    Attributes
+    ----------
+    values : float64 (n,)
+        Average in each bin, in `unit`. The last bin may reach past the window's end; the signal is zero there.
+    fs : float
+        Bins per second.
+    start : float
+        Beginning of the first bin in s.
+    unit, name : str
+        As in `StepSignal`.
+    abstraction_error : float or None
+        `abstraction_error` of the signal at `fs`, where it was asked for.
+    """
+
+    values: npt.NDArray[np.float64]
+    fs: float
+    start: float
+    unit: str = "byte s-1"
+    name: str = ""
+    abstraction_error: float | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return (
+            f"Samples({name}{len(self)} bins of {1 / self.fs:.6g} s from {self.start:.6g} s, "
+            f"volume={self.volume:.6g}, unit={self.unit!r})"
+        )
+
+    @property
+    def edges(self) -> npt.NDArray[np.float64]:
+        """Edges of the bins in s, float64 (n+1,)."""
+        return np.asarray(self.start + np.arange(len(self) + 1) / self.fs, dtype=np.float64)
+
+    @property
+    def times(self) -> npt.NDArray[np.float64]:
+        """Centres of the bins in s, float64 (n,)."""
+        return np.asarray(self.start + (np.arange(len(self)) + 0.5) / self.fs, dtype=np.float64)
+
+    @property
+    def volume(self) -> float:
+        """Integral over all bins."""
+        return float(self.values.sum() / self.fs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the samples as a dict of plain numbers and lists."""
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "fs_hz": self.fs,
+            "start_s": self.start,
+            "abstraction_error": self.abstraction_error,
+            "values": self.values.tolist(),
+        }
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` with ``value`` by ``time_s``, the bin centres; needs pandas."""
+        import pandas
+
+        index = pandas.Index(self.times, name="time_s")
+        table = pandas.DataFrame({"value": self.values}, index=index)
+        table.attrs = {"name": self.name, "unit": self.unit, "fs_hz": self.fs}
+        return table
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the averages of the bins; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            A new figure without it.
+        **kwargs
+            For ``Axes.stairs``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots()[1]
+        if self.name:
+            kwargs.setdefault("label", self.name)
+        ax.stairs(self.values, self.edges, **kwargs)
+        ax.set_xlabel("time (s)")
+        ax.set_ylabel(self.unit)
+        return ax
+
+    def to_xarray(self) -> Any:
+        """Return an ``xarray.DataArray`` on ``time`` (bin centres, s), with CF attributes; needs xarray."""
+        import xarray
+
+        time = ("time", self.times, {"units": "s", "long_name": "time from the trace's start"})
+        attributes: dict[str, Any] = {
+            "units": self.unit,
+            "cell_methods": "time: mean",
+            "sampling_frequency_hz": self.fs,
+        }
+        if self.abstraction_error is not None:
+            attributes["abstraction_error"] = self.abstraction_error
+        return xarray.DataArray(
+            self.values, dims=("time",), coords={"time": time}, name=self.name or None, attrs=attributes
+        )
+
+
+def bin_count(duration: float, fs: float) -> int:
+    """Return the number of bins of width 1/`fs` that cover `duration` seconds, at least 1.
+
+    A remainder of less than 1e-9 of a bin, or within the rounding of ``duration * fs``, opens no further bin.
+
+    Raises
+    ------
+    SelectionError
+        If `fs` or ``1 / fs`` is not a finite number above 0, or there would be more than 2^24 bins.
+    """
+    if not (isinstance(fs, (int, float, np.integer, np.floating)) and math.isfinite(fs) and fs > 0):
+        raise SelectionError(f"sampling frequency {fs!r} is not a finite number of Hz above 0")
+    if not math.isfinite(1 / float(fs)):
+        raise SelectionError(f"sampling frequency {fs!r} Hz is too low: 1/fs is not a finite number of seconds")
+    exact = duration * float(fs)
+    if exact > MOST_BINS + 0.5:
+        raise SelectionError(
+            f"sampling {duration:.6g} s at {fs:.6g} Hz takes {exact:.3g} bins, more than {MOST_BINS}: "
+            "use a lower frequency or a shorter window"
+        )
+    tolerance = max(1e-9, 8 * np.finfo(np.float64).eps * exact)
+    return max(1, math.ceil(exact - tolerance))

@@ -1,0 +1,304 @@
+"""The step signal: an exact piecewise-constant function of time; `signal` makes them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.errors import SelectionError
+from .intervals import Spread, checked_window
+from .samples import Samples, bin_count
+
+_CURVE_BINS = 240
+
+
+@dataclass(frozen=True, eq=False)
+class StepSignal:
+    """A rate that is constant between breakpoints, with impulses for what moved in no time.
+
+    Attributes
+    ----------
+    times : float64 (n+1,)
+        Breakpoints in s from the trace's start, increasing; the first and the last are the window.
+    values : float64 (n,)
+        Rate between the breakpoints, in `unit`; never negative.
+    impulse_times, impulse_volumes : float64 (m,)
+        Breakpoints with volume moved in no time (operations of zero duration), and that volume.
+    cumulative : float64 (n+1,)
+        Volume from the window's start up to and including each breakpoint and the impulse there; never decreasing.
+    unit : str
+        Unit of `values`; that of a volume is `unit` times second.
+    name : str
+        What the signal is, for titles and tables.
+    """
+
+    times: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float64]
+    impulse_times: npt.NDArray[np.float64]
+    impulse_volumes: npt.NDArray[np.float64]
+    cumulative: npt.NDArray[np.float64]
+    unit: str = "byte s-1"
+    name: str = ""
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        start, end = self.window
+        return (
+            f"StepSignal({name}{len(self.values)} steps and {len(self.impulse_times)} impulses "
+            f"from {start:.6g} to {end:.6g} s, volume={self.volume:.6g}, unit={self.unit!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        from ..model.notebook import html_curve, html_table
+
+        start, end = self.window
+        facts = [
+            ("signal", self.name or "(no name)"),
+            ("window", f"{start:.6g} to {end:.6g} s"),
+            ("volume", f"{self.volume:,.0f} bytes" if self.unit == "byte s-1" else f"{self.volume:.6g} {self.unit} s"),
+            ("steps", len(self.values)),
+            ("impulses", len(self.impulse_times)),
+        ]
+        if self.duration <= 0:
+            return html_table(facts)
+        bins = self.sample(_CURVE_BINS / self.duration).values
+        return html_table(facts) + html_curve(bins, f"{self.name} from {start:.6g} to {end:.6g} s")
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end of the signal in s."""
+        return float(self.times[0]), float(self.times[-1])
+
+    @property
+    def duration(self) -> float:
+        """Length of the window in s."""
+        return float(self.times[-1] - self.times[0])
+
+    @property
+    def volume(self) -> float:
+        """Integral over the window, impulses included; bytes where the signal is a bandwidth."""
+        return float(self.cumulative[-1])
+
+    def volume_until(self, t: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the volume from the window's start up to and including `t`, an impulse at `t` included.
+
+        Parameters
+        ----------
+        t : array-like of float, any shape
+            Times in s; before the window the volume is 0, after it that of the signal.
+
+        Returns
+        -------
+        float64, shape of `t`
+            Never decreasing in `t`.
+        """
+        at = np.asarray(t, dtype=np.float64)
+        step = np.clip(np.searchsorted(self.times, at, side="right") - 1, 0, len(self.values) - 1)
+        within = np.clip(at, self.times[0], self.times[-1]) - self.times[step]
+        until = np.minimum(self.cumulative[step] + self.values[step] * within, self.cumulative[step + 1])
+        until = np.where(at >= self.times[-1], self.cumulative[-1], until)
+        return np.asarray(np.where(at < self.times[0], 0.0, until), dtype=np.float64)
+
+    def sample(self, fs: float, *, abstraction_error: bool = False) -> Samples:
+        """Return the averages of the signal in bins of width 1/`fs`; the volume is conserved.
+
+        Bins start at the window's start and do not include their end, except that an impulse at the window's end is in
+        the last bin. There are ceil(duration · fs) bins, of which the last may reach past the window's end; there the
+        signal is zero, so that the sum of the values divided by `fs` is the volume to rounding.
+
+        Parameters
+        ----------
+        fs : float
+            Bins per second (Hz).
+        abstraction_error : bool
+            Also compute `Samples.abstraction_error`; one more pass over the signal.
+
+        Raises
+        ------
+        SelectionError
+            If `fs` is not a finite number above 0 or there would be more than 2^24 bins.
+        """
+        averages = bin_averages(self, fs)
+        error = deviation_share(self, averages, fs) if abstraction_error else None
+        return Samples(averages, float(fs), self.window[0], self.unit, self.name, error)
+
+    def clip(self, start: float, end: float) -> "StepSignal":
+        """Return the signal within [start, end], as far as that lies in its window.
+
+        An impulse at `end` is left out unless `end` is the window's own end, so the volumes of adjoining parts add up.
+
+        Raises
+        ------
+        SelectionError
+            If `start` is not below `end`, or the signal has no part between them.
+        """
+        from .sweep import accumulate
+
+        low, high = checked_window((start, end))
+        first, last = self.window
+        if low >= last or high <= first:
+            raise SelectionError(
+                f"window {low:.6g}:{high:.6g} s is outside the signal, which has {first:.6g}:{last:.6g} s"
+            )
+        if low <= first and high >= last:
+            return self
+        low, high = max(low, first), min(high, last)
+        begin = int(np.searchsorted(self.times, low, side="right")) - 1
+        stop = int(np.searchsorted(self.times, high, side="left"))
+        times = np.concatenate(([low], self.times[begin + 1 : stop], [high]))
+        values = self.values[begin:stop].copy()
+        before_end = self.impulse_times <= high if high == last else self.impulse_times < high
+        kept = (self.impulse_times >= low) & before_end
+        impulses = self.impulse_times[kept], self.impulse_volumes[kept]
+        return StepSignal(times, values, *impulses, accumulate(times, values, *impulses), self.unit, self.name)
+
+    @staticmethod
+    def sum(signals: Iterable["StepSignal"], name: str = "") -> "StepSignal":
+        """Return the sum of at least one signal; all have the same window and unit. Their order does not matter.
+
+        Raises
+        ------
+        SelectionError
+            If there is no signal, or windows or units differ.
+        """
+        parts = list(signals)
+        if not parts:
+            raise SelectionError("a sum needs at least one signal")
+        for part in parts[1:]:
+            if part.window != parts[0].window or part.unit != parts[0].unit:
+                raise SelectionError(
+                    f"cannot add a signal over {part.window} s in {part.unit!r} to one over {parts[0].window} s in "
+                    f"{parts[0].unit!r}: clip them to one window first"
+                )
+        rate = np.concatenate([part.values for part in parts])
+        start = np.concatenate([part.times[:-1] for part in parts])
+        end = np.concatenate([part.times[1:] for part in parts])
+        point = np.concatenate([part.impulse_times for part in parts])
+        order = np.argsort(point)
+        point_volume = np.concatenate([part.impulse_volumes for part in parts])
+        busy = rate > 0
+        start, end, rate = start[busy], end[busy], rate[busy]
+        spread = Spread(start, end, rate, rate * (end - start), point[order], point_volume[order])
+        return swept(spread, parts[0].window, parts[0].unit, name)
+
+    def __add__(self, other: object) -> "StepSignal":
+        if not isinstance(other, StepSignal):
+            return NotImplemented
+        return StepSignal.sum((self, other), self.name if self.name == other.name else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the signal as a dict of plain numbers and lists."""
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "window_s": list(self.window),
+            "volume": self.volume,
+            "times_s": self.times.tolist(),
+            "values": self.values.tolist(),
+            "impulse_times_s": self.impulse_times.tolist(),
+            "impulse_volumes": self.impulse_volumes.tolist(),
+        }
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame``, one row a step: ``start_s``, ``end_s``, ``value`` in `unit`, ``volume``.
+
+        An impulse is a row that ends where it starts, without a value.
+        """
+        import pandas
+
+        volume = self.values * np.diff(self.times)
+        steps = {"start_s": self.times[:-1], "end_s": self.times[1:], "value": self.values, "volume": volume}
+        table = pandas.DataFrame(steps)
+        if len(self.impulse_times):
+            at = self.impulse_times
+            impulses = {"start_s": at, "end_s": at, "value": np.full(len(at), np.nan), "volume": self.impulse_volumes}
+            table = pandas.concat([table, pandas.DataFrame(impulses)]).sort_values(["start_s", "end_s"])
+        table.attrs = {"name": self.name, "unit": self.unit}
+        return table.reset_index(drop=True)
+
+    def to_xarray(self) -> Any:
+        """Return an ``xarray.Dataset`` on ``time`` (breakpoints, s), with CF attributes; needs xarray.
+
+        ``rate`` holds from its time on until the next one and ends with a missing value; ``volume`` is cumulative and
+        counts an impulse from its time on.
+        """
+        import xarray
+
+        time = ("time", self.times, {"units": "s", "long_name": "time from the trace's start"})
+        rate = {"units": self.unit, "long_name": self.name or "rate", "cell_methods": "time: point"}
+        volume = {"units": f"{self.unit} s", "long_name": "volume from the window's start"}
+        return xarray.Dataset(
+            {
+                "rate": ("time", np.append(self.values, np.nan), rate),
+                "volume": ("time", self.cumulative, volume),
+            },
+            coords={"time": time},
+        )
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the steps, and a tick at the bottom for each impulse; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            A new figure without it.
+        **kwargs
+            For ``Axes.stairs``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots()[1]
+        if self.name:
+            kwargs.setdefault("label", self.name)
+        steps = ax.stairs(self.values, self.times, **kwargs)
+        if len(self.impulse_times):
+            bottom = np.zeros(len(self.impulse_times))
+            ax.plot(self.impulse_times, bottom, "|", color=steps.get_edgecolor(), transform=ax.get_xaxis_transform())
+        ax.set_xlabel("time (s)")
+        ax.set_ylabel(self.unit)
+        return ax
+
+
+def swept(spread: Spread, window: tuple[float, float], unit: str, name: str) -> StepSignal:
+    """Return the signal of intervals and impulses that lie within `window`."""
+    from .sweep import sweep
+
+    by_start, by_end = np.argsort(spread.start), np.argsort(spread.end)
+    times, values, cumulative, impulse_times, impulse_volumes = sweep(
+        spread.start,
+        spread.end,
+        spread.rate,
+        spread.volume,
+        by_start,
+        by_end,
+        spread.point,
+        spread.point_volume,
+        *window,
+    )
+    return StepSignal(times, values, impulse_times, impulse_volumes, cumulative, unit, name)
+
+
+def bin_averages(signal: StepSignal, fs: float) -> npt.NDArray[np.float64]:
+    """Return the average of `signal` in each bin of width 1/`fs`, float64 (n,)."""
+    from .bins import bin_volumes
+
+    bins = bin_count(signal.duration, fs)
+    volumes = bin_volumes(signal.times, signal.values, signal.impulse_times, signal.impulse_volumes, float(fs), bins)
+    return np.asarray(volumes * float(fs), dtype=np.float64)
+
+
+def deviation_share(signal: StepSignal, averages: npt.NDArray[np.float64], fs: float) -> float:
+    """Return `abstraction_error` of `signal` for the bin averages at `fs` already at hand."""
+    from .bins import absolute_deviation
+
+    if signal.volume == 0:
+        return 0.0
+    misplaced = absolute_deviation(signal.times, signal.values, averages, float(fs)) + signal.impulse_volumes.sum()
+    return float(min(1.0, misplaced / (2 * signal.volume)))

@@ -1,0 +1,405 @@
+"""Findings on real archives, with their evidence against numbers from elsewhere, and each rule on both of its sides."""
+
+import ast
+import inspect
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import otf2
+import pytest
+from iostrata.analysis.findings import bytes as findings_of_bytes
+from iostrata.analysis.findings import calls as findings_of_calls
+from iostrata.analysis.findings import operations as findings_of_operations
+from iostrata.analysis.findings.evidence import EVIDENCE_UNITS
+from iostrata.analysis.findings.find import DETECTORS, find
+from iostrata.analysis.findings.rules import RULES, SEVERITIES
+from iostrata.layers.opening import open_trace
+from otf2.enums import (
+    IoAccessMode,
+    IoCreationFlag,
+    IoHandleFlag,
+    IoOperationFlag,
+    IoOperationMode,
+    IoParadigmClass,
+    IoParadigmFlag,
+    IoStatusFlag,
+    LocationGroupType,
+)
+
+READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
+COLLECTIVE, PLAIN = IoOperationFlag.COLLECTIVE, IoOperationFlag.NONE
+
+
+@pytest.fixture(scope="module")
+def found(fixtures):
+    known = {}
+
+    def look(name):
+        if name not in known:
+            known[name] = find(open_trace(fixtures / name))
+        return {one.id: one for one in reversed(known[name])}
+
+    return look
+
+
+def test_fill_values(found, fixtures):
+    one = found("ncckpt4")["fill-values"]
+    truth = json.loads((fixtures / "ncckpt4" / "truth.json").read_text())
+    # The program writes 83,886,240 bytes; POSIX 167,778,846, 120 of them elsewhere (MANIFEST.md).
+    assert one.layer == "netCDF"
+    assert one.evidence["ranks"] == [0]
+    assert one.evidence["file_count"] == 1
+    assert 83_886_080 <= one.evidence["fill_bytes"] <= 167_778_846 - 120 - 83_886_240
+    start, end = one.evidence["time_range_s"]
+    assert end <= one.evidence["first_program_write_s"]
+    assert truth
+    amplification = found("ncckpt4")["write-amplification"].evidence
+    assert (amplification["upper"], amplification["lower"]) == ("netCDF", "POSIX")
+    assert amplification["amplification"] == pytest.approx((167_778_846 - 120) / 83_886_240)
+    assert "NOFILL" in one.advice
+    assert 0 < start < end
+
+
+def test_no_fill_values_where_they_are_off(found):
+    assert not {"fill-values", "write-amplification"} & found("ncckpt4_nofill").keys()
+
+
+def test_fill_values_within_each_step(found):
+    one = found("ncckpt4_perstep")["fill-values"]
+    assert one.evidence["file_count"] == 20
+    assert "fill-values" in found("ncckpt4_indep")
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "participants"), [("ckpt4", [0], 4), ("ckpt16", [0, 8], 16), ("ncckpt4", [0], 4)]
+)
+def test_funnels(found, name, ranks, participants):
+    one = found(name)["funnelled-collective"]
+    assert (one.layer, one.evidence["lower"], one.evidence["ranks"]) == ("MPI-IO", "POSIX", ranks)
+    assert one.evidence["participants"] == participants
+    assert "waiting-ranks" in found(name)
+
+
+def test_romio_writes_from_every_rank(found):
+    ids = found("ckpt4_romio")
+    assert "funnelled-collective" not in ids
+    without = ids["collective-without-benefit"].evidence
+    assert (without["calls"], without["upper_operations"], without["lower_operations"]) == (20, 80, 80)
+
+
+def test_what_romio_writes_beyond_the_request(found):
+    one = found("ncckpt4_romio")["data-sieving"].evidence
+    # MANIFEST.md: POSIX wrote 168,303,009, MPI-IO 167,778,726; POSIX read 698,708 in all, of which 18,792 on system
+    # files and 154,604 were asked for by MPI-IO reads, one of 32 bytes less by POSIX.
+    assert one["extra_written_bytes"] == 168_303_009 - 167_778_726
+    assert one["read_bytes"] == pytest.approx(698_708 - 18_792 - 154_604, abs=64)
+    assert "data-sieving" not in found("ncckpt4")
+
+
+def test_the_missing_lower_layer(found):
+    one = found("ckpt4_linktime")["missing-lower-layer"]
+    assert (one.layer, one.evidence["bytes"]) == ("MPI-IO", 167_772_160)
+    assert "missing-lower-layer" in found("ior384")
+    for name in ("ckpt4", "ncckpt4", "nonblocking4", "threads2"):
+        assert "missing-lower-layer" not in found(name)
+
+
+def test_preallocation_is_hidden_traffic(found):
+    one = found("nonblocking4")["hidden-traffic"]
+    assert (one.layer, one.evidence["unexplained_bytes"]) == ("POSIX", 4 * 2**20)
+    # What fill values explain is not told twice.
+    assert "hidden-traffic" not in found("ncckpt4")
+
+
+def test_independent_writes_of_a_shared_file(found):
+    one = found("ncckpt4_indep")["shared-file-independent"]
+    assert (one.layer, one.evidence["rank_count"], one.evidence["file_count"]) == ("netCDF", 4, 1)
+    assert "shared-file-independent" not in found("ncckpt4")
+
+
+def test_findings_are_plain_and_ordered(fixtures):
+    ids = [rule.id for rule in RULES]
+    assert len(ids) == len(set(ids))
+    assert set(DETECTORS) == set(ids)
+    every = find(open_trace(fixtures / "ncckpt4"))
+    ranks = [SEVERITIES.index(one.severity) for one in every]
+    assert ranks == sorted(ranks)
+    for one in every:
+        entry = json.loads(json.dumps(one.to_dict(), allow_nan=False))
+        assert entry.keys() == {"id", "severity", "layer", "text", "evidence", "advice"}
+        assert entry["text"]
+        assert entry["advice"]
+
+
+def test_thresholds_of_the_table_are_what_counts(fixtures):
+    trace = open_trace(fixtures / "ncckpt4")
+    (rule,) = (rule for rule in RULES if rule.id == "write-amplification")
+    assert find(trace, [rule])
+    assert not find(trace, [replace(rule, thresholds={**rule.thresholds, "amplification": 2.1})])
+
+
+def test_damage_is_told_beside_each_finding(fixtures, tmp_path):
+    folder = tmp_path / "damaged"
+    shutil.copytree(fixtures / "ncckpt4", folder)
+    path = max((folder / "traces").glob("*.evt"), key=lambda one: one.stat().st_size)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    found = find(open_trace(folder))
+    assert found
+    assert all(one.text.endswith("(may come from the trace's damage)") for one in found)
+    assert not any("damaged" in one.text for one in find(open_trace(fixtures / "ncckpt4")))
+
+
+class Written:
+    """An archive of four ranks on two nodes with an MPI-IO and a POSIX handle a file."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.trace = otf2.writer.Writer(str(folder), "traces", timer_resolution=10**6)
+        definitions = self.trace.definitions
+        machine = definitions.system_tree_node("m", class_name="machine")
+        nodes = [definitions.system_tree_node(f"n{row}", class_name="node", parent=machine) for row in range(2)]
+        groups = [
+            definitions.location_group(f"MPI Rank {rank}", LocationGroupType.PROCESS, nodes[rank // 2])
+            for rank in range(4)
+        ]
+        self.threads = [self.trace.event_writer("thread", group=group) for group in groups]
+        self.mpi = definitions.io_paradigm("MPI-IO", "MPI I/O", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})
+        self.posix = definitions.io_paradigm("POSIX", "POSIX I/O", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+        self.offset = definitions.attribute("Offset", type=otf2.Type.UINT64)
+        self.machine = machine
+        self.events = []
+
+    def file(self, name):
+        return self.trace.definitions.io_regular_file(name, self.machine)
+
+    def handle(self, file, paradigm, parent=None):
+        return self.trace.definitions.io_handle("", file, paradigm, IoHandleFlag.NONE, None, parent)
+
+    def operate(self, rank, handle, mode, begin, end, size, flags=PLAIN, offset=None):
+        attributes = {} if offset is None else {self.offset: offset}
+        matching = len(self.events)
+        begun = (handle, mode, flags, size, matching, attributes)
+        self.events.append((begin, len(self.events), rank, "io_operation_begin", begun))
+        self.events.append((end, -len(self.events), rank, "io_operation_complete", (handle, size, matching)))
+
+    def create(self, rank, handle, time):
+        arguments = (handle, IoAccessMode.READ_WRITE, IoCreationFlag.NONE, IoStatusFlag.NONE)
+        self.events.append((time, len(self.events), rank, "io_create_handle", arguments))
+
+    def findings(self):
+        for thread in self.threads:
+            thread.enter(0, self.trace.definitions.region("main"))
+        for time, _, rank, name, arguments in sorted(self.events, key=lambda event: event[:2]):
+            getattr(self.threads[rank], name)(time, *arguments)
+        self.trace.close()
+        return {one.id: one for one in reversed(find(open_trace(self.folder)))}
+
+
+@pytest.fixture
+def written(tmp_path):
+    return Written(tmp_path / "made")
+
+
+@pytest.mark.parametrize(("size", "expected"), [(4096, True), (65_536, False)])
+def test_small_requests(written, size, expected):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(120):
+        written.operate(0, handle, WRITE, 10 * place, 10 * place + 5, size if place else 10**6)
+    ids = written.findings()
+    assert ("small-requests" in ids) is expected
+    if expected:
+        evidence = ids["small-requests"].evidence
+        assert (evidence["operations"], evidence["small_operations"]) == (120, 119)
+
+
+@pytest.mark.parametrize("pieces", [1, 4])
+def test_split_requests(written, pieces):
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for place in range(5):
+        start = 1000 * place
+        written.operate(0, upper, WRITE, start, start + 900, 2**20, offset=place * 2**20)
+        for piece in range(pieces):
+            written.operate(0, lower, WRITE, start + 100 * piece + 10, start + 100 * piece + 90, 2**20 // pieces)
+    ids = written.findings()
+    assert ("split-requests" in ids) is (pieces > 1)
+    if pieces > 1:
+        evidence = ids["split-requests"].evidence
+        assert (evidence["split_operations"], evidence["pieces"], evidence["aligned_operations"]) == (5, 20, 5)
+        assert evidence["largest_piece"] == 2**18
+
+
+@pytest.mark.parametrize("share", [0.9, 0.4])
+def test_imbalance(written, share):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    sizes = [share, *[(1 - share) / 3] * 3]
+    for rank, part in enumerate(sizes):
+        written.operate(rank, handle, WRITE, 10, 20, round(part * 10**8))
+    ids = written.findings()
+    assert ("imbalance" in ids) is (share > 0.5)
+    if share > 0.5:
+        evidence = ids["imbalance"].evidence
+        assert (evidence["busiest_rank"], evidence["busiest_node"]) == (0, "n0")
+        assert evidence["busiest_rank_share"] == pytest.approx(share)
+        assert evidence["rank_imbalance"] == pytest.approx(4 * share - 1)
+
+
+def test_metadata_storm(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(1500):
+        written.create(place % 4, handle, 10 + place)
+    written.operate(0, handle, WRITE, 5000, 6000, 10)
+    evidence = written.findings()["metadata-storm"].evidence
+    assert (evidence["metadata_operations"], evidence["transfers"], evidence["most_per_second"]) == (1500, 1, 1500)
+
+
+@pytest.mark.parametrize("size", [2**21, 2**10])
+def test_read_back(written, size):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.operate(1, handle, WRITE, 10, 20, size, offset=0)
+    written.operate(1, handle, READ, 30, 40, size, offset=0)
+    ids = written.findings()
+    assert ("read-back" in ids) is (size > 2**20)
+    if size > 2**20:
+        assert ids["read-back"].evidence["read_back_bytes"] == size
+
+
+def test_read_amplification_leaves_out_data_sieving(written):
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    written.operate(0, upper, WRITE, 0, 100, 2**20)
+    written.operate(0, lower, READ, 10, 20, 4 * 2**20)
+    written.operate(0, lower, WRITE, 30, 40, 4 * 2**20)
+    written.operate(0, upper, READ, 200, 300, 2**20)
+    written.operate(0, lower, READ, 210, 220, 3 * 2**20)
+    ids = written.findings()
+    assert ids["read-amplification"].evidence["amplification"] == 3.0
+    assert ids["read-amplification"].evidence["bytes_read_inside_writes"] == 4 * 2**20
+    assert ids["write-amplification"].evidence["amplification"] == 4.0
+    assert ids["data-sieving"].evidence["read_bytes"] == 4 * 2**20
+    assert ids["data-sieving"].severity == "warning"
+
+
+def test_files_opened_by_all_and_used_by_one(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    shared = written.handle(written.file("/s/b"), written.posix)
+    for rank in range(4):
+        written.create(rank, handle, 10)
+        written.create(rank, shared, 11)
+        written.operate(rank, shared, WRITE, 20, 30, 100)
+    written.operate(2, handle, WRITE, 40, 50, 100)
+    evidence = written.findings()["opened-not-used"].evidence
+    assert (evidence["files"], evidence["openers"], evidence["ranks"]) == (["/s/a"], 4, [2])
+
+
+def test_waiting_and_overhead(written):
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for step in range(4):
+        start = 200_000 * step
+        for rank in range(4):
+            written.operate(rank, upper, WRITE, start, start + 100_000, 2**20, COLLECTIVE)
+        written.operate(3, lower, WRITE, start + 10_000, start + 50_000, 4 * 2**20)
+    ids = written.findings()
+    # Three ranks wait 40 ms in each of four calls, of 16 times 100 ms in all.
+    assert ids["waiting-ranks"].evidence["waiting_s"] == pytest.approx(0.48)
+    assert ids["waiting-ranks"].evidence["share"] == pytest.approx(0.3)
+    assert ids["layer-overhead"].evidence["idle_below_s"] == pytest.approx(0.24)
+    assert ids["layer-overhead"].evidence["busy_s"] == pytest.approx(0.4)
+    assert ids["funnelled-collective"].evidence["ranks"] == [3]
+    assert ids["funnelled-collective"].evidence["nodes"] == ["n1"]
+
+
+def test_local_files(written):
+    handle = written.handle(written.file("/tmp/scratch"), written.posix)
+    written.operate(0, handle, WRITE, 10, 20, 2**21)
+    evidence = written.findings()["stray-files"].evidence
+    assert (evidence["node_local"], evidence["bytes"], evidence["files"]) == (True, 2**21, ["/tmp/scratch"])
+
+
+@pytest.fixture(scope="module")
+def monc(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("monc") / "archive"
+    script = Path(__file__).parents[2] / "archives" / "monc.py"
+    subprocess.run([sys.executable, script, folder], check=True, capture_output=True)
+    return folder
+
+
+def test_the_case_of_the_multi_layer_paper(monc):
+    trace = open_trace(monc)
+    assert (trace.ranks, trace.nodes) == (112, 8)
+    assert tuple(trace.layers) == ("netCDF", "MPI-IO", "ISOC", "POSIX")
+    ids = {one.id: one for one in reversed(find(trace))}
+    funnel = ids["funnelled-collective"].evidence
+    assert (funnel["participants"], funnel["ranks"], funnel["nodes"]) == (8, [0], ["nid01713"])
+    assert (funnel["calls"], funnel["bytes"]) == (24, 24 * 8 * 262_144)
+    assert ids["waiting-ranks"].evidence["transferring_ranks"] == [0]
+    # Each of 24 calls of 8 servers reads 30 lines of 80 bytes.
+    stray = ids["stray-files"].evidence
+    assert (stray["operations"], stray["bytes"]) == (24 * 8 * 30, 24 * 8 * 30 * 80)
+    assert (stray["inside_operations"], stray["inside_layers"]) == (24 * 8 * 30, {"MPI-IO": 24 * 8 * 30})
+    assert stray["ranks"] == list(range(0, 112, 14))
+    assert trace.set_aside.operations == 24 * 8 * 30
+    assert trace.set_aside.files == 8
+
+
+def test_system_calls_within_mpi_by_node_as_in_its_figure_9(monc):
+    trace = open_trace(monc, files="all")
+    calls = {}
+    for row in trace.breakdown("node").to_dict():
+        if row["layer"] in ("ISOC", "POSIX"):
+            inside = row["inside_operations"] + row["inside_metadata"]
+            calls[row["node"]] = calls.get(row["node"], 0) + inside
+    # A maps file is opened, read in 30 pieces and closed in each of 24 calls; rank 0 writes 4 pieces in each.
+    expected = {f"nid{1713 + row:05d}": 24 * 32 for row in range(8)}
+    expected["nid01713"] += 24 * 4
+    assert calls == expected
+    assert max(calls, key=calls.get) == "nid01713"
+    assert np.unique(trace.operations.process[trace.layers["POSIX"].rows]).tolist() == [0]
+
+
+def test_counts_in_texts_have_separators_of_thousands(fixtures):
+    texts = [finding.text for finding in find(open_trace(fixtures / "ior384"))]
+    assert any("by 30,720 independent MPI-IO operations" in text for text in texts)
+
+
+def numbers_in(value, key):
+    """Give the keys of all numbers in evidence; numbers in lists and in counts by name go by the key above them."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from numbers_in(item, key)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from numbers_in(item, key)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield key
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "ncckpt4_romio", "aperiodic4", "broken_race_corruption", "ckpt4_jitter"])
+def test_every_number_has_a_unit_and_no_entry_comes_twice(found, name):
+    for one in found(name).values():
+        for key, value in one.to_dict()["evidence"].items():
+            assert set(numbers_in(value, key)) <= EVIDENCE_UNITS.keys()
+        files = one.evidence.get("files", [])
+        if isinstance(files, list):
+            assert all(files)
+            assert len(files) == len(set(files))
+
+
+def test_evidence_of_every_rule_has_a_unit_or_is_text():
+    texts = {"upper", "lower", "direction", "nodes", "recorded_lower_layers", "node_local"}
+    for module in (findings_of_bytes, findings_of_calls, findings_of_operations):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Hit":
+                keys = {key.value for key in node.args[2].keys if key is not None}
+                assert keys - texts <= EVIDENCE_UNITS.keys()
+    assert EVIDENCE_UNITS["share_of_program_bytes"] == "share"
+    assert {EVIDENCE_UNITS[key] for key in ("bytes_written_twice", "median_request", "limit")} == {"byte"}

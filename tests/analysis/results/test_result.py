@@ -1,0 +1,119 @@
+"""Results as plain dictionaries and as text."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from iostrata.analysis.results.result import (
+    Period,
+    PeriodMetrics,
+    PeriodResult,
+    Phase,
+    Regime,
+    SamplingInfo,
+    plain,
+)
+
+KEYS = [
+    "periodic",
+    "period_s",
+    "period_interval_s",
+    "frequency_hz",
+    "confidence",
+    "recurrence_s",
+    "jitter",
+    "periods",
+    "method",
+    "phases",
+    "regimes",
+    "metrics",
+    "sampling",
+    "evidence",
+    "reason",
+]
+
+
+def result(**changes: object) -> PeriodResult:
+    """A result with NumPy's numbers in every place."""
+    values: dict[str, object] = {
+        "method": "<b>some</b>",
+        "periodic": np.bool_(True),
+        "period": np.float64(0.5),
+        "period_interval": (np.float32(0.25), np.float64(0.75)),
+        "frequency": np.float64(2.0),
+        "confidence": np.float64(0.9),
+        "recurrence": 0.5,
+        "jitter": math.nan,
+        "periods": (Period(np.float64(0.5), (0.25, 0.75), 0.9, np.int64(7)), Period(3.0, (2.0, 4.0), 0.2, 1.0)),
+        "phases": (Phase(np.float64(0.0), 0.1, 3.5),),
+        "regimes": (Regime(0.0, np.float64(10.0), 0.5),),
+        "metrics": PeriodMetrics(r_io=np.float64(0.1), b_io=math.inf),
+        "sampling": SamplingInfo(np.float64(10.0), 100, True, None),
+        "reason": "1 < 2 & so on.",
+        "evidence": {"lines": np.arange(3), "nested": {"x": np.float32(0.5)}, "flag": np.bool_(False)},
+    }
+    return PeriodResult(**(values | changes))  # type: ignore[arg-type]
+
+
+def test_keys_are_those_of_the_document() -> None:
+    document = result().to_dict()
+    assert list(document) == KEYS
+    assert list(document["periods"][0]) == ["period_s", "period_interval_s", "confidence", "bytes"]
+    assert list(document["phases"][0]) == ["start_s", "end_s", "bytes"]
+    assert list(document["regimes"][0]) == ["start_s", "end_s", "period_s", "confidence", "phases", "valid_share"]
+    assert list(document["sampling"]) == ["fs_hz", "samples", "automatic", "abstraction_error"]
+    assert set(document["metrics"]) == {
+        "sigma_vol",
+        "sigma_time",
+        "r_io",
+        "b_io",
+        "volume_per_period",
+        "periodicity_score",
+    }
+
+
+def test_numbers_are_pythons_and_what_is_not_finite_is_none() -> None:
+    document = result().to_dict()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert document["periodic"] is True
+    assert document["jitter"] is None
+    assert document["metrics"]["b_io"] is None
+    assert document["evidence"] == {"lines": [0, 1, 2], "nested": {"x": 0.5}, "flag": False}
+    assert isinstance(document["period_s"], float)
+
+
+def test_without_metrics_their_keys_remain() -> None:
+    assert set(result(metrics=None).to_dict()["metrics"].values()) == {None}
+
+
+def test_what_has_no_plain_form_is_refused() -> None:
+    with pytest.raises(TypeError, match="set"):
+        plain({1, 2})
+
+
+def test_text_says_the_essentials() -> None:
+    text = repr(result())
+    for part in ("0.5 s", "[0.25, 0.75]", "0.900", "3 s", "100 bins at 10 Hz", "1 < 2"):
+        assert part in text
+    none = repr(result(periodic=False, period=None, period_interval=None, recurrence=None, jitter=None, periods=()))
+    assert "period: none" in none
+    assert "recurrence" not in none
+
+
+def test_html_is_escaped() -> None:
+    page = result()._repr_html_()
+    assert "&lt;b&gt;some&lt;/b&gt;" in page
+    assert "1 &lt; 2 &amp; so on." in page
+    assert "<b>" not in page
+
+
+def test_results_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        result().period = 1.0  # type: ignore[misc]
+
+
+def test_each_regime_has_a_row() -> None:
+    page = result(regimes=(Regime(0.0, 4.0, 0.2), Regime(4.0, 9.5, 0.45)))._repr_html_()
+    assert "0 to 4 s: every 0.2 s" in page
+    assert "4 to 9.5 s: every 0.45 s" in page

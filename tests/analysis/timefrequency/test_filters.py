@@ -1,0 +1,138 @@
+"""Butterworth filters against the definition of the filter and SciPy's design."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iostrata.analysis.detect import detect_period
+from iostrata.analysis.timefrequency.filters import Butterworth, filter_samples
+from iostrata.model.errors import SelectionError
+from iostrata.signals.construction import StepSignal, step_signal
+from iostrata.signals.samples import Samples
+from scipy.signal import sosfreqz
+
+
+def response(form: Butterworth, frequency: float, fs: float) -> float:
+    """Gain of both passes together."""
+    _, gain = sosfreqz(form.sections(fs), [2 * np.pi * frequency / fs])
+    return float(np.abs(gain[0]) ** 2)
+
+
+@given(st.sampled_from(["low", "high", "band"]), st.integers(1, 8), st.floats(0.02, 0.2), st.floats(1.5, 2.2))
+@settings(max_examples=80, deadline=None)
+def test_the_response_is_minus_three_decibels_at_the_cutoffs(kind: str, order: int, low: float, ratio: float) -> None:
+    cutoff = (low, low * ratio) if kind == "band" else (low,)
+    form = Butterworth(kind, cutoff, order)  # type: ignore[arg-type]
+    for hz in cutoff:
+        assert response(form, hz, 1.0) == pytest.approx(np.sqrt(0.5), rel=1e-4)
+
+
+def test_the_low_pass_is_butterworths_in_the_frequencies_of_the_prototype() -> None:
+    form, fs = Butterworth("low", (0.5,), 3), 10.0
+    w = np.tan(np.pi * np.array([0.1, 0.4, 0.7, 1.5, 3.0]) / fs) / np.tan(np.pi * 0.5 / fs)
+    expected = 1 / (1 + (np.sqrt(2) - 1) * w**6)
+    for hz, gain in zip([0.1, 0.4, 0.7, 1.5, 3.0], expected, strict=True):
+        assert response(form, hz, fs) == pytest.approx(gain, rel=1e-9)
+
+
+@pytest.mark.parametrize("form", ["low:1", "high:0.05", "band:0.05:1"])
+def test_what_passes_is_not_shifted(form: str) -> None:
+    times = np.arange(4000) / 20.0
+    wave = np.cos(2 * np.pi * 0.25 * times)
+    kept = filter_samples(Samples(wave, 20.0, 7.0), form)
+    inner = slice(1000, 3000)
+    np.testing.assert_allclose(kept.values[inner], wave[inner], atol=0.01)
+    assert kept.start == 7.0
+
+
+@pytest.mark.parametrize(("form", "slow", "fast"), [("low:0.5", 1, 0), ("high:0.5", 0, 1), ("band:0.4:0.9", 0, 0)])
+def test_what_does_not_pass_is_gone(form: str, slow: int, fast: int) -> None:
+    times = np.arange(8000) / 20.0
+    waves = np.cos(2 * np.pi * 0.05 * times), np.cos(2 * np.pi * 4 * times)
+    kept = filter_samples(Samples(waves[0] + waves[1], 20.0, 0.0), form).values
+    inner = slice(2000, 6000)
+    np.testing.assert_allclose(kept[inner], (slow * waves[0] + fast * waves[1])[inner], atol=0.01)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 30])
+def test_few_samples_are_filtered_too(count: int) -> None:
+    kept = Butterworth.parse("low:0.1").apply(np.ones(count), 1.0)
+    np.testing.assert_allclose(kept, 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "low", "low:", "low:x", "low:0", "low:-1", "low:1:2", "band:1", "band:2:1", "band:1:1", "mid:1", "low:inf"],
+)
+def test_what_is_no_filter_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(SelectionError) as caught:
+        Butterworth.parse(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_cutoff_above_half_the_sampling_frequency_is_refused() -> None:
+    with pytest.raises(SelectionError, match=r"below 0\.5 Hz"):
+        Butterworth.parse("low:0.5").sections(1.0)
+    with pytest.raises(SelectionError):
+        Butterworth("low", (1.0,), 0)
+
+
+@pytest.mark.parametrize("method", ["auto", "ftio", "hybrid"])
+def test_a_filter_before_any_method_parts_two_periods(method: str) -> None:
+    large, small = 100 + 10.0 * np.arange(40), 100 + np.arange(400.0)
+    signal = step_signal(
+        np.append(large, small),
+        np.append(large + 4, small + 0.4),
+        np.append(np.full(40, 40.0), np.full(400, 3.0)),
+        (100, 500),
+    )
+    low = detect_period(signal, method, filter="low:0.3")
+    assert low.period == pytest.approx(10, rel=0.02)
+    assert low.evidence["filter"] == "low:0.3"
+    assert low.sampling.automatic
+    assert all(100 <= phase.start <= 500 for phase in low.phases)
+    high = detect_period(signal, "ftio", filter=Butterworth("high", (0.75,), 8))
+    assert high.period == pytest.approx(1, rel=0.05)
+    assert high.evidence["baseline"] < 0
+
+
+def test_a_filter_that_takes_too_many_samples_is_refused() -> None:
+    signal = step_signal([0.0], [1.0], [1.0], (0.0, 1e6))
+    with pytest.raises(SelectionError, match="lower cutoff"):
+        detect_period(signal, filter="low:1000")
+
+
+def bursts_from_the_start() -> StepSignal:
+    start = 10.0 * np.arange(8)
+    return step_signal(start, start + 1.0, np.full(8, 1e9), (0.0, 80.0))
+
+
+def test_a_burst_at_the_beginning_stays_a_burst() -> None:
+    samples = bursts_from_the_start().sample(50.0)
+    kept = filter_samples(samples, "low:0.3").values
+    assert kept.min() > -0.2 * kept.max()
+    assert 0.5 < kept[:50].mean() / kept[500:550].mean() < 2
+    assert kept.sum() / 50.0 == pytest.approx(8e9, rel=0.02)
+
+
+@pytest.mark.parametrize("method", ["auto", "ftio", "hybrid"])
+@pytest.mark.parametrize("form", ["low:0.3", "high:0.05", "band:0.05:0.5"])
+def test_phases_after_a_filter_hold_what_was_moved_during_them(method: str, form: str) -> None:
+    signal = bursts_from_the_start()
+    found = detect_period(signal, method, filter=form)
+    assert found.phases
+    for phase in found.phases:
+        busy = sum(max(0.0, min(phase.end, at + 1) - max(phase.start, at)) for at in 10.0 * np.arange(8))
+        assert phase.bytes == pytest.approx(1e9 * busy, abs=1)
+    assert sum(phase.bytes for phase in found.phases) <= signal.volume * (1 + 1e-9)
+    assert all(period.bytes <= signal.volume * (1 + 1e-9) for period in found.periods)
+    assert found.metrics is not None
+    assert found.metrics.r_io == pytest.approx(0.1)
+    assert found.metrics.b_io == pytest.approx(1e9)
+    assert found.sampling.abstraction_error is None
+
+
+def test_the_period_after_a_low_pass_counts_the_first_burst() -> None:
+    found = detect_period(bursts_from_the_start(), filter="low:0.3")
+    assert len(found.phases) == 8
+    assert found.period == pytest.approx(10.0, rel=0.015)

@@ -1,0 +1,95 @@
+"""Archives with phases and periods as markers: a faithful copy that the OTF2 tools read."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
+from iostrata.export.timeline.otf2_markers import write_annotated
+from iostrata.layers.opening import open_trace
+from iostrata.model.errors import OutputError, TraceError
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+
+def printed(*arguments: object) -> str:
+    return subprocess.run([*map(str, arguments)], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return open_trace(FIXTURES / "ncckpt4")
+
+
+@pytest.fixture(scope="module")
+def written(trace, tmp_path_factory):
+    return write_annotated(trace, tmp_path_factory.mktemp("annotated") / "seen.otf2")
+
+
+def test_the_copy_is_the_archive(written):
+    folder = written.path.parent
+    assert sorted(path.name for path in folder.iterdir()) == ["seen", "seen.def", "seen.marker", "seen.otf2"]
+    for source in (FIXTURES / "ncckpt4" / "traces").iterdir():
+        assert (folder / "seen" / source.name).read_bytes() == source.read_bytes()
+    assert (folder / "seen.otf2").read_bytes() == (FIXTURES / "ncckpt4" / "traces.otf2").read_bytes()
+    assert written.bytes == sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def test_otf2_print_reads_it_as_it_read_the_archive(written):
+    lines = printed("otf2-print", written.path).splitlines()
+    assert lines[2:] == printed("otf2-print", FIXTURES / "ncckpt4" / "traces.otf2").splitlines()[2:]
+    assert printed("otf2-print", "--silent", written.path)
+
+
+@pytest.mark.skipif(shutil.which("otf2-marker") is None, reason="otf2-marker is not installed")
+def test_the_markers_are_the_phases_and_periods(written, trace):
+    text = printed("otf2-marker", written.path)
+    start = trace.definitions.clock.start
+    total = 0
+    for period in layer_periods(chosen_layers(trace)):
+        name, result = f"{period.layer} {period.direction}", period.result
+        blocks = text.split("MARKER_DEF")
+        for phases in (block for block in blocks if f'Category: "{name} phase"' in block):
+            found = [(int(a) - start, int(b)) for a, b in re.findall(r"Time: (\d+), Duration (\d+)", phases)]
+            expected = [(round(one.start * 1e9), round(one.end * 1e9)) for one in result.phases]
+            assert [(time, time + length) for time, length in found] == expected
+            total += len(found)
+        held = [block for block in blocks if f'Category: "{name} period"' in block]
+        assert len(held) == result.periodic
+        for block in held:
+            assert len(re.findall("Time:", block)) == max(1, len(result.regimes))
+            assert f"confidence {result.confidence:.2f}" in block
+            found = [(int(a) - start, int(b)) for a, b in re.findall(r"Time: (\d+), Duration (\d+)", block)]
+            stretches = [(round(one.start * 1e9), round(one.end * 1e9)) for one in result.regimes]
+            assert [(time, time + length) for time, length in found] == stretches
+            total += max(1, len(result.regimes))
+    assert written.markers == total > 100
+
+
+def test_iostrata_reads_the_copy(written, trace):
+    again = open_trace(written.path)
+    for name, layer in trace.layers.items():
+        assert again.layers[name].statistics("write") == layer.statistics("write")
+
+
+def test_what_is_there_is_not_touched(trace, tmp_path):
+    (tmp_path / "old.def").write_text("mine")
+    with pytest.raises(OutputError, match=r"old\.def.*is there already"):
+        write_annotated(trace, tmp_path / "old.otf2")
+    assert [path.name for path in tmp_path.iterdir()] == ["old.def"]
+    with pytest.raises(OutputError, match="there already"):
+        write_annotated(trace, trace.path)
+
+
+def test_markers_of_others_are_not_lost(written, tmp_path):
+    with pytest.raises(TraceError, match="has markers already"):
+        write_annotated(open_trace(written.path), tmp_path / "twice.otf2")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failure_leaves_nothing(trace, tmp_path):
+    with pytest.raises(OutputError):
+        write_annotated(trace, tmp_path / "missing" / "x.otf2")
+    assert not list(tmp_path.iterdir())

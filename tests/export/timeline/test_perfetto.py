@@ -1,0 +1,99 @@
+"""Trace events: sound JSON, tracks without overlap, nothing lost, bounded."""
+
+import json
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
+from iostrata.export.timeline.perfetto import LAYERS, write_perfetto
+from iostrata.layers.opening import open_trace
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return open_trace(FIXTURES / "nonblocking4")
+
+
+@pytest.fixture(scope="module")
+def written(trace, tmp_path_factory):
+    return write_perfetto(trace, tmp_path_factory.mktemp("perfetto") / "x.perfetto.json")
+
+
+@pytest.fixture(scope="module")
+def events(written) -> list[Any]:
+    return json.loads(written.path.read_text())["traceEvents"]
+
+
+def of_kind(events, kind):
+    return [event for event in events if event["ph"] == kind]
+
+
+def test_every_operation_is_a_slice_with_its_bytes(events, written, trace):
+    slices = [event for event in of_kind(events, "X") if event["pid"] != LAYERS]
+    total = sum(len(layer.rows) for layer in trace.layers.values())
+    assert written.operations == written.slices == total == len(slices) > 100
+    volume = sum(layer.statistics("total").bytes for layer in trace.layers.values())
+    assert sum(event["args"]["bytes"] for event in slices) == volume
+
+
+def test_slices_of_a_track_never_overlap(events):
+    tracks = defaultdict(list)
+    for event in of_kind(events, "X"):
+        tracks[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+    lanes = 0
+    for spans in tracks.values():
+        assert spans == sorted(spans)
+        assert all(before[1] <= after[0] + 0.002 for before, after in pairwise(spans))
+        lanes += 1
+    named = {(event["pid"], event["tid"]) for event in of_kind(events, "M") if event["name"] == "thread_name"}
+    assert named == set(tracks)
+    assert lanes > 8  # operations in flight at the same time took further tracks
+
+
+def test_every_process_and_track_has_a_name_and_a_place(events):
+    names = {(event["pid"], event["args"]["name"]) for event in of_kind(events, "M") if event["name"] == "process_name"}
+    assert (LAYERS, "layers") in names
+    assert {name for _, name in names} == {"layers", *(f"MPI Rank {rank}" for rank in range(4))}
+
+
+def test_counters_integrate_to_the_bytes_of_the_layer(events, trace):
+    for period in layer_periods(chosen_layers(trace)):
+        name = f"{period.layer} {period.direction} bandwidth"
+        points = [(event["ts"], event["args"]["MB/s"]) for event in of_kind(events, "C") if event["name"] == name]
+        assert points == sorted(points)
+        volume = sum(rate * (after - time) for (time, rate), (after, _) in pairwise(points))
+        assert volume == pytest.approx(period.signal.volume, rel=1e-3, abs=10)
+
+
+def test_phases_are_slices_of_their_own_track(tmp_path):
+    trace = open_trace(FIXTURES / "ncckpt4")
+    write_perfetto(trace, tmp_path / "n.perfetto.json", layers="netCDF")
+    events = json.loads((tmp_path / "n.perfetto.json").read_text())["traceEvents"]
+    (period,) = (one for one in layer_periods([trace.layers["netCDF"]]) if one.direction == "write")
+    tracks = {event["args"]["name"]: event["tid"] for event in of_kind(events, "M") if event["name"] == "thread_name"}
+    slices = [event for event in of_kind(events, "X") if event["pid"] == LAYERS]
+    phases = [event for event in slices if event["tid"] == tracks["netCDF write phases"]]
+    assert [event["args"]["bytes"] for event in phases] == [phase.bytes for phase in period.result.phases]
+    assert [event["ts"] / 1e6 for event in phases] == pytest.approx([phase.start for phase in period.result.phases])
+    (found,) = (event for event in slices if event["tid"] == tracks["netCDF write period"])
+    assert found["args"]["period_s"] == period.result.period
+    (regime,) = period.result.regimes
+    assert (regime.start, regime.end) != period.signal.window
+    assert found["ts"] / 1e6 == pytest.approx(regime.start)
+    assert found["dur"] / 1e6 == pytest.approx(regime.end - regime.start)
+
+
+@pytest.mark.parametrize("most", [3000, 700])
+def test_a_large_trace_is_merged_and_nothing_lost(tmp_path, most):
+    trace = open_trace(FIXTURES / "ior384")
+    done = write_perfetto(trace, tmp_path / "i.perfetto.json", most_slices=most)
+    assert done.slices <= most
+    if most >= 2 * trace.ranks:
+        assert done.operations == 61440
+    assert done.gap_s > 0
+    assert done.bytes == (tmp_path / "i.perfetto.json").stat().st_size

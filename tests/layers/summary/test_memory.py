@@ -1,0 +1,102 @@
+"""How a bound of memory is shared out."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iostrata.layers.summary.memory import FEWEST_BINS, MOST_BINS, MemoryPlan, plan_memory
+from iostrata.model.errors import SelectionError
+from iostrata.otf2io.anchor import Anchor
+
+MIB = 1 << 20
+
+
+def anchor(chunk: int = MIB) -> Anchor:
+    return Anchor(Path("x/t.otf2"), Path("x/t"), True, 2, (3, 0, 0), chunk, chunk, 1, 1, 4, 10)
+
+
+def memory_of(plan: MemoryPlan) -> int:
+    """What the plan takes: all signals with 16 bytes a bin, and twelve more for the one that is analysed."""
+    return plan.base + plan.workers * plan.thread + plan.bins * 16 * (max(plan.signals, 1) + 12)
+
+
+cases = st.tuples(
+    st.integers(0, 60), st.integers(1, 64), st.sampled_from([1 << 18, MIB, 1 << 24]), st.integers(0, 3 << 33)
+)
+
+
+def planned(memory: int, signals: int, workers: int | None, chunk: int, definitions: Any) -> MemoryPlan | str:
+    try:
+        return plan_memory(memory, anchor(chunk), definitions, signals, workers)
+    except SelectionError as error:
+        return str(error)
+
+
+@settings(max_examples=400, deadline=None)
+@given(case=cases, more=st.integers(0, 2**30))
+def test_sums_stay_within_the_bound_and_more_memory_never_gives_less(
+    case: Any, more: int, make_definitions: Any
+) -> None:
+    signals, workers, chunk, memory = case
+    definitions = make_definitions([("POSIX", "/a", -1)] * 3)
+    plan = planned(memory, signals, workers, chunk, definitions)
+    if isinstance(plan, str):
+        if memory:
+            # The amount that is named is enough, and hardly any less is.
+            least = int(re.search(r"at least (\d+) MiB", plan).group(1))  # type: ignore[union-attr]
+            assert least * MIB > memory
+            assert isinstance(planned(least * MIB, signals, workers, chunk, definitions), MemoryPlan)
+            assert isinstance(planned((least - 1) * MIB, signals, workers, chunk, definitions), str)
+        return
+    assert memory_of(plan) <= memory
+    assert 1 <= plan.workers <= workers
+    assert FEWEST_BINS <= plan.bins <= MOST_BINS
+    assert plan.bins & (plan.bins - 1) == 0
+    richer = plan_memory(memory + more, anchor(chunk), definitions, signals, workers)
+    assert richer.workers >= plan.workers
+    assert richer.bins >= plan.bins
+    assert richer.events_apart >= plan.events_apart
+
+
+@settings(max_examples=300, deadline=None)
+@given(case=cases, bins=st.integers(1, MOST_BINS))
+def test_the_memory_named_for_bins_is_enough(case: Any, bins: int, make_definitions: Any) -> None:
+    signals, workers, chunk, memory = case
+    definitions = make_definitions([("POSIX", "/a", -1)])
+    plan = planned(memory, signals, workers, chunk, definitions)
+    if isinstance(plan, MemoryPlan):
+        needed = plan.memory_for(bins)
+        for more in (0, 1, MIB, 2**33):
+            assert plan_memory(needed + more, anchor(chunk), definitions, signals, workers).bins >= bins
+        if bins > plan.bins:
+            assert needed > memory
+
+
+def test_handles_signals_and_chunks_take_memory(make_definitions: Any) -> None:
+    few, many = make_definitions([("POSIX", "/a", -1)]), make_definitions([("POSIX", "/a", -1)] * 100_000)
+    small = plan_memory(400 * MIB, anchor(), few, 2, 1)
+    assert plan_memory(2**40, anchor(), many, 2, 1).base > small.base
+    assert plan_memory(400 * MIB, anchor(), few, 12, 1).bins < small.bins
+    assert plan_memory(400 * MIB, anchor(1 << 24), few, 2, 1).thread > small.thread + 15 * MIB
+
+
+def test_as_many_workers_as_processors(make_definitions: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(5)))
+    definitions = make_definitions([("POSIX", "/a", -1)])
+    assert plan_memory(2**40, anchor(), definitions, 2).workers == 5
+    assert plan_memory(2**40, anchor(), definitions, 2, 3).workers == 3
+
+
+@pytest.mark.parametrize("memory", [0, -1, True, 1.5e9, "500M", None])
+def test_what_is_no_amount_of_bytes(memory: Any, make_definitions: Any) -> None:
+    with pytest.raises(SelectionError, match="whole number of bytes above 0"):
+        plan_memory(memory, anchor(), make_definitions([("POSIX", "/a", -1)]), 2)
+
+
+@pytest.mark.parametrize("workers", [0, -2])
+def test_no_workers(workers: int, make_definitions: Any) -> None:
+    with pytest.raises(SelectionError, match="workers cannot read"):
+        plan_memory(2**30, anchor(), make_definitions([("POSIX", "/a", -1)]), 2, workers)

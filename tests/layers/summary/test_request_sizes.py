@@ -1,0 +1,102 @@
+"""Sizes of requests counted while operations come, against sorting all of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iostrata.layers.statistics.statistics import RequestBytes
+from iostrata.layers.summary.request_sizes import RequestCounts
+from iostrata.model.codes import UNDEFINED_UINT64
+
+LARGEST = 2**64 - 2
+sizes = st.lists(
+    st.one_of(
+        st.integers(0, 5), st.sampled_from([4096, 2**20, 2**40, 2**63, LARGEST, UNDEFINED_UINT64]),
+        st.integers(0, LARGEST),
+    ),
+    max_size=60,
+)  # fmt: skip
+
+
+def counted(some: list[int], pieces: int = 1) -> RequestCounts:
+    counts = RequestCounts()
+    for piece in range(pieces):
+        counts.add(np.array(some[piece::pieces], np.uint64))
+    return counts
+
+
+def by_sorting(some: list[int]) -> RequestBytes:
+    known = sorted(size for size in some if size != UNDEFINED_UINT64)
+    if not known:
+        return RequestBytes(None, None, None, None)
+    p50, p90 = (known[-(-len(known) * share // 100) - 1] for share in (50, 90))
+    return RequestBytes(known[0], p50, p90, known[-1])
+
+
+def check_rounded(found: RequestBytes, exact: RequestBytes) -> None:
+    assert (found.min, found.max) == (exact.min, exact.max)
+    for mine, true in ((found.p50, exact.p50), (found.p90, exact.p90)):
+        assert mine is not None
+        assert true is not None
+        assert true <= mine < 1.002 * true or mine == true
+
+
+@settings(max_examples=300, deadline=None)
+@given(some=sizes, other=sizes, pieces=st.integers(1, 4))
+def test_equals_sorting(some: list[int], other: list[int], pieces: int) -> None:
+    first, second = counted(some, pieces), counted(other)
+    assert first.quantiles() == by_sorting(some)
+    assert first.joined(second).quantiles() == second.joined(first).quantiles() == by_sorting(some + other)
+    assert first.quantiles() == by_sorting(some)
+
+
+@pytest.mark.parametrize("count", [49_152, 49_153, 400_000])
+@pytest.mark.parametrize("spread", ["sequence", "logarithmic", "large"])
+def test_many_sizes(count: int, spread: str) -> None:
+    chance = np.random.default_rng(count)
+    some = {
+        "sequence": np.arange(count, dtype=np.uint64) * np.uint64(4096),
+        "logarithmic": np.unique((2 ** chance.uniform(0, 63, 2 * count)).astype(np.uint64))[:count],
+        "large": np.uint64(LARGEST) - np.arange(count, dtype=np.uint64) * np.uint64(1000),
+    }[spread]
+    some = chance.permutation(some)
+    counts = RequestCounts()
+    for piece in np.array_split(some, 7):
+        counts.add(piece)
+    exact = by_sorting(some.tolist())
+    assert counts.rounded == (len(some) > 49_152)
+    check_rounded(counts.quantiles(), exact)
+    if not counts.rounded:
+        assert counts.quantiles() == exact
+
+
+def test_the_largest_sizes_do_not_fill_the_table() -> None:
+    # They round up to 2^64, which is no size of 64 bits.
+    counts = RequestCounts()
+    counts.add(np.arange(60_000, dtype=np.uint64))
+    assert counts.rounded
+    counts.add(np.uint64(LARGEST) - np.arange(200_000, dtype=np.uint64) * np.uint64(2**36))
+    check_rounded(counts.quantiles(), by_sorting(
+        [*range(60_000), *(LARGEST - row * 2**36 for row in range(200_000))]
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("second", [20_000, 45_000, 300_000])
+def test_joined_with_what_was_rounded(second: int) -> None:
+    first = np.arange(100_000, dtype=np.uint64) * np.uint64(3)
+    other = np.arange(second, dtype=np.uint64) * np.uint64(7)
+    exact = by_sorting([*first.tolist(), *other.tolist()])
+    one, two = RequestCounts(), RequestCounts()
+    one.add(first)
+    two.add(other)
+    for both in (one.joined(two), two.joined(one)):
+        assert both.rounded
+        check_rounded(both.quantiles(), exact)
+        # There is room for more.
+        both.add(np.arange(100_000, dtype=np.uint64) * np.uint64(11))
+
+
+def test_weights_count_as_often() -> None:
+    counts = RequestCounts()
+    counts.add(np.array([7, UNDEFINED_UINT64, 9], np.uint64), np.array([2**40, 5, 2**40 - 1]))
+    assert counts.quantiles() == RequestBytes(7, 7, 9, 9)

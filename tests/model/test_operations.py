@@ -1,0 +1,49 @@
+"""A view of operations gives what a copy of its rows gives, and takes only the columns that are looked at."""
+
+import pickle
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata.layers.opening import open_trace
+from iostrata.model.operations import Operations, OperationsView, view
+
+OPERATIONS = open_trace(Path(__file__).parents[2] / "fixtures" / "nonblocking4").operations
+NAMES = [field.name for field in fields(Operations)]
+
+
+def assert_same(one: Operations, other: Operations) -> None:
+    assert len(one) == len(other)
+    for name in NAMES:
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert np.array_equal(one.bytes_moved, other.bytes_moved)
+
+
+rows = st.lists(st.integers(0, len(OPERATIONS) - 1), max_size=30).map(lambda found: np.array(found, np.intp))
+
+
+@given(rows, st.data())
+def test_views_and_views_of_views_are_the_rows(chosen, data):
+    shown, taken = view(OPERATIONS, chosen), OPERATIONS.take(chosen)
+    assert_same(shown, taken)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(chosen), max_size=len(chosen))), np.bool_)
+    assert_same(view(shown, mask), taken.take(mask))
+    assert_same(shown.take(mask), taken.take(mask))
+    assert_same(pickle.loads(pickle.dumps(shown)), taken)
+
+
+def test_columns_are_taken_when_they_are_looked_at_and_once():
+    shown = view(OPERATIONS, np.arange(5))
+    assert isinstance(shown, OperationsView)
+    assert not set(NAMES) & set(vars(shown))
+    assert shown.begin is shown.begin
+    assert set(NAMES) & set(vars(shown)) == {"begin"}
+    with pytest.raises(AttributeError, match="no column"):
+        _ = shown.nothing  # type: ignore[attr-defined]
+
+
+def test_a_mask_that_leaves_out_nothing_makes_no_view():
+    assert view(OPERATIONS, np.ones(len(OPERATIONS), np.bool_)) is OPERATIONS

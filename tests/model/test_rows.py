@@ -1,0 +1,50 @@
+"""Forests by pointer doubling against walks along parents, one row at a time."""
+
+import time
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata.model.rows import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
+
+parents = st.integers(0, 24).flatmap(lambda n: st.lists(st.integers(-3, n + 2), min_size=n, max_size=n))
+
+
+def walk(parent, row):
+    rows = []
+    while (row := int(parent[row])) >= 0:
+        rows.append(row)
+        assert len(rows) <= len(parent)
+    return rows
+
+
+@given(parents, st.data())
+def test_all_columns_equal_walks(given_parents, data):
+    count = len(given_parents)
+    parent = sound_parents(np.array(given_parents, np.int32))[0]
+    value = np.array(data.draw(st.lists(st.integers(0, 2**60), min_size=count, max_size=count)), np.uint64)
+    rank = np.array(data.draw(st.lists(st.integers(0, 4), min_size=count, max_size=count)), np.int32)
+    marked = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)), np.bool_)
+    above = [walk(parent, row) for row in range(count)]
+    assert depths(parent).tolist() == [len(rows) for rows in above]
+    assert any_ancestor(parent, marked).tolist() == [any(marked[rows]) for rows in above]
+    expected = [next((at for at in rows if rank[at] < rank[row]), -1) for row, rows in enumerate(above)]
+    assert nearest_lower_rank(parent, rank).tolist() == expected
+    sums = [int(number) for number in value]
+    for row, rows in enumerate(above):
+        for at in rows:
+            sums[at] += int(value[row])
+    assert [number % 2**64 for number in sums] == subtree_sums(parent, value).tolist()
+
+
+def test_a_chain_of_a_million_rows_takes_seconds_at_most():
+    count = 10**6
+    parent = np.arange(-1, count - 1, dtype=np.int32)
+    begin = time.perf_counter()
+    sound, changed = sound_parents(parent)
+    depth = depths(sound)
+    sums = subtree_sums(sound, np.ones(count, np.int64))
+    assert time.perf_counter() - begin < 20
+    assert not changed.any()
+    assert depth[-1] == count - 1
+    assert np.array_equal(sums, np.arange(count, 0, -1))

@@ -1,0 +1,56 @@
+"""Events far outside of the trace's time: left out, counted and told of, by both engines and when streamed."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from iostrata.otf2io.archive import open_archive, read_events
+from iostrata.otf2io.matching.stream import stream_operations
+
+SECOND = 10**9
+LENGTH = 3 * SECOND
+Write = Callable[..., Path]
+
+
+def transfers(times: list[int]) -> list[Any]:
+    """Writes of 8 bytes, one at each time, a tick long."""
+    events: list[Any] = []
+    for time in times:
+        events.append(("IoOperationBegin", time, (1, 1, 0, 8, 7), ()))
+        events.append(("IoOperationComplete", time + 1, (1, 8, 7), ()))
+    return events
+
+
+@pytest.mark.parametrize("far", [3601 * SECOND + LENGTH, 2**55, 2**62 + 5])
+def test_far_events_are_left_out_and_counted(far: int, written_archive: Write, new_location: Any) -> None:
+    sound, lost = new_location(transfers([5, SECOND, LENGTH])), new_location(transfers([far, far + 9]))
+    archive = open_archive(written_archive([sound, lost], length=LENGTH))
+    streamed: list[int] = []
+    read = stream_operations(
+        archive.anchor, archive.definitions, lambda batch: streamed.extend(batch.operations.begin.tolist())
+    )
+    for engine in ("direct", "library"):
+        found = read_events(archive, engine)
+        assert found.events.time.max() <= LENGTH + 1
+        assert len(found.events) == 6
+        assert found.counts.tolist() == [6, 4]
+        assert [one.location for one in found.damage.locations] == [1]
+        assert "4 of its I/O events claim to be more than an hour outside" in found.damage.locations[0].reason
+        assert read.damage == found.damage.locations
+    assert sorted(streamed) == [5, SECOND, LENGTH]
+    assert read.io_events == 6
+
+
+def test_an_hour_is_believed(written_archive: Write, new_location: Any) -> None:
+    archive = open_archive(written_archive([new_location(transfers([0, LENGTH + 3599 * SECOND]))], length=LENGTH))
+    found = read_events(archive, "direct")
+    assert len(found.events) == 4
+    assert not found.damage.damaged
+
+
+def test_a_trace_without_a_length_has_no_far_events(written_archive: Write, new_location: Any) -> None:
+    archive = open_archive(written_archive([new_location(transfers([0, 2**50]))], length=2**64 - 1))
+    found = read_events(archive, "direct")
+    assert np.array_equal(found.events.time, [0, 1, 2**50, 2**50 + 1])
