@@ -6,12 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .concurrent import several_clocks, with_further_clocks
-from .edges import sharpened
 from .recurrence import CLOCK_JITTER, TrimmedTrain, mean_period, missing_phases, set_edges_apart
 from .regime_decision import with_regimes
 from .regimes import FEWEST_INTERVALS, divide, wide_apart, without_missing
 from .significance import CLEAR_CONTRAST, regularity_p_value, search_trials
-from .trains import PhaseTrain, alikeness, candidate_trains, few_phases, variation
+from .trains import PhaseTrain, alikeness, candidate_trains, few_phases, sharpened, variation
 from .verdict import Stay, Verdict
 
 Floats = npt.NDArray[np.float64]

@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..timefrequency.valid_share import holding_intervals
-from .edges import sharpened
 from .recurrence import mean_period
 from .regimes import RegimePhases, find_regimes, wide_apart, without_missing
-from .trains import PhaseTrain, variation
+from .trains import PhaseTrain, sharpened, variation
 from .verdict import Clock, Stay, Verdict
 
 Floats = npt.NDArray[np.float64]

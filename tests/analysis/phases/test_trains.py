@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.phases.edges import sharpened
 from iostrata.analysis.phases.trains import (
     alikeness,
     candidate_trains,
     few_phases,
     level_trains,
     levels,
+    sharpened,
     variation,
 )
 
