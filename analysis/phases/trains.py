@@ -10,19 +10,12 @@ between which its δ lies. No noise shows a wide step but by chance.
 """
 
 from dataclasses import dataclass, replace
-
-
 from typing import TYPE_CHECKING
 
-
 import numpy as np
-
-
 import numpy.typing as npt
 
-
 from ..results.result import Phase
-
 
 if TYPE_CHECKING:
     from ...signals.construction import StepSignal
