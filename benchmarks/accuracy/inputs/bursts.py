@@ -128,8 +128,10 @@ def clock(rng: np.random.Generator, cycles: int, period: float, jitter: float, a
     Their deviation, `jitter` × period, is of each from its place on a clock or of each interval.
     """
     deviate = jitter * period * np.clip(rng.normal(size=cycles), -2.5, 2.5)
-    if about_clock:
-        starts = period * np.arange(cycles) + deviate
-    else:
-        starts = np.cumsum(period + deviate)
+    starts = period * np.arange(cycles) + deviate if about_clock else np.cumsum(period + deviate)
     return np.asarray(np.sort(starts - starts[0]))
+
+
+def mean_interval(starts: Floats) -> float:
+    """Return the mean time from one start to the next in s: the period that the run really had."""
+    return float((starts[-1] - starts[0]) / (starts.size - 1))

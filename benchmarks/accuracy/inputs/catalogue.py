@@ -10,8 +10,11 @@ import numpy as np
 
 from . import changing_period, irregular_bursts, one_period
 from .concurrent import RATIOS, two_trains
+from .first_study import TUNING, first_study
+from .harder_regimes import harder_input, wandering_input
 from .irregular_bursts import BURSTS
 from .noise import NOISES, noise, rounded_counter
+from .regimes_with_noise import noisy_regimes
 from .signal_input import NO_PERIOD, SignalInput, as_samples
 
 #: Seeds of the figures begin here; those of tuning lie below.
@@ -29,17 +32,22 @@ class InputClass:
     name : str
         Such as "null/white, steps" or "period/missing".
     family : str
-        "null", "period", "regimes", "stationary" or "concurrent".
+        "null", "period", "regimes", "stationary", "concurrent", or "sweep" of the semi-synthetic traces.
     make : callable
         Of a random generator.
+    numbered : callable or None
+        Instead of `make`: of the number of an input, for those whose seeds are fixed since the first study.
     """
 
     name: str
     family: str
     make: Make
+    numbered: Callable[[int], SignalInput] | None = None
 
     def input(self, seed: int) -> SignalInput:
         """Return the input of a seed."""
+        if self.numbered is not None:
+            return self.numbered(seed - FIRST_SEED if seed >= FIRST_SEED else TUNING + seed)
         return self.make(np.random.default_rng([seed, zlib.crc32(self.name.encode())]))
 
 
@@ -111,6 +119,12 @@ def catalogue() -> dict[str, InputClass]:
         InputClass(f"concurrent/ratio {name}", "concurrent", partial(two_trains, ratio=ratio))
         for name, ratio in RATIOS.items()
     ]
+    for count in (1, 2, 3, 4):
+        family = "regimes" if count > 1 else "stationary"
+        classes.append(InputClass(f"{family}/{count}, noise", family, partial(noisy_regimes, count=count)))
+        classes.append(InputClass(f"{family}/{count}, harder", family, partial(harder_input, count=count)))
+    classes.append(InputClass("null/wandering interval, steps", "null", wandering_input))
+    classes += [InputClass(name, family, one_period.plain, make) for name, family, make in first_study()]
     return {one.name: one for one in classes}
 
 

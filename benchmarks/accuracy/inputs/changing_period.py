@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .bursts import Bursts, clock, draw_style, make_bursts, together
+from .bursts import Bursts, clock, draw_style, make_bursts, mean_interval, together
 from .one_period import GB, regime_of
 from .signal_input import SignalInput, Truth
 
@@ -10,7 +10,6 @@ EXAMPLE = ((0.4, 14), (0.22, 30), (0.9, 8))
 
 
 def _run(
-    rng: np.random.Generator,
     parts: list[Bursts],
     periods: list[float],
     around: tuple[float, float],
@@ -19,6 +18,8 @@ def _run(
 ) -> SignalInput:
     """Return regimes as a signal whose window begins and ends the given times in s before and after."""
     made = together(parts)
+    if not merged:
+        periods = [mean_interval(part.phase_start) for part in parts]
     low = float(made.phase_start[0]) - around[0]
     high = float(made.phase_end.max()) + around[1]
     order = np.argsort([-part.volume.sum() for part in parts], kind="stable")
@@ -60,7 +61,7 @@ def regimes(rng: np.random.Generator, count: int, pauses: bool) -> SignalInput:
         if pauses and number + 1 < count and rng.random() > 0.25:
             at += rng.uniform(0, 8) * period
     around = rng.uniform(0, 1, 2) * (periods[0], periods[-1])
-    return _run(rng, parts, periods, (float(around[0]), float(around[1])))
+    return _run(parts, periods, (float(around[0]), float(around[1])))
 
 
 def example(rng: np.random.Generator) -> SignalInput:
@@ -74,7 +75,7 @@ def example(rng: np.random.Generator) -> SignalInput:
         parts.append(make_bursts(rng, starts, length, 1e8 * 10 ** rng.uniform(-0.5, 0.5), style))
         periods.append(period)
         at = float(starts[-1]) + 5.0
-    return _run(rng, parts, periods, (0.2 * rng.random(), 0.2 * rng.random()), fs=50.0)
+    return _run(parts, periods, (0.2 * rng.random(), 0.2 * rng.random()), fs=50.0)
 
 
 def interrupted(rng: np.random.Generator) -> SignalInput:
@@ -90,7 +91,7 @@ def interrupted(rng: np.random.Generator) -> SignalInput:
     parts = [make_bursts(rng, starts, length, 1e8, style) for starts in (first, second)]
     around = rng.uniform(0, 1, 2) * period
     fs = 50.0 if scale == 1 else 1.0
-    return _run(rng, parts, [period, period], (float(around[0]), float(around[1])), fs, merged=True)
+    return _run(parts, [period, period], (float(around[0]), float(around[1])), fs, merged=True)
 
 
 def small_after_large(rng: np.random.Generator) -> SignalInput:
@@ -103,4 +104,4 @@ def small_after_large(rng: np.random.Generator) -> SignalInput:
         make_bursts(rng, large, rng.uniform(0.05, 0.4) * period, GB, draw_style(rng, spread=0.1)),
         make_bursts(rng, small, rng.uniform(0.05, 0.3) * shorter, GB / 10 ** rng.uniform(1, 2), draw_style(rng)),
     ]
-    return _run(rng, parts, [period, shorter], (0.5 * period, 0.5 * shorter))
+    return _run(parts, [period, shorter], (0.5 * period, 0.5 * shorter))

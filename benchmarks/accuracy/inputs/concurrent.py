@@ -9,7 +9,7 @@ RATIOS = {"1.1": 1.1, "1.25": 1.25, "4/3": 4 / 3, "1.5": 1.5, "2": 2.0, "e": flo
 
 
 def two_trains(rng: np.random.Generator, ratio: float) -> SignalInput:
-    """Two trains whose periods have a ratio; 10 to 100 s the shorter, 10 to 40 cycles of the longer (ratio 10: 8 to 15).
+    """Two trains whose periods have a ratio; the shorter is 10 to 100 s; 10 to 40 cycles of the longer (8 to 15 at 10).
 
     Each has a shape and a length of its own (1 to 10 % of the shorter period), volumes differ by up to 4 times, and
     jitter is up to 1 % about the clock. Which train is first, and where, is random.

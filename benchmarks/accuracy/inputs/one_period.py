@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .bursts import Bursts, clock, draw_style, make_bursts, together
+from .bursts import Bursts, clock, draw_style, make_bursts, mean_interval, together
 from .signal_input import Floats, SignalInput, TrueRegime, Truth
 
 GB = 1e9
@@ -61,20 +61,21 @@ def plain(rng: np.random.Generator) -> SignalInput:
     period, (jitter, about) = _period(rng), _jitter(rng)
     starts = clock(rng, int(rng.integers(10, 61)), period, jitter, about)
     made = make_bursts(rng, starts, rng.uniform(0.02, 0.6) * period, GB, draw_style(rng))
-    return placed(rng, made, period)
+    return placed(rng, made, mean_interval(starts))
 
 
 def stationary(rng: np.random.Generator) -> SignalInput:
-    """10 to 120 phases with up to 30 % jitter, in a third 10 % missing, in a third uneven volumes: never two regimes."""
+    """10 to 120 phases, up to 30 % jitter; a third with 10 % missing, a third of uneven volumes: one regime."""
     period = _period(rng)
     starts = clock(rng, int(rng.integers(10, 121)), period, rng.uniform(0, 0.3), bool(rng.random() < 0.5))
+    mean = mean_interval(starts)
     if rng.random() < 1 / 3:
         kept = rng.random(starts.size) > 0.1
         kept[[0, -1]] = True
         starts = starts[kept]
     style = draw_style(rng, spread=1.0 if rng.random() < 1 / 3 else 0.2)
     made = make_bursts(rng, starts, rng.uniform(0.02, 0.3) * period, GB, style)
-    return placed(rng, made, period)
+    return placed(rng, made, mean)
 
 
 def missing(rng: np.random.Generator) -> SignalInput:
@@ -171,7 +172,9 @@ def background(rng: np.random.Generator, steady: bool) -> SignalInput:
         rates = rng.lognormal(0.0, 1.0, edges.size - 1) * (rng.random(edges.size - 1) < 0.6)
     shares = rates * np.diff(edges)
     volumes = moved * shares / max(float(shares.sum()), 1e-12)
-    return placed(rng, made, period, (edges[:-1], edges[1:], volumes), phase_bytes=None)
+    return placed(
+        rng, made, period, (edges[:-1], edges[1:], volumes), periods=(mean_interval(starts),), phase_bytes=None
+    )
 
 
 def ramps_and_stragglers(rng: np.random.Generator) -> SignalInput:
