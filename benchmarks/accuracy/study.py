@@ -21,10 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
 from ftio_peer import Peer, prepare
 from inputs.catalogue import FIRST_SEED, catalogue, chosen
 from inputs.verdict_pairs import BASES, pairs
@@ -34,7 +30,7 @@ from recordings.judged import judged_recordings
 from tables.document import write_document
 from timing import measured_times
 
-DOCS = HERE.parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 FULL = 200
 Row = dict[str, Any]
 

@@ -126,7 +126,9 @@ def sweep(seed: int, row: int) -> SignalInput:
     """Return a trace of a point of the semi-synthetic sweep; the truth is the mean time between phase starts."""
     run = semisynthetic.generate(semisynthetic.points()[row], seed)
     bytes_of_phases = np.full(semisynthetic.ITERATIONS, semisynthetic.PROCESSES * semisynthetic.SHARE)
-    return _periodic(run.start, run.end, run.volume, run.window, Truth((run.mean_interval,), phase_bytes=bytes_of_phases))
+    return _periodic(
+        run.start, run.end, run.volume, run.window, Truth((run.mean_interval,), phase_bytes=bytes_of_phases)
+    )
 
 
 def _of(signals: Callable[[int], dict[str, Floats]], name: str, number: int) -> SignalInput:
