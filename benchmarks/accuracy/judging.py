@@ -77,7 +77,12 @@ def judge_regimes(answer: Answer, truth: Truth) -> dict[str, Any]:
     periods = number and all(abs(said.period / true.period - 1) <= FOUND for said, true in pairs)
     places = number and all(_placed(said, true) for said, true in pairs)
     wrong = any(deviation(said.period, _shared(said, truth.regimes)) > WRONG for said in stated)
-    return {"number": number, "boundaries": places, "found": periods and places, "wrong": wrong}
+    each = [
+        (said.confidence, deviation(said.period, _shared(said, truth.regimes)) <= WRONG)
+        for said in stated
+        if len(stated) > 1 and said.confidence is not None
+    ]
+    return {"each regime": each, "number": number, "boundaries": places, "found": periods and places, "wrong": wrong}
 
 
 def _placed(said: StatedRegime, true: TrueRegime) -> bool:

@@ -15,6 +15,15 @@ def _stated(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     return np.array([row["confidence"] for row in chosen]), np.array([float(row["right"]) for row in chosen])
 
 
+def _each_regime(rows: Rows) -> Rows:
+    """Return one row for every regime of a result that states several."""
+    return [
+        {"method": row["method"], "stated": True, "confidence": confidence, "right": right}
+        for row in rows
+        for confidence, right in row.get("each regime") or []
+    ]
+
+
 def _interval(score: object, said: np.ndarray, right: np.ndarray) -> str:
     """Return the 95 % interval of a score over bootstrap draws."""
     rng = np.random.default_rng(0)
@@ -33,6 +42,7 @@ def confidence_table(rows: Rows) -> str:
         "all classes": rows,
         "classes with a period": [row for row in rows if row["family"] != "null"],
         "sweep": [row for row in rows if row["family"] == "sweep"],
+        "each regime, where there are several": _each_regime(rows),
     }
     lines = []
     for name, chosen in sets.items():
