@@ -2,6 +2,8 @@
 
     python benchmarks/accuracy/study.py                              # 200 seeds a class, to docs/accuracy.md
     python benchmarks/accuracy/study.py --seeds 30 --classes null period/drift --no-peer   # a part, to build/accuracy
+    python benchmarks/accuracy/study.py --classes recordings         # nothing but real recordings and times
+    python benchmarks/accuracy/study.py --again                      # the document anew, from the last run's results
     python benchmarks/accuracy/study.py --list                       # names of the classes
 
 Ours runs with default arguments. A full run writes docs/accuracy.md and docs/figures/; a part of it, or one with fewer
@@ -26,7 +28,7 @@ from inputs.catalogue import FIRST_SEED, catalogue, chosen
 from inputs.verdict_pairs import BASES, pairs
 from judging import judge, verdict_changed
 from methods import Method, ftio, ours, ours_at_one_hertz
-from recordings.judged import judged_recordings
+from recordings.judged import SHARED, judged_recordings
 from tables.document import write_document
 from timing import measured_times
 
@@ -96,9 +98,9 @@ def _judge_pairs(number: int) -> list[Row]:
 
 def tasks(patterns: list[str], seeds: int) -> list[tuple[str, int]]:
     """Return every class with the numbers of its inputs; pairs are 12 bases a number."""
-    found = [(one.name, number) for one in chosen([p for p in patterns if p != "pairs"]) for number in range(seeds)]
-    if "pairs" in patterns and len(patterns) == 1:
-        found = []
+    named = [pattern for pattern in patterns if pattern not in ("pairs", "recordings")]
+    classes = chosen(named) if named or not patterns else []
+    found = [(one.name, number) for one in classes for number in range(seeds)]
     if not patterns or "pairs" in patterns:
         found += [("pairs", number) for number in range(-(-seeds // len(BASES)))]
     return found
@@ -121,16 +123,35 @@ def judged(work: list[tuple[str, int]], settings: Settings, processes: int) -> I
                 print(f"{number} of {len(work)} inputs, {said - begin:.0f} s", file=sys.stderr, flush=True)
 
 
+def _run(arguments: argparse.Namespace, results: Path, others: Path) -> None:
+    """Judge everything that is asked for and write it into two files."""
+    environment = None if arguments.no_peer else arguments.ftio_environment
+    if environment is not None:
+        prepare(environment)
+    settings = Settings(arguments.method, environment, arguments.first_seed)
+    work = tasks(arguments.classes, arguments.seeds)
+    with results.open("w") as file:
+        for row in judged(work, settings, arguments.processes) if work else ():
+            file.write(json.dumps(row, default=float) + "\n")
+    further: dict[str, Any] = {"recordings": [], "times": {}}
+    if not arguments.no_recordings and (not arguments.classes or "recordings" in arguments.classes):
+        further["recordings"] = list(judged_recordings(arguments.method, arguments.recordings))
+        further["times"] = measured_times(arguments.method)
+    others.write_text(json.dumps(further, default=float))
+
+
 def main() -> None:
     """Run the study and write the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=FULL, help="inputs a class")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--method", default="auto", help="which of our methods")
-    parser.add_argument("--classes", nargs="*", default=[], help="beginnings or shell patterns of names, or pairs")
+    parser.add_argument("--classes", nargs="*", default=[], help="beginnings or patterns of names, pairs, recordings")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--no-peer", action="store_true", help="leave FTIO itself out")
     parser.add_argument("--no-recordings", action="store_true", help="leave real recordings and times out")
+    parser.add_argument("--recordings", type=Path, default=SHARED, help="folder of real recordings")
+    parser.add_argument("--again", action="store_true", help="write the document from the results of the last run")
     parser.add_argument("--ftio-environment", type=Path, default=Path("build/ftio"))
     parser.add_argument("--build", type=Path, default=Path("build/accuracy"))
     parser.add_argument("--list", action="store_true", help="print the names of the classes and end")
@@ -138,21 +159,17 @@ def main() -> None:
     if arguments.list:
         print("\n".join([*catalogue(), "pairs"]))
         return
-    environment = None if arguments.no_peer else arguments.ftio_environment
-    if environment is not None:
-        prepare(environment)
-    settings = Settings(arguments.method, environment, arguments.first_seed)
     arguments.build.mkdir(parents=True, exist_ok=True)
-    rows: list[Row] = []
-    with (arguments.build / "results.jsonl").open("w") as file:
-        for row in judged(tasks(arguments.classes, arguments.seeds), settings, arguments.processes):
-            file.write(json.dumps(row, default=float) + "\n")
-            rows.append(row)
-    recordings = [] if arguments.no_recordings else list(judged_recordings(arguments.method))
-    times = {} if arguments.no_recordings else measured_times(arguments.method)
+    results, others = arguments.build / "results.jsonl", arguments.build / "recordings.json"
+    if not arguments.again:
+        _run(arguments, results, others)
+    rows: list[Row] = [json.loads(line) for line in results.read_text().splitlines()]
+    further = json.loads(others.read_text())
     full = not arguments.classes and arguments.seeds >= FULL and not arguments.no_peer and arguments.method == "auto"
     target = DOCS if full else arguments.build
-    write_document(rows, recordings, times, target, arguments.method, arguments.seeds, arguments.first_seed)
+    write_document(
+        rows, further["recordings"], further["times"], target, arguments.method, arguments.seeds, arguments.first_seed
+    )
     print(f"wrote {target / 'accuracy.md'}")
 
 

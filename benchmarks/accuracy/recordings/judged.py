@@ -9,14 +9,12 @@ from iostrata.analysis.detect import detect_period
 from iostrata.analysis.results import PeriodResult
 from judging import deviation, phase_f1
 
+from .comparisons import judged_comparisons
 from .darshan_logs import available, darshan_signals
 from .otf2_recordings import Expected, recorded_signals
 
-#: Where recordings lie: beside the repository, or beside the folder that holds its working copies.
-SHARED = next(
-    (folder / "shared" for folder in Path(__file__).resolve().parents[3:] if (folder / "shared" / "traces").is_dir()),
-    Path(__file__).resolve().parents[4] / "shared",
-)
+#: Where recordings lie: beside the repository.
+SHARED = Path(__file__).resolve().parents[4] / "shared"
 PERIOD, BYTES, START = 0.01, 0.02, 0.1
 FEWEST_PHASES = 4
 #: Regimes of this many phases must be found.
@@ -29,6 +27,7 @@ def judged_recordings(method: str, folder: Path = SHARED) -> Iterator[dict[str, 
         yield {"kind": "missing", "what": "recorded OTF2 archives: not beside the repository, left out"}
     for expected, signal in recorded_signals(folder):
         yield _judge(expected, detect_period(signal, method))
+    yield from judged_comparisons(folder, method)
     logs = folder / "recorders" / "darshan"
     if not logs.is_dir():
         yield {"kind": "missing", "what": "Darshan logs: not beside the repository, left out"}

@@ -7,7 +7,7 @@ import numpy as np
 from .classes import class_tables, extras
 from .confidence import by_class, confidence_table
 from .figures import draw_figures
-from .recordings import recordings_summary, recordings_table
+from .recordings import comparison_table, recordings_summary, recordings_table
 from .shares import Rows, of
 from .sweep import pulse_table, sweep_table, time_table
 
@@ -52,6 +52,11 @@ classes: volume ratio in 0.95 to 1.05 for {volumes} %, bytes outside of phases {
 {recordings}
 
 {recorded}
+
+What became of a period in the layer below: flows whose verdict is wrong, or changes where either layer is without its
+last phase or has 1 % noise.
+
+{comparisons}
 
 ## The semi-synthetic sweep
 
@@ -105,6 +110,7 @@ def write_document(
         extras=extras(rows),
         recordings=recordings_summary(recordings) if recordings else "Not part of this run.",
         recorded=recordings_table(recordings),
+        comparisons=comparison_table(recordings),
         sweep=sweep_table(rows),
         pulses=pulse_table(rows),
         times=time_table(rows, times),

@@ -13,6 +13,7 @@ def recordings_summary(rows: Rows) -> str:
     """Return the scores over all recordings beside their targets."""
     made = [row for row in rows if row["kind"] == "recording"]
     logs = [row for row in rows if row["kind"] == "darshan"]
+    flows = [row for row in rows if row["kind"] == "comparison"]
     lines = []
     for what, chosen, score, target in (
         ("stated periods within 1 %, %", made, "right", "100"),
@@ -20,6 +21,8 @@ def recordings_summary(rows: Rows) -> str:
         ("IOR: number of phases right, %", made, "count right", "100"),
         ("IOR: bytes of every repetition within 2 %, %", made, "bytes right", "100"),
         ("phase starts within 0.1 period, mean F1 in %", made, "f1", "≥ 99"),
+        ("comparison of layers: verdict right, %", flows, "right", "100"),
+        ("comparison: unchanged without one phase or with 1 % noise, %", flows, "kept", "100"),
         ("Darshan: no period without four phases, %", logs, "right", "100"),
     ):
         count = sum(row.get(score) is not None for row in chosen)
@@ -32,7 +35,7 @@ def recordings_table(rows: Rows) -> str:
     """Return one line a recorded signal."""
     lines = []
     for row in rows:
-        if row["kind"] == "missing":
+        if row["kind"] in ("missing", "comparison"):
             continue
         expected = ", ".join(f"{period:.6g}" for period in row.get("expected", [])) or (
             "none" if row["kind"] == "recording" else "not known"
@@ -44,3 +47,20 @@ def recordings_table(rows: Rows) -> str:
         lines.append([row["recording"], row["signal"], expected, stated, cells[0], cells[1], phases, cells[2], f1])
     head = ["recording", "signal", "expected, s", "stated, s", "right", "regime found", "phases", "bytes right", "F1"]
     return table(head, lines)
+
+
+def comparison_table(rows: Rows) -> str:
+    """Return one line for each comparison of layers that is wrong or that a small change changes."""
+    lines = [
+        [
+            row["recording"],
+            row["flow"],
+            row["verdict"],
+            " or ".join(row["expected"]),
+            _yes(row["right"]),
+            ", ".join(row.get("after changes", [])),
+        ]
+        for row in rows
+        if row["kind"] == "comparison" and not (row["right"] and row.get("kept", True))
+    ]
+    return table(["recording", "flow", "verdict", "expected", "right", "after the changes"], lines)
