@@ -43,6 +43,7 @@ bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/report.py
 
 accuracy: install $(VENV)/test-extras
+	-$(BIN)/python -m pip install --quiet darshan
 	$(BIN)/python benchmarks/accuracy/study.py
 
 setup: $(VENV)/dependencies

@@ -72,7 +72,7 @@ def answer_of(result: PeriodResult, seconds: float) -> Answer:
     """Return a result as an answer; what it says of drift and pauses is read from its regimes and its evidence."""
     regimes = []
     for stay in result.regimes:
-        metrics = getattr(stay, "metrics", None)
+        metrics = getattr(stay, "metrics", None) or stay
         volume = getattr(metrics, "volume_per_period", None)
         regimes.append(StatedRegime(stay.start, stay.end, stay.period, stay.confidence, volume))
     evidence = dict(result.evidence)

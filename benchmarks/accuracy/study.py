@@ -34,6 +34,8 @@ from timing import measured_times
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FULL = 200
+#: Of each of the 35 points of the sweep.
+MOST_TRACES = 100
 Row = dict[str, Any]
 
 
@@ -100,7 +102,11 @@ def tasks(patterns: list[str], seeds: int) -> list[tuple[str, int]]:
     """Return every class with the numbers of its inputs; pairs are 12 bases a number."""
     named = [pattern for pattern in patterns if pattern not in ("pairs", "recordings")]
     classes = chosen(named) if named or not patterns else []
-    found = [(one.name, number) for one in classes for number in range(seeds)]
+    found = [
+        (one.name, number)
+        for one in classes
+        for number in range(min(seeds, MOST_TRACES) if one.family == "sweep" else seeds)
+    ]
     if not patterns or "pairs" in patterns:
         found += [("pairs", number) for number in range(-(-seeds // len(BASES)))]
     return found

@@ -42,7 +42,7 @@ class Target:
 
 def target_of(name: str, family: str) -> Target:
     """Return the target of a class."""
-    if "harder" in name:
+    if "harder" in name or "wandering" in name:
         return Target()
     match family:
         case "null":
@@ -96,11 +96,12 @@ def class_tables(rows: Rows) -> str:
             cells = [_cells(of(mine, class_=name, method=method), family) for method in methods]
             good = met(of(mine, class_=name, method=methods[0]), family, target)
             lines.append([name, str(target), "" if good else "✗", *cells])
-        if family in ("null", "pairs") or len(lines) > 1:
-            together = [_cells(of(mine, method=method), family) for method in methods]
+        counted = [row for row in mine if target_of(row["class"], family) != Target()]
+        if len(lines) > 1 and counted:
+            together = [_cells(of(counted, method=method), family) for method in methods]
             most = Target(None, 0.01) if family == "null" else target_of(lines[0][0], family)
-            good = met(of(mine, method=methods[0]), family, most)
-            lines.append(["**all together**", str(most), "" if good else "✗", *together])
+            good = met(of(counted, method=methods[0]), family, most)
+            lines.append(["**all with a target**", str(most), "" if good else "✗", *together])
         parts.append(f"### {family}: {MEANING[family]}\n\n" + table(["class", "target", "", *methods], lines))
     return "\n\n".join(parts)
 

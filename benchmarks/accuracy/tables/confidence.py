@@ -38,9 +38,10 @@ def _interval(score: object, said: np.ndarray, right: np.ndarray) -> str:
 
 def confidence_table(rows: Rows) -> str:
     """Return calibration over all classes, over those with a period, and over the sweep."""
+    everywhere = [row for row in rows if row["method"] in {one["method"] for one in rows if one["family"] != "sweep"}]
     sets = {
-        "all classes": rows,
-        "classes with a period": [row for row in rows if row["family"] != "null"],
+        "all classes": everywhere,
+        "classes with a period": [row for row in everywhere if row["family"] != "null"],
         "sweep": [row for row in rows if row["family"] == "sweep"],
         "each regime, where there are several": _each_regime(rows),
     }
@@ -71,7 +72,10 @@ def confidence_table(rows: Rows) -> str:
 def by_class(rows: Rows) -> str:
     """Return, for our method, the share right among results stated at 0.9 or more, of each class with a period."""
     lines = []
-    ours = of(rows, method=rows[0]["method"])
+    ours = [
+        row | {"class": "sweep, all points"} if row["family"] == "sweep" else row
+        for row in of(rows, method=rows[0]["method"])
+    ]
     for name in names(ours, "class"):
         mine = of(ours, class_=name)
         if mine[0]["family"] in ("null", "pairs"):
