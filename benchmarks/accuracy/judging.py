@@ -10,6 +10,9 @@ from methods import Answer, StatedRegime
 FOUND, WRONG = 0.05, 0.10
 #: Of two concurrent periods each must be this close; those of ratio 1.1 would else be one.
 CONCURRENT = 0.02
+#: Boundaries are right within this many periods: one, and the jitter of the interval that leads there. The last phase
+#: of a regime may as well be the first of the next where the time between them happens to be the next one's period.
+BOUNDARY = 1.25
 #: A phase is found where one begins within this share of the period.
 PHASE = 0.1
 #: A verdict has changed where its period has, by more than this share.
@@ -82,12 +85,12 @@ def judge_regimes(answer: Answer, truth: Truth) -> dict[str, Any]:
         for said in stated
         if len(stated) > 1 and said.confidence is not None
     ]
-    return {"each regime": each, "number": number, "boundaries": places, "found": periods and places, "wrong": wrong}
+    return {"each regime": each, "count": number, "boundaries": places, "found": periods and places, "wrong": wrong}
 
 
 def _placed(said: StatedRegime, true: TrueRegime) -> bool:
     """Whether a regime begins within a period of its first phase, and ends within one of its last interval."""
-    slack = 1.05 * true.period
+    slack = BOUNDARY * true.period
     return abs(said.start - true.start) <= slack and true.last - slack <= said.end <= true.last + true.period + slack
 
 

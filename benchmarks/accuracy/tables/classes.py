@@ -117,13 +117,16 @@ def extras(rows: Rows) -> str:
             outside = [row["outside"] for row in mine if row.get("outside") is not None]
             ratios = [ratio for row in mine for ratio in row.get("volumes") or []]
             f1 = [row["f1"] for row in mine if row.get("f1") is not None]
-            told = [f"{score} told {with_interval(mine, score)}" for score in ("drift", "pause") if score in mine[0]]
+            told: list[str] = []
+            if family == "period" and share(mine, "split"):
+                told.append(f"divided into regimes {with_interval(mine, 'split')}")
+            told += [f"{score} told {with_interval(mine, score)}" for score in ("drift", "pause") if score in mine[0]]
             if family == "concurrent":
                 told.append(f"that of more volume first {with_interval(mine, 'first')}")
             if family == "stationary":
                 told.append(f"found {with_interval(mine, 'found')}; wrong {with_interval(mine, 'wrong')}")
             if family == "regimes":
-                told.append(f"number {with_interval(mine, 'number')}; boundaries {with_interval(mine, 'boundaries')}")
+                told.append(f"number {with_interval(mine, 'count')}; boundaries {with_interval(mine, 'boundaries')}")
             lines.append(
                 [
                     name,
