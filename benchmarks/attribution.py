@@ -9,20 +9,11 @@ import statistics
 import time
 
 import numpy as np
-from iostrata.layers.attribution import attribute_operations
-from iostrata.layers.order import layer_order
-from iostrata.otf2io.definitions import (
-    Clock,
-    Definitions,
-    Files,
-    Handles,
-    LocationGroups,
-    Locations,
-    Paradigm,
-    SystemTree,
-)
-from iostrata.otf2io.operations import Operations
-from iostrata.otf2io.records import UNDEFINED_TIME, UNDEFINED_UINT64
+from iostrata.layers.attribution.attribution import attribute_operations
+from iostrata.layers.handles.order import layer_order
+from iostrata.model.definitions import Clock, Definitions, Files, Handles, LocationGroups, Locations, Paradigm, SystemTree
+from iostrata.model.operations import Operations
+from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT64
 from results import write_section
 
 CHILDREN = 8

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from iostrata.layers.step import StepSignal
+from iostrata.signals.step import StepSignal
 
 FTIO = "ftio-hpc==0.0.9"
 

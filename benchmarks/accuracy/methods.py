@@ -9,9 +9,9 @@ import numpy as np
 from ftio_peer import Peer
 from inputs.signal_input import SignalInput
 from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.results import PeriodResult
-from iostrata.layers.signal import step_signal
-from iostrata.layers.step import StepSignal
+from iostrata.analysis.results.result import PeriodResult
+from iostrata.signals.construction import step_signal
+from iostrata.signals.step import StepSignal
 
 #: FTIO is not asked about longer signals (samples at its frequency): its time grows faster than their length.
 MOST_PEER_SAMPLES = 100_000

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 from iostrata.analysis.detect import detect_period
-from iostrata.layers.signal import step_signal
+from iostrata.signals.construction import step_signal
 
 
 def _requests(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

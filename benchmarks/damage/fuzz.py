@@ -39,7 +39,7 @@ def compare(folder: Path, stage: Callable[[str], None]) -> str:
         A class of outcome; one that begins with "DIFFERENT" is a finding.
     """
     from iostrata.otf2io.archive import open_archive, read_events
-    from iostrata.otf2io.errors import TraceError
+    from iostrata.model.errors import TraceError
 
     stage("definitions")
     try:
@@ -66,8 +66,8 @@ def compare(folder: Path, stage: Callable[[str], None]) -> str:
 def _same_when_streamed(archive: Any, direct: Any) -> bool:
     """Tell whether operations matched while they are read are those matched afterwards."""
     import numpy as np
-    from iostrata.otf2io.matching import match_events
-    from iostrata.otf2io.operation_stream import stream_operations
+    from iostrata.otf2io.matching.columns import match_events
+    from iostrata.otf2io.matching.stream import stream_operations
 
     parts: list[Any] = []
     read = stream_operations(

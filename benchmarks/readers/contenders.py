@@ -26,8 +26,8 @@ Timing = tuple[int, int, float]
 def direct(path: Path, workers: int) -> Timing:
     """Walk all locations in batches that are counted and forgotten."""
     from iostrata.otf2io.archive import open_archive
-    from iostrata.otf2io.direct_engine import location_runs
-    from iostrata.otf2io.direct_walk import DirectWalk
+    from iostrata.otf2io.direct.engine import location_runs
+    from iostrata.otf2io.direct.walk import DirectWalk
 
     archive = open_archive(path)
     walk = DirectWalk(archive.anchor, archive.definitions)

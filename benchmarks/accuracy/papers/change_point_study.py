@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import ruptures
-from iostrata.analysis.segmentation import divide
+from iostrata.analysis.phases.regimes import divide
 from results import write_section
 
 SEEDS = range(20_000, 20_150)

@@ -4,8 +4,8 @@ PYTHONPATH=benchmarks python benchmarks/accuracy/papers/fit_study.py
 """
 
 import numpy as np
-from iostrata.analysis.fourier_fit import fourier_fit
-from iostrata.layers.sampling import Samples
+from iostrata.analysis.fitting.fourier_fit import fourier_fit
+from iostrata.signals.samples import Samples
 from results import write_section
 
 SEEDS = range(200)

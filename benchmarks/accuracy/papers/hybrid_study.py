@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from ftio_jobs import ask_ftio
 from iostrata.analysis.detect import detect_period
-from iostrata.analysis.sliding_correlation import sliding_correlation
-from iostrata.layers.signal import step_signal
+from iostrata.analysis.timefrequency.sliding_correlation import sliding_correlation
+from iostrata.signals.construction import step_signal
 from paper_signals import SURROUNDINGS, Experiment, dlio, dlio_at_end, hacc, overlap, with_bursts_in_step
 from results import write_section
 

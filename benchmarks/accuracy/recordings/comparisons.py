@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from iostrata.analysis.comparison import compare_flows, compare_periods, signal_of
+from iostrata.analysis.comparison.periods import compare_flows, compare_periods, signal_of
 from iostrata.analysis.detect import detect_period
-from iostrata.layers.flow import Flow, connected_flows
+from iostrata.layers.flow.flow import Flow, connected_flows
 from iostrata.layers.opening import open_trace
-from iostrata.layers.signal import step_signal
-from iostrata.layers.step import StepSignal
+from iostrata.signals.construction import step_signal
+from iostrata.signals.step import StepSignal
 
 from .otf2_recordings import expectations
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from iostrata.layers.signal import step_signal
-from iostrata.layers.step import StepSignal
+from iostrata.signals.construction import step_signal
+from iostrata.signals.step import StepSignal
 
 MODULES = ("DXT_POSIX", "DXT_MPIIO")
 

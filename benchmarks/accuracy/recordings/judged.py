@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from iostrata.analysis.detect import detect_period
-from iostrata.analysis.results import PeriodResult
+from iostrata.analysis.results.result import PeriodResult
 from judging import deviation, phase_f1
 
 from .comparisons import judged_comparisons

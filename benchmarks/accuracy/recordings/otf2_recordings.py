@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from iostrata.layers.opening import open_trace
-from iostrata.layers.step import StepSignal
+from iostrata.signals.step import StepSignal
 
 #: IOR waits 1 s between repetitions; s.
 IDLE = 0.6
