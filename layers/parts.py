@@ -6,6 +6,7 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Rows
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.operations import Operations
@@ -13,8 +14,6 @@ from ..model.rows import column_at
 from .handles.metadata import MetadataEvents
 from .statistics.grouping import Key, grouping
 from .statistics.statistics import sums_by
-
-Places = npt.NDArray[np.intp]
 
 
 class Divisible(Protocol):
@@ -36,10 +35,10 @@ class Divisible(Protocol):
     def metadata_events(self) -> MetadataEvents:
         """Its metadata events."""
 
-    def contributions(self, quantity: str, direction: str, traffic: str) -> tuple[Places, npt.NDArray[Any]]:
+    def contributions(self, quantity: str, direction: str, traffic: str) -> tuple[Rows, npt.NDArray[Any]]:
         """Return what each operation, or metadata event, adds to the volume of a signal."""
 
-    def narrowed(self, operations: Places, metadata_events: Places, part: str) -> Self:
+    def narrowed(self, operations: Rows, metadata_events: Rows, part: str) -> Self:
         """Return the part that has some of the operations and metadata events only."""
 
 

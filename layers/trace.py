@@ -5,13 +5,12 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.events import IoEvents
 from ..model.operations import Operations
-from ..model.rows import sound_parents
+from ..model.rows import column_at
 from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, breakdown
 from .attribution.functions import CallingFunctions, read_calling_functions
@@ -19,9 +18,10 @@ from .attribution.traffic import Traffic
 from .flow.balance import LayerBalance, TimeSplit, layer_balances, time_splits
 from .flow.flow import Flow, connected_flows, flow_between
 from .flow.hidden import HiddenTraffic, hidden_traffic
-from .handles.forest import HandleForest, handle_forest, higher_ancestors
-from .handles.metadata import MetadataEvents, metadata_events
+from .handles.forest import HandleForest, handle_forest
+from .handles.metadata import MetadataEvents, metadata_events, selected_metadata
 from .handles.order import layer_name, layer_order, layer_rows
+from .handles.stack import handle_stack
 from .layer import Layer
 from .mappings import LayerMapping
 from .protocols import TraceFacts
@@ -210,17 +210,13 @@ class Trace(TraceFacts):
     @cached_property
     def layers(self) -> LayerMapping[Layer]:
         """The layers by name, highest first: all paradigms that have handles."""
-        definitions, operations = self.definitions, self.operations
-        handles, window = definitions.handles, self.tick_window
-        handle_layer = layer_rows(definitions, self._order, handles.paradigm)
-        own = higher_ancestors(sound_parents(handles.parent)[0], handle_layer) < 0
-        defined = operations.handle >= 0
-        layer_row = np.full(len(operations), -1, np.int32)
-        shown = np.where(self.selection.selected, handle_layer, np.int32(-1))
-        layer_row[defined] = shown[operations.handle[defined]]
+        definitions, operations, window = self.definitions, self.operations, self.tick_window
+        stack = handle_stack(definitions, self._order)
+        layer_row = column_at(np.where(self.selection.selected, stack.layer, np.int32(-1)), operations.handle)
         layer_row[~window.overlaps(operations)] = -1
         paradigms = {layer_name(paradigm): paradigm for paradigm in reversed(definitions.paradigms)}
-        metadata_layer = self._metadata_layer()
+        metadata_layer = layer_rows(definitions, self._order, self.metadata.paradigm)
+        metadata_layer[~selected_metadata(self.metadata, self.selection, window)] = -1
         return LayerMapping(
             {
                 name: Layer(
@@ -229,7 +225,7 @@ class Trace(TraceFacts):
                     definitions=definitions,
                     trace_operations=operations,
                     rows=np.flatnonzero(layer_row == row),
-                    handle_own=own,
+                    handle_own=stack.own,
                     trace_metadata=self.metadata,
                     metadata_rows=np.flatnonzero(metadata_layer == row),
                     tick_window=window,
@@ -272,15 +268,3 @@ class Trace(TraceFacts):
     @cached_property
     def _order(self) -> tuple[str, ...]:
         return layer_order(self.definitions)
-
-    def _metadata_layer(self) -> npt.NDArray[np.int32]:
-        """Return the row of the layer of each metadata event within the selection, −1 where it is outside of it."""
-        metadata = self.metadata
-        layer = layer_rows(self.definitions, self._order, metadata.paradigm)
-        aside = np.full(len(metadata), True)
-        with_handle = metadata.handle >= 0
-        aside[with_handle] = ~self.selection.selected[metadata.handle[with_handle]]
-        deletion = ~with_handle & (metadata.file >= 0)
-        aside[deletion] = self.selection.file_reason[metadata.file[deletion]] >= 0
-        layer[aside | ~self.tick_window.contains(metadata.time)] = -1
-        return layer

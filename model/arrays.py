@@ -8,12 +8,15 @@ Floats = npt.NDArray[np.float64]
 Complexes = npt.NDArray[np.complex128]
 
 Ints = npt.NDArray[np.int64]
-"""Counts, ticks, or rows of a table."""
+"""Counts, or rows of a table that may have many."""
+
+Ticks = npt.NDArray[np.int64]
+"""Times of a trace's clock."""
 
 Rows = npt.NDArray[np.intp]
 """Places in an array, as NumPy's own functions give them."""
 
-Table = npt.NDArray[np.int32]
+Links = npt.NDArray[np.int32]
 """A column of rows in another table, −1 for none."""
 
 Mask = npt.NDArray[np.bool_]

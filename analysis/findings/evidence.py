@@ -12,6 +12,8 @@ from ...layers.flow.flow import Flow
 from ...layers.handles.order import layer_name
 from ...layers.statistics.statistics import total
 from ...layers.trace import Trace
+from ...model.arrays import Rows
+from ...model.rows import column_at
 
 EVIDENCE_UNITS: Final = {
     **dict.fromkeys(
@@ -104,8 +106,6 @@ FILES_SHOWN: Final = 8
 
 RANKS_SHOWN: Final = 64
 
-Rows = npt.NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class Hit:
@@ -176,11 +176,7 @@ class Evidence:
 
     def files(self, rows: Rows) -> npt.NDArray[np.int32]:
         """Return the file of each of some operations, −1 where there is none, int32."""
-        handle = self.traffic.operations.handle[rows]
-        found = np.full(len(rows), -1, np.int32)
-        known = handle >= 0
-        found[known] = self.traffic.definitions.handles.file[handle[known]]
-        return found
+        return column_at(self.traffic.definitions.handles.file, self.traffic.operations.handle[rows])
 
     def file_name(self, row: int) -> str:
         """Return the name of a file row, empty where there is none."""

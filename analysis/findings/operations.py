@@ -156,7 +156,7 @@ def opened_not_used(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
     opened = (lifetimes.origin == Origin.CREATED) | (lifetimes.origin == Origin.DUPLICATED)
     opened &= traffic.selection.selected[lifetimes.handle] & traffic.window.contains(lifetimes.created)
     for row, layer in enumerate(traffic.layers):
-        rows = np.flatnonzero(opened & (traffic.handle_layer[lifetimes.handle] == row))
+        rows = np.flatnonzero(opened & (traffic.stack.layer[lifetimes.handle] == row))
         openers = _processes_by_file(handles.file[lifetimes.handle[rows]], lifetimes.process[rows])
         moving = evidence.rows(layer, "total")
         moving = moving[traffic.moved[moving] > 0]

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
 from ..results.result import Plain, plain
 from ..spectral.spectrum import power_spectrum
 
 if TYPE_CHECKING:
     from ...signals.samples import Samples
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

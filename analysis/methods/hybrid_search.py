@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
 from ..results.result import Plain, plain
 from ..spectral.confidence import line_confidence
@@ -16,8 +16,6 @@ from ..spectral.dominant import DominantFrequency, dominant_frequency
 from ..spectral.spectrum import Spectrum, power_spectrum
 from ..timefrequency.validity import Validity, validity
 from ..timefrequency.wavelets import approximation, decomposition_level, discrete_wavelet, largest_level
-
-Floats = NDArray[np.float64]
 
 MOST_CANDIDATES = 5
 """Periods that are tried."""

@@ -103,8 +103,8 @@ def _fit_windows(
 ) -> tuple[Complexes, Complexes]:
     """Return correlation and slope of the first `windows` windows, complex128.
 
-    `x` and `y` (blocks, m) are deviations from the blocks' means, `centre_x` and `centre_y`; `noise_x` and `noise_y` what
-    rounding leaves, for each sample, of a variance of zero in the windows that begin in each block.
+    `x` and `y` (blocks, m) are deviations from the blocks' means, `centre_x` and `centre_y`; `noise_x` and `noise_y`
+    what rounding leaves, for each sample, of a variance of zero in the windows that begin in each block.
     """
     m = x.shape[1]
     correlation = np.zeros(windows, np.complex128)

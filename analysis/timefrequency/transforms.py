@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
 
 if TYPE_CHECKING:
     from ...signals.samples import Samples
-
-Floats = NDArray[np.float64]
 
 CYCLES = 6.0
 """ω₀ of Morlet's wavelet: oscillations within some two standard deviations."""

@@ -6,14 +6,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Rows
 from ...model.operations import view
 from ...model.rows import column_at
 from ..attribution.traffic import Traffic
 from ..statistics.statistics import total
 from .access_pattern import AccessPattern, access_pattern
 from .ranks import Shares, shares
-
-Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

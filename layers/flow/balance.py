@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..attribution.traffic import Traffic
+from ..selection.directions import DIRECTIONS
 from ..statistics.statistics import total, total_length
 
 
@@ -60,7 +61,7 @@ def layer_balances(traffic: Traffic) -> Iterator[LayerBalance]:
     """Give the balance of each layer and direction that has operations, highest layer first."""
     parent, inferred = traffic.attribution.parent, traffic.attribution.inferred
     for row, layer in enumerate(traffic.layers):
-        for direction in ("read", "write"):
+        for direction in DIRECTIONS:
             every = traffic.within & (traffic.layer == row) & traffic.of_direction(direction)
             if not every.any():
                 continue
@@ -112,7 +113,7 @@ class TimeSplit:
         }
 
 
-def time_splits(traffic: Traffic, directions: tuple[str, ...] = ("read", "write")) -> Iterator[TimeSplit]:
+def time_splits(traffic: Traffic, directions: tuple[str, ...] = DIRECTIONS) -> Iterator[TimeSplit]:
     """Give the split of each layer that has operations in a direction and layers below it, highest layer first.
 
     Operations inside count whatever their direction and file, flushes too.

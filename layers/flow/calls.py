@@ -6,10 +6,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Rows
 from ..attribution.collectives import distinct_pairs
 from ..statistics.distribution import Distribution, distribution
 from ..statistics.statistics import total_length
-from .amounts import FlowAmounts, Rows
+from .amounts import FlowAmounts
 from .collectives import FlowCollectives, flow_collectives
 from .request_sizes import RequestFlow, request_flow
 

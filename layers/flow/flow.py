@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Rows
 from ...model.errors import SelectionError
-from ...model.rows import column_at, nearest_marked
+from ...model.rows import column_at
 from ..attribution.traffic import Traffic
-from .amounts import Rows, ratio_text
+from ..selection.directions import DIRECTIONS
+from .amounts import ratio_text
 from .calls import FlowCalls
 from .tables import FlowTable, OperationClass, flow_table
 
@@ -233,7 +235,7 @@ def flow_between(traffic: Traffic, upper: str, lower: str, direction: str = "tot
     )
 
 
-def connected_flows(traffic: Traffic, directions: tuple[str, ...] = ("read", "write")) -> tuple[Flow, ...]:
+def connected_flows(traffic: Traffic, directions: tuple[str, ...] = DIRECTIONS) -> tuple[Flow, ...]:
     """Return the flows of all pairs of layers that the handles connect, where either layer has such operations."""
     flows = (
         flow_between(traffic, upper, lower, direction)
@@ -247,10 +249,8 @@ def connected_flows(traffic: Traffic, directions: tuple[str, ...] = ("read", "wr
 
 def _adjacent(traffic: Traffic, upper: int, lower: int) -> bool:
     """Return whether most handles of the lower layer below the upper one have no layer in between."""
-    descends = (traffic.handle_layer == lower) & (
-        nearest_marked(traffic.handle_parent, traffic.handle_layer == upper) >= 0
-    )
+    descends = traffic.descends(upper, lower)
     shown = descends & traffic.selection.selected
     handles = shown if shown.any() else descends
-    above = traffic.handle_layer[traffic.handle_higher[handles]]
+    above = traffic.stack.layer[traffic.stack.higher[handles]]
     return 2 * int((above == upper).sum()) > int(handles.sum())

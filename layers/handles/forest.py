@@ -11,13 +11,13 @@ from ...model.codes import IoMode
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
-from ...model.rows import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
+from ...model.rows import any_ancestor, depths, subtree_sums
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
 from ..statistics.statistics import total
 from .lifetimes import Lifetimes, Origin, handle_lifetimes
 from .metadata import MetadataEvents
-from .order import layer_rows
+from .stack import handle_stack, higher_ancestors
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,20 +190,6 @@ class HandleForest:
         return counts
 
 
-def higher_ancestors(parent: npt.NDArray[np.int32], layer_row: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return the row of each handle's nearest ancestor of a higher layer, int32 (n,), −1 where there is none.
-
-    Parameters
-    ----------
-    parent : int32 (n,)
-        Without cycles, as from `sound_parents`.
-    layer_row : int32 (n,)
-        Layers counted from the highest; −1, undefined, is below all.
-    """
-    lowest = np.int32(layer_row.max(initial=-1) + 1)
-    return nearest_lower_rank(parent, np.where(layer_row < 0, lowest, layer_row).astype(np.int32))
-
-
 def handle_forest(
     definitions: Definitions,
     operations: Operations,
@@ -264,8 +250,7 @@ def assembled_forest(
     lifetimes: Lifetimes | None,
 ) -> HandleForest:
     """Return the forest of handles of which the numbers, (handles,) each, are known; see `HandleForest`."""
-    handles = definitions.handles
-    parent = sound_parents(handles.parent)[0]
+    handles, stack = definitions.handles, handle_stack(definitions, order)
     files = definitions.files.name
     reasons = [rule.reason for rule in selection.reasons]
     return HandleForest(
@@ -273,15 +258,15 @@ def assembled_forest(
         name=handles.name,
         file=tuple(files[row] if row >= 0 else None for row in handles.file.tolist()),
         layers=order,
-        layer_row=layer_rows(definitions, order, handles.paradigm),
-        parent=parent,
-        depth=depths(parent),
+        layer_row=stack.layer,
+        parent=stack.parent,
+        depth=depths(stack.parent),
         operations=operations,
         bytes_read=bytes_read,
         bytes_written=bytes_written,
-        subtree_operations=subtree_sums(parent, operations),
-        subtree_bytes_read=subtree_sums(parent, bytes_read),
-        subtree_bytes_written=subtree_sums(parent, bytes_written),
+        subtree_operations=subtree_sums(stack.parent, operations),
+        subtree_bytes_read=subtree_sums(stack.parent, bytes_read),
+        subtree_bytes_written=subtree_sums(stack.parent, bytes_written),
         metadata_events=metadata_events,
         ranks=ranks,
         set_aside=tuple(reasons[row] if row >= 0 else None for row in selection.handle_reason.tolist()),

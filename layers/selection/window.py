@@ -10,12 +10,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ticks
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, Status
 from ...model.definitions import Clock, Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
-
-Ticks = npt.NDArray[np.int64]
 
 Amounts = npt.NDArray[np.uint64] | npt.NDArray[np.float64]
 """Bytes: uint64 where they are whole, float64 where a window cuts operations."""

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Links
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 
@@ -15,9 +16,7 @@ KEYS: Final = ("file", "filesystem", "rank", "node", "handle")
 Key = str | int | None
 """File name, file system, MPI rank, name of the node, or OTF2 id of the handle; None where there is none."""
 
-Column = npt.NDArray[np.int32]
-
-PlaceOf = Callable[[Column, Column, Column], npt.NDArray[np.int64]]
+PlaceOf = Callable[[Links, Links, Links], npt.NDArray[np.int64]]
 
 
 class Grouping(NamedTuple):

@@ -155,9 +155,7 @@ def set_aside_statistics(
     operations: Operations, definitions: Definitions, selection: FileSelection, window: TickWindow
 ) -> SetAside:
     """Return what `selection` sets aside of the trace's operations within `window`."""
-    reason = np.full(len(operations), selection.undefined_handle, np.int32)
-    defined = operations.handle >= 0
-    reason[defined] = selection.handle_reason[operations.handle[defined]]
+    reason = selection.reason_of(operations.handle)
     rows = np.flatnonzero((reason >= 0) & window.overlaps(operations))
     aside, reason = view(operations, rows), reason[rows]
     files = np.unique(definitions.handles.file[aside.handle[aside.handle >= 0]])

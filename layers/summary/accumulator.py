@@ -10,10 +10,9 @@ from ...model.codes import IoMode, IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.operations import OperationBatch, OperationColumns
-from ...model.rows import rows_of_ids, sound_parents
-from ..handles.forest import higher_ancestors
+from ...model.rows import rows_of_ids
 from ..handles.metadata import metadata_events
-from ..handles.order import layer_rows
+from ..handles.stack import handle_stack
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
 from ..statistics.statistics import total
@@ -59,9 +58,8 @@ class OperationSums:
         covered: tuple[int, int],
     ) -> None:
         handles = definitions.handles
-        layer = layer_rows(definitions, order, handles.paradigm)
-        inherited = higher_ancestors(sound_parents(handles.parent)[0], layer) >= 0
-        shown = selection.selected & (layer >= 0)
+        stack = handle_stack(definitions, order)
+        shown = selection.selected & (stack.layer >= 0)
         processes = len(definitions.groups.id)
         self.definitions = definitions
         self.order = order
@@ -72,7 +70,7 @@ class OperationSums:
         self.requests: dict[int, RequestCounts] = {}
         self.metadata_counts = np.zeros(len(handles.id), np.int64)
         self._window = window
-        self.slot_of_handle = np.where(shown, layer * MODES * 2 + inherited, -1).astype(np.int32)
+        self.slot_of_handle = np.where(shown, stack.layer * MODES * 2 + ~stack.own, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
         self._kept = kept_columns(_ROWS)
         self._pairs = np.empty(0, np.int64)

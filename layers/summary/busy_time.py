@@ -3,14 +3,12 @@
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Ticks
 from ..statistics.statistics import total_length
 
 if TYPE_CHECKING:
     from .busy_points import BusyPoints
-
-Ticks = npt.NDArray[np.int64]
 
 MOST_STRETCHES: Final = 1 << 17
 """Stretches that are told apart exactly; where there are more, points in time are looked at instead."""

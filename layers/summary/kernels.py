@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Floats
 from ...model.codes import UNDEFINED_UINT64, IoMode, Status
 from ...model.kernels import compiled
 from ...model.operations import OperationColumns
-from ...signals.sweep import Floats
 from .tables import CANCELLED, CUT, HIGH, LOW, NEVER, OPERATIONS, PART, UNDEFINED, Kept, Sums
 
 _QUANTUM: Final = 2.0**16

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from ...model.arrays import Floats
 
 OPERATIONS, UNDEFINED, CANCELLED, NEVER, CUT = range(5)
 """Columns of `Sums.counts`; `CUT` counts operations of which the window holds a part of the bytes only."""

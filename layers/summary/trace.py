@@ -12,11 +12,11 @@ from ...model.codes import IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...model.rows import sound_parents
 from ...otf2io.archive import Archive, open_archive, pick_engine
 from ...signals.samples import bin_count
-from ..handles.forest import HandleForest, assembled_forest, higher_ancestors
-from ..handles.order import layer_order, layer_rows
+from ..handles.forest import HandleForest, assembled_forest
+from ..handles.order import layer_order
+from ..handles.stack import handle_stack
 from ..mappings import LayerMapping
 from ..protocols import TraceFacts
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
@@ -205,9 +205,8 @@ def read_binned_trace(
 
 def signal_count(definitions: Definitions, order: tuple[str, ...]) -> int:
     """Return how many signals there can be: layer, own or inherited, read or write."""
-    layer = layer_rows(definitions, order, definitions.handles.paradigm)
-    inherited = higher_ancestors(sound_parents(definitions.handles.parent)[0], layer) >= 0
-    return 2 * len(np.unique(np.stack((layer, inherited))[:, layer >= 0], axis=1).T)
+    stack = handle_stack(definitions, order)
+    return 2 * len(np.unique(np.stack((stack.layer, stack.own))[:, stack.layer >= 0], axis=1).T)
 
 
 def _check_engine(engine: str, archive: Archive) -> None:
