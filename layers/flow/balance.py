@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..attribution.traffic import Traffic
 from ..selection.directions import DIRECTIONS
-from ..statistics.statistics import total, total_length
+from ..statistics.statistics import total
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def time_splits(traffic: Traffic, directions: tuple[str, ...] = DIRECTIONS) -> I
             if not own.any():
                 continue
             begin, end = traffic.times(np.flatnonzero(own))
-            summed = total_length(end - begin)
+            summed = int((end - begin).sum())
             ancestor = traffic.ancestor_in(row)[0]
             inside = np.flatnonzero(traffic.within & (ancestor >= 0))
             inside = inside[own[ancestor[inside]]]
@@ -152,4 +152,4 @@ def _covered(traffic: Traffic, rows: npt.NDArray[np.intp], ancestor: npt.NDArray
     begin, end = np.clip(begin, low, high), np.clip(end, low, high)
     fresh = np.flatnonzero(np.diff(above, prepend=-1) != 0)
     start = np.append(fresh, len(above)).astype(np.int64)
-    return total_length(union_by_group(start, begin, end)) if len(above) else 0
+    return int(union_by_group(start, begin, end).sum()) if len(above) else 0

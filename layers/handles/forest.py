@@ -14,7 +14,7 @@ from ...model.operations import Operations, view
 from ...model.rows import any_ancestor, depths, subtree_sums
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
-from ..statistics.statistics import total
+from ..statistics.statistics import sums_by
 from .lifetimes import Lifetimes, Origin, handle_lifetimes
 from .metadata import MetadataEvents
 from .stack import handle_stack, higher_ancestors
@@ -45,7 +45,7 @@ class HandleForest:
     operations : int64
         Operations, flushes among them.
     bytes_read, bytes_written : uint64
-        Bytes moved; float64 where the window cuts an operation, or where all handles together moved 2^64 bytes or more.
+        Bytes moved; float64 where the window cuts an operation.
     subtree_operations, subtree_bytes_read, subtree_bytes_written
         The same for the handle and all below it. Layers are views of the same traffic: a subtree over several layers
         counts it once in each.
@@ -220,8 +220,8 @@ def handle_forest(
         used = view(used, defined)
     moved = window.bytes_within(used)
     operation_counts = np.bincount(used.handle, minlength=count).astype(np.int64)
-    read = _sum_by_handle(used.handle, moved, used.mode == IoMode.READ, count)
-    written = _sum_by_handle(used.handle, moved, used.mode == IoMode.WRITE, count)
+    read = sums_by(used.handle[used.mode == IoMode.READ], moved[used.mode == IoMode.READ], count)
+    written = sums_by(used.handle[used.mode == IoMode.WRITE], moved[used.mode == IoMode.WRITE], count)
     named = metadata.handle[window.contains(metadata.time) & (metadata.handle >= 0)]
     lifetimes = handle_lifetimes(metadata, operations, definitions)
     first_epoch = lifetimes.handle[lifetimes.epoch == 0]
@@ -272,14 +272,3 @@ def assembled_forest(
         set_aside=tuple(reasons[row] if row >= 0 else None for row in selection.handle_reason.tolist()),
         known_lifetimes=lifetimes,
     )
-
-
-def _sum_by_handle(
-    handle: npt.NDArray[np.int32], amount: Amounts, chosen: npt.NDArray[np.bool_], count: int
-) -> Amounts:
-    """Return the sums of the chosen amounts by handle: uint64 where no sum of sums can wrap round, else float64."""
-    some = amount[chosen]
-    whole = some.dtype == np.uint64 and total(some) < 2**64
-    sums: Amounts = np.zeros(count, np.uint64) if whole else np.zeros(count, np.float64)
-    np.add.at(sums, handle[chosen], some)
-    return sums

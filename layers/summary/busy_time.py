@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ...model.arrays import Ticks
-from ..statistics.statistics import total_length
 
 if TYPE_CHECKING:
     from .busy_points import BusyPoints
@@ -37,7 +36,7 @@ class BusyTime:
     def length(self) -> int:
         """Ticks in which at least one interval was open."""
         self._settle()
-        return self._points.length if self._points is not None else total_length(self._end - self._begin)
+        return self._points.length if self._points is not None else int((self._end - self._begin).sum())
 
     @property
     def step(self) -> int:

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.codes import MOST_BYTES
 from ...model.events import EventColumns
 from ...model.kernels import inlined, inner
 from ..anchor import CHUNK_HEADER
@@ -51,7 +52,7 @@ _NO_OFFSET: Final = np.uint64(2**64 - 1)
 
 _NO_HANDLE: Final = np.uint32(2**32 - 1)
 
-_MOST_BYTES: Final = np.uint64(2**62)
+_MOST_BYTES: Final = np.uint64(MOST_BYTES)
 
 _LONGEST_RECORD: Final = 2**16
 
@@ -86,7 +87,7 @@ def _is_believable(columns: EventColumns, row: int, rules: Rules) -> bool:
     if kind > COMPLETE + 1 and mode > 1:
         return False
     if kind in (BEGIN, COMPLETE):
-        return bool(columns.value[row] < _MOST_BYTES or columns.value[row] == _NO_OFFSET)
+        return bool(columns.value[row] <= _MOST_BYTES or columns.value[row] == _NO_OFFSET)
     return True
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ...model.codes import UNDEFINED_UINT32, IoRecord
 from ...model.damage import LocationDamage
-from ...model.definitions import Clock, Definitions
+from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.events import EventColumns, IoEvents
 from ...model.operations import OperationBatch, OperationColumns, operation_columns
@@ -25,7 +25,7 @@ from ..anchor import Anchor
 from ..base import Progress, ProgressReport
 from ..direct.engine import location_runs
 from ..direct.walk import DirectWalk
-from ..time_bounds import outside_reach, reach_damage, without_rows
+from ..implausible import ImplausibleEvents
 from .columns import match_events
 from .kernel import UNMATCHED_ENDS, UNMATCHED_STEPS, end_location, match_rows, move_operations, open_operations
 
@@ -104,7 +104,8 @@ def stream_operations(
     report = ProgressReport(sum(definitions.locations.events.tolist()), progress)
     shared = _in_processes_of_several_locations(definitions)
     most = MOST_APART if most_apart is None else most_apart
-    collected = _Collected(consume, most, len(definitions.locations.id))
+    collected = _Collected(consume, most)
+    implausible = ImplausibleEvents(definitions)
     # The walk hands rows on as soon as another chunk might not find room.
     rows = _ROWS + anchor.event_chunk // _USUAL_RECORD
     # Threads take a matcher from here and put it back.
@@ -114,7 +115,7 @@ def stream_operations(
         try:
             matcher = matchers.pop()
         except IndexError:
-            matcher = _Matcher(shared, definitions.clock, collected)
+            matcher = _Matcher(shared, implausible, collected)
         with closing(walk.batches(run.start, run.stop, rows, done=report.add)) as batches:
             for batch in batches:
                 matcher.add(batch.events)
@@ -130,15 +131,14 @@ def stream_operations(
                 pass
     collected.unmatched += sum(matcher.unmatched for matcher in matchers)
     collected.match_rest(definitions)
-    damage = reach_damage(walk.damage, collected.ignored, walk.counts, definitions)
+    damage = implausible.damage(walk.damage, walk.counts)
     return StreamedRead(walk.counts, collected.io_events, damage, collected.unmatched)
 
 
 class _Collected:
     """What all threads found: operations go on to `consume`, events apart are kept."""
 
-    def __init__(self, consume: Callable[[OperationBatch], None], most_apart: int, locations: int) -> None:
-        self.ignored = np.zeros(locations, np.int64)
+    def __init__(self, consume: Callable[[OperationBatch], None], most_apart: int) -> None:
         self._consume = consume
         self._most_apart = most_apart
         self._lock = threading.Lock()
@@ -161,10 +161,6 @@ class _Collected:
             if len(operations.begin) or len(metadata):
                 self._consume(OperationBatch(operations, metadata))
 
-    def ignore(self, location: npt.NDArray[np.int32]) -> None:
-        with self._lock:
-            self.ignored += np.bincount(location, minlength=len(self.ignored))
-
     def match_rest(self, definitions: Definitions) -> None:
         """Match the events apart, now that those of all threads are there."""
         if not self._apart:
@@ -184,9 +180,9 @@ class _Collected:
 class _Matcher:
     """The operations in flight of one thread, and memory for those that end."""
 
-    def __init__(self, shared: npt.NDArray[np.bool_], clock: Clock, collected: _Collected) -> None:
+    def __init__(self, shared: npt.NDArray[np.bool_], implausible: ImplausibleEvents, collected: _Collected) -> None:
         self._shared = shared
-        self._clock = clock
+        self._implausible = implausible
         self._collected = collected
         self._state = open_operations(_FIRST_IN_FLIGHT)
         self._found = operation_columns(_ROWS + _FIRST_IN_FLIGHT)
@@ -198,10 +194,7 @@ class _Matcher:
 
     def add(self, events: IoEvents) -> None:
         """Match the events of one batch of the walk; memory follows `_ROWS`, however long it is."""
-        far = outside_reach(events, self._clock)
-        if len(far):
-            self._collected.ignore(events.location[far])
-            events = without_rows(events, far)
+        events = self._implausible.without(events)
         columns = EventColumns(
             events.location, events.kind, events.time, events.handle, events.mode, events.flags, events.matching,
             events.value, events.offset,

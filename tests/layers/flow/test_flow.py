@@ -157,7 +157,7 @@ OPERATION = st.fixed_dictionaries(
         "handle": st.integers(-1, 4),
         "begin": st.integers(0, 60),
         "length": st.integers(0, 30),
-        "moved": st.none() | st.integers(0, 2**62),
+        "moved": st.none() | st.integers(0, 2**48),
         "mode": st.sampled_from(list(IoMode)),
         "process": st.integers(0, 2),
     }
