@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ..model.arrays import Rows
 from ..model.definitions import Definitions
-from ..model.errors import SelectionError
+from ..model.errors import UnknownKeyError
 from ..model.operations import Operations
 from ..model.rows import column_at
 from .handles.metadata import MetadataEvents
@@ -131,12 +131,8 @@ class LayerParts(Mapping[Key, LayerT], Generic[LayerT]):
         return {keys[row]: float(volumes[row]) for row in np.argsort(-volumes, kind="stable").tolist()}
 
 
-class UnknownPartError(SelectionError, KeyError):
+class UnknownPartError(UnknownKeyError):
     """Raised when a part is asked for that a layer does not have."""
-
-    def __str__(self) -> str:
-        # KeyError would put the sentence in quotes.
-        return ValueError.__str__(self)
 
 
 def layer_parts(layer: LayerT, by: str) -> LayerParts[LayerT]:

@@ -24,16 +24,16 @@ from .handles.order import layer_name, layer_order, layer_rows
 from .handles.stack import handle_stack
 from .layer import Layer
 from .mappings import LayerMapping
-from .protocols import TraceFacts
+from .protocols import AnyTrace
 from .selection.files import FileRule, FileSelection, select_files
-from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
+from .selection.window import TickWindow, select_window, trace_window
 from .statistics.statistics import SetAside, set_aside_statistics
 
 Window = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Trace(TraceFacts):
+class Trace(AnyTrace):
     """An archive's I/O, split into layers; the result of `open_trace`.
 
     Attributes
@@ -51,13 +51,13 @@ class Trace(TraceFacts):
     events_total : int
         Number of all events read, I/O or not.
     tick_window : TickWindow
-        Part of the trace's time that layers, handles and `set_aside` speak of.
+        Part of the trace's time that layers, handles and `set_aside` are of.
     rules : tuple of FileRule
         Which files are no application files.
     selection : FileSelection
         Which handles are selected.
     unmatched_events : int
-        Events that end, issue or test an operation of which no begin was found; they count nowhere else.
+        Events that end, issue or test an operation without a begin; they count nowhere else.
     workers : int or None
         Threads that read, where something must be read again.
     """
@@ -100,17 +100,9 @@ class Trace(TraceFacts):
         return html_table(facts, caption=f"Trace {self.path}") + self.layers._repr_html_()
 
     @property
-    def resolution(self) -> None:
-        """None: signals are exact, not made of bins."""
-        return None
-
-    @cached_property
-    def duration(self) -> float:
-        """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
-        clock = self.definitions.clock
-        if clock.length < NO_LENGTH:
-            return clock.duration
-        return trace_window(clock, self.operations).seconds[1]
+    def extent(self) -> tuple[int, int] | None:
+        """First begin and last begin or end of all operations in ticks; None where there are none."""
+        return self.operations.extent
 
     @property
     def io_events(self) -> int:
@@ -258,7 +250,7 @@ class Trace(TraceFacts):
         selection = self.selection if files is None else select_files(self.definitions, files, self.rules)
         chosen = self.tick_window
         if window is not None:
-            chosen = select_window(trace_window(self.definitions.clock, self.operations), window)
+            chosen = select_window(trace_window(self.definitions.clock, self.extent), window)
         selected = replace(self, selection=selection, tick_window=chosen)
         if known := self.__dict__.get("calling_functions"):
             # They cost another pass over the events and depend on neither files nor window.

@@ -55,8 +55,6 @@ def sound_parents(parent: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int32
     return sound, sound != np.where(parent < 0, -1, parent)
 
 
-__all__ = ["any_ancestor", "depths", "nearest_lower_rank", "sound_parents", "subtree_sums"]
-
 Column = TypeVar("Column", bound="np.ndarray[Any, Any]")
 
 

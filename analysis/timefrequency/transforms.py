@@ -9,6 +9,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from ...model.errors import SelectionError
+from ...model.notebook import axes_for
 
 if TYPE_CHECKING:
     from ...signals.samples import Samples
@@ -78,10 +79,7 @@ class TimeFrequency:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = axes_for(ax, "time (s)", "frequency (Hz)")
         # A screen shows no more columns than this.
         stride = max(1, self.times.size // 4000)
         kwargs.setdefault("shading", "nearest")
@@ -91,8 +89,6 @@ class TimeFrequency:
             inside = self.edge < 0.5 * (self.times[-1] - self.times[0])
             for end in (self.times[0] + self.edge, self.times[-1] - self.edge):
                 ax.plot(end[inside], self.frequencies[inside], color="w", lw=1, ls="--")
-        ax.set_xlabel("time (s)")
-        ax.set_ylabel("frequency (Hz)")
         return ax
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Rows
 from ...model.errors import SelectionError
+from ...model.notebook import axes_for
 from ...model.rows import column_at
 from ..attribution.traffic import Traffic
 from ..selection.directions import DIRECTIONS
@@ -131,10 +132,7 @@ class Flow(FlowCalls):
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = axes_for(ax, "bytes")
         inside = self.lower_bytes - self.hidden_bytes
         ax.barh(self.upper, self.upper_bytes, **{"color": "tab:blue", "label": f"asked of {self.upper}", **kwargs})
         ax.barh(self.lower, inside, **{"color": "tab:orange", "label": f"inside {self.upper} operations", **kwargs})
@@ -142,7 +140,6 @@ class Flow(FlowCalls):
         ax.barh(self.lower, self.hidden_bytes, **outside)
         if not ax.yaxis_inverted():
             ax.invert_yaxis()
-        ax.set_xlabel("bytes")
         # Room for the legend above the bars, of which any may reach to the right end.
         ax.set_ylim(top=-0.9)
         ax.legend(fontsize="small", loc="upper left", ncols=3)

@@ -150,17 +150,17 @@ class Rules(NamedTuple):
 
 
 @inlined
-def is_selected(regions: RegionColumns, region: np.uint64) -> bool:
-    """Whether a region's global id is among the selected ones."""
+def is_among(ids: npt.NDArray[np.uint32], wanted: np.uint64) -> bool:
+    """Whether a global id is among `ids`, which ascend."""
     low = 0
-    high = len(regions.selected)
+    high = len(ids)
     while low < high:
         middle = (low + high) >> 1
-        if np.uint64(regions.selected[middle]) < region:
+        if np.uint64(ids[middle]) < wanted:
             low = middle + 1
         else:
             high = middle
-    return low < len(regions.selected) and np.uint64(regions.selected[low]) == region
+    return low < len(ids) and np.uint64(ids[low]) == wanted
 
 
 @inlined
@@ -170,7 +170,7 @@ def put_region(
     """Decode the Enter or Leave at `at`, before I/O row `io_row`, into `row` of `regions`; give the next free row."""
     local, _ = read_short_integer(data, at + 1)
     region = global_id(ids, REGION, local)
-    if not is_selected(regions, region):
+    if not is_among(regions.selected, region):
         return row
     place = np.uint64(row)
     regions.time[place] = time

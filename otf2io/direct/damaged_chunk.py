@@ -36,6 +36,7 @@ from .chunk import (
     ChunkResult,
     RegionColumns,
     Rules,
+    is_among,
     put_region,
 )
 from .integers import load_byte, load_word, record_extent
@@ -62,23 +63,11 @@ _END_OF_BUFFER: Final = 1
 
 
 @inlined
-def _is_defined(handles: npt.NDArray[np.uint32], handle: np.uint32) -> bool:
-    low = 0
-    high = len(handles)
-    while low < high:
-        middle = (low + high) >> 1
-        if handles[middle] < handle:
-            low = middle + 1
-        else:
-            high = middle
-    return handle == _NO_HANDLE or (low < len(handles) and handles[low] == handle)
-
-
-@inlined
 def _is_believable(columns: EventColumns, row: int, rules: Rules) -> bool:
     kind = columns.kind[row]
     mode = columns.mode[row]
-    if not _is_defined(rules.handles, columns.handle[row]):
+    handle = columns.handle[row]
+    if handle != _NO_HANDLE and not is_among(rules.handles, np.uint64(handle)):
         return False
     if kind == BEGIN and (mode > LAST_MODE or columns.flags[row] > 3):
         return False
