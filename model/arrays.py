@@ -1,4 +1,4 @@
-"""Names for the arrays that signatures speak of most."""
+"""Names for the arrays that signatures name most."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""Numbers of the OTF2 format that the rest of the package speaks of by name.
+"""Numbers of the OTF2 format that the rest of the package uses by name.
 
 Source: the OTF2 documentation (records ``IoCreateHandle`` to ``IoTryLock``, types ``OTF2_IoOperationMode``,
 ``OTF2_IoOperationFlag``) and ``AttributeList`` (event attribute *Offset*).

@@ -160,7 +160,7 @@ class OperationBatch:
     Attributes
     ----------
     operations : OperationColumns
-        Operations that ended, or of which it became clear that they never do.
+        Operations that ended, or clearly never will.
     metadata : IoEvents
         Events that move no data.
     """

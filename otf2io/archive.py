@@ -64,7 +64,7 @@ def direct_obstacle(anchor: Anchor) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """An archive of which the anchor and the definitions have been read."""
+    """An archive with its anchor and definitions, read."""
 
     anchor: Anchor
     definitions: Definitions

@@ -43,7 +43,7 @@ class ImplausibleEvents:
         return events.take(~left_out) if left_out.any() else events
 
     def damage(self, known: tuple[LocationDamage, ...], counts: npt.NDArray[np.uint64]) -> tuple[LocationDamage, ...]:
-        """Add to `known` the locations of which events were left out; what is known of a location already stays.
+        """Add to `known` the locations whose events were left out; what is known of a location already stays.
 
         Parameters
         ----------

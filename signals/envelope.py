@@ -1,4 +1,4 @@
-"""Signals as the page draws them: exact where they are short, else mean, smallest and largest rate of each bin."""
+"""Signals as a page draws them: exact where they are short, else mean, smallest and largest rate of each bin."""
 
 from dataclasses import dataclass
 

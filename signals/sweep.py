@@ -64,7 +64,7 @@ def _rounded(parts: Floats, count: int) -> float:
 
 @compiled
 def add_compensated(total: float, error: float, term: float) -> tuple[float, float]:
-    """Add `term` to the running sum ``total + error`` of which `error` collects what rounding takes from `total`."""
+    """Add `term` to the running sum ``total + error``, whose `error` collects what rounding takes from `total`."""
     after = total + term
     rest = after - total
     return after, error + ((total - (after - rest)) + (term - rest))

@@ -175,7 +175,7 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
 
 
 def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
-    """Find layers of parallel libraries with bytes of which nothing is recorded below."""
+    """Find layers of parallel libraries whose bytes are recorded nowhere below."""
     traffic = evidence.traffic
     descends_with_operations = np.zeros(len(traffic.layers), np.bool_)
     above = traffic.at_handles(traffic.stack.higher)

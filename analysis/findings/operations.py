@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...layers.flow.ranks import shares
+from ...layers.flow.ranks import moving_ranks
 from ...layers.handles.lifetimes import Origin
 from ...model.codes import UNDEFINED_UINT64
 from ...model.units import joined, named_ranks, percent, volume
@@ -18,7 +18,7 @@ LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch
 
 
 def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
-    """Find layers and directions of which most requests are small."""
+    """Find layers and directions whose requests are mostly small."""
     limit = rule.thresholds["size"]
     for layer in evidence.traffic.layers:
         for direction in ("read", "write"):
@@ -116,12 +116,12 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
 
 
 def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
-    """Find layers of which one rank or one node does most of what the program itself asks for."""
+    """Find layers in which one rank or one node does most of what the program itself asks for."""
     for layer in evidence.traffic.layers:
         for direction in ("read", "write"):
             rows = evidence.rows(layer, direction)
             rows = rows[evidence.traffic.own[rows]]
-            found = shares(evidence.traffic, rows)
+            found = moving_ranks(evidence.traffic, rows)
             moved = evidence.bytes(rows)
             if moved < rule.thresholds["bytes"] or found.busiest_share is None:
                 continue

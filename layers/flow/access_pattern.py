@@ -32,7 +32,7 @@ class AccessPattern:
     first : int
         Operations without one before.
     unknown : int
-        Operations of which the trace does not know offset or size; they take no part in anything here.
+        Operations whose offset or size the trace does not know; they take no part in anything here.
     located_bytes : int
         Bytes of the operations that do.
     repeated_bytes : int or None

@@ -83,8 +83,8 @@ class Flow(FlowCalls):
             "bytes_without_children": self.childless_bytes,
             "opposite_operations": len(self.against),
             "opposite_bytes": self.against_bytes,
-            "writers_upper": self.upper_shares.movers,
-            "writers_lower": self.lower_shares.movers,
+            "writers_upper": self.upper_ranks.movers,
+            "writers_lower": self.lower_ranks.movers,
             "movers_beneath_call": self.movers.to_dict(),
             "concurrency_beneath_call": self.concurrency.to_dict(),
             "summed_s": self.upper_summed_s,
@@ -96,8 +96,8 @@ class Flow(FlowCalls):
             return numbers
         return {
             **numbers,
-            "shares_upper": self.upper_shares.to_dict(),
-            "shares_lower": self.lower_shares.to_dict(),
+            "shares_upper": self.upper_ranks.to_dict(),
+            "shares_lower": self.lower_ranks.to_dict(),
             "request_flow": self.request_flow.to_dict(),
             "access_upper": self.upper_access.to_dict(),
             "access_lower": self.lower_access.to_dict(),

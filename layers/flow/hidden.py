@@ -144,7 +144,7 @@ def _is_lowest(traffic: Traffic, layer: str) -> bool:
 
 
 def _next_below(traffic: Traffic, layer: int) -> str | None:
-    """Return the highest layer of which a handle descends from this layer."""
+    """Return the highest layer with a handle that descends from this layer."""
     below = (name for row, name in enumerate(traffic.layers) if traffic.connected(layer, row))
     return next(below, None)
 

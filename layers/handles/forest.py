@@ -249,7 +249,7 @@ def assembled_forest(
     ranks: npt.NDArray[np.int64],
     lifetimes: Lifetimes | None,
 ) -> HandleForest:
-    """Return the forest of handles of which the numbers, (handles,) each, are known; see `HandleForest`."""
+    """Return the forest of handles whose numbers, (handles,) each, are known; see `HandleForest`."""
     handles, stack = definitions.handles, handle_stack(definitions, order)
     files = definitions.files.name
     reasons = [rule.reason for rule in selection.reasons]

@@ -1,4 +1,4 @@
-"""Keys by which the operations of a layer are told apart: file, file system, rank, node, handle."""
+"""Keys by which the operations of a layer are grouped: file, file system, rank, node, handle."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -91,7 +91,7 @@ def _by_node(definitions: Definitions) -> Grouping:
     node = definitions.groups.node
     rows = np.unique(node[node >= 0])
     names = [definitions.system_tree.name[row] for row in rows.tolist()]
-    # Names need not be unique: two nodes of one name are told apart by their OTF2 ids.
+    # Names need not be unique: two nodes of one name are distinguished by their OTF2 ids.
     ids, often = definitions.system_tree.id[rows].tolist(), Counter(names)
     labels = [name if often[name] == 1 else f"{name} ({one})" for name, one in zip(names, ids, strict=True)]
     table = np.append(np.where(node >= 0, np.searchsorted(rows, node), len(labels)), len(labels))

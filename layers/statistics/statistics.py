@@ -47,13 +47,13 @@ class LayerStatistics:
     own_operations, own_bytes
         The part through handles that have no ancestor of a higher layer.
     undefined_bytes_operations : int
-        Operations of which the trace does not know the bytes moved: failed, cancelled, never completed.
+        Operations whose bytes moved the trace does not know: failed, cancelled, never completed.
     cancelled_operations, never_completed_operations : int
         How many of them were.
     request_bytes : RequestBytes
         Of whole operations, also where the window cuts them.
     busy_step_s : float
-        0 where `busy_s` is exact. Else how far the points in time that were looked at lie apart, which happens only to
+        0 where `busy_s` is exact. Else the distance of the points in time that were looked at, which happens only to
         traces read in bounded memory; with n busy stretches the error of `busy_s` is of the order of n^½ steps.
     """
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .busy_points import BusyPoints
 
 MOST_STRETCHES: Final = 1 << 17
-"""Stretches that are told apart exactly; where there are more, points in time are looked at instead."""
+"""Stretches that are kept exactly; where there are more, points in time are looked at instead."""
 
 _WAITING: Final = 1 << 16
 
@@ -95,5 +95,5 @@ def _union(begin: Ticks, end: Ticks) -> tuple[Ticks, Ticks]:
     # A stable sort of runs that are each in order is a merge.
     order = np.argsort(begin, kind="stable")
     begin, reached = begin[order], np.maximum.accumulate(end[order])
-    apart = begin[1:] > reached[:-1]
-    return begin[np.concatenate(([True], apart))], reached[np.concatenate((apart, [True]))]
+    separate = begin[1:] > reached[:-1]
+    return begin[np.concatenate(([True], separate))], reached[np.concatenate((separate, [True]))]

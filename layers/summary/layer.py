@@ -1,4 +1,4 @@
-"""One layer of a trace of which only bins and statistics were kept."""
+"""One layer of a trace that was read into bins and statistics."""
 
 from dataclasses import dataclass
 from typing import NoReturn

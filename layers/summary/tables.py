@@ -8,7 +8,7 @@ import numpy.typing as npt
 from ...model.arrays import Floats
 
 OPERATIONS, UNDEFINED, CANCELLED, NEVER, CUT = range(5)
-"""Columns of `Sums.counts`; `CUT` counts operations of which the window holds a part of the bytes only."""
+"""Columns of `Sums.counts`; `CUT` counts operations whose bytes the window holds only in part."""
 
 WHOLE, PART = range(2)
 """Columns of sums of bytes: whole ones, and fractions in units of 2^-32; the order of what is added does not matter."""

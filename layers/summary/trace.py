@@ -186,7 +186,7 @@ def read_binned_trace(
     width, bins = _bins(covered, plan, fs)
     grid = BinGrid(slot_count(order), bins, float(covered.start), width)
     sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
-    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_apart)
+    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_waiting)
     damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
     damage.check_something_read(archive.anchor.path)
     final = select_window(trace_window(definitions.clock, sums.extent), window)

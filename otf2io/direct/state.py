@@ -15,7 +15,7 @@ from ..anchor import Anchor
 def location_damage(
     anchor: Anchor, definitions: Definitions, states: npt.NDArray[np.int64]
 ) -> tuple[LocationDamage, ...]:
-    """Describe the locations where something was lost or is doubtful.
+    """Describe the locations where something was lost or is damaged.
 
     Parameters
     ----------

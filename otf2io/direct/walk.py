@@ -213,7 +213,7 @@ class DirectWalk:
 
     @property
     def damage(self) -> tuple[LocationDamage, ...]:
-        """Locations where something was lost or is doubtful; meaningful when all have been walked."""
+        """Locations where something was lost or is damaged; meaningful when all have been walked."""
         return location_damage(self._anchor, self._definitions, self._states)
 
 

@@ -68,7 +68,7 @@ def read_with_library(
     counts : uint64 (locations,)
         Number of all events read at each location.
     damage : tuple of LocationDamage
-        Locations where something was lost or is doubtful.
+        Locations where something was lost or is damaged.
     """
     locations = definitions.locations
     total = len(locations.id)
@@ -158,8 +158,8 @@ class _BatchReader:
         off = read.reason is not None or read.count != file.sound
         if off or backwards or _senseless(read.events, self._definitions):
             read = self._read_credible(row, file, read)
-        doubt = "its time stamps run backwards" if backwards else None
-        return LocationEvents(read.events, read.count, read.reason or file.reason or doubt)
+        order = "its time stamps run backwards" if backwards else None
+        return LocationEvents(read.events, read.count, read.reason or file.reason or order)
 
     def _check(self, row: int, promised: int) -> EventFile:
         path = self._file(int(self._definitions.locations.id[row]), "evt")
