@@ -15,7 +15,7 @@ from ..signals.construction import StepSignal, level_signal, step_signal_from_ti
 from .handles.metadata import MetadataEvents
 from .mappings import statistics_table
 from .parts import LayerParts, layer_parts
-from .selection.directions import DIRECTIONS, QUANTITIES, TRAFFIC
+from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction
 from .selection.window import TickWindow, completed_bytes
 from .statistics.statistics import LayerStatistics, layer_statistics, total, union_length
 
@@ -88,8 +88,7 @@ class Layer:
     @property
     def directions(self) -> tuple[str, ...]:
         """Those of ``read`` and ``write`` that have operations."""
-        modes = self.operations.mode
-        return tuple(direction for direction in ("read", "write") if (modes == IoMode[direction.upper()]).any())
+        return tuple(way for way in DIRECTIONS if is_of_direction(self.operations.mode, way).any())
 
     @property
     def flushes(self) -> int:
@@ -317,22 +316,12 @@ class Layer:
         return view(self.operations, self._mask(direction, traffic))
 
     def _check_quantity(self, quantity: str, direction: str, traffic: str) -> None:
-        if quantity not in QUANTITIES:
-            raise SelectionError(f"no signal {quantity!r}; there are {', '.join(QUANTITIES)}")
+        check_quantity(quantity)
         if quantity == "metadata" and (direction, traffic) != ("total", "all"):
             raise SelectionError("metadata events have neither direction nor traffic: leave them out")
 
     def _mask(self, direction: str, traffic: str) -> npt.NDArray[np.bool_]:
         """Return which operations are of a direction and traffic, bool (n,)."""
-        if direction not in DIRECTIONS:
-            raise SelectionError(f"no direction {direction!r}; there are {', '.join(DIRECTIONS)}")
-        if traffic not in TRAFFIC:
-            raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
-        mask = np.zeros(len(self.rows), np.bool_)
-        for way in ("read", "write") if direction == "total" else (direction,):
-            mask |= self.operations.mode == IoMode[way.upper()]
-        if traffic == "own":
-            return mask & self.own
-        if traffic == "inherited":
-            return mask & ~self.own
-        return mask
+        mask = is_of_direction(self.operations.mode, direction)
+        check_traffic(traffic)
+        return mask if traffic == "all" else mask & (self.own == (traffic == "own"))

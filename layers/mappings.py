@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Generic
 
-from ..model.errors import SelectionError
+from ..model.errors import UnknownKeyError
 from ..model.notebook import html_table
 from .protocols import AnyLayer, AnyLayerT
 
@@ -54,7 +54,6 @@ class LayerMapping(Mapping[str, AnyLayerT], Generic[AnyLayerT]):
         return f"<layers {', '.join(self._layers) or 'none'}>"
 
     def _repr_html_(self) -> str:
-
         return statistics_table(self.values())
 
     def to_dataframe(self) -> Any:
@@ -67,9 +66,5 @@ class LayerMapping(Mapping[str, AnyLayerT], Generic[AnyLayerT]):
         return pandas.DataFrame(entries).set_index(["layer", "direction"]) if entries else pandas.DataFrame()
 
 
-class UnknownLayerError(SelectionError, KeyError):
+class UnknownLayerError(UnknownKeyError):
     """Raised when a layer is asked for that the trace does not have."""
-
-    def __str__(self) -> str:
-        # KeyError would put the sentence in quotes.
-        return ValueError.__str__(self)

@@ -104,7 +104,7 @@ def open_trace(
         damage=read.damage,
         engine=read.engine,
         events_total=int(read.counts.sum()),
-        tick_window=select_window(trace_window(definitions.clock, operations), window),
+        tick_window=select_window(trace_window(definitions.clock, operations.extent), window),
         rules=table,
         selection=selection,
         unmatched_events=matching.unmatched_ends + matching.unmatched_steps,

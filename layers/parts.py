@@ -6,15 +6,14 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Rows
 from ..model.definitions import Definitions
-from ..model.errors import SelectionError
+from ..model.errors import UnknownKeyError
 from ..model.operations import Operations
 from ..model.rows import column_at
 from .handles.metadata import MetadataEvents
 from .statistics.grouping import Key, grouping
 from .statistics.statistics import sums_by
-
-Places = npt.NDArray[np.intp]
 
 
 class Divisible(Protocol):
@@ -36,10 +35,10 @@ class Divisible(Protocol):
     def metadata_events(self) -> MetadataEvents:
         """Its metadata events."""
 
-    def contributions(self, quantity: str, direction: str, traffic: str) -> tuple[Places, npt.NDArray[Any]]:
+    def contributions(self, quantity: str, direction: str, traffic: str) -> tuple[Rows, npt.NDArray[Any]]:
         """Return what each operation, or metadata event, adds to the volume of a signal."""
 
-    def narrowed(self, operations: Places, metadata_events: Places, part: str) -> Self:
+    def narrowed(self, operations: Rows, metadata_events: Rows, part: str) -> Self:
         """Return the part that has some of the operations and metadata events only."""
 
 
@@ -132,12 +131,8 @@ class LayerParts(Mapping[Key, LayerT], Generic[LayerT]):
         return {keys[row]: float(volumes[row]) for row in np.argsort(-volumes, kind="stable").tolist()}
 
 
-class UnknownPartError(SelectionError, KeyError):
+class UnknownPartError(UnknownKeyError):
     """Raised when a part is asked for that a layer does not have."""
-
-    def __str__(self) -> str:
-        # KeyError would put the sentence in quotes.
-        return ValueError.__str__(self)
 
 
 def layer_parts(layer: LayerT, by: str) -> LayerParts[LayerT]:

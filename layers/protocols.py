@@ -1,6 +1,8 @@
-"""What a trace is to functions that take any: read in full or in bounded memory; and what its head tells."""
+"""What a trace and a layer are, read in full or in bounded memory; and what the head of a document tells."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -9,56 +11,11 @@ from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document
 from ..signals.step import StepSignal
 from .selection.files import FileSelection
-from .selection.window import TickWindow
+from .selection.window import NO_LENGTH, TickWindow, trace_window
 from .statistics.statistics import LayerStatistics, SetAside
 
 if TYPE_CHECKING:
     from .handles.forest import HandleForest
-
-
-class TraceFacts:
-    """Base of traces, however they were read.
-
-    Attributes
-    ----------
-    definitions : Definitions
-    selection : FileSelection
-        Which handles are selected.
-    tick_window : TickWindow
-        Part of the trace's time that layers, handles and what is set aside speak of.
-    """
-
-    definitions: Definitions
-    selection: FileSelection
-    tick_window: TickWindow
-
-    @property
-    def files(self) -> str:
-        """What files are selected: ``application``, ``all`` or a pattern."""
-        return self.selection.files
-
-    @property
-    def window(self) -> tuple[float, float]:
-        """Start and end in s from the trace's start of what layers, handles and `set_aside` speak of.
-
-        Without a selection it is 0 to `duration`, extended by operations that lie outside of it.
-        """
-        return self.tick_window.seconds
-
-    @property
-    def ranks(self) -> int:
-        """Number of processes."""
-        return self.definitions.process_count
-
-    @property
-    def nodes(self) -> int:
-        """Number of compute nodes that have processes."""
-        return self.definitions.node_count
-
-    @property
-    def locations(self) -> int:
-        """Number of locations."""
-        return len(self.definitions.locations.id)
 
 
 class AnyLayer(Protocol):
@@ -101,84 +58,100 @@ class HasLayers(Protocol[AnyLayerT]):
         """The layers by name, highest first."""
 
 
-class AnyTrace(Protocol):
-    """`iostrata.layers.trace.Trace` or `iostrata.layers.summary.trace.BinnedTrace`."""
+class AnyTrace(ABC):
+    """Base of traces, `iostrata.layers.trace.Trace` and `iostrata.layers.summary.trace.BinnedTrace`.
+
+    Attributes
+    ----------
+    path : Path
+        The archive's anchor.
+    definitions : Definitions
+    damage : DamageReport
+        What is lost.
+    engine : str
+        What read the events.
+    events_total : int
+        Events of any kind that were read.
+    unmatched_events : int
+        Events that end, issue or test an operation without a begin; they count nowhere else.
+    tick_window : TickWindow
+        Part of the trace's time that layers, handles and what is set aside are of.
+    selection : FileSelection
+        Which handles are selected.
+    """
+
+    path: Path
+    definitions: Definitions
+    damage: DamageReport
+    engine: str
+    events_total: int
+    unmatched_events: int
+    tick_window: TickWindow
+    selection: FileSelection
 
     @property
-    def path(self) -> Path:
-        """The archive's anchor."""
-
-    @property
-    def definitions(self) -> Definitions:
-        """Of the archive."""
-
-    @property
-    def damage(self) -> DamageReport:
-        """What is lost."""
-
-    @property
-    def engine(self) -> str:
-        """What read the events."""
-
-    @property
-    def events_total(self) -> int:
-        """Number of events of any kind that were read."""
-
-    @property
-    def io_events(self) -> int:
-        """Number of I/O events that were read."""
-
-    @property
-    def unmatched_events(self) -> int:
-        """Events without a begin."""
-
-    @property
-    def tick_window(self) -> TickWindow:
-        """Part of the trace's time that counts."""
-
-    @property
-    def window(self) -> tuple[float, float]:
-        """The same in s."""
-
-    @property
-    def resolution(self) -> float | None:
-        """Width in s of the bins that signals are made of; None where signals are exact."""
-
-    @property
-    def duration(self) -> float:
-        """Length of the trace in s."""
-
-    @property
-    def selection(self) -> FileSelection:
-        """Which handles count."""
-
-    @property
-    def files(self) -> str:
-        """What files are selected."""
-
-    @property
-    def ranks(self) -> int:
-        """Number of processes."""
-
-    @property
-    def nodes(self) -> int:
-        """Number of compute nodes that have processes."""
-
-    @property
-    def locations(self) -> int:
-        """Number of locations."""
-
-    @property
+    @abstractmethod
     def layers(self) -> Mapping[str, AnyLayer]:
         """The layers by name, highest first."""
 
     @property
+    @abstractmethod
     def handles(self) -> "HandleForest":
         """The forest of all I/O handles."""
 
     @property
+    @abstractmethod
     def set_aside(self) -> SetAside:
         """What is not selected."""
+
+    @property
+    @abstractmethod
+    def io_events(self) -> int:
+        """Number of I/O events that were read."""
+
+    @property
+    @abstractmethod
+    def extent(self) -> tuple[int, int] | None:
+        """First begin and last begin or end of all operations in ticks; None where there are none."""
+
+    @property
+    def resolution(self) -> float | None:
+        """Width in s of the bins that signals are made of; None where signals are exact."""
+        return None
+
+    @cached_property
+    def duration(self) -> float:
+        """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
+        clock = self.definitions.clock
+        return clock.duration if clock.length < NO_LENGTH else trace_window(clock, self.extent).seconds[1]
+
+    @property
+    def files(self) -> str:
+        """What files are selected: ``application``, ``all`` or a pattern."""
+        return self.selection.files
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end in s from the trace's start of `tick_window`.
+
+        Without a selection it is 0 to `duration`, extended by operations that lie outside of it.
+        """
+        return self.tick_window.seconds
+
+    @property
+    def ranks(self) -> int:
+        """Number of processes."""
+        return self.definitions.process_count
+
+    @property
+    def nodes(self) -> int:
+        """Number of compute nodes that have processes."""
+        return self.definitions.node_count
+
+    @property
+    def locations(self) -> int:
+        """Number of locations."""
+        return len(self.definitions.locations.id)
 
 
 def head(trace: AnyTrace) -> Document:

@@ -5,13 +5,12 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.events import IoEvents
 from ..model.operations import Operations
-from ..model.rows import sound_parents
+from ..model.rows import column_at
 from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, breakdown
 from .attribution.functions import CallingFunctions, read_calling_functions
@@ -19,21 +18,22 @@ from .attribution.traffic import Traffic
 from .flow.balance import LayerBalance, TimeSplit, layer_balances, time_splits
 from .flow.flow import Flow, connected_flows, flow_between
 from .flow.hidden import HiddenTraffic, hidden_traffic
-from .handles.forest import HandleForest, handle_forest, higher_ancestors
-from .handles.metadata import MetadataEvents, metadata_events
+from .handles.forest import HandleForest, handle_forest
+from .handles.metadata import MetadataEvents, metadata_events, selected_metadata
 from .handles.order import layer_name, layer_order, layer_rows
+from .handles.stack import handle_stack
 from .layer import Layer
 from .mappings import LayerMapping
-from .protocols import TraceFacts
+from .protocols import AnyTrace
 from .selection.files import FileRule, FileSelection, select_files
-from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
+from .selection.window import TickWindow, select_window, trace_window
 from .statistics.statistics import SetAside, set_aside_statistics
 
 Window = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Trace(TraceFacts):
+class Trace(AnyTrace):
     """An archive's I/O, split into layers; the result of `open_trace`.
 
     Attributes
@@ -51,13 +51,13 @@ class Trace(TraceFacts):
     events_total : int
         Number of all events read, I/O or not.
     tick_window : TickWindow
-        Part of the trace's time that layers, handles and `set_aside` speak of.
+        Part of the trace's time that layers, handles and `set_aside` are of.
     rules : tuple of FileRule
         Which files are no application files.
     selection : FileSelection
         Which handles are selected.
     unmatched_events : int
-        Events that end, issue or test an operation of which no begin was found; they count nowhere else.
+        Events that end, issue or test an operation without a begin; they count nowhere else.
     workers : int or None
         Threads that read, where something must be read again.
     """
@@ -100,17 +100,9 @@ class Trace(TraceFacts):
         return html_table(facts, caption=f"Trace {self.path}") + self.layers._repr_html_()
 
     @property
-    def resolution(self) -> None:
-        """None: signals are exact, not made of bins."""
-        return None
-
-    @cached_property
-    def duration(self) -> float:
-        """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
-        clock = self.definitions.clock
-        if clock.length < NO_LENGTH:
-            return clock.duration
-        return trace_window(clock, self.operations).seconds[1]
+    def extent(self) -> tuple[int, int] | None:
+        """First begin and last begin or end of all operations in ticks; None where there are none."""
+        return self.operations.extent
 
     @property
     def io_events(self) -> int:
@@ -210,17 +202,13 @@ class Trace(TraceFacts):
     @cached_property
     def layers(self) -> LayerMapping[Layer]:
         """The layers by name, highest first: all paradigms that have handles."""
-        definitions, operations = self.definitions, self.operations
-        handles, window = definitions.handles, self.tick_window
-        handle_layer = layer_rows(definitions, self._order, handles.paradigm)
-        own = higher_ancestors(sound_parents(handles.parent)[0], handle_layer) < 0
-        defined = operations.handle >= 0
-        layer_row = np.full(len(operations), -1, np.int32)
-        shown = np.where(self.selection.selected, handle_layer, np.int32(-1))
-        layer_row[defined] = shown[operations.handle[defined]]
+        definitions, operations, window = self.definitions, self.operations, self.tick_window
+        stack = handle_stack(definitions, self._order)
+        layer_row = column_at(np.where(self.selection.selected, stack.layer, np.int32(-1)), operations.handle)
         layer_row[~window.overlaps(operations)] = -1
         paradigms = {layer_name(paradigm): paradigm for paradigm in reversed(definitions.paradigms)}
-        metadata_layer = self._metadata_layer()
+        metadata_layer = layer_rows(definitions, self._order, self.metadata.paradigm)
+        metadata_layer[~selected_metadata(self.metadata, self.selection, window)] = -1
         return LayerMapping(
             {
                 name: Layer(
@@ -229,7 +217,7 @@ class Trace(TraceFacts):
                     definitions=definitions,
                     trace_operations=operations,
                     rows=np.flatnonzero(layer_row == row),
-                    handle_own=own,
+                    handle_own=stack.own,
                     trace_metadata=self.metadata,
                     metadata_rows=np.flatnonzero(metadata_layer == row),
                     tick_window=window,
@@ -262,7 +250,7 @@ class Trace(TraceFacts):
         selection = self.selection if files is None else select_files(self.definitions, files, self.rules)
         chosen = self.tick_window
         if window is not None:
-            chosen = select_window(trace_window(self.definitions.clock, self.operations), window)
+            chosen = select_window(trace_window(self.definitions.clock, self.extent), window)
         selected = replace(self, selection=selection, tick_window=chosen)
         if known := self.__dict__.get("calling_functions"):
             # They cost another pass over the events and depend on neither files nor window.
@@ -272,15 +260,3 @@ class Trace(TraceFacts):
     @cached_property
     def _order(self) -> tuple[str, ...]:
         return layer_order(self.definitions)
-
-    def _metadata_layer(self) -> npt.NDArray[np.int32]:
-        """Return the row of the layer of each metadata event within the selection, −1 where it is outside of it."""
-        metadata = self.metadata
-        layer = layer_rows(self.definitions, self._order, metadata.paradigm)
-        aside = np.full(len(metadata), True)
-        with_handle = metadata.handle >= 0
-        aside[with_handle] = ~self.selection.selected[metadata.handle[with_handle]]
-        deletion = ~with_handle & (metadata.file >= 0)
-        aside[deletion] = self.selection.file_reason[metadata.file[deletion]] >= 0
-        layer[aside | ~self.tick_window.contains(metadata.time)] = -1
-        return layer

@@ -1,4 +1,4 @@
-"""Numbers of the OTF2 format that the rest of the package speaks of by name.
+"""Numbers of the OTF2 format that the rest of the package uses by name.
 
 Source: the OTF2 documentation (records ``IoCreateHandle`` to ``IoTryLock``, types ``OTF2_IoOperationMode``,
 ``OTF2_IoOperationFlag``) and ``AttributeList`` (event attribute *Offset*).
@@ -15,6 +15,9 @@ UNDEFINED_UINT8: Final = 2**8 - 1
 
 UNDEFINED_TIME: Final = -(2**63)
 """Marks a time stamp (int64 ticks) that the trace does not have: the end of an operation never completed."""
+
+MOST_BYTES: Final = 2**48
+"""More bytes than an operation moves: events that claim more are damaged, so that sums fit into 64 bits."""
 
 PROCESS: Final = 1
 """``OTF2_LocationGroupType`` of a process."""

@@ -2,13 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .document import Document
 from .errors import TraceError
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,7 @@ class DamageReport:
 
     @property
     def damaged(self) -> bool:
-        """Whether anything was lost or is doubtful."""
+        """Whether anything was lost or is damaged."""
         return bool(self.locations)
 
     def check_something_read(self, path: Path) -> None:

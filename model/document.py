@@ -5,10 +5,7 @@ Keys are part of the public interface. New ones may come; what is there keeps it
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    pass
+from typing import Any, Final
 
 SCHEMA_VERSION: Final = 1
 

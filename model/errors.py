@@ -28,5 +28,13 @@ class SelectionError(IostrataError, ValueError):
     """Raised when a layer, direction, window, file pattern, sampling frequency or method makes no sense."""
 
 
+class UnknownKeyError(SelectionError, KeyError):
+    """Base of errors of mappings that are asked for a key they do not have."""
+
+    def __str__(self) -> str:
+        # KeyError would put the sentence in quotes.
+        return ValueError.__str__(self)
+
+
 class OutputError(IostrataError, OSError):
     """Raised when a result cannot be written; the partial file has been removed."""

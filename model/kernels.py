@@ -75,7 +75,7 @@ def random_seed() -> np.uint64:
 
 @inlined
 def hashed(key: np.uint64, seed: np.uint64) -> np.uint64:
-    """Return 63 bits of which each depends on all bits of `key` and of `seed` (the finaliser of splitmix64)."""
+    """Return 63 bits that each depend on all bits of `key` and of `seed` (the finaliser of splitmix64)."""
     mixed = key ^ seed
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
     mixed = ((mixed + seed) ^ (mixed >> np.uint64(27))) * _SECOND

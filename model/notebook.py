@@ -1,7 +1,8 @@
-"""What objects look like in a notebook: small tables and curves as HTML, every text escaped."""
+"""What objects look like in a notebook: small tables and curves as HTML, every text escaped, and axes to draw in."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,18 @@ def html_curve(values: npt.NDArray[np.float64], label: str, width: int = 480, he
         f"<svg width='{width}' height='{height}' viewBox='0 0 {width} {height}' role='img' "
         f"aria-label='{escape(label, quote=True)}'><path d='{''.join(points)}V{height}Z' fill='#0a5fa8'/></svg>"
     )
+
+
+def axes_for(ax: Any, xlabel: str, ylabel: str = "") -> Any:
+    """Return `ax` with its axes named, that of a new figure where it is None; needs matplotlib."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots()[1]
+    ax.set_xlabel(xlabel)
+    if ylabel:
+        ax.set_ylabel(ylabel)
+    return ax
 
 
 def _cell(value: object, place: int) -> str:

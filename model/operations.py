@@ -67,6 +67,12 @@ class Operations:
         return Operations(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     @property
+    def extent(self) -> tuple[int, int] | None:
+        """First begin and last begin or end in ticks; None where there are no operations."""
+        # The undefined time is the least of all, so an operation without an end counts with its begin.
+        return (int(self.begin.min()), int(np.maximum(self.begin, self.end).max())) if len(self) else None
+
+    @property
     def bytes_moved(self) -> npt.NDArray[np.uint64]:
         """Bytes transferred, uint64 (n,), with 0 where the trace does not know."""
         return np.where(self.moved == UNDEFINED_UINT64, np.uint64(0), self.moved)
@@ -154,7 +160,7 @@ class OperationBatch:
     Attributes
     ----------
     operations : OperationColumns
-        Operations that ended, or of which it became clear that they never do.
+        Operations that ended, or clearly never will.
     metadata : IoEvents
         Events that move no data.
     """

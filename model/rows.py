@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import Links
+
 
 def rows_of_ids(ids: npt.NDArray[np.unsignedinteger], wanted: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.int32]:
     """Return the row of each wanted id in `ids` (of equal ids the first), int32, −1 where it is not among them."""
@@ -53,14 +55,10 @@ def sound_parents(parent: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int32
     return sound, sound != np.where(parent < 0, -1, parent)
 
 
-__all__ = ["any_ancestor", "depths", "nearest_lower_rank", "sound_parents", "subtree_sums"]
-
-Rows = npt.NDArray[np.int32]
-
 Column = TypeVar("Column", bound="np.ndarray[Any, Any]")
 
 
-def depths(parent: Rows) -> Rows:
+def depths(parent: Links) -> Links:
     """Return the number of ancestors of each row, int32 (n,); `parent` has no cycles."""
     ancestor = parent
     depth = (parent >= 0).astype(np.int32)
@@ -70,7 +68,7 @@ def depths(parent: Rows) -> Rows:
     return depth
 
 
-def subtree_sums(parent: Rows, values: Column) -> Column:
+def subtree_sums(parent: Links, values: Column) -> Column:
     """Return the sum of `values` (n,) over each row and all below it, in the type of `values`."""
     ancestor = parent
     sums = values.copy()
@@ -82,7 +80,7 @@ def subtree_sums(parent: Rows, values: Column) -> Column:
     return sums
 
 
-def any_ancestor(parent: Rows, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def any_ancestor(parent: Links, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return whether a proper ancestor of each row is `marked`, bool (n,)."""
     found = (parent >= 0) & marked[parent] if len(parent) else marked.copy()
     ancestor = parent
@@ -92,7 +90,7 @@ def any_ancestor(parent: Rows, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.
     return np.asarray(found, np.bool_)
 
 
-def nearest_lower_rank(parent: Rows, rank: Rows) -> Rows:
+def nearest_lower_rank(parent: Links, rank: Links) -> Links:
     """Return for each row its nearest proper ancestor of a lower `rank`, int32 (n,), −1 where there is none."""
     nearest = np.full(len(parent), -1, np.int32)
     for value in np.unique(rank):
@@ -108,7 +106,7 @@ def nearest_lower_rank(parent: Rows, rank: Rows) -> Rows:
     return nearest
 
 
-def nearest_marked(parent: Rows, marked: npt.NDArray[np.bool_]) -> Rows:
+def nearest_marked(parent: Links, marked: npt.NDArray[np.bool_]) -> Links:
     """Return for each row its nearest proper ancestor that is `marked`, int32 (n,), −1 where there is none."""
     answer = np.where(marked, np.arange(len(parent), dtype=np.int32), parent)
     while not np.array_equal(further := _jump(answer, answer), answer):
@@ -116,6 +114,6 @@ def nearest_marked(parent: Rows, marked: npt.NDArray[np.bool_]) -> Rows:
     return _jump(parent, answer)
 
 
-def _jump(start: Rows, step: Rows) -> Rows:
+def _jump(start: Links, step: Links) -> Links:
     """Return `step` applied to `start`; −1 stays."""
     return np.where(start >= 0, step[start], np.int32(-1)) if len(start) else start

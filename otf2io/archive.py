@@ -16,8 +16,8 @@ from ..model.errors import SelectionError
 from ..model.events import IoEvents
 from .anchor import COMPRESSION_NONE, SUBSTRATE_POSIX, Anchor, read_anchor
 from .definitions.read import read_definitions
+from .implausible import ImplausibleEvents
 from .library.engine import read_with_library
-from .time_bounds import outside_reach, reach_damage, without_rows
 
 ENGINES: Final = ("auto", "direct", "library")
 
@@ -64,7 +64,7 @@ def direct_obstacle(anchor: Anchor) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """An archive of which the anchor and the definitions have been read."""
+    """An archive with its anchor and definitions, read."""
 
     anchor: Anchor
     definitions: Definitions
@@ -141,10 +141,8 @@ def read_events(
         events, counts, damage = read.events, read.counts, read.damage
     else:
         events, counts, damage = read_with_library(archive.anchor, archive.definitions, workers, progress)
-    far = outside_reach(events, archive.definitions.clock)
-    if len(far):
-        ignored = np.bincount(events.location[far], minlength=len(counts))
-        events = without_rows(events, far)
-        damage = reach_damage(damage, ignored, counts, archive.definitions)
+    implausible = ImplausibleEvents(archive.definitions)
+    events = implausible.without(events)
     expected = sum(archive.definitions.locations.events.tolist())
-    return EventsRead(events, counts, DamageReport(expected, sum(counts.tolist()), damage), picked)
+    report = DamageReport(expected, sum(counts.tolist()), implausible.damage(damage, counts))
+    return EventsRead(events, counts, report, picked)

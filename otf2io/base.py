@@ -1,4 +1,4 @@
-"""Progress of reading, summed up over threads, and how they stop."""
+"""Progress of reading, told from any of the threads that read."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -42,4 +42,4 @@ class ProgressReport:
             return
         with self._lock:
             self._done += events
-            self._progress(self._done, self._total)
+            self._progress(min(self._done, self._total), self._total)

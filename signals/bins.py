@@ -8,8 +8,9 @@ The module needs numba; import it inside the function that uses it.
 
 import numpy as np
 
+from ..model.arrays import Floats
 from ..model.kernels import compiled
-from .sweep import Floats, add_compensated
+from .sweep import add_compensated
 
 
 @compiled

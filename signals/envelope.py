@@ -1,13 +1,11 @@
-"""Signals as the page draws them: exact where they are short, else mean, smallest and largest rate of each bin."""
+"""Signals as a page draws them: exact where they are short, else mean, smallest and largest rate of each bin."""
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Floats
 from .construction import StepSignal
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,12 @@
 """Intervals made ready for the sweep: checked, clipped to the window, and told apart from impulses."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Floats
 from ..model.errors import SelectionError
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 # Rates above this become impulses, so that no sum of rates overflows.
 _MOST_RATE = 1e290

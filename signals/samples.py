@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import SelectionError
+from ..model.notebook import axes_for
 
 #: Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum.
 MOST_BINS = 2**24
@@ -97,15 +98,10 @@ class Samples:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = axes_for(ax, "time (s)", self.unit)
         if self.name:
             kwargs.setdefault("label", self.name)
         ax.stairs(self.values, self.edges, **kwargs)
-        ax.set_xlabel("time (s)")
-        ax.set_ylabel(self.unit)
         return ax
 
     def to_xarray(self) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import SelectionError
+from ..model.notebook import axes_for
 from .intervals import Spread, checked_window
 from .samples import Samples, bin_count
 
@@ -251,18 +252,13 @@ class StepSignal:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = axes_for(ax, "time (s)", self.unit)
         if self.name:
             kwargs.setdefault("label", self.name)
         steps = ax.stairs(self.values, self.times, **kwargs)
         if len(self.impulse_times):
             bottom = np.zeros(len(self.impulse_times))
             ax.plot(self.impulse_times, bottom, "|", color=steps.get_edgecolor(), transform=ax.get_xaxis_transform())
-        ax.set_xlabel("time (s)")
-        ax.set_ylabel(self.unit)
         return ax
 
 

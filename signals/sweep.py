@@ -10,16 +10,10 @@ and the order of the intervals do not matter in a single bit.
 The module needs numba; import it inside the function that uses it.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Floats, Rows
 from ..model.kernels import compiled
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-
-Rows: TypeAlias = npt.NDArray[np.intp]
 
 # Components of an expansion do not overlap and are not adjacent, so no more than half of the 2098 bit positions of
 # the doubles can each start one.
@@ -70,7 +64,7 @@ def _rounded(parts: Floats, count: int) -> float:
 
 @compiled
 def add_compensated(total: float, error: float, term: float) -> tuple[float, float]:
-    """Add `term` to the running sum ``total + error`` of which `error` collects what rounding takes from `total`."""
+    """Add `term` to the running sum ``total + error``, whose `error` collects what rounding takes from `total`."""
     after = total + term
     rest = after - total
     return after, error + ((total - (after - rest)) + (term - rest))

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ...layers.layer import Layer
 from ...layers.protocols import AnyLayer, AnyLayerT, HasLayers
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.grouping import Key
 from ...signals.construction import StepSignal
 from ..detect import detect_period
@@ -14,9 +15,6 @@ from ..results.result import PeriodResult
 
 if TYPE_CHECKING:
     from ..fitting.signal_fit import SignalFit
-
-DIRECTIONS: Final = ("read", "write")
-"""Directions that are looked at unless one is named, each by itself."""
 
 
 @dataclass(frozen=True, eq=False)

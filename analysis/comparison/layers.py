@@ -9,6 +9,7 @@ from ...layers.flow.balance import LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow, connected_flows
 from ...layers.flow.hidden import HiddenTraffic
 from ...layers.protocols import head
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.damage import damage_entry
 from ...model.document import Document
@@ -97,7 +98,7 @@ class Comparison:
 def compare_layers(
     trace: Trace,
     layers: Iterable[str] = (),
-    directions: tuple[str, ...] = ("read", "write"),
+    directions: tuple[str, ...] = DIRECTIONS,
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     periods: bool = True,
@@ -128,7 +129,7 @@ def compare_layers(
         If the trace has no layer of one of the names.
     """
     wanted = frozenset(trace.layers[name].name for name in layers)
-    flows = trace.flows if directions == ("read", "write") else connected_flows(trace.traffic, directions)
+    flows = trace.flows if directions == DIRECTIONS else connected_flows(trace.traffic, directions)
     if wanted:
         flows = tuple(
             flow for flow in flows if {flow.upper, flow.lower} <= wanted or (len(wanted) == 1 and flow.upper in wanted)

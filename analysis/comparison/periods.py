@@ -30,7 +30,7 @@ FOLLOWS_FROM: Final = 0.9
 """Coherence from which on a lower layer follows, if its modulation is at least half of that above."""
 
 NOTHING_BELOW: Final = 0.01
-"""Share of the bytes above up to which the lower layer has moved next to nothing."""
+"""Share of the bytes above up to which the lower layer has hardly moved anything."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class PeriodComparison:
     def to_dict(self) -> dict[str, Plain]:
         """Return what the entries of ``pairs`` in ``compare --json`` say of periods."""
         found = self.coherence
-        # The phase lag and the coherence speak of the period above; without one there they are not defined.
+        # Phase lag and coherence are of the period above; without one they are not defined.
         above = self.upper is not None and self.upper.periodic
         return {
             "upper_period_s": plain(self.upper.period if self.upper else None),

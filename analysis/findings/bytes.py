@@ -8,9 +8,10 @@ import numpy as np
 from ...layers.flow.access_pattern import read_back_bytes
 from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT
+from ...model.arrays import Rows
 from ...model.operations import view
 from ...model.units import joined, named_ranks, percent, volume
-from .evidence import Evidence, Hit, Rows
+from .evidence import Evidence, Hit
 from .rules import Rule
 
 
@@ -174,13 +175,13 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
 
 
 def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
-    """Find layers of parallel libraries with bytes of which nothing is recorded below."""
+    """Find layers of parallel libraries whose bytes are recorded nowhere below."""
     traffic = evidence.traffic
     descends_with_operations = np.zeros(len(traffic.layers), np.bool_)
-    above = traffic.at_handles(traffic.handle_higher)
+    above = traffic.at_handles(traffic.stack.higher)
     while (known := above >= 0).any():
-        descends_with_operations[traffic.handle_layer[above[known]]] = True
-        above = np.where(known, traffic.handle_higher[above], -1)
+        descends_with_operations[traffic.stack.layer[above[known]]] = True
+        above = np.where(known, traffic.stack.higher[above], -1)
     for row, layer in enumerate(traffic.layers):
         if layer not in evidence.parallel or descends_with_operations[row]:
             continue

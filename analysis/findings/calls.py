@@ -13,7 +13,7 @@ from .rules import MIB, Rule
 
 
 def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
-    """Find collective calls of which few ranks do the transfer."""
+    """Find collective calls whose transfer few ranks do."""
     for direction in ("write", "read"):
         for flow in evidence.adjacent(direction):
             if flow.lower not in evidence.systems:
@@ -48,7 +48,7 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
                     "movers_per_call": float(np.median(movers)),
                     "bytes": moved,
                     "nodes": names,
-                    "busiest_rank_share": flow.lower_shares.busiest_share,
+                    "busiest_rank_share": flow.lower_ranks.busiest_share,
                     **evidence.where(calls.lower_rows),
                 },
             )

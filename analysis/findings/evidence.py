@@ -12,99 +12,32 @@ from ...layers.flow.flow import Flow
 from ...layers.handles.order import layer_name
 from ...layers.statistics.statistics import total
 from ...layers.trace import Trace
+from ...model.arrays import Rows
+from ...model.rows import column_at
 
-EVIDENCE_UNITS: Final = {
-    **dict.fromkeys(
-        (
-            "bytes",
-            "bytes_read_inside_writes",
-            "bytes_written_twice",
-            "extra_bytes",
-            "extra_written_bytes",
-            "fill_bytes",
-            "hidden_bytes",
-            "inside_bytes",
-            "largest_piece",
-            "limit",
-            "lower_bytes",
-            "median_request",
-            "program_bytes",
-            "read_back_bytes",
-            "read_bytes",
-            "small_bytes",
-            "unexplained_bytes",
-            "upper_bytes",
-            "written_bytes",
-        ),
-        "byte",
-    ),
-    **dict.fromkeys(
-        (
-            "busy_s",
-            "end_s",
-            "exclusive_s",
-            "first_program_write_s",
-            "idle_below_s",
-            "start_s",
-            "summed_s",
-            "time_range_s",
-            "waiting_s",
-        ),
-        "s",
-    ),
-    **dict.fromkeys(
-        (
-            "busiest_node_share",
-            "busiest_rank_share",
-            "exclusive_share",
-            "share",
-            "share_of_program_bytes",
-            "share_of_written",
-        ),
-        "share",
-    ),
-    **dict.fromkeys(("amplification", "attributed_amplification", "steps"), "times"),
-    **dict.fromkeys(("node_imbalance", "rank_imbalance"), "ratio"),
-    **dict.fromkeys(
-        (
-            "aligned_operations",
-            "calls",
-            "file_count",
-            "files",
-            "fill_operations",
-            "funnelled_calls",
-            "inside_layers",
-            "inside_operations",
-            "lower_operations",
-            "metadata_operations",
-            "movers",
-            "movers_per_call",
-            "never_used_opens",
-            "openers",
-            "operations",
-            "participants",
-            "pieces",
-            "rank_count",
-            "read_operations",
-            "reasons",
-            "small_operations",
-            "split_operations",
-            "transfers",
-            "upper_operations",
-        ),
-        "count",
-    ),
-    "most_per_second": "1/s",
-    **dict.fromkeys(("busiest_rank", "ranks", "transferring_ranks"), "rank"),
+_MEASURED_IN: Final = {
+    "byte": "bytes bytes_read_inside_writes bytes_written_twice extra_bytes extra_written_bytes fill_bytes "
+    "hidden_bytes inside_bytes largest_piece limit lower_bytes median_request program_bytes "
+    "read_back_bytes read_bytes small_bytes unexplained_bytes upper_bytes written_bytes",
+    "s": "busy_s end_s exclusive_s first_program_write_s idle_below_s start_s summed_s time_range_s waiting_s",
+    "share": "busiest_node_share busiest_rank_share exclusive_share share share_of_program_bytes share_of_written",
+    "times": "amplification attributed_amplification steps",
+    "ratio": "node_imbalance rank_imbalance",
+    "count": "aligned_operations calls file_count files fill_operations funnelled_calls inside_layers "
+    "inside_operations lower_operations metadata_operations movers movers_per_call never_used_opens "
+    "openers operations participants pieces rank_count read_operations reasons small_operations "
+    "split_operations transfers upper_operations",
+    "1/s": "most_per_second",
+    "rank": "busiest_rank ranks transferring_ranks",
 }
+
+EVIDENCE_UNITS: Final = {name: unit for unit, names in _MEASURED_IN.items() for name in names.split()}
 """``byte``, ``s``, ``1/s``; ``share``: of 1; ``times``: one over the other; ``ratio``: 0 where all do the same;
 ``count``; ``rank``: the number of a rank, or where it is no list of them how many they are."""
 
 FILES_SHOWN: Final = 8
 
 RANKS_SHOWN: Final = 64
-
-Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -176,11 +109,7 @@ class Evidence:
 
     def files(self, rows: Rows) -> npt.NDArray[np.int32]:
         """Return the file of each of some operations, −1 where there is none, int32."""
-        handle = self.traffic.operations.handle[rows]
-        found = np.full(len(rows), -1, np.int32)
-        known = handle >= 0
-        found[known] = self.traffic.definitions.handles.file[handle[known]]
-        return found
+        return column_at(self.traffic.definitions.handles.file, self.traffic.operations.handle[rows])
 
     def file_name(self, row: int) -> str:
         """Return the name of a file row, empty where there is none."""

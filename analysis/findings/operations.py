@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...layers.flow.ranks import shares
+from ...layers.flow.ranks import moving_ranks
 from ...layers.handles.lifetimes import Origin
 from ...model.codes import UNDEFINED_UINT64
 from ...model.units import joined, named_ranks, percent, volume
@@ -18,7 +18,7 @@ LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch
 
 
 def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
-    """Find layers and directions of which most requests are small."""
+    """Find layers and directions whose requests are mostly small."""
     limit = rule.thresholds["size"]
     for layer in evidence.traffic.layers:
         for direction in ("read", "write"):
@@ -116,12 +116,12 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
 
 
 def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
-    """Find layers of which one rank or one node does most of what the program itself asks for."""
+    """Find layers in which one rank or one node does most of what the program itself asks for."""
     for layer in evidence.traffic.layers:
         for direction in ("read", "write"):
             rows = evidence.rows(layer, direction)
             rows = rows[evidence.traffic.own[rows]]
-            found = shares(evidence.traffic, rows)
+            found = moving_ranks(evidence.traffic, rows)
             moved = evidence.bytes(rows)
             if moved < rule.thresholds["bytes"] or found.busiest_share is None:
                 continue
@@ -156,7 +156,7 @@ def opened_not_used(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
     opened = (lifetimes.origin == Origin.CREATED) | (lifetimes.origin == Origin.DUPLICATED)
     opened &= traffic.selection.selected[lifetimes.handle] & traffic.window.contains(lifetimes.created)
     for row, layer in enumerate(traffic.layers):
-        rows = np.flatnonzero(opened & (traffic.handle_layer[lifetimes.handle] == row))
+        rows = np.flatnonzero(opened & (traffic.stack.layer[lifetimes.handle] == row))
         openers = _processes_by_file(handles.file[lifetimes.handle[rows]], lifetimes.process[rows])
         moving = evidence.rows(layer, "total")
         moving = moving[traffic.moved[moving] > 0]

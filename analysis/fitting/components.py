@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
+from ...model.notebook import axes_for
 from ..results.result import Plain, plain
 from ..spectral.spectrum import power_spectrum
 
 if TYPE_CHECKING:
     from ...signals.samples import Samples
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,13 +100,9 @@ class Components:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = axes_for(ax, "time (s)")
         kwargs.setdefault("label", f"{len(self)} components")
         ax.plot(self.start + (np.arange(self.samples) + 0.5) / self.fs, self.values, **kwargs)
-        ax.set_xlabel("time (s)")
         return ax
 
 

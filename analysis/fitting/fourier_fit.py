@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
 from ..results.result import Plain, plain
 from .components import Components, reconstruct
 
 if TYPE_CHECKING:
     from ...signals.samples import Samples
-
-Floats = NDArray[np.float64]
 
 CHUNK = 16_384
 """Samples whose derivatives are held at a time."""
@@ -83,7 +81,7 @@ class FourierFit:
         return self.components.plot(ax, **{"color": "tab:orange", "linewidth": 1.5, "label": label, **kwargs})
 
 
-def fourier_fit(samples: Samples, components: int = 10, reach: float = 0.5) -> FourierFit:
+def fourier_fit(samples: Samples, components: int = 10, bound: float = 0.5) -> FourierFit:
     """Fit a sum of cosines to a sampled signal.
 
     Parameters
@@ -92,7 +90,7 @@ def fourier_fit(samples: Samples, components: int = 10, reach: float = 0.5) -> F
         As of ``signal.sample(fs)``.
     components : int
         Number of cosines, at least 1.
-    reach : float
+    bound : float
         How far a frequency may move from its line of the spectrum, in lines, up to 1. Half a line is as far as the
         frequency of a cosine can lie from the line that is strongest for it.
 
@@ -110,12 +108,12 @@ def fourier_fit(samples: Samples, components: int = 10, reach: float = 0.5) -> F
     -----
     The model is mean + Σ α_i cos(2π f_i t) + β_i sin(2π f_i t), which is linear in all but the frequencies. The mean
     stays that of the samples: a free one trades places with a slow wave that is not there. Levenberg's and Marquardt's
-    method with steps cut at the bounds (f_i within ``reach`` lines, never below half a line; two frequencies never
+    method with steps cut at the bounds (f_i within ``bound`` lines, never below half a line; two frequencies never
     closer than a quarter of a line, where large cosines of opposite sign would cancel); a step that does not lower
     the error is not taken. Derivatives are summed over parts of the samples: memory does not grow with their number.
     """
-    if not 0 < reach <= 1:
-        raise SelectionError(f"reach {reach!r}: give a share of a line above 0, up to 1")
+    if not 0 < bound <= 1:
+        raise SelectionError(f"bound {bound!r}: give a share of a line above 0, up to 1")
     lines = reconstruct(samples, components)
     values = np.asarray(samples.values, dtype=np.float64) - lines.mean
     largest = float(np.abs(values).max()) if values.size else 0.0
@@ -125,7 +123,7 @@ def fourier_fit(samples: Samples, components: int = 10, reach: float = 0.5) -> F
     # Turns for each sample, not Hz, so that numbers are of one size.
     start = lines.frequency / samples.fs
     width = 1.0 / values.size
-    low, high = np.maximum(start - reach * width, 0.5 * width), np.minimum(start + reach * width, 0.5)
+    low, high = np.maximum(start - bound * width, 0.5 * width), np.minimum(start + bound * width, 0.5)
     alpha = lines.amplitude / largest * np.cos(lines.phase)
     beta = -lines.amplitude / largest * np.sin(lines.phase)
     fitted, error = _settled(values, np.stack([alpha, beta, start]), (low, high), CLOSEST * width)

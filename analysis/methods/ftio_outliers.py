@@ -99,7 +99,7 @@ def is_isolated(scores: NDArray[np.float64], threshold: float) -> NDArray[np.boo
 
     E(h) is the mean number of random cuts that part a line from the others and c that of a random search tree. Cuts
     are along the strength alone: along the frequency, the first and the last line would be outliers of any spectrum.
-    0.6 is where Liu, Ting and Zhou begin to speak of potential anomalies. The random numbers are always the same.
+    0.6 is where Liu, Ting and Zhou see potential anomalies. The random numbers are always the same.
     """
     column = scores[:, np.newaxis]
     forest = scikit_learn("ensemble", "ftio-isolation-forest").IsolationForest(
@@ -133,7 +133,7 @@ def is_locally_sparse(scores: NDArray[np.float64], threshold: float) -> NDArray[
 
     Lines are points in the plane of frequency and strength, in which the whole band is as long as one standard
     deviation of the strengths. Lines of the same strength then still lie apart, and the factor stays defined.
-    1.5 is the factor from which scikit-learn, too, speaks of outliers.
+    1.5 is the factor from which scikit-learn, too, takes values for outliers.
     """
     plane = np.column_stack((np.arange(scores.size) / scores.size, scores))
     model = scikit_learn("neighbors", "ftio-lof").LocalOutlierFactor(n_neighbors=NEIGHBOURS, algorithm="kd_tree")

@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
+from ...model.notebook import axes_for
 from ..results.result import Plain, plain
 from ..spectral.confidence import line_confidence
 from ..spectral.dominant import DominantFrequency, dominant_frequency
 from ..spectral.spectrum import Spectrum, power_spectrum
 from ..timefrequency.validity import Validity, validity
 from ..timefrequency.wavelets import approximation, decomposition_level, discrete_wavelet, largest_level
-
-Floats = NDArray[np.float64]
 
 MOST_CANDIDATES = 5
 """Periods that are tried."""
@@ -117,15 +116,11 @@ class Hybrid:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = axes_for(ax, "time (s)")
         ax.step(self.times, self.samples, where="mid", color="0.7", label="signal")
         ax.plot(self.times, self.approximation, **{"label": f"approximation, level {self.level}", **kwargs})
         for low, high in self.intervals:
             ax.axvspan(low, high, color="tab:green", alpha=0.15)
-        ax.set_xlabel("time (s)")
         if self.validity is not None:
             side = ax.twinx()
             side.plot(self.validity.times, self.validity.correlation, color="tab:orange", lw=1)

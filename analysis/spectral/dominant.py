@@ -141,7 +141,7 @@ def separate_harmonics(lines: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDA
 
     Lines are walked upwards. Line k is a harmonic if it lies within one line of m k0 for a lower line k0 that was
     kept and m = round(k / k0) >= 2. The tolerance counts lines, not Hz: the multiples of a period that falls between
-    two lines come to lie one off (45, 89, 134), whatever the length of the trace.
+    two lines are one off (45, 89, 134), whatever the length of the trace.
 
     Parameters
     ----------

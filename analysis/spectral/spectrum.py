@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.errors import SelectionError
+from ...model.notebook import axes_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,16 +129,11 @@ class Spectrum:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = axes_for(ax, "frequency (Hz)", "share of the power")
         power = self.power[1:]
         total = power.sum()
         ax.plot(self.frequencies[1:], power / total if total > 0 else power, **kwargs)
         ax.axhline(self.significant_share(), linestyle="--", linewidth=1, color="0.5", label="white noise, 1 %")
-        ax.set_xlabel("frequency (Hz)")
-        ax.set_ylabel("share of the power")
         return ax
 
 

@@ -11,16 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
 from ...signals.construction import signal_of_samples
 
 if TYPE_CHECKING:
     from ...signals.construction import StepSignal
     from ...signals.samples import Samples
-
-Floats = NDArray[np.float64]
 
 Kind = Literal["low", "high", "band"]
 

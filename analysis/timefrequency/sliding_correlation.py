@@ -1,4 +1,7 @@
-"""Pearson's correlation of two sampled signals within a sliding window (Frontiers'25, §5.3), in linear time."""
+"""Pearson's correlation of two sampled signals within a sliding window (Frontiers'25, §5.3), in linear time.
+
+The module needs numba; import it inside the function that uses it.
+"""
 
 import math
 from dataclasses import dataclass
@@ -7,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.arrays import Complexes, Floats
 from ...model.errors import SelectionError
-
-Floats = NDArray[np.float64]
+from ...model.kernels import compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,44 +21,14 @@ class SlidingFit:
 
     Attributes
     ----------
-    correlation : float64, or complex128 for a complex y
+    correlation : complex128
         Pearson's: Σ (x - x̄) (y - ȳ) / √(Σ (x - x̄)² Σ |y - ȳ|²), of magnitude up to 1.
-    slope : float64 or complex128
+    slope : complex128
         Σ (x - x̄) (y - ȳ) / Σ |y - ȳ|²: the least-squares factor by which x follows y, in the units of x and y.
     """
 
-    correlation: NDArray[Any]
-    slope: NDArray[Any]
-
-
-def sliding_correlation(x: Floats, y: Floats, window: int) -> Floats:
-    """Correlate two signals in every window of consecutive samples.
-
-    Parameters
-    ----------
-    x, y : float64 (n,)
-        The signals.
-    window : int
-        Samples m in a window, 2 to n.
-
-    Returns
-    -------
-    float64 (n - m + 1,)
-        Entry i is Pearson's correlation of ``x[i : i + m]`` and ``y[i : i + m]``, in [-1, 1]; 0 where one of them is
-        constant in the window, to rounding.
-
-    Raises
-    ------
-    SelectionError
-        As `sliding_fit`.
-
-    Examples
-    --------
-    >>> sliding_correlation(np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.array([1.0, 3.0, 1.0, 0.0, 1.0]), 3)
-    array([1.        , 0.94491118, 0.        ])
-    """
-    result: Floats = sliding_fit(x, y, window).correlation
-    return result
+    correlation: Complexes
+    slope: Complexes
 
 
 def sliding_fit(x: Floats, y: NDArray[Any], window: int) -> SlidingFit:
@@ -65,7 +38,7 @@ def sliding_fit(x: Floats, y: NDArray[Any], window: int) -> SlidingFit:
     ----------
     x : float64 (n,)
         A signal.
-    y : float64 or complex128 (n,)
+    y : complex128 or float64 (n,)
         Another one; a complex one correlates with its real and its imaginary part at once.
     window : int
         Samples m in a window, 2 to n.
@@ -78,12 +51,12 @@ def sliding_fit(x: Floats, y: NDArray[Any], window: int) -> SlidingFit:
     Notes
     -----
     The signals are cut into blocks of m samples, so that a window is the end of one block and the beginning of the
-    next. Sums over the ends and the beginnings of all blocks are cumulative sums within the blocks, of values from
-    which the block's mean is taken; the two parts of a window are joined by the formula for the moments of a union
-    (Chan, Golub, LeVeque 1983). Nothing outside the two blocks enters, unlike with the difference of cumulative sums
-    over the whole signal, where a large burst costs the digits of all that comes after. O(n) time and memory.
+    next. The sums of the two parts are of values from which the block's mean is taken; the parts are joined by the
+    formula for the moments of a union (Chan, Golub, LeVeque 1983). Nothing outside the two blocks enters, unlike with
+    the difference of cumulative sums over the whole signal, where a large burst costs the digits of all that comes
+    after. O(n) time and memory.
     """
-    a, b = np.asarray(x, dtype=np.float64), np.asarray(y)
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.complex128)
     if a.ndim != 1 or a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
         raise SelectionError(
             f"a correlation needs two rows of finite samples alike, not of shapes {a.shape}, {b.shape}"
@@ -94,47 +67,13 @@ def sliding_fit(x: Floats, y: NDArray[Any], window: int) -> SlidingFit:
     # Scaled, so that no square overflows or vanishes.
     scale_x, scale_y = _scale(a), _scale(b)
     one, two = _blocks(a / scale_x, m), _blocks(b / scale_y, m)
-    centre_x, centre_y = one.mean(axis=1, keepdims=True), two.mean(axis=1, keepdims=True)
-    one, two = one - centre_x, two - centre_y
-    # The window that starts at sample i is what is left of its block from i on, and the block after up to i + m - 1.
-    windows = n - m + 1
-    tails = _cumulative(one[:, ::-1], two[:, ::-1], centre_x, centre_y)
-    heads = _cumulative(one, two, centre_x, centre_y)
-    tail = _Parts(*(part[:, ::-1].ravel()[:windows] for part in tails.all))
-    head = _Parts(*(part.ravel()[m - 1 : m - 1 + windows].copy() for part in heads.all))
-    for part in head.all:
-        # A window that starts with a block is that block, with no part in the one after.
-        part[::m] = 0.0
-    xx, yy, xy = _joined(tail, head)
-
-    block = np.arange(windows) // m
-    steady_x = xx <= m * _rounding(one, centre_x, block)
-    steady_y = yy <= m * _rounding(two, centre_y, block)
-    steady = steady_x | steady_y
-    xx[steady] = yy[steady] = 1.0
-    xy[steady] = 0.0
-    correlation = xy / (np.sqrt(xx) * np.sqrt(yy))
-    if np.iscomplexobj(correlation):
-        correlation /= np.maximum(np.abs(correlation), 1.0)
-    else:
-        np.clip(correlation, -1.0, 1.0, out=correlation)
-    return SlidingFit(correlation, xy / yy * (scale_x / scale_y))
-
-
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """Number, means and central second moments of parts of two signals; arrays of one shape."""
-
-    count: Floats
-    mean_x: Floats
-    mean_y: NDArray[Any]
-    xx: Floats
-    yy: Floats
-    xy: NDArray[Any]
-
-    @property
-    def all(self) -> tuple[NDArray[Any], ...]:
-        return self.count, self.mean_x, self.mean_y, self.xx, self.yy, self.xy
+    centre_x, centre_y = one.mean(axis=1), two.mean(axis=1)
+    one, two = one - centre_x[:, None], two - centre_y[:, None]
+    noise_x = _rounding(one**2, centre_x)
+    noise_y = _rounding(two.real**2 + two.imag**2, centre_y)
+    correlation, slope = _fit_windows(one, two, centre_x, centre_y, noise_x, noise_y, n - m + 1)
+    correlation /= np.maximum(np.abs(correlation), 1.0)
+    return SlidingFit(correlation, slope * (scale_x / scale_y))
 
 
 def _scale(values: NDArray[Any]) -> float:
@@ -144,43 +83,62 @@ def _scale(values: NDArray[Any]) -> float:
 
 
 def _blocks(values: NDArray[Any], m: int) -> NDArray[Any]:
-    """Cut into rows of ``m``; the last row is filled with its last sample, which no window reaches."""
+    """Cut into rows of ``m``; the last row is filled with its last sample, which is in no window."""
     blocks = -(-values.size // m)
     filled = np.concatenate((values, np.full(blocks * m - values.size, values[-1])))
     return filled.reshape(blocks, m)
 
 
-def _square(values: NDArray[Any]) -> Floats:
-    return np.asarray(values.real**2 + values.imag**2 if np.iscomplexobj(values) else values * values)
-
-
-def _rounding(deviation: NDArray[Any], centre: NDArray[Any], block: NDArray[np.int64]) -> Floats:
-    """Bound what rounding leaves, for each sample, of a variance of zero in the two blocks of a window."""
+def _rounding(squares: Floats, centre: NDArray[Any]) -> Floats:
+    """Bound what rounding leaves, for each sample, of a variance of zero in each block and the one after it."""
     eps = np.finfo(np.float64).eps
-    bound = 16 * eps * (_square(deviation).max(axis=1) + _square(4 * eps**0.5 * centre[:, 0]) * eps)
-    return np.asarray(np.maximum(bound[block], bound[np.minimum(block + 1, bound.size - 1)]))
+    scaled = 4 * eps**0.5 * centre
+    bound = 16 * eps * (squares.max(axis=1) + (scaled.real**2 + scaled.imag**2) * eps)
+    return np.asarray(np.maximum(bound, np.append(bound[1:], bound[-1])))
 
 
-def _cumulative(x: Floats, y: NDArray[Any], centre_x: Floats, centre_y: NDArray[Any]) -> _Parts:
-    """Give the moments of the first 1 … m samples of every row."""
-    count = np.arange(1, x.shape[1] + 1, dtype=np.float64)
-    sum_x, sum_y = np.cumsum(x, axis=1), np.cumsum(y, axis=1)
-    return _Parts(
-        count=np.broadcast_to(count, x.shape),
-        mean_x=centre_x + sum_x / count,
-        mean_y=centre_y + sum_y / count,
-        xx=np.maximum(np.cumsum(x * x, axis=1) - sum_x * sum_x / count, 0.0),
-        yy=np.maximum(np.cumsum(_square(y), axis=1) - _square(sum_y) / count, 0.0),
-        xy=np.cumsum(x * y, axis=1) - sum_x * sum_y / count,
-    )
+@compiled
+def _fit_windows(
+    x: Floats, y: Complexes, centre_x: Floats, centre_y: Complexes, noise_x: Floats, noise_y: Floats, windows: int
+) -> tuple[Complexes, Complexes]:
+    """Return correlation and slope of the first `windows` windows, complex128.
 
-
-def _joined(one: _Parts, two: _Parts) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Give the central second moments (xx, yy, xy) of two parts together."""
-    weight = one.count * two.count / (one.count + two.count)
-    step_x, step_y = two.mean_x - one.mean_x, two.mean_y - one.mean_y
-    return (
-        one.xx + two.xx + step_x * step_x * weight,
-        one.yy + two.yy + _square(step_y) * weight,
-        one.xy + two.xy + step_x * step_y * weight,
-    )
+    `x` and `y` (blocks, m) are deviations from the blocks' means, `centre_x` and `centre_y`; `noise_x` and `noise_y`
+    what rounding leaves, for each sample, of a variance of zero in the windows that begin in each block.
+    """
+    m = x.shape[1]
+    correlation = np.zeros(windows, np.complex128)
+    slope = np.zeros(windows, np.complex128)
+    tail_x, tail_y = np.empty(m), np.empty(m, np.complex128)
+    tail_xx, tail_yy, tail_xy = np.empty(m), np.empty(m), np.empty(m, np.complex128)
+    for block in range((windows - 1) // m + 1):
+        following = min(block + 1, len(x) - 1)
+        sum_x = sum_xx = sum_yy = 0.0
+        sum_y = sum_xy = 0j
+        for place in range(m - 1, -1, -1):
+            a, b, count = x[block, place], y[block, place], m - place
+            sum_x, sum_y, sum_xy = sum_x + a, sum_y + b, sum_xy + a * b
+            sum_xx, sum_yy = sum_xx + a * a, sum_yy + (b.real * b.real + b.imag * b.imag)
+            tail_x[place], tail_y[place] = centre_x[block] + sum_x / count, centre_y[block] + sum_y * (1 / count)
+            tail_xx[place] = max(sum_xx - sum_x * sum_x / count, 0.0)
+            tail_yy[place] = max(sum_yy - (sum_y.real**2 + sum_y.imag**2) / count, 0.0)
+            tail_xy[place] = sum_xy - sum_x * sum_y * (1 / count)
+        sum_x = sum_xx = sum_yy = 0.0
+        sum_y = sum_xy = 0j
+        for place in range(min(m, windows - block * m)):
+            xx, yy, xy = tail_xx[place], tail_yy[place], tail_xy[place]
+            if place > 0:
+                a, b = x[following, place - 1], y[following, place - 1]
+                sum_x, sum_y, sum_xy = sum_x + a, sum_y + b, sum_xy + a * b
+                sum_xx, sum_yy = sum_xx + a * a, sum_yy + (b.real * b.real + b.imag * b.imag)
+                step_x = centre_x[following] + sum_x / place - tail_x[place]
+                step_y = centre_y[following] + sum_y * (1 / place) - tail_y[place]
+                weight = (m - place) * place / m
+                xx = xx + max(sum_xx - sum_x * sum_x / place, 0.0) + step_x * step_x * weight
+                square = step_y.real**2 + step_y.imag**2
+                yy = yy + max(sum_yy - (sum_y.real**2 + sum_y.imag**2) / place, 0.0) + square * weight
+                xy = xy + (sum_xy - sum_x * sum_y * (1 / place)) + step_x * step_y * weight
+            if xx > m * noise_x[block] and yy > m * noise_y[block]:
+                correlation[block * m + place] = xy * (1 / (np.sqrt(xx) * np.sqrt(yy)))
+                slope[block * m + place] = xy * (1 / yy)
+    return correlation, slope

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
+from ...model.notebook import axes_for
 
 if TYPE_CHECKING:
     from ...signals.samples import Samples
-
-Floats = NDArray[np.float64]
 
 CYCLES = 6.0
 """ω₀ of Morlet's wavelet: oscillations within some two standard deviations."""
@@ -80,10 +79,7 @@ class TimeFrequency:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = axes_for(ax, "time (s)", "frequency (Hz)")
         # A screen shows no more columns than this.
         stride = max(1, self.times.size // 4000)
         kwargs.setdefault("shading", "nearest")
@@ -93,8 +89,6 @@ class TimeFrequency:
             inside = self.edge < 0.5 * (self.times[-1] - self.times[0])
             for end in (self.times[0] + self.edge, self.times[-1] - self.edge):
                 ax.plot(end[inside], self.frequencies[inside], color="w", lw=1, ls="--")
-        ax.set_xlabel("time (s)")
-        ax.set_ylabel("frequency (Hz)")
         return ax
 
 

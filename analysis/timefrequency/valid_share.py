@@ -7,11 +7,9 @@ approximation by Haar's wavelet at the level that shows the period, so that no t
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
-
-Floats = NDArray[np.float64]
 
 BINS_PER_PERIOD = 24
 """So that a short burst which jitter moves into the next bin stays within the tolerated change of phase, an 18th."""

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError
 from .sliding_correlation import SlidingFit, sliding_fit
-
-Floats = NDArray[np.float64]
 
 SMALLEST_AMPLITUDE, LARGEST_AMPLITUDE = 0.4, 0.75
 """Bounds of the share of the usual amplitude below which a window does not show the period."""

@@ -130,8 +130,8 @@ def approximation(samples: NDArray[np.float64], level: int, wavelet: str = "db1"
 
     Notes
     -----
-    The inverse transform of every level is cut to the length that the level had on the way down. Cutting only once,
-    at the end of a plain upsampling, would delay the approximation for all wavelets but Haar's. O(n).
+    Details are zeros and not left out: their lengths tell the inverse transform how long each level was on the way
+    down. Without them the approximation would be delayed for all wavelets but Haar's. O(n).
     """
     if level == 0:
         return samples.astype(np.float64)
@@ -142,12 +142,7 @@ def approximation(samples: NDArray[np.float64], level: int, wavelet: str = "db1"
         )
     pywt = transforms()
     kernel = discrete_wavelet(wavelet)
-    coefficients = samples.astype(np.float64)
-    lengths = []
-    for _ in range(level):
-        lengths.append(coefficients.size)
-        coefficients = pywt.downcoef("a", coefficients, kernel, EXTENSION)
-    for length in reversed(lengths):
-        coefficients = pywt.idwt(coefficients, None, kernel, EXTENSION)[:length]
-    result: NDArray[np.float64] = coefficients
+    coarse, *details = pywt.wavedec(samples.astype(np.float64), kernel, EXTENSION, level)
+    whole = pywt.waverec([coarse, *map(np.zeros_like, details)], kernel, EXTENSION)
+    result: NDArray[np.float64] = whole[: samples.size]
     return result

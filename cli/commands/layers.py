@@ -58,7 +58,8 @@ def command(
     decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way; own is
     the share of bytes that the program moved by calling this layer itself.
     """
-    from ...analysis.comparison.layer_periods import DIRECTIONS, chosen_layers
+    from ...analysis.comparison.layer_periods import chosen_layers
+    from ...layers.selection.directions import DIRECTIONS
     from ..reading import read_bins, read_trace
 
     opened: AnyTrace

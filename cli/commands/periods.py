@@ -139,7 +139,6 @@ def command(
     if memory is not None and (by is not None or quantity != "bandwidth"):
         raise click.UsageError("--memory keeps only bandwidths of whole layers: leave out --by and --signal")
     from ...analysis.comparison.layer_periods import (
-        DIRECTIONS,
         LayerPeriod,
         PartsLeftOut,
         chosen_layers,
@@ -147,6 +146,7 @@ def command(
         part_periods,
         with_fit,
     )
+    from ...layers.selection.directions import DIRECTIONS
     from ..progress import Progress
     from ..reading import read_bins, read_trace
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...analysis.comparison.layer_periods import DIRECTIONS
 from ...layers.handles.forest import HandleForest
 from ...layers.protocols import AnyTrace
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import LayerStatistics
 from ...model.damage import DamageReport
 from .variables import GroupWriter

@@ -7,13 +7,13 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ...analysis.comparison.layer_periods import DIRECTIONS
 from ...analysis.detect import detect_period
 from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import fit_signal
 from ...analysis.registry import detector
 from ...analysis.results.result import PeriodResult
 from ...analysis.timefrequency.filters import Butterworth, filtered_signal
+from ...layers.selection.directions import DIRECTIONS
 from ...signals.construction import StepSignal
 from .variables import GroupWriter
 

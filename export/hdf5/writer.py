@@ -9,14 +9,14 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ...analysis.comparison.layer_periods import DIRECTIONS, chosen_layers
+from ...analysis.comparison.layer_periods import chosen_layers
 from ...analysis.comparison.layers import compare_layers
 from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import MOST_COMPONENTS
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
 from ...layers.protocols import AnyTrace
-from ...layers.selection.directions import TRAFFIC
+from ...layers.selection.directions import DIRECTIONS, TRAFFIC
 from ...layers.summary.trace import BinnedTrace
 from ...layers.trace import Trace
 from ...model.document import SCHEMA_VERSION

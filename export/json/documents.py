@@ -6,9 +6,10 @@ Keys are part of the public interface. New ones may come; what is there keeps it
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, PartsLeftOut
+from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
 from ...layers.protocols import AnyLayer, AnyTrace, head
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.damage import damage_entry
 from ...model.document import SCHEMA_VERSION, Document

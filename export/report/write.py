@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, Literal
 
-from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
+from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.comparison.layers import compare_layers
 from ...analysis.registry import DEFAULT_METHOD
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ..atomic import atomic_file
 from ..written import WrittenReport

@@ -81,22 +81,22 @@ def _cells(flow: Flow) -> list[str]:
         bytes_text(flow.lower_bytes),
         _ratio(flow.amplification),
         _ratio(flow.attributed_amplification),
-        f"{flow.upper_shares.movers} → {flow.lower_shares.movers}",
+        f"{flow.upper_ranks.movers} → {flow.lower_ranks.movers}",
         _ratio(flow.fan_out.mean),
     ]
 
 
 def _roomy_cells(flow: Flow) -> list[str]:
-    busiest = flow.lower_shares.busiest_share
+    busiest = flow.lower_ranks.busiest_share
     return [
         bytes_text(flow.upper_bytes),
         bytes_text(flow.lower_bytes),
         _ratio(flow.amplification),
         _ratio(flow.attributed_amplification),
         bytes_text(flow.hidden_bytes) if flow.hidden_bytes else "–",
-        count_text(flow.upper_shares.movers),
-        count_text(flow.lower_shares.movers),
-        "–" if busiest is None else f"rank {flow.lower_shares.busiest_rank}: {share_text(busiest, 1.0)}",
+        count_text(flow.upper_ranks.movers),
+        count_text(flow.lower_ranks.movers),
+        "–" if busiest is None else f"rank {flow.lower_ranks.busiest_rank}: {share_text(busiest, 1.0)}",
         _ratio(flow.fan_out.mean),
         seconds_text(flow.upper_summed_s),
         share_text(flow.contained_s, flow.upper_summed_s),

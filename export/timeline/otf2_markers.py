@@ -8,8 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
-from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
+from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.errors import OutputError, TraceError
 from ...model.units import bytes_text, counted, interval_text, seconds_text

@@ -16,8 +16,9 @@ from typing import Any, Final, Literal, TextIO
 
 import numpy as np
 
-from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
+from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.units import bytes_text, counted, interval_text, seconds_text
 from ...signals.envelope import envelope

@@ -9,9 +9,8 @@ import numpy.typing as npt
 from ...model.codes import UNDEFINED_TIME, IoFlag
 from ...model.definitions import Definitions
 from ...model.operations import Operations
-from ...model.rows import nearest_marked, sound_parents
-from ..handles.forest import higher_ancestors
-from ..handles.order import layer_rows
+from ...model.rows import column_at, nearest_marked
+from ..handles.stack import handle_stack
 
 FOREVER: Final = np.iinfo(np.int64).max
 
@@ -95,20 +94,16 @@ def attribute_operations(operations: Operations, definitions: Definitions, order
     """
     from .attribution_kernel import enclosing_calls, enclosing_on_ancestors, rows_by_key
 
-    handles = definitions.handles
-    layer_of_handle = layer_rows(definitions, order, handles.paradigm)
-    layer = np.full(len(operations), -1, np.int32)
+    stack = handle_stack(definitions, order)
+    layer = column_at(stack.layer, operations.handle)
     defined = operations.handle >= 0
-    layer[defined] = layer_of_handle[operations.handle[defined]]
 
     # A handle of an undefined paradigm is below all.
-    rank = np.where(layer_of_handle < 0, np.int32(len(order)), layer_of_handle).astype(np.int32)
+    rank = np.where(stack.layer < 0, np.int32(len(order)), stack.layer).astype(np.int32)
     used = np.zeros(len(rank), np.bool_)
     used[operations.handle[defined]] = True
-    parents = sound_parents(handles.parent)[0]
-    ancestor = nearest_marked(parents, used & (rank < rank.max(initial=0)))
-    inherits = np.zeros(len(operations), np.bool_)
-    inherits[defined] = (higher_ancestors(parents, layer_of_handle) >= 0)[operations.handle[defined]]
+    ancestor = nearest_marked(stack.parent, used & (rank < rank.max(initial=0)))
+    inherits = column_at(stack.higher, operations.handle) >= 0
 
     threads, start = rows_by_key(operations.location, len(definitions.locations.id))
     # In the order of threads memory is read from its start to its end, which takes half the time.

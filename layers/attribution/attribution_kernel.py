@@ -3,22 +3,15 @@
 The module needs numba; import it inside the function that uses it.
 """
 
-from typing import TypeAlias
-
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints, Links, Mask
 from ...model.kernels import compiled
-
-Rows: TypeAlias = npt.NDArray[np.int64]
-
-Table: TypeAlias = npt.NDArray[np.int32]
-
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 @compiled
-def rows_by_key(key: npt.NDArray[np.integer], keys: int) -> tuple[Rows, Rows]:
+def rows_by_key(key: npt.NDArray[np.integer], keys: int) -> tuple[Ints, Ints]:
     """Sort rows by key, keeping their order within a key, in linear time.
 
     Parameters
@@ -51,8 +44,8 @@ def rows_by_key(key: npt.NDArray[np.integer], keys: int) -> tuple[Rows, Rows]:
 
 @compiled
 def enclosing_on_ancestors(
-    start: Rows, asked: Mask, handle: Table, rank: Table, ancestor: Table, begin: Rows, end: Rows
-) -> Rows:
+    start: Ints, asked: Mask, handle: Links, rank: Links, ancestor: Links, begin: Ints, end: Ints
+) -> Ints:
     """Return for each asked operation the innermost one in flight, in its segment, on an ancestor of its handle.
 
     Parameters
@@ -104,7 +97,7 @@ def enclosing_on_ancestors(
 
 
 @compiled
-def enclosing_calls(start: Rows, asked: Mask, rank: Table, ranks: int, begin: Rows, call_end: Rows) -> Rows:
+def enclosing_calls(start: Ints, asked: Mask, rank: Links, ranks: int, begin: Ints, call_end: Ints) -> Ints:
     """Return for each asked operation the innermost call of a higher layer, in its segment, that encloses its call.
 
     Parameters

@@ -10,7 +10,7 @@ from ...model.codes import IoMode, IoRecord
 from ...model.errors import SelectionError
 from ...model.events import IoEvents
 from ...model.operations import view
-from ..handles.metadata import OPERATION_RECORDS, MetadataEvents
+from ..handles.metadata import OPERATION_RECORDS, MetadataEvents, selected_metadata
 from ..handles.order import layer_rows
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from ..statistics.statistics import sums_by
@@ -119,7 +119,7 @@ def breakdown(
     operations = view(traffic.operations, rows)
     handle_file = definitions.handles.file[operations.handle]
     metadata_layer = layer_rows(definitions, traffic.layers, metadata.paradigm)
-    shown = _selected_metadata(traffic, metadata) & (metadata_layer >= 0)
+    shown = selected_metadata(metadata, traffic.selection, traffic.window) & (metadata_layer >= 0)
     is_metadata = ~np.isin(events.kind, np.array(OPERATION_RECORDS, np.uint8))
     inside = _inside(traffic, events, is_metadata, metadata_layer)[shown]
     kind = metadata.kind[shown]
@@ -160,16 +160,6 @@ def breakdown(
         tuple(keys[row] for row in (groups % len(keys)).tolist()),
         columns,
     )
-
-
-def _selected_metadata(traffic: Traffic, metadata: MetadataEvents) -> npt.NDArray[np.bool_]:
-    """Return which metadata events are on selected files within the window; a deletion counts for its file."""
-    shown = np.zeros(len(metadata), np.bool_)
-    with_handle = metadata.handle >= 0
-    shown[with_handle] = traffic.selection.selected[metadata.handle[with_handle]]
-    deletion = ~with_handle & (metadata.file >= 0)
-    shown[deletion] = traffic.selection.file_reason[metadata.file[deletion]] < 0
-    return shown & traffic.window.contains(metadata.time)
 
 
 def _inside(

@@ -3,24 +3,16 @@
 The module needs numba; import it inside the function that uses it.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Ints, Links, Mask
 from ...model.kernels import compiled
-
-Rows: TypeAlias = npt.NDArray[np.int64]
-
-Table: TypeAlias = npt.NDArray[np.int32]
-
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 @compiled
 def innermost_regions(
-    event_location: Table, location: Table, region: Table, enter: Mask, position: Rows, regions: int, room: int
-) -> Table:
+    event_location: Links, location: Links, region: Links, enter: Mask, position: Ints, regions: int, room: int
+) -> Links:
     """Return for each event the region entered last on its location and not left, −1 where there is none.
 
     A Leave closes the latest open Enter of its region, whatever was entered since; one without an Enter does nothing.

@@ -3,15 +3,11 @@
 The module needs numba; import it inside the function that uses it.
 """
 
-from typing import TypeAlias
-
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints, Ticks
 from ...model.kernels import compiled
-from .attribution_kernel import Rows
-
-Ticks: TypeAlias = npt.NDArray[np.int64]
 
 
 @compiled
@@ -95,11 +91,10 @@ def most_at_once(start: Ticks, begin: Ticks, end: Ticks) -> Ticks:
     return most
 
 
-Ints = npt.NDArray[np.int32] | npt.NDArray[np.int64]
-
-
 @compiled
-def number_pairs(order: Rows, start: Rows, second: Ints, seconds: int, rows: int) -> tuple[Rows, Rows, Rows]:
+def number_pairs(
+    order: Ints, start: Ints, second: npt.NDArray[np.integer], seconds: int, rows: int
+) -> tuple[Ints, Ints, Ints]:
     """Number the distinct pairs of two columns from 0.
 
     Parameters

@@ -1,18 +1,20 @@
 """All operations of a trace beside what the numbers between layers need of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.codes import PROCESS, IoMode, Status
+from ...model.codes import PROCESS, Status
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
-from ...model.rows import nearest_marked, sound_parents
-from ..handles.forest import higher_ancestors
-from ..handles.order import layer_name, layer_rows
+from ...model.rows import column_at, nearest_marked
+from ..handles.order import layer_name
+from ..handles.stack import HandleStack, handle_stack
+from ..selection.directions import is_of_direction
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
 from ..statistics.statistics import zeros_like_amounts
@@ -55,11 +57,7 @@ class Traffic:
     @cached_property
     def selected(self) -> npt.NDArray[np.bool_]:
         """Whether an operation overlaps the window and is on a selected file, bool (n,)."""
-        selected = self.within.copy()
-        defined = self.operations.handle >= 0
-        selected[~defined] = False
-        selected[defined] &= self.selection.selected[self.operations.handle[defined]]
-        return selected
+        return self.within & (self.selection.reason_of(self.operations.handle) < 0)
 
     @cached_property
     def moved(self) -> Amounts:
@@ -77,27 +75,14 @@ class Traffic:
         return collective_calls(self.operations, self.layer, self.definitions)
 
     @cached_property
-    def handle_layer(self) -> npt.NDArray[np.int32]:
-        """Layer of each handle, −1 where undefined, int32 (handles,)."""
-        return layer_rows(self.definitions, self.layers, self.definitions.handles.paradigm)
-
-    @cached_property
-    def handle_parent(self) -> npt.NDArray[np.int32]:
-        """Parent of each handle without circles, −1 at a root, int32 (handles,)."""
-        return sound_parents(self.definitions.handles.parent)[0]
-
-    @cached_property
-    def handle_higher(self) -> npt.NDArray[np.int32]:
-        """Nearest ancestor of each handle in a higher layer, −1 where it has none, int32 (handles,)."""
-        return higher_ancestors(self.handle_parent, self.handle_layer)
+    def stack(self) -> HandleStack:
+        """Layer, parent and nearest ancestor of a higher layer of each handle."""
+        return handle_stack(self.definitions, self.layers)
 
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:
         """Whether an operation's handle has no ancestor of a higher layer: the program called it, bool (n,)."""
-        defined = self.operations.handle >= 0
-        own = np.ones(len(self.operations), np.bool_)
-        own[defined] = self.handle_higher[self.operations.handle[defined]] < 0
-        return own
+        return self.at_handles(self.stack.higher) < 0
 
     def times(self, rows: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return begin and end of the part of some operations within the window, int64 (m,).
@@ -133,40 +118,30 @@ class Traffic:
         SelectionError
             If there is no such direction.
         """
-        modes = {"read": [IoMode.READ], "write": [IoMode.WRITE], "total": [IoMode.READ, IoMode.WRITE]}
-        if direction not in modes:
-            raise SelectionError(f"no direction {direction!r}; there are read, write, total")
-        found = np.zeros(len(self.operations), np.bool_)
-        for mode in modes[direction]:
-            found |= self.operations.mode == mode
-        return found
+        return is_of_direction(self.operations.mode, direction)
 
     def at_handles(self, column: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Return a column over handles as one over operations, −1 where the handle is undefined."""
-        found = np.full(len(self.operations), -1, np.int32)
-        defined = self.operations.handle >= 0
-        found[defined] = column[self.operations.handle[defined]]
-        return found
+        return column_at(column, self.operations.handle)
 
     @cached_property
-    def _ancestors(self) -> dict[int, tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]:
-        return {}
-
-    def ancestor_in(self, layer: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """Return `Attribution.ancestor_in` of a layer, kept for all flows from it."""
-        if layer not in self._ancestors:
-            self._ancestors[layer] = self.attribution.ancestor_in(layer)
-        return self._ancestors[layer]
+    def ancestor_in(self) -> Callable[[int], tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]:
+        """`Attribution.ancestor_in`, whose answers are kept for all flows from a layer."""
+        return cache(self.attribution.ancestor_in)
 
     def ancestor_handle_in(self, layer: int) -> npt.NDArray[np.int32]:
         """Return the nearest ancestor of each operation's handle in a layer, −1 where there is none, int32 (n,)."""
-        return self.at_handles(nearest_marked(self.handle_parent, self.handle_layer == layer))
+        return self.at_handles(nearest_marked(self.stack.parent, self.stack.layer == layer))
 
     def absolute_offsets(self, layer: str) -> bool:
         """Tell whether offsets in a layer count from the start of the file; MPI-IO counts from the file view."""
         return not any(p.parallel for p in self.definitions.paradigms if layer_name(p) == layer)
 
+    def descends(self, upper: int, lower: int) -> npt.NDArray[np.bool_]:
+        """Return which handles are of the lower layer and descend from one of the upper layer, bool (handles,)."""
+        below = nearest_marked(self.stack.parent, self.stack.layer == upper) >= 0
+        return np.asarray(below & (self.stack.layer == lower), np.bool_)
+
     def connected(self, upper: int, lower: int) -> bool:
         """Tell whether a handle of the lower layer descends from one of the upper layer, which stands above it."""
-        descends = nearest_marked(self.handle_parent, self.handle_layer == upper) >= 0
-        return upper < lower and bool((descends & (self.handle_layer == lower)).any())
+        return upper < lower and bool(self.descends(upper, lower).any())

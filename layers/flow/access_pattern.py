@@ -10,10 +10,9 @@ from ...model.codes import UNDEFINED_UINT64, IoMode
 from ...model.operations import Operations
 from ..attribution.collectives import numbered
 from ..selection.window import completed_bytes
-from ..statistics.statistics import total_length
 
 _LARGEST: Final = np.uint64(2**62)
-"""Offsets and sizes from here on are taken for damaged, so that sums of two stay within int64."""
+"""Offsets from here on are damaged; below, sums of offset and size stay within int64."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class AccessPattern:
     first : int
         Operations without one before.
     unknown : int
-        Operations of which the trace does not know offset or size; they take no part in anything here.
+        Operations whose offset or size the trace does not know; they take no part in anything here.
     located_bytes : int
         Bytes of the operations that do.
     repeated_bytes : int or None
@@ -82,7 +81,7 @@ def access_pattern(operations: Operations, file: npt.NDArray[np.int32], absolute
     strided[1:] |= equal
     strided[:-1] |= equal
     strided &= ~sequential
-    located = total_length(size)
+    located = int(size.sum())
     return AccessPattern(
         sequential=int(sequential.sum()),
         strided=int(strided.sum()),
@@ -127,7 +126,7 @@ def _ranges(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return offsets and sizes of the operations that have them, int64 (m,), and which these are, bool (n,)."""
     moved = completed_bytes(operations)
-    known = (operations.offset < _LARGEST) & (moved < _LARGEST) & (operations.moved != UNDEFINED_UINT64) & (file >= 0)
+    known = (operations.offset < _LARGEST) & (operations.moved != UNDEFINED_UINT64) & (file >= 0)
     return operations.offset[known].astype(np.int64), moved[known].astype(np.int64), known
 
 
@@ -145,4 +144,4 @@ def _union_ordered(group: npt.NDArray[np.int64], offset: npt.NDArray[np.int64], 
         return 0
     bounds = np.flatnonzero(np.append(True, np.diff(group) != 0))
     start = np.append(bounds, len(group)).astype(np.int64)
-    return total_length(union_by_group(start, offset, offset + size))
+    return int(union_by_group(start, offset, offset + size).sum())

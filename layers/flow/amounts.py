@@ -6,14 +6,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Rows
 from ...model.operations import view
 from ...model.rows import column_at
 from ..attribution.traffic import Traffic
 from ..statistics.statistics import total
 from .access_pattern import AccessPattern, access_pattern
-from .ranks import Shares, shares
-
-Rows = npt.NDArray[np.intp]
+from .ranks import MovingRanks, moving_ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +119,14 @@ class FlowAmounts:
         return _ratio(self.lower_operations, self.upper_operations)
 
     @cached_property
-    def upper_shares(self) -> Shares:
+    def upper_ranks(self) -> MovingRanks:
         """Who moved the bytes of the upper layer."""
-        return shares(self.traffic, self.upper_rows)
+        return moving_ranks(self.traffic, self.upper_rows)
 
     @cached_property
-    def lower_shares(self) -> Shares:
+    def lower_ranks(self) -> MovingRanks:
         """Who moved the bytes of the lower layer, by descent."""
-        return shares(self.traffic, self.lower_rows)
+        return moving_ranks(self.traffic, self.lower_rows)
 
     @cached_property
     def upper_access(self) -> AccessPattern:

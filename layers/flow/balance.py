@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..attribution.traffic import Traffic
-from ..statistics.statistics import total, total_length
+from ..selection.directions import DIRECTIONS
+from ..statistics.statistics import total
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def layer_balances(traffic: Traffic) -> Iterator[LayerBalance]:
     """Give the balance of each layer and direction that has operations, highest layer first."""
     parent, inferred = traffic.attribution.parent, traffic.attribution.inferred
     for row, layer in enumerate(traffic.layers):
-        for direction in ("read", "write"):
+        for direction in DIRECTIONS:
             every = traffic.within & (traffic.layer == row) & traffic.of_direction(direction)
             if not every.any():
                 continue
@@ -112,7 +113,7 @@ class TimeSplit:
         }
 
 
-def time_splits(traffic: Traffic, directions: tuple[str, ...] = ("read", "write")) -> Iterator[TimeSplit]:
+def time_splits(traffic: Traffic, directions: tuple[str, ...] = DIRECTIONS) -> Iterator[TimeSplit]:
     """Give the split of each layer that has operations in a direction and layers below it, highest layer first.
 
     Operations inside count whatever their direction and file, flushes too.
@@ -127,7 +128,7 @@ def time_splits(traffic: Traffic, directions: tuple[str, ...] = ("read", "write"
             if not own.any():
                 continue
             begin, end = traffic.times(np.flatnonzero(own))
-            summed = total_length(end - begin)
+            summed = int((end - begin).sum())
             ancestor = traffic.ancestor_in(row)[0]
             inside = np.flatnonzero(traffic.within & (ancestor >= 0))
             inside = inside[own[ancestor[inside]]]
@@ -151,4 +152,4 @@ def _covered(traffic: Traffic, rows: npt.NDArray[np.intp], ancestor: npt.NDArray
     begin, end = np.clip(begin, low, high), np.clip(end, low, high)
     fresh = np.flatnonzero(np.diff(above, prepend=-1) != 0)
     start = np.append(fresh, len(above)).astype(np.int64)
-    return total_length(union_by_group(start, begin, end)) if len(above) else 0
+    return int(union_by_group(start, begin, end).sum()) if len(above) else 0

@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Rows
 from ..attribution.collectives import distinct_pairs
 from ..statistics.distribution import Distribution, distribution
-from ..statistics.statistics import total_length
-from .amounts import FlowAmounts, Rows
+from .amounts import FlowAmounts
 from .collectives import FlowCollectives, flow_collectives
 from .request_sizes import RequestFlow, request_flow
 
@@ -105,7 +105,7 @@ class FlowCalls(FlowAmounts):
     def upper_summed_s(self) -> float:
         """Sum of the durations of the upper operations in s, as far as the window holds them."""
         begin, end = self._clipped(self.upper_rows)
-        return total_length(end - begin) / self.traffic.window.ticks_per_second
+        return int((end - begin).sum()) / self.traffic.window.ticks_per_second
 
     @cached_property
     def contained_s(self) -> float:
@@ -119,7 +119,7 @@ class FlowCalls(FlowAmounts):
         low, high = self._clipped(above)
         begin, end = np.clip(begin, low, high), np.clip(end, low, high)
         covered = union_by_group(_starts(above), begin, end)
-        return total_length(covered) / self.traffic.window.ticks_per_second
+        return int(covered.sum()) / self.traffic.window.ticks_per_second
 
     @property
     def exclusive_s(self) -> float:

@@ -3,15 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Ints, Rows
 from ...model.codes import IoFlag
 from ..attribution.collectives import distinct_pairs
 from ..attribution.traffic import Traffic
-
-Rows = npt.NDArray[np.intp]
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

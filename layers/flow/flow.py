@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Rows
 from ...model.errors import SelectionError
-from ...model.rows import column_at, nearest_marked
+from ...model.notebook import axes_for
+from ...model.rows import column_at
 from ..attribution.traffic import Traffic
-from .amounts import Rows, ratio_text
+from ..selection.directions import DIRECTIONS
+from .amounts import ratio_text
 from .calls import FlowCalls
 from .tables import FlowTable, OperationClass, flow_table
 
@@ -80,8 +83,8 @@ class Flow(FlowCalls):
             "bytes_without_children": self.childless_bytes,
             "opposite_operations": len(self.against),
             "opposite_bytes": self.against_bytes,
-            "writers_upper": self.upper_shares.movers,
-            "writers_lower": self.lower_shares.movers,
+            "writers_upper": self.upper_ranks.movers,
+            "writers_lower": self.lower_ranks.movers,
             "movers_beneath_call": self.movers.to_dict(),
             "concurrency_beneath_call": self.concurrency.to_dict(),
             "summed_s": self.upper_summed_s,
@@ -93,8 +96,8 @@ class Flow(FlowCalls):
             return numbers
         return {
             **numbers,
-            "shares_upper": self.upper_shares.to_dict(),
-            "shares_lower": self.lower_shares.to_dict(),
+            "shares_upper": self.upper_ranks.to_dict(),
+            "shares_lower": self.lower_ranks.to_dict(),
             "request_flow": self.request_flow.to_dict(),
             "access_upper": self.upper_access.to_dict(),
             "access_lower": self.lower_access.to_dict(),
@@ -129,10 +132,7 @@ class Flow(FlowCalls):
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = axes_for(ax, "bytes")
         inside = self.lower_bytes - self.hidden_bytes
         ax.barh(self.upper, self.upper_bytes, **{"color": "tab:blue", "label": f"asked of {self.upper}", **kwargs})
         ax.barh(self.lower, inside, **{"color": "tab:orange", "label": f"inside {self.upper} operations", **kwargs})
@@ -140,7 +140,6 @@ class Flow(FlowCalls):
         ax.barh(self.lower, self.hidden_bytes, **outside)
         if not ax.yaxis_inverted():
             ax.invert_yaxis()
-        ax.set_xlabel("bytes")
         # Room for the legend above the bars, of which any may reach to the right end.
         ax.set_ylim(top=-0.9)
         ax.legend(fontsize="small", loc="upper left", ncols=3)
@@ -233,7 +232,7 @@ def flow_between(traffic: Traffic, upper: str, lower: str, direction: str = "tot
     )
 
 
-def connected_flows(traffic: Traffic, directions: tuple[str, ...] = ("read", "write")) -> tuple[Flow, ...]:
+def connected_flows(traffic: Traffic, directions: tuple[str, ...] = DIRECTIONS) -> tuple[Flow, ...]:
     """Return the flows of all pairs of layers that the handles connect, where either layer has such operations."""
     flows = (
         flow_between(traffic, upper, lower, direction)
@@ -247,10 +246,8 @@ def connected_flows(traffic: Traffic, directions: tuple[str, ...] = ("read", "wr
 
 def _adjacent(traffic: Traffic, upper: int, lower: int) -> bool:
     """Return whether most handles of the lower layer below the upper one have no layer in between."""
-    descends = (traffic.handle_layer == lower) & (
-        nearest_marked(traffic.handle_parent, traffic.handle_layer == upper) >= 0
-    )
+    descends = traffic.descends(upper, lower)
     shown = descends & traffic.selection.selected
     handles = shown if shown.any() else descends
-    above = traffic.handle_layer[traffic.handle_higher[handles]]
+    above = traffic.stack.layer[traffic.stack.higher[handles]]
     return 2 * int((above == upper).sum()) > int(handles.sum())

@@ -11,6 +11,7 @@ from ...model.operations import view
 from ...model.rows import nearest_marked
 from ..attribution.traffic import Traffic
 from ..handles.order import layer_name
+from ..selection.directions import DIRECTIONS
 from ..statistics.statistics import sums_by, total
 
 WITHOUT_PARENT: Final = "without-parent"
@@ -75,10 +76,10 @@ class HiddenTraffic:
 def hidden_traffic(traffic: Traffic) -> Iterator[HiddenTraffic]:
     """Give the hidden traffic of each layer and direction, highest layer first; only what moved bytes."""
     has_child = _calls_with_children(traffic)
-    above = traffic.at_handles(traffic.handle_higher)
-    above_layer = np.where(above >= 0, traffic.handle_layer[above], -1)
+    above = traffic.at_handles(traffic.stack.higher)
+    above_layer = np.where(above >= 0, traffic.stack.layer[above], -1)
     for row, layer in enumerate(traffic.layers):
-        for direction in ("read", "write"):
+        for direction in DIRECTIONS:
             shown = traffic.selected & (traffic.layer == row) & traffic.of_direction(direction)
             whole = total(traffic.moved[shown])
             if not whole:
@@ -143,17 +144,17 @@ def _is_lowest(traffic: Traffic, layer: str) -> bool:
 
 
 def _next_below(traffic: Traffic, layer: int) -> str | None:
-    """Return the highest layer of which a handle descends from this layer."""
+    """Return the highest layer with a handle that descends from this layer."""
     below = (name for row, name in enumerate(traffic.layers) if traffic.connected(layer, row))
     return next(below, None)
 
 
 def _cause(traffic: Traffic, layer: int, handle: npt.NDArray[np.int32]) -> str:
     """Return why operations on these handles have nothing inside."""
-    used = np.zeros(len(traffic.handle_layer), np.bool_)
+    used = np.zeros(len(traffic.stack.layer), np.bool_)
     used[handle] = True
-    descends = nearest_marked(traffic.handle_parent, used) >= 0
-    descends &= traffic.handle_layer != layer
+    descends = nearest_marked(traffic.stack.parent, used) >= 0
+    descends &= traffic.stack.layer != layer
     if not descends.any():
         return "layer-not-recorded"
     counted = traffic.operations.handle[traffic.selected]

@@ -1,4 +1,4 @@
-"""Who moved the bytes: ranks and nodes, their shares and how even these are."""
+"""Who moved the bytes: ranks and nodes, and how evenly."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from ..statistics.statistics import sums_by
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class MovingRanks:
     """Bytes and operations of some operations by rank and by node.
 
     Attributes
@@ -91,8 +91,8 @@ class Shares:
         }
 
 
-def shares(traffic: Traffic, rows: npt.NDArray[np.intp]) -> Shares:
-    """Return who did the operations `rows`; processes that are none of a rank do not count."""
+def moving_ranks(traffic: Traffic, rows: npt.NDArray[np.intp]) -> MovingRanks:
+    """Return who did the operations `rows`; processes without a rank do not count."""
     groups, tree = traffic.definitions.groups, traffic.definitions.system_tree
     processes = traffic.processes
     processes = processes[np.argsort(groups.rank[processes], kind="stable")]
@@ -106,7 +106,7 @@ def shares(traffic: Traffic, rows: npt.NDArray[np.intp]) -> Shares:
     node_of_group[processes] = np.searchsorted(nodes, groups.node[processes])
     node_of_group[groups.node < 0] = -1
     node_bytes, node_operations = _sums(node_of_group, process, traffic.moved[rows], len(nodes))
-    return Shares(
+    return MovingRanks(
         groups.rank[processes],
         rank_bytes,
         rank_operations,

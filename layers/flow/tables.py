@@ -87,7 +87,7 @@ def flow_table(
     lower: Amounts,
     parts: Mapping[str, npt.NDArray[np.bool_]],
 ) -> FlowTable:
-    """Sum operations and bytes by key; keys of which nothing is there are left out.
+    """Sum operations and bytes by key; keys without operations are left out.
 
     Parameters
     ----------

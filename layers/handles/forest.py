@@ -11,13 +11,13 @@ from ...model.codes import IoMode
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
-from ...model.rows import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
+from ...model.rows import any_ancestor, depths, subtree_sums
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
-from ..statistics.statistics import total
+from ..statistics.statistics import sums_by
 from .lifetimes import Lifetimes, Origin, handle_lifetimes
 from .metadata import MetadataEvents
-from .order import layer_rows
+from .stack import handle_stack, higher_ancestors
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class HandleForest:
     operations : int64
         Operations, flushes among them.
     bytes_read, bytes_written : uint64
-        Bytes moved; float64 where the window cuts an operation, or where all handles together moved 2^64 bytes or more.
+        Bytes moved; float64 where the window cuts an operation.
     subtree_operations, subtree_bytes_read, subtree_bytes_written
         The same for the handle and all below it. Layers are views of the same traffic: a subtree over several layers
         counts it once in each.
@@ -190,20 +190,6 @@ class HandleForest:
         return counts
 
 
-def higher_ancestors(parent: npt.NDArray[np.int32], layer_row: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return the row of each handle's nearest ancestor of a higher layer, int32 (n,), −1 where there is none.
-
-    Parameters
-    ----------
-    parent : int32 (n,)
-        Without cycles, as from `sound_parents`.
-    layer_row : int32 (n,)
-        Layers counted from the highest; −1, undefined, is below all.
-    """
-    lowest = np.int32(layer_row.max(initial=-1) + 1)
-    return nearest_lower_rank(parent, np.where(layer_row < 0, lowest, layer_row).astype(np.int32))
-
-
 def handle_forest(
     definitions: Definitions,
     operations: Operations,
@@ -234,8 +220,8 @@ def handle_forest(
         used = view(used, defined)
     moved = window.bytes_within(used)
     operation_counts = np.bincount(used.handle, minlength=count).astype(np.int64)
-    read = _sum_by_handle(used.handle, moved, used.mode == IoMode.READ, count)
-    written = _sum_by_handle(used.handle, moved, used.mode == IoMode.WRITE, count)
+    read = sums_by(used.handle[used.mode == IoMode.READ], moved[used.mode == IoMode.READ], count)
+    written = sums_by(used.handle[used.mode == IoMode.WRITE], moved[used.mode == IoMode.WRITE], count)
     named = metadata.handle[window.contains(metadata.time) & (metadata.handle >= 0)]
     lifetimes = handle_lifetimes(metadata, operations, definitions)
     first_epoch = lifetimes.handle[lifetimes.epoch == 0]
@@ -263,9 +249,8 @@ def assembled_forest(
     ranks: npt.NDArray[np.int64],
     lifetimes: Lifetimes | None,
 ) -> HandleForest:
-    """Return the forest of handles of which the numbers, (handles,) each, are known; see `HandleForest`."""
-    handles = definitions.handles
-    parent = sound_parents(handles.parent)[0]
+    """Return the forest of handles whose numbers, (handles,) each, are known; see `HandleForest`."""
+    handles, stack = definitions.handles, handle_stack(definitions, order)
     files = definitions.files.name
     reasons = [rule.reason for rule in selection.reasons]
     return HandleForest(
@@ -273,28 +258,17 @@ def assembled_forest(
         name=handles.name,
         file=tuple(files[row] if row >= 0 else None for row in handles.file.tolist()),
         layers=order,
-        layer_row=layer_rows(definitions, order, handles.paradigm),
-        parent=parent,
-        depth=depths(parent),
+        layer_row=stack.layer,
+        parent=stack.parent,
+        depth=depths(stack.parent),
         operations=operations,
         bytes_read=bytes_read,
         bytes_written=bytes_written,
-        subtree_operations=subtree_sums(parent, operations),
-        subtree_bytes_read=subtree_sums(parent, bytes_read),
-        subtree_bytes_written=subtree_sums(parent, bytes_written),
+        subtree_operations=subtree_sums(stack.parent, operations),
+        subtree_bytes_read=subtree_sums(stack.parent, bytes_read),
+        subtree_bytes_written=subtree_sums(stack.parent, bytes_written),
         metadata_events=metadata_events,
         ranks=ranks,
         set_aside=tuple(reasons[row] if row >= 0 else None for row in selection.handle_reason.tolist()),
         known_lifetimes=lifetimes,
     )
-
-
-def _sum_by_handle(
-    handle: npt.NDArray[np.int32], amount: Amounts, chosen: npt.NDArray[np.bool_], count: int
-) -> Amounts:
-    """Return the sums of the chosen amounts by handle: uint64 where no sum of sums can wrap round, else float64."""
-    some = amount[chosen]
-    whole = some.dtype == np.uint64 and total(some) < 2**64
-    sums: Amounts = np.zeros(count, np.uint64) if whole else np.zeros(count, np.float64)
-    np.add.at(sums, handle[chosen], some)
-    return sums

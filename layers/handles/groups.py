@@ -121,7 +121,7 @@ def series_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _linked(groups: list[HandleGroup]) -> list[HandleGroup]:
-    """Return the roots of groups of which each comes after its parent, with children and sums filled in."""
+    """Return the roots of groups, which come after their parents, with children and sums filled in."""
     roots = []
     for group in reversed(groups):
         group.subtree_operations += group.operations

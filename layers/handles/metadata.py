@@ -6,10 +6,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Mask
 from ...model.codes import IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.rows import column_at, rows_of_ids
+from ..selection.files import FileSelection
+from ..selection.window import TickWindow
 
 OPERATION_RECORDS: Final = (
     IoRecord.OPERATION_BEGIN,
@@ -74,3 +77,10 @@ def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvent
     paradigm[deletes] = rows_of_ids(paradigm_ids, some.mode[deletes])
     process = column_at(definitions.locations.group, some.location)
     return MetadataEvents(some.kind, some.time, process, handle, new_handle, file, paradigm)
+
+
+def selected_metadata(metadata: MetadataEvents, selection: FileSelection, window: TickWindow) -> Mask:
+    """Return which events are on selected files within the window, bool (n,); a deletion counts for its file."""
+    of_handle = selection.reason_of(metadata.handle) < 0
+    of_file = np.append(selection.file_reason, 0)[metadata.file] < 0
+    return np.where(metadata.handle >= 0, of_handle, of_file) & window.contains(metadata.time)

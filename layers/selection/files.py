@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Links
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 
@@ -77,6 +78,13 @@ class FileSelection:
         """Whether a handle is selected, bool (handles,)."""
         return self.handle_reason < 0
 
+    def reason_of(self, handle: Links) -> Links:
+        """Return the row in `reasons` of operations or events on these handles, −1 where they are selected, int32 (n,).
+
+        Those on a handle that the trace does not define, −1, are always set aside.
+        """
+        return np.append(self.handle_reason, np.int32(self.undefined_handle))[handle]
+
     def named(self, counts: npt.NDArray[np.integer]) -> dict[str, int]:
         """Return how often each reason counts, by its name; only reasons that occur."""
         found: dict[str, int] = {}
@@ -88,7 +96,7 @@ class FileSelection:
 
     @property
     def undefined_handle(self) -> int:
-        """Row in `reasons` for operations on a handle that the trace does not define; they are always set aside."""
+        """Row in `reasons` for operations on a handle that the trace does not define."""
         return len(self.reasons) - 1
 
 

@@ -10,12 +10,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ticks
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, Status
 from ...model.definitions import Clock, Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
-
-Ticks = npt.NDArray[np.int64]
 
 Amounts = npt.NDArray[np.uint64] | npt.NDArray[np.float64]
 """Bytes: uint64 where they are whole, float64 where a window cuts operations."""
@@ -108,17 +107,21 @@ def completed_bytes(operations: Operations) -> npt.NDArray[np.uint64]:
     return np.where(known, operations.moved, np.uint64(0))
 
 
-def trace_window(clock: Clock, operations: Operations) -> TickWindow:
+def trace_window(clock: Clock, extent: tuple[int, int] | None) -> TickWindow:
     """Return the whole time of a trace: its own start and end, and any operation that lies outside of them.
 
     Corrected clocks can move an event a little past the trace's edge, and a trace can lack its length. A length of 2^62
     ticks or more, such as one that the trace leaves undefined, is none: the last operation is the end.
+
+    Parameters
+    ----------
+    clock : Clock
+    extent : (int, int) or None
+        First begin and last begin or end of all operations, as in ``Operations.extent``.
     """
     start, end = 0, clock.length if clock.length < NO_LENGTH else 0
-    if len(operations):
-        start = min(start, int(operations.begin.min()))
-        # The undefined time is the least of all, so an operation without an end counts with its begin.
-        end = max(end, int(np.maximum(operations.begin, operations.end).max()))
+    if extent is not None:
+        start, end = min(start, extent[0]), max(end, extent[1])
     return TickWindow(start, max(end, start + 1), True, clock.ticks_per_second)
 
 
@@ -169,7 +172,7 @@ def bounded_windows(
     """Return what of the time counts while operations come, and what of it bins should cover at first.
 
     The first is open, up to `NO_LENGTH`, at an edge that is not given: operations may lie outside of what the clock
-    properties tell. Once the extent of all operations is known, `select_window` of `whole_window` has what was counted,
+    properties tell. Once the extent of all operations is known, `select_window` of `trace_window` has what was counted,
     except for operations without duration at an end that lies behind the clock's but before the last operation.
 
     Raises
@@ -177,7 +180,7 @@ def bounded_windows(
     SelectionError
         As `select_window`, for a window that cannot be one whatever the operations are.
     """
-    whole = whole_window(definitions, None)
+    whole = trace_window(definitions.clock, None)
     second = whole.ticks_per_second
     unknown = definitions.clock.length >= NO_LENGTH
     start, end = (None, None) if window is None else _edges(window)
@@ -193,15 +196,6 @@ def bounded_windows(
     return TickWindow(low, high, high >= whole.end or unknown, second), TickWindow(
         first, max(last, first + 1), True, second
     )
-
-
-def whole_window(definitions: Definitions, extent: tuple[int, int] | None) -> TickWindow:
-    """Return what `trace_window` gives for operations of that extent; None for no operations."""
-    clock = definitions.clock
-    start, end = 0, clock.length if clock.length < NO_LENGTH else 0
-    if extent is not None:
-        start, end = min(start, extent[0]), max(end, extent[1])
-    return TickWindow(start, max(end, start + 1), True, clock.ticks_per_second)
 
 
 def _edges(window: tuple[float | None, float | None]) -> tuple[float | None, float | None]:

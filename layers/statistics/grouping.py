@@ -1,4 +1,4 @@
-"""Keys by which the operations of a layer are told apart: file, file system, rank, node, handle."""
+"""Keys by which the operations of a layer are grouped: file, file system, rank, node, handle."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Links
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 
@@ -15,9 +16,7 @@ KEYS: Final = ("file", "filesystem", "rank", "node", "handle")
 Key = str | int | None
 """File name, file system, MPI rank, name of the node, or OTF2 id of the handle; None where there is none."""
 
-Column = npt.NDArray[np.int32]
-
-PlaceOf = Callable[[Column, Column, Column], npt.NDArray[np.int64]]
+PlaceOf = Callable[[Links, Links, Links], npt.NDArray[np.int64]]
 
 
 class Grouping(NamedTuple):
@@ -92,7 +91,7 @@ def _by_node(definitions: Definitions) -> Grouping:
     node = definitions.groups.node
     rows = np.unique(node[node >= 0])
     names = [definitions.system_tree.name[row] for row in rows.tolist()]
-    # Names need not be unique: two nodes of one name are told apart by their OTF2 ids.
+    # Names need not be unique: two nodes of one name are distinguished by their OTF2 ids.
     ids, often = definitions.system_tree.id[rows].tolist(), Counter(names)
     labels = [name if often[name] == 1 else f"{name} ({one})" for name, one in zip(names, ids, strict=True)]
     table = np.append(np.where(node >= 0, np.searchsorted(rows, node), len(labels)), len(labels))

@@ -47,13 +47,13 @@ class LayerStatistics:
     own_operations, own_bytes
         The part through handles that have no ancestor of a higher layer.
     undefined_bytes_operations : int
-        Operations of which the trace does not know the bytes moved: failed, cancelled, never completed.
+        Operations whose bytes moved the trace does not know: failed, cancelled, never completed.
     cancelled_operations, never_completed_operations : int
         How many of them were.
     request_bytes : RequestBytes
         Of whole operations, also where the window cuts them.
     busy_step_s : float
-        0 where `busy_s` is exact. Else how far the points in time that were looked at lie apart, which happens only to
+        0 where `busy_s` is exact. Else the distance of the points in time that were looked at, which happens only to
         traces read in bounded memory; with n busy stretches the error of `busy_s` is of the order of n^½ steps.
     """
 
@@ -138,7 +138,7 @@ def layer_statistics(
         operations=len(operations),
         bytes=total(moved),
         busy_s=union_length(begin, end) / window.ticks_per_second,
-        summed_s=total_length(end - begin) / window.ticks_per_second,
+        summed_s=int((end - begin).sum()) / window.ticks_per_second,
         files=int((files >= 0).sum()),
         handles=len(handles),
         ranks=len(np.unique(operations.process)),
@@ -155,9 +155,7 @@ def set_aside_statistics(
     operations: Operations, definitions: Definitions, selection: FileSelection, window: TickWindow
 ) -> SetAside:
     """Return what `selection` sets aside of the trace's operations within `window`."""
-    reason = np.full(len(operations), selection.undefined_handle, np.int32)
-    defined = operations.handle >= 0
-    reason[defined] = selection.handle_reason[operations.handle[defined]]
+    reason = selection.reason_of(operations.handle)
     rows = np.flatnonzero((reason >= 0) & window.overlaps(operations))
     aside, reason = view(operations, rows), reason[rows]
     files = np.unique(definitions.handles.file[aside.handle[aside.handle >= 0]])
@@ -166,13 +164,9 @@ def set_aside_statistics(
 
 
 def total(amounts: Amounts) -> int | float:
-    """Return the sum; of uint64 as an int that cannot wrap round, of float64 as a float."""
-    if amounts.dtype == np.float64:
-        return float(amounts.sum())
-    whole = amounts.astype(np.uint64, copy=False)
-    low = int((whole & np.uint64(0xFFFFFFFF)).sum(dtype=np.uint64))
-    high = int((whole >> np.uint64(32)).sum(dtype=np.uint64))
-    return (high << 32) + low
+    """Return the sum, of uint64 as an int, of float64 as a float."""
+    found: int | float = amounts.sum().item()
+    return found
 
 
 def union_length(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> int:
@@ -186,12 +180,7 @@ def union_length(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> in
     reached = np.maximum.accumulate(end)
     # What an interval adds lies behind all that earlier ones have reached.
     fresh = np.maximum(start[1:], reached[:-1])
-    return int(reached[0] - start[0]) + total_length(np.maximum(reached[1:] - fresh, 0))
-
-
-def total_length(durations: npt.NDArray[np.int64]) -> int:
-    """Return the sum of durations, none of them negative, as an int that cannot wrap round."""
-    return int(total(durations.astype(np.uint64)))
+    return int(reached[0] - start[0]) + int(np.maximum(reached[1:] - fresh, 0).sum())
 
 
 def _request_bytes(requested: npt.NDArray[np.uint64]) -> RequestBytes:
@@ -213,6 +202,4 @@ def sums_by(group: npt.NDArray[np.integer], amounts: Amounts, count: int) -> Amo
 
 def zeros_like_amounts(amounts: Amounts, count: int) -> Amounts:
     """Return `count` zeros of the type of `amounts`."""
-    if amounts.dtype == np.uint64:
-        return np.zeros(count, np.uint64)
-    return np.zeros(count, np.float64)
+    return np.zeros(count, np.uint64) if amounts.dtype == np.uint64 else np.zeros(count, np.float64)

@@ -10,16 +10,14 @@ from ...model.codes import IoMode, IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.operations import OperationBatch, OperationColumns
-from ...model.rows import rows_of_ids, sound_parents
-from ..handles.forest import higher_ancestors
+from ...model.rows import rows_of_ids
 from ..handles.metadata import metadata_events
-from ..handles.order import layer_rows
+from ..handles.stack import handle_stack
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
-from ..statistics.statistics import total
 from .bins import BinGrid
 from .busy_time import BusyTime
-from .tables import CUT, HIGH, LOW, MODES, PART, Kept, kept_columns, new_sums
+from .tables import CUT, MODES, PART, WHOLE, Kept, kept_columns, new_sums
 
 if TYPE_CHECKING:
     from .request_sizes import RequestCounts
@@ -59,9 +57,8 @@ class OperationSums:
         covered: tuple[int, int],
     ) -> None:
         handles = definitions.handles
-        layer = layer_rows(definitions, order, handles.paradigm)
-        inherited = higher_ancestors(sound_parents(handles.parent)[0], layer) >= 0
-        shown = selection.selected & (layer >= 0)
+        stack = handle_stack(definitions, order)
+        shown = selection.selected & (stack.layer >= 0)
         processes = len(definitions.groups.id)
         self.definitions = definitions
         self.order = order
@@ -72,7 +69,7 @@ class OperationSums:
         self.requests: dict[int, RequestCounts] = {}
         self.metadata_counts = np.zeros(len(handles.id), np.int64)
         self._window = window
-        self.slot_of_handle = np.where(shown, layer * MODES * 2 + inherited, -1).astype(np.int32)
+        self.slot_of_handle = np.where(shown, stack.layer * MODES * 2 + ~stack.own, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
         self._kept = kept_columns(_ROWS)
         self._pairs = np.empty(0, np.int64)
@@ -104,19 +101,13 @@ class OperationSums:
     def bytes(self, slots: Iterable[int]) -> int | float:
         """Return the bytes moved in all of `slots`: an int, or a float where the window cuts an operation."""
         rows = list(slots)
-        low, high, part = (int(self.sums.bytes[rows, limb].sum()) for limb in (LOW, HIGH, PART))
-        whole = (high << 32) + low
+        whole, part = (int(self.sums.bytes[rows, column].sum()) for column in (WHOLE, PART))
         return whole + part / 2**32 if self.cut(rows) else whole
 
     def handle_bytes(self, mode: int) -> Amounts:
-        """Return the bytes read or written through each handle.
-
-        They are uint64 (handles,), but float64 where the window cuts operations or sums of them might wrap round.
-        """
-        low, high, part = self.sums.handle_bytes[:, mode].T
-        if not self.sums.any_cut[0] and (int(total(high)) << 32) + total(low) < 2**64:
-            return np.asarray((high << np.uint64(32)) + low, np.uint64)
-        return np.asarray(high * 2.0**32 + low + part * 2.0**-32, np.float64)
+        """Return the bytes read or written through each handle, uint64; float64 where the window cuts operations."""
+        whole, part = self.sums.handle_bytes[:, mode].T
+        return np.asarray(whole + part * 2.0**-32) if self.sums.any_cut[0] else whole.astype(np.uint64)
 
     def cut(self, slots: Iterable[int]) -> bool:
         """Tell whether the window cuts an operation of one of `slots`."""
@@ -124,8 +115,7 @@ class OperationSums:
 
     def summed_ticks(self, slots: Iterable[int]) -> int:
         """Return the sum of the durations in all of `slots`."""
-        rows = list(slots)
-        return (int(self.sums.ticks[rows, HIGH].sum()) << 32) + int(self.sums.ticks[rows, LOW].sum())
+        return int(self.sums.ticks[list(slots)].sum())
 
     def _add_operations(self, columns: OperationColumns) -> None:
         from .kernels import add_operations

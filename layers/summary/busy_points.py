@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ticks
 from ...model.kernels import compiled
-
-Ticks = npt.NDArray[np.int64]
 
 Words = npt.NDArray[np.uint64]
 

@@ -3,17 +3,14 @@
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ..statistics.statistics import total_length
+from ...model.arrays import Ticks
 
 if TYPE_CHECKING:
     from .busy_points import BusyPoints
 
-Ticks = npt.NDArray[np.int64]
-
 MOST_STRETCHES: Final = 1 << 17
-"""Stretches that are told apart exactly; where there are more, points in time are looked at instead."""
+"""Stretches that are kept exactly; where there are more, points in time are looked at instead."""
 
 _WAITING: Final = 1 << 16
 
@@ -39,7 +36,7 @@ class BusyTime:
     def length(self) -> int:
         """Ticks in which at least one interval was open."""
         self._settle()
-        return self._points.length if self._points is not None else total_length(self._end - self._begin)
+        return self._points.length if self._points is not None else int((self._end - self._begin).sum())
 
     @property
     def step(self) -> int:
@@ -98,5 +95,5 @@ def _union(begin: Ticks, end: Ticks) -> tuple[Ticks, Ticks]:
     # A stable sort of runs that are each in order is a merge.
     order = np.argsort(begin, kind="stable")
     begin, reached = begin[order], np.maximum.accumulate(end[order])
-    apart = begin[1:] > reached[:-1]
-    return begin[np.concatenate(([True], apart))], reached[np.concatenate((apart, [True]))]
+    separate = begin[1:] > reached[:-1]
+    return begin[np.concatenate(([True], separate))], reached[np.concatenate((separate, [True]))]

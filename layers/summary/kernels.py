@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Floats
 from ...model.codes import UNDEFINED_UINT64, IoMode, Status
 from ...model.kernels import compiled
 from ...model.operations import OperationColumns
-from ...signals.sweep import Floats
-from .tables import CANCELLED, CUT, HIGH, LOW, NEVER, OPERATIONS, PART, UNDEFINED, Kept, Sums
+from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Kept, Sums
 
 _QUANTUM: Final = 2.0**16
 
@@ -31,12 +31,6 @@ _COMPLETE: Final = int(Status.COMPLETE)
 _FLUSH: Final = int(IoMode.FLUSH)
 
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
-
-_LOW_HALF: Final = np.uint64(0xFFFFFFFF)
-
-_SHIFT: Final = np.uint64(32)
-
-_LARGEST: Final = 2.0**64 - 2.0**11
 
 
 @compiled
@@ -100,21 +94,20 @@ def add_operations(
             continue
         first, last = max(begin, start), min(end, stop)
         known = status == _COMPLETE and operations.moved[row] != _UNKNOWN
-        moved = operations.moved[row] if known else np.uint64(0)
+        moved = np.int64(operations.moved[row]) if known else np.int64(0)
         cut = moved > 0 and last - first < end - begin
         volume = float(moved)
-        whole, part = moved, np.uint64(0)
+        whole, part = moved, np.int64(0)
         if cut:
             volume *= float(last - first) / float(end - begin)
-            whole = np.uint64(min(volume, _LARGEST))
-            part = np.uint64(max(volume - float(whole), 0.0) * 2.0**32)
+            whole = np.int64(volume)
+            part = np.int64((volume - float(whole)) * 2.0**32)
         slot = aside_slot
         if at >= 0:
             sums.handle_operations[at] += 1
             sums.any_cut[0] |= cut
             if mode < _FLUSH:
-                sums.handle_bytes[at, mode, LOW] += whole & _LOW_HALF
-                sums.handle_bytes[at, mode, HIGH] += whole >> _SHIFT
+                sums.handle_bytes[at, mode, WHOLE] += whole
                 sums.handle_bytes[at, mode, PART] += part
             if slot_of_handle[at] >= 0:
                 if mode > _FLUSH:
@@ -127,8 +120,7 @@ def add_operations(
                 sums.aside_used[at] = True
         sums.counts[slot, OPERATIONS] += 1
         sums.counts[slot, CUT] += cut
-        sums.bytes[slot, LOW] += whole & _LOW_HALF
-        sums.bytes[slot, HIGH] += whole >> _SHIFT
+        sums.bytes[slot, WHOLE] += whole
         sums.bytes[slot, PART] += part
         if slot == aside_slot:
             continue
@@ -140,9 +132,7 @@ def add_operations(
         elif never:
             sums.counts[slot, NEVER] += 1
         if not never:
-            length = np.uint64(last - first)
-            sums.ticks[slot, LOW] += length & _LOW_HALF
-            sums.ticks[slot, HIGH] += length >> _SHIFT
+            sums.ticks[slot] += last - first
         kept.slot[row] = slot
         kept.begin[row] = first
         kept.end[row] = first - 1 if never else last

@@ -1,4 +1,4 @@
-"""One layer of a trace of which only bins and statistics were kept."""
+"""One layer of a trace that was read into bins and statistics."""
 
 from dataclasses import dataclass
 from typing import NoReturn
@@ -8,14 +8,12 @@ import numpy as np
 from ...model.codes import IoMode
 from ...model.errors import SelectionError
 from ...signals.step import StepSignal
-from ..selection.directions import DIRECTIONS, QUANTITIES, TRAFFIC
+from ..selection.directions import DIRECTIONS, check_quantity, check_traffic, modes_of
 from ..selection.window import TickWindow
 from ..statistics.statistics import LayerStatistics
 from .accumulator import OperationSums, slots_of
 from .busy_time import BusyTime
 from .tables import CANCELLED, NEVER, OPERATIONS, UNDEFINED
-
-_MODES = {"read": (IoMode.READ,), "write": (IoMode.WRITE,), "total": (IoMode.READ, IoMode.WRITE)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +53,7 @@ class BinnedLayer:
     @property
     def directions(self) -> tuple[str, ...]:
         """Those of ``read`` and ``write`` that have operations."""
-        return tuple(way for way in ("read", "write") if self._count(self._slots(way, "all"), OPERATIONS))
+        return tuple(way for way in DIRECTIONS if self._count(self._slots(way, "all"), OPERATIONS))
 
     @property
     def flushes(self) -> int:
@@ -93,8 +91,7 @@ class BinnedLayer:
         SelectionError
             If another quantity is asked for.
         """
-        if quantity not in QUANTITIES:
-            raise SelectionError(f"no signal {quantity!r}; there are {', '.join(QUANTITIES)}")
+        check_quantity(quantity)
         if quantity != "bandwidth":
             self._refuse(f"the signal {quantity!r}")
         return self.bandwidth(direction, traffic)
@@ -131,8 +128,7 @@ class BinnedLayer:
         own = [slot for slot in slots if slot % 2 == 0]
         sums, second = self.sums.sums, self.tick_window.ticks_per_second
         moved, own_moved = self.sums.bytes(slots), self.sums.bytes(own)
-        modes = [int(mode) for mode in _MODES[direction]]
-        here = sums.handle_used[:, modes].any(axis=1) & self._handles(slots)
+        here = sums.handle_used[:, list(modes_of(direction))].any(axis=1) & self._handles(slots)
         files = np.unique(self.sums.definitions.handles.file[here])
         busy = self._busy(slots)
         requests = RequestCounts()
@@ -159,11 +155,9 @@ class BinnedLayer:
         )
 
     def _slots(self, direction: str, traffic: str) -> list[int]:
-        if direction not in DIRECTIONS:
-            raise SelectionError(f"no direction {direction!r}; there are {', '.join(DIRECTIONS)}")
-        if traffic not in TRAFFIC:
-            raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
-        return slots_of(self.row, _MODES[direction], traffic)
+        modes = modes_of(direction)
+        check_traffic(traffic)
+        return slots_of(self.row, modes, traffic)
 
     def _count(self, slots: list[int], column: int) -> int:
         return int(self.sums.sums.counts[slots, column].sum())

@@ -32,10 +32,10 @@ _ROW: Final = 46
 
 _BYTES_PER_THREAD: Final = 12 << 20
 
-_EVENTS_APART: Final = range(1 << 16, 1 << 20)
+_EVENTS_WAITING: Final = range(1 << 16, 1 << 20)
 """How many events may wait for other threads of their process, at least and at most."""
 
-_BYTES_PER_EVENT_APART: Final = 400
+_BYTES_PER_EVENT_WAITING: Final = 400
 """While they are matched, as measured."""
 
 
@@ -51,7 +51,7 @@ class MemoryPlan:
         Threads that read.
     bins : int
         Bins of each signal, a power of two.
-    events_apart : int
+    events_waiting : int
         Events that may wait for other threads of their process; they are matched while no signal is analysed yet.
     base : int
         Bytes that depend on neither threads nor bins.
@@ -66,7 +66,7 @@ class MemoryPlan:
     memory: int
     workers: int
     bins: int
-    events_apart: int
+    events_waiting: int
     base: int
     thread: int
     wanted: int
@@ -115,7 +115,7 @@ def plan_memory(
     bins = 1 << (((memory - base - for_threads) // _bytes_per_bin(signals)).bit_length() - 1)
     bins = min(bins, MOST_BINS)
     waiting = max(
-        _EVENTS_APART.start, min(_ANALYSED * _BYTES_PER_BIN * bins // _BYTES_PER_EVENT_APART, _EVENTS_APART.stop)
+        _EVENTS_WAITING.start, min(_ANALYSED * _BYTES_PER_BIN * bins // _BYTES_PER_EVENT_WAITING, _EVENTS_WAITING.stop)
     )
     return MemoryPlan(memory, for_threads // thread, bins, waiting, base, thread, wanted, signals)
 

@@ -124,12 +124,10 @@ def _count(
 
 @compiled
 def _rounded_up(size: np.uint64) -> np.uint64:
-    """Return `size` with its ten first binary digits, rounded up, at most what 64 bits hold."""
+    """Return `size` with its ten first binary digits, rounded up."""
     shift = np.uint64(0)
     rest = size
     while rest >= np.uint64(1 << _DIGITS):
         rest = (rest + np.uint64(1)) >> np.uint64(1)
         shift += np.uint64(1)
-    rounded = rest << shift
-    # Left as they are, sizes that round up to 2^64 could fill the table, and a search in a full one never ends.
-    return rounded if rounded >= size else _UNKNOWN
+    return rest << shift

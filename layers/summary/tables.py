@@ -5,14 +5,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from ...model.arrays import Floats
 
 OPERATIONS, UNDEFINED, CANCELLED, NEVER, CUT = range(5)
-"""Columns of `Sums.counts`; `CUT` counts operations of which the window holds a part of the bytes only."""
+"""Columns of `Sums.counts`; `CUT` counts operations whose bytes the window holds only in part."""
 
-LOW, HIGH, PART = range(3)
-"""Sums of the halves of 64-bit numbers, and of fractions in units of 2^-32; they cannot wrap round, and the order of
-what is added does not matter."""
+WHOLE, PART = range(2)
+"""Columns of sums of bytes: whole ones, and fractions in units of 2^-32; the order of what is added does not matter."""
 
 MODES: Final = 3
 
@@ -25,18 +24,18 @@ class Sums(NamedTuple):
 
     counts: npt.NDArray[np.int64]
     """(slots, 5)"""
-    bytes: npt.NDArray[np.uint64]
-    """(slots, 3)"""
-    ticks: npt.NDArray[np.uint64]
-    """(slots, 2), durations of operations that ended"""
+    bytes: npt.NDArray[np.int64]
+    """(slots, 2)"""
+    ticks: npt.NDArray[np.int64]
+    """(slots,), durations of operations that ended"""
     processes: npt.NDArray[np.bool_]
     """(slots, processes + 1), whether a process had such operations; the first column: no process"""
     handle_used: npt.NDArray[np.bool_]
     """(handles, MODES), whether operations on it are in a slot"""
     handle_operations: npt.NDArray[np.int64]
     """(handles,)"""
-    handle_bytes: npt.NDArray[np.uint64]
-    """(handles, 2, 3), read and written"""
+    handle_bytes: npt.NDArray[np.int64]
+    """(handles, 2, 2), read and written"""
     any_cut: npt.NDArray[np.bool_]
     """(1,), whether the window cuts an operation on any handle that moved bytes"""
     aside: npt.NDArray[np.int64]
@@ -72,12 +71,12 @@ def new_sums(slots: int, processes: int, handles: int, reasons: int) -> Sums:
     edges = np.iinfo(np.int64)
     return Sums(
         counts=np.zeros((slots, 5), np.int64),
-        bytes=np.zeros((slots, 3), np.uint64),
-        ticks=np.zeros((slots, 2), np.uint64),
+        bytes=np.zeros((slots, 2), np.int64),
+        ticks=np.zeros(slots, np.int64),
         processes=np.zeros((slots, processes + 1), np.bool_),
         handle_used=np.zeros((handles, MODES), np.bool_),
         handle_operations=np.zeros(handles, np.int64),
-        handle_bytes=np.zeros((handles, 2, 3), np.uint64),
+        handle_bytes=np.zeros((handles, 2, 2), np.int64),
         any_cut=np.zeros(1, np.bool_),
         aside=np.zeros(reasons, np.int64),
         aside_used=np.zeros(handles, np.bool_),

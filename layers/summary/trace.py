@@ -12,15 +12,15 @@ from ...model.codes import IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...model.rows import sound_parents
 from ...otf2io.archive import Archive, open_archive, pick_engine
 from ...signals.samples import bin_count
-from ..handles.forest import HandleForest, assembled_forest, higher_ancestors
-from ..handles.order import layer_order, layer_rows
+from ..handles.forest import HandleForest, assembled_forest
+from ..handles.order import layer_order
+from ..handles.stack import handle_stack
 from ..mappings import LayerMapping
-from ..protocols import TraceFacts
+from ..protocols import AnyTrace
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
-from ..selection.window import NO_LENGTH, TickWindow, bounded_windows, select_window, whole_window
+from ..selection.window import TickWindow, bounded_windows, select_window, trace_window
 from ..statistics.statistics import SetAside
 from .accumulator import OperationSums, slot_count
 from .layer import BinnedLayer
@@ -31,7 +31,7 @@ Window = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedTrace(TraceFacts):
+class BinnedTrace(AnyTrace):
     """What `open_trace` returns with a bound of memory: layers as bins and statistics.
 
     Attributes
@@ -42,7 +42,7 @@ class BinnedTrace(TraceFacts):
     sums : OperationSums
     damage : DamageReport
     engine : str
-    events_total, io_events : int
+    events_total, events_of_io : int
         Events read, of any kind and of I/O.
     tick_window : TickWindow
     selection : FileSelection
@@ -56,7 +56,7 @@ class BinnedTrace(TraceFacts):
     damage: DamageReport
     engine: str
     events_total: int
-    io_events: int
+    events_of_io: int
     tick_window: TickWindow
     selection: FileSelection
     unmatched_events: int
@@ -89,12 +89,14 @@ class BinnedTrace(TraceFacts):
             )
 
     @property
-    def duration(self) -> float:
-        """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
-        clock = self.definitions.clock
-        return (
-            clock.duration if clock.length < NO_LENGTH else whole_window(self.definitions, self.sums.extent).seconds[1]
-        )
+    def io_events(self) -> int:
+        """Number of I/O events read."""
+        return self.events_of_io
+
+    @property
+    def extent(self) -> tuple[int, int] | None:
+        """First begin and last begin or end of all operations in ticks; None where there are none."""
+        return self.sums.extent
 
     @cached_property
     def layers(self) -> LayerMapping[BinnedLayer]:
@@ -184,10 +186,10 @@ def read_binned_trace(
     width, bins = _bins(covered, plan, fs)
     grid = BinGrid(slot_count(order), bins, float(covered.start), width)
     sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
-    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_apart)
+    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_waiting)
     damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
     damage.check_something_read(archive.anchor.path)
-    final = select_window(whole_window(definitions, sums.extent), window)
+    final = select_window(trace_window(definitions.clock, sums.extent), window)
     grid.cover(final)
     return BinnedTrace(
         path=archive.anchor.path,
@@ -196,7 +198,7 @@ def read_binned_trace(
         damage=damage,
         engine="direct",
         events_total=int(read.counts.sum()),
-        io_events=read.io_events,
+        events_of_io=read.io_events,
         tick_window=final,
         selection=selection,
         unmatched_events=read.unmatched_events,
@@ -205,9 +207,8 @@ def read_binned_trace(
 
 def signal_count(definitions: Definitions, order: tuple[str, ...]) -> int:
     """Return how many signals there can be: layer, own or inherited, read or write."""
-    layer = layer_rows(definitions, order, definitions.handles.paradigm)
-    inherited = higher_ancestors(sound_parents(definitions.handles.parent)[0], layer) >= 0
-    return 2 * len(np.unique(np.stack((layer, inherited))[:, layer >= 0], axis=1).T)
+    stack = handle_stack(definitions, order)
+    return 2 * len(np.unique(np.stack((stack.layer, stack.own))[:, stack.layer >= 0], axis=1).T)
 
 
 def _check_engine(engine: str, archive: Archive) -> None:

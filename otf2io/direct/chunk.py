@@ -20,7 +20,7 @@ from .integers import load_byte, load_word, read_short_integer, record_extent
 from .local_definitions import REGION, LocalIds, global_id
 from .records import put_io_record, read_offset, trace_time
 
-SOUND, DAMAGED, FULL, DOUBTFUL, SHORT = range(5)
+SOUND, DAMAGED, FULL, IMPLAUSIBLE, SHORT = range(5)
 """Outcomes of a walk: as the header says; not so; the events asked for are read and the chunk has more; as the header
 says, but with values that no tracer writes; the chunk's end is missing."""
 
@@ -131,7 +131,7 @@ class Rules(NamedTuple):
     start : uint64
         Ticks at the trace's start.
     earliest, span : int64
-        I/O events are doubtful before `earliest` and more than `span` after it, in ticks since the trace's start.
+        I/O events are implausible before `earliest` and more than `span` after it, in ticks since the trace's start.
     longest : uint64
         The same within a file: ticks before and after its first time stamp.
     handles : uint32 (k,)
@@ -150,17 +150,17 @@ class Rules(NamedTuple):
 
 
 @inlined
-def is_selected(regions: RegionColumns, region: np.uint64) -> bool:
-    """Whether a region's global id is among the selected ones."""
+def is_among(ids: npt.NDArray[np.uint32], wanted: np.uint64) -> bool:
+    """Whether a global id is among `ids`, which ascend."""
     low = 0
-    high = len(regions.selected)
+    high = len(ids)
     while low < high:
         middle = (low + high) >> 1
-        if np.uint64(regions.selected[middle]) < region:
+        if np.uint64(ids[middle]) < wanted:
             low = middle + 1
         else:
             high = middle
-    return low < len(regions.selected) and np.uint64(regions.selected[low]) == region
+    return low < len(ids) and np.uint64(ids[low]) == wanted
 
 
 @inlined
@@ -170,7 +170,7 @@ def put_region(
     """Decode the Enter or Leave at `at`, before I/O row `io_row`, into `row` of `regions`; give the next free row."""
     local, _ = read_short_integer(data, at + 1)
     region = global_id(ids, REGION, local)
-    if not is_selected(regions, region):
+    if not is_among(regions.selected, region):
         return row
     place = np.uint64(row)
     regions.time[place] = time
@@ -232,7 +232,7 @@ def walk_chunk(
     interval = 0
     offset = _NO_OFFSET
     offset_at = -1
-    doubtful = False
+    implausible = False
     backwards = False
     outcome = DAMAGED
     while at < end:
@@ -284,12 +284,12 @@ def walk_chunk(
             if last > behind or last - fields > LONGEST_FIELDS:
                 break
             backwards |= bool(time < latest)
-            doubtful |= bool(np.uint64(time - rules.earliest) > rules.span)
-            doubtful |= kind == BEGIN and bool(columns.mode[row] > LAST_MODE)
+            implausible |= bool(np.uint64(time - rules.earliest) > rules.span)
+            implausible |= kind == BEGIN and bool(columns.mode[row] > LAST_MODE)
             latest = time
             row += 1
         at = behind
         events += 1
-    if doubtful and outcome != DAMAGED:
-        outcome = DOUBTFUL
+    if implausible and outcome != DAMAGED:
+        outcome = IMPLAUSIBLE
     return ChunkResult(outcome, events, row, region_row, _stamp_at(data, stamp_at, stamp), latest, backwards)

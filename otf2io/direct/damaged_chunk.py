@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.codes import MOST_BYTES
 from ...model.events import EventColumns
 from ...model.kernels import inlined, inner
 from ..anchor import CHUNK_HEADER
@@ -35,6 +36,7 @@ from .chunk import (
     ChunkResult,
     RegionColumns,
     Rules,
+    is_among,
     put_region,
 )
 from .integers import load_byte, load_word, record_extent
@@ -51,7 +53,7 @@ _NO_OFFSET: Final = np.uint64(2**64 - 1)
 
 _NO_HANDLE: Final = np.uint32(2**32 - 1)
 
-_MOST_BYTES: Final = np.uint64(2**62)
+_MOST_BYTES: Final = np.uint64(MOST_BYTES)
 
 _LONGEST_RECORD: Final = 2**16
 
@@ -61,23 +63,11 @@ _END_OF_BUFFER: Final = 1
 
 
 @inlined
-def _is_defined(handles: npt.NDArray[np.uint32], handle: np.uint32) -> bool:
-    low = 0
-    high = len(handles)
-    while low < high:
-        middle = (low + high) >> 1
-        if handles[middle] < handle:
-            low = middle + 1
-        else:
-            high = middle
-    return handle == _NO_HANDLE or (low < len(handles) and handles[low] == handle)
-
-
-@inlined
 def _is_believable(columns: EventColumns, row: int, rules: Rules) -> bool:
     kind = columns.kind[row]
     mode = columns.mode[row]
-    if not _is_defined(rules.handles, columns.handle[row]):
+    handle = columns.handle[row]
+    if handle != _NO_HANDLE and not is_among(rules.handles, np.uint64(handle)):
         return False
     if kind == BEGIN and (mode > LAST_MODE or columns.flags[row] > 3):
         return False
@@ -86,7 +76,7 @@ def _is_believable(columns: EventColumns, row: int, rules: Rules) -> bool:
     if kind > COMPLETE + 1 and mode > 1:
         return False
     if kind in (BEGIN, COMPLETE):
-        return bool(columns.value[row] < _MOST_BYTES or columns.value[row] == _NO_OFFSET)
+        return bool(columns.value[row] <= _MOST_BYTES or columns.value[row] == _NO_OFFSET)
     return True
 
 

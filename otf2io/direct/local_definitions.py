@@ -19,8 +19,6 @@ ATTRIBUTE, REGION, IO_FILE, IO_HANDLE = range(4)
 
 MAPPED: Final = 4
 
-_SHORT: Final = np.uint64(2**32 - 1)
-
 
 class LocalIds(NamedTuple):
     """Id maps of one location and its clock offsets, in arrays that are used again for the next location.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...model.events import EventColumns
 from ...model.kernels import compiled_uncounted, inlined, inner
 from ..anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
-from .chunk import DAMAGED, DOUBTFUL, FULL, TIMESTAMP, RegionColumns, Rules, walk_chunk
+from .chunk import DAMAGED, FULL, IMPLAUSIBLE, TIMESTAMP, RegionColumns, Rules, walk_chunk
 from .damaged_chunk import walk_credible
 from .integers import PADDING, load_byte, load_word
 from .local_definitions import NO_ROOM, READ, LocalIds, read_local_ids
@@ -204,10 +204,10 @@ def _walk_file(
         result = walk_chunk(
             data, 0, count, wanted, columns, row, regions, region_row, scratch.ids, rules, stamp, latest
         )
-        if result.outcome in (DAMAGED, DOUBTFUL) or (result.outcome == FULL and last <= promised):
+        if result.outcome in (DAMAGED, IMPLAUSIBLE) or (result.outcome == FULL and last <= promised):
             result = walk_credible(
                 data, count, wanted, columns, row, regions, region_row, scratch.ids, rules, state,
-                chunk == chunks - 1, result.outcome != DOUBTFUL, last <= promised,
+                chunk == chunks - 1, result.outcome != IMPLAUSIBLE, last <= promised,
             )  # fmt: skip
         if result.backwards:
             note(state, BACKWARDS, state[EVENTS])

@@ -10,13 +10,12 @@ from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.kernels import inlined
 from ..anchor import Anchor
-from ..direct import state as walk
 
 
 def location_damage(
     anchor: Anchor, definitions: Definitions, states: npt.NDArray[np.int64]
 ) -> tuple[LocationDamage, ...]:
-    """Describe the locations where something was lost or is doubtful.
+    """Describe the locations where something was lost or is damaged.
 
     Parameters
     ----------
@@ -31,41 +30,41 @@ def location_damage(
         In the order of the definitions.
     """
     locations = definitions.locations
-    short = states[:, walk.EVENTS].astype(np.uint64) != locations.events
+    short = states[:, EVENTS].astype(np.uint64) != locations.events
     found = []
-    for row in np.flatnonzero((states[:, walk.DAMAGE] != 0) | short).tolist():
+    for row in np.flatnonzero((states[:, DAMAGE] != 0) | short).tolist():
         identity = int(locations.id[row])
         promised = int(locations.events[row])
-        read = int(states[row, walk.EVENTS])
-        flags = int(states[row, walk.DAMAGE])
-        reason = _reason(anchor, identity, flags, int(states[row, walk.PLACE]), read, promised)
+        read = int(states[row, EVENTS])
+        flags = int(states[row, DAMAGE])
+        reason = _reason(anchor, identity, flags, int(states[row, PLACE]), read, promised)
         found.append(LocationDamage(identity, row, promised, read, reason))
     return tuple(found)
 
 
 def _reason(anchor: Anchor, location: int, flags: int, place: int, read: int, promised: int) -> str:
-    if flags & walk.NO_FILE:
+    if flags & NO_FILE:
         return _file_reason(anchor, location, "evt", "event file", "")
-    if flags & walk.EMPTY:
+    if flags & EMPTY:
         return "its event file is empty"
     meaning = ", so its ids and times mean nothing"
-    if flags & walk.NO_DEFINITIONS:
+    if flags & NO_DEFINITIONS:
         return _file_reason(anchor, location, "def", "definition file", meaning)
-    if flags & walk.BAD_DEFINITIONS:
+    if flags & BAD_DEFINITIONS:
         return "its definition file is damaged" + meaning
-    if flags & walk.NO_HEADER:
+    if flags & NO_HEADER:
         reason = "its event file has no OTF2 header"
-    elif flags & walk.UNREADABLE:
+    elif flags & UNREADABLE:
         reason = f"its event file cannot be read behind event {place}"
-    elif flags & walk.GARBAGE:
+    elif flags & GARBAGE:
         reason = f"its event file holds garbage after event {place}"
-    elif flags & walk.BAD_CHUNK:
+    elif flags & BAD_CHUNK:
         reason = f"chunk {place} of its event file has no valid header"
-    elif flags & walk.CUT:
+    elif flags & CUT:
         reason = "its event file is cut short"
-    elif flags & walk.MORE:
+    elif flags & MORE:
         return f"its event file holds more events than the {promised} that the definitions promise"
-    elif flags & walk.NO_END:
+    elif flags & NO_END:
         reason = "its event file lacks its end"
     elif read != promised:
         return f"its event file holds {read} events, the definitions promise {promised}"

@@ -16,6 +16,7 @@ from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents, empty_columns
 from ..anchor import Anchor
 from ..direct import location as walk
+from ..implausible import LONGEST, SLACK_SECONDS
 from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, RegionColumns, Rules
 from .integers import PADDING
 from .local_definitions import empty_local_ids
@@ -27,15 +28,11 @@ ROWS: Final = 1 << 16
 
 _OFFSET_ATTRIBUTE: Final = "Offset"
 
-_SLACK_SECONDS: Final = 3600
-
 _BYTES_PER_CALL: Final = 1 << 26
 
 _LARGEST_BATCH: Final = 1 << 20
 
 _IDS: Final = 1 << 14
-
-_MOST: Final = 2**61
 
 _IDS_PER_DEFINITION: Final = 4
 """Local ids that may stand for one global definition; a file with more is damaged."""
@@ -216,7 +213,7 @@ class DirectWalk:
 
     @property
     def damage(self) -> tuple[LocationDamage, ...]:
-        """Locations where something was lost or is doubtful; meaningful when all have been walked."""
+        """Locations where something was lost or is damaged; meaningful when all have been walked."""
         return location_damage(self._anchor, self._definitions, self._states)
 
 
@@ -238,7 +235,7 @@ def _source(anchor: Anchor, definitions: Definitions) -> walk.Source:
         paths=np.frombuffer(b"".join(names) or b"\0", np.uint8),
         event_paths=starts[:count],
         definition_paths=starts[count:-1],
-        promised=np.minimum(definitions.locations.events, np.uint64(_MOST)).astype(np.int64),
+        promised=np.minimum(definitions.locations.events, np.uint64(LONGEST)).astype(np.int64),
         event_chunk=anchor.event_chunk,
         definition_chunk=anchor.definition_chunk,
         most_ids=_IDS_PER_DEFINITION * anchor.global_definitions + _IDS,
@@ -247,14 +244,14 @@ def _source(anchor: Anchor, definitions: Definitions) -> walk.Source:
 
 def _rules(definitions: Definitions, with_regions: bool) -> Rules:
     clock = definitions.clock
-    slack = min(clock.length + _SLACK_SECONDS * clock.ticks_per_second, _MOST)
+    slack = min(clock.length + SLACK_SECONDS * clock.ticks_per_second, LONGEST)
     offsets = sorted(identity for identity, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
     return Rules(
         offsets=np.array(offsets, np.uint64),
         start=np.uint64(clock.start % 2**64),
         earliest=np.int64(-slack),
-        span=np.uint64(2 * slack + min(clock.length, _MOST)),
-        longest=np.uint64(min(2 * clock.length + _SLACK_SECONDS * clock.ticks_per_second, _MOST)),
+        span=np.uint64(2 * slack + min(clock.length, LONGEST)),
+        longest=np.uint64(min(2 * clock.length + SLACK_SECONDS * clock.ticks_per_second, LONGEST)),
         handles=np.sort(definitions.handles.id),
         skip_limit=SKIP_LIMIT_REGIONS if with_regions else SKIP_LIMIT,
     )

@@ -7,8 +7,7 @@ replaced, and then the one is there.
 """
 
 import ctypes
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from ctypes import c_uint64, c_void_p
@@ -24,21 +23,18 @@ from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ..anchor import COMPRESSION_NONE, Anchor
+from ..base import Progress, ProgressReport
 from ..files import is_complete
+from ..implausible import LONGEST, SLACK_SECONDS
 from ..libotf2 import SUCCESS, describe, kept_interrupts, library, open_reader
 from .callbacks import EventBuffer
 from .file_check import EventFile, check_event_file, count_credible_events
-
-Progress = Callable[[int, int], None]
-"""Called now and then with the number of events done and of all events."""
 
 _OFFSET_ATTRIBUTE: Final = "Offset"
 
 _BATCH: Final = 1 << 16
 
 _LOCATIONS_PER_READER: Final = 256
-
-_SLACK_SECONDS: Final = 3600
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +68,14 @@ def read_with_library(
     counts : uint64 (locations,)
         Number of all events read at each location.
     damage : tuple of LocationDamage
-        Locations where something was lost or is doubtful.
+        Locations where something was lost or is damaged.
     """
     locations = definitions.locations
     total = len(locations.id)
     threads = max(1, min(workers or 1, total))
     size = max(1, min(-(-total // threads), _LOCATIONS_PER_READER))
     batches = [range(first, min(first + size, total)) for first in range(0, total, size)]
-    report = _ProgressReport(sum(locations.events.tolist()), progress)
+    report = ProgressReport(sum(locations.events.tolist()), progress)
     results: list[LocationEvents] = []
     interrupts: list[BaseException] = []
 
@@ -108,28 +104,11 @@ def read_with_library(
     return IoEvents.concatenate([result.events for result in results]), counts, damage
 
 
-class _ProgressReport:
-    """Sums up what the threads have done."""
-
-    def __init__(self, total: int, progress: Progress | None) -> None:
-        self._total = total
-        self._progress = progress
-        self._done = 0
-        self._lock = threading.Lock()
-
-    def add(self, events: int) -> None:
-        if self._progress is None or not events:
-            return
-        with self._lock:
-            self._done += events
-            self._progress(min(self._done, self._total), self._total)
-
-
 def _read_batch(
     anchor: Anchor,
     definitions: Definitions,
     rows: Sequence[int],
-    report: _ProgressReport,
+    report: ProgressReport,
     interrupts: list[BaseException],
 ) -> list[LocationEvents]:
     lib = library()
@@ -153,7 +132,7 @@ class _BatchReader:
     """Reads locations one after the other with one reader of the library."""
 
     def __init__(
-        self, anchor: Anchor, definitions: Definitions, reader: int, buffer: EventBuffer, report: _ProgressReport
+        self, anchor: Anchor, definitions: Definitions, reader: int, buffer: EventBuffer, report: ProgressReport
     ) -> None:
         self._lib = library()
         self._anchor = anchor
@@ -179,8 +158,8 @@ class _BatchReader:
         off = read.reason is not None or read.count != file.sound
         if off or backwards or _senseless(read.events, self._definitions):
             read = self._read_credible(row, file, read)
-        doubt = "its time stamps run backwards" if backwards else None
-        return LocationEvents(read.events, read.count, read.reason or file.reason or doubt)
+        order = "its time stamps run backwards" if backwards else None
+        return LocationEvents(read.events, read.count, read.reason or file.reason or order)
 
     def _check(self, row: int, promised: int) -> EventFile:
         path = self._file(int(self._definitions.locations.id[row]), "evt")
@@ -208,7 +187,7 @@ class _BatchReader:
             return "its definition file is damaged, so its ids and times mean nothing"
         return None
 
-    def _read(self, row: int, limit: int, report: "_ProgressReport | None" = None) -> LocationEvents:
+    def _read(self, row: int, limit: int, report: ProgressReport | None = None) -> LocationEvents:
         """Read the first `limit` events of a location."""
         location = int(self._definitions.locations.id[row])
         start = self._definitions.clock.start
@@ -255,7 +234,7 @@ class _BatchReader:
         if self._anchor.compression != COMPRESSION_NONE:
             return LocationEvents(read.events, read.count, read.reason or "its event file ends early")
         clock = self._definitions.clock
-        longest = 2 * clock.length + _SLACK_SECONDS * clock.ticks_per_second
+        longest = 2 * clock.length + SLACK_SECONDS * clock.ticks_per_second
         credible, why = count_credible_events(
             file.path, file.sound, self._anchor.event_chunk, file.little_endian, longest
         )
@@ -272,5 +251,5 @@ def _senseless(events: IoEvents, definitions: Definitions) -> bool:
     if np.any(events.mode[begins] > IoMode.FLUSH):
         return True
     clock = definitions.clock
-    slack = min(clock.length + _SLACK_SECONDS * clock.ticks_per_second, 2**61)
-    return bool(np.any((events.time < -slack) | (events.time > min(clock.length, 2**61) + slack)))
+    slack = min(clock.length + SLACK_SECONDS * clock.ticks_per_second, LONGEST)
+    return bool(np.any((events.time < -slack) | (events.time > min(clock.length, LONGEST) + slack)))

@@ -70,7 +70,7 @@ class ChunkWalk:
     reason: Literal["cut", "garbage"] | None
 
 
-def walk_chunk(
+def check_chunk(
     records: bytes, events: int, little_endian: bool, earliest: int = 0, latest: int = 2**64 - 1
 ) -> ChunkWalk:
     """Walk the records of a chunk (its bytes without the header) until `events` events or something wrong.
@@ -179,7 +179,7 @@ def count_credible_events(
                 first = int.from_bytes(chunk[CHUNK_HEADER + 1 : CHUNK_HEADER + 9], order)
                 earliest, latest = first - longest, first + longest
             events = min(int.from_bytes(chunk[10:18], order), sound) - credible
-            walk = walk_chunk(chunk[CHUNK_HEADER:], events, little_endian, earliest, latest)
+            walk = check_chunk(chunk[CHUNK_HEADER:], events, little_endian, earliest, latest)
             credible += walk.credible
             if walk.reason:
                 return credible, walk.reason
@@ -274,5 +274,5 @@ def _check(path: Path, file: int, promised: int, chunk_size: int) -> EventFile:
             return result(last, None)
         return result(last, f"its event file holds {last} events, the definitions promise {promised}")
     start = (chunks - 1) * chunk_size
-    walk = walk_chunk(os.pread(file, chunk_size, start)[CHUNK_HEADER:], last - before, order == "<")
+    walk = check_chunk(os.pread(file, chunk_size, start)[CHUNK_HEADER:], last - before, order == "<")
     return result(before + walk.whole, "its event file is cut short")

@@ -6,13 +6,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.operations import Operations
 from ...model.rows import rows_of_ids
-
-_Rows = npt.NDArray[np.int64]
 
 _NONE: Final = -1
 
@@ -99,15 +98,15 @@ def match_events(events: IoEvents, definitions: Definitions) -> Matching:
     return Matching(operations, int(is_end.sum()) - int(ended.sum()), int(len(steps) - matched.sum()))
 
 
-def begin_rows(events: IoEvents, definitions: Definitions) -> _Rows:
+def begin_rows(events: IoEvents, definitions: Definitions) -> Ints:
     """Return the row in `events` of the begin of each operation that `match_events` gives, in their order, int64."""
     begins = np.flatnonzero(events.kind == IoRecord.OPERATION_BEGIN).astype(np.int64)
     identity = definitions.locations.id[events.location[begins]]
-    order: _Rows = np.lexsort((begins, identity, events.time[begins]))
+    order: Ints = np.lexsort((begins, identity, events.time[begins]))
     return begins[order]
 
 
-def _keys(events: IoEvents, definitions: Definitions) -> _Rows:
+def _keys(events: IoEvents, definitions: Definitions) -> Ints:
     """Number the keys (process, handle id, matching id) from 0."""
     if not len(events):
         return np.empty(0, np.int64)
@@ -128,11 +127,11 @@ def _location_ids(events: IoEvents, definitions: Definitions) -> npt.NDArray[np.
 
 def _match_ends(
     events: IoEvents,
-    key: _Rows,
+    key: Ints,
     is_begin: npt.NDArray[np.bool_],
     is_end: npt.NDArray[np.bool_],
     definitions: Definitions,
-) -> _Rows:
+) -> Ints:
     """Return for each event the row of the end that closes it, −1 for all but closed begins."""
     end_of = np.full(len(events), _NONE, np.int64)
     blocking = is_begin & ((events.flags & IoFlag.NON_BLOCKING) == 0)
@@ -156,7 +155,7 @@ def _match_ends(
     return end_of
 
 
-def _of_one_location(key: _Rows, location: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+def _of_one_location(key: Ints, location: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
     """Return whether all rows of a row's key are of one location, bool (n,)."""
     if not len(key):
         return np.empty(0, np.bool_)
@@ -169,7 +168,7 @@ def _of_one_location(key: _Rows, location: npt.NDArray[np.int32]) -> npt.NDArray
     return alone
 
 
-def _last_in_first_out(segment: _Rows, opens: npt.NDArray[np.bool_]) -> tuple[_Rows, _Rows]:
+def _last_in_first_out(segment: Ints, opens: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """Pair openings with closings within each segment: a closing takes the latest opening not yet taken.
 
     Parameters
@@ -205,7 +204,7 @@ def _last_in_first_out(segment: _Rows, opens: npt.NDArray[np.bool_]) -> tuple[_R
     return kept[pair].astype(np.int64), kept[pair + 1].astype(np.int64)
 
 
-def _match_steps(events: IoEvents, key: _Rows, begins: _Rows, steps: _Rows, end_of: _Rows) -> _Rows:
+def _match_steps(events: IoEvents, key: Ints, begins: Ints, steps: Ints, end_of: Ints) -> Ints:
     """Return for each issued or test event in `steps` the row of its operation's begin, −1 where there is none.
 
     `begins` are in the order of operations.
@@ -226,7 +225,7 @@ def _match_steps(events: IoEvents, key: _Rows, begins: _Rows, steps: _Rows, end_
     return begin_of
 
 
-def _last_before(segment: _Rows, begins: _Rows, steps: _Rows, rank: npt.NDArray[np.int64] | None) -> _Rows:
+def _last_before(segment: Ints, begins: Ints, steps: Ints, rank: npt.NDArray[np.int64] | None) -> Ints:
     """Return for each step the last begin of its segment that is not behind it, −1 where there is none.
 
     `begins` stand in their order; `rank` gives the times that decide, None the order of rows.
@@ -243,7 +242,7 @@ def _last_before(segment: _Rows, begins: _Rows, steps: _Rows, rank: npt.NDArray[
     return found[len(begins) :]
 
 
-def _in_flight(events: IoEvents, begin: _Rows, step: _Rows, end_of: _Rows) -> npt.NDArray[np.bool_]:
+def _in_flight(events: IoEvents, begin: Ints, step: Ints, end_of: Ints) -> npt.NDArray[np.bool_]:
     """Whether the operation begun at row `begin` (−1: none) has not ended at row `step`."""
     end = np.where(begin == _NONE, _NONE, end_of[begin])
     same_location = events.location[end] == events.location[step]
@@ -253,7 +252,7 @@ def _in_flight(events: IoEvents, begin: _Rows, step: _Rows, end_of: _Rows) -> np
 
 
 def _steps_of_operations(
-    events: IoEvents, begins: _Rows, steps: _Rows, operation: _Rows
+    events: IoEvents, begins: Ints, steps: Ints, operation: Ints
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
     """Return time of the first issued event and number of tests of each operation."""
     count = len(begins)
@@ -268,8 +267,8 @@ def _steps_of_operations(
 def _operations(
     events: IoEvents,
     definitions: Definitions,
-    begins: _Rows,
-    ends: _Rows,
+    begins: Ints,
+    ends: Ints,
     issued: npt.NDArray[np.int64],
     tests: npt.NDArray[np.uint32],
 ) -> Operations:

@@ -1,8 +1,7 @@
 """Compiled matching of events as they are read: operations in flight are kept, those that ended are handed on.
 
 The rules are those of `iostrata.otf2io.matching.columns.match_events`, for the events of one location in the order of
-its file. What these alone cannot decide, since another thread of the process may begin or end an operation, is set
-apart.
+its file. What these alone cannot decide, since another thread of the process may begin or end an operation, waits.
 
 Operations in flight stand in slots. A hash table with linear probing finds the entry of a key (handle, matching id) of
 the present location: the slot of its blocking operation in flight, and that of the latest non-blocking one, which is
@@ -177,7 +176,7 @@ def match_rows(
     shared: npt.NDArray[np.bool_],
     state: OpenOperations,
     found: OperationColumns,
-    apart: npt.NDArray[np.int64],
+    waiting: npt.NDArray[np.int64],
 ) -> tuple[int, int, int]:
     """Match the rows `first` to `last`, not included; of a location they come in the order of its file.
 
@@ -191,13 +190,13 @@ def match_rows(
         Carries on from call to call.
     found : OperationColumns
         Room for as many operations as there are rows and operations that can be in flight.
-    apart : int64 (last - first,)
+    waiting : int64 (last - first,)
         Gets the rows that the process decides, not the location.
 
     Returns
     -------
-    operations, rows_apart, next : int
-        How many rows of `found` and of `apart` were filled, and the first row that was not looked at: not `last` where
+    operations, rows_waiting, next : int
+        How many rows of `found` and of `waiting` were filled, and the first row not looked at: not `last` where
         a further operation would find no room in `state`.
     """
     row = others = 0
@@ -218,7 +217,7 @@ def match_rows(
                 row += 1
                 state.blocking[place] = _NONE
             if not blocks and shared[location]:
-                apart[others] = event
+                waiting[others] = event
                 others += 1
                 if known:
                     state.last_in_flight[place] = False
@@ -248,7 +247,7 @@ def match_rows(
         elif kind != _COMPLETE and kind != _CANCELLED:
             if not (known and state.last_in_flight[place]):
                 if shared[location]:
-                    apart[others] = event
+                    waiting[others] = event
                     others += 1
                 else:
                     state.counts[UNMATCHED_STEPS] += 1
@@ -258,7 +257,7 @@ def match_rows(
                 state.blocking[place] = _NONE
                 state.last_in_flight[place] = False
             elif shared[location]:
-                apart[others] = event
+                waiting[others] = event
                 others += 1
                 continue
             elif known:

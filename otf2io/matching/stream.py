@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ...model.codes import UNDEFINED_UINT32, IoRecord
 from ...model.damage import LocationDamage
-from ...model.definitions import Clock, Definitions
+from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.events import EventColumns, IoEvents
 from ...model.operations import OperationBatch, OperationColumns, operation_columns
@@ -25,14 +25,14 @@ from ..anchor import Anchor
 from ..base import Progress, ProgressReport
 from ..direct.engine import location_runs
 from ..direct.walk import DirectWalk
-from ..time_bounds import outside_reach, reach_damage, without_rows
+from ..implausible import ImplausibleEvents
 from .columns import match_events
 from .kernel import UNMATCHED_ENDS, UNMATCHED_STEPS, end_location, match_rows, move_operations, open_operations
 
 MOST_IN_FLIGHT: Final = 1 << 16
 """Operations in flight at one location beyond which all of them are given up, as never completed; 10 MB a thread."""
 
-MOST_APART: Final = 1 << 20
+MOST_WAITING: Final = 1 << 20
 """Events that wait for other threads of their process: 48 MB, and eight times that while they are matched."""
 
 _FIRST_IN_FLIGHT: Final = 1 << 10
@@ -71,7 +71,7 @@ def stream_operations(
     consume: Callable[[OperationBatch], None],
     workers: int | None = None,
     progress: Progress | None = None,
-    most_apart: int | None = None,
+    most_waiting: int | None = None,
 ) -> StreamedRead:
     """Read all operations of an archive, each handed on once, in no particular order.
 
@@ -90,8 +90,8 @@ def stream_operations(
         Threads; by default as many as there are processors to run on.
     progress : callable, optional
         ``(done_events, total_events)``, from any thread, never from two at once.
-    most_apart : int, optional
-        Events that may wait for other threads of their process; `MOST_APART` unless given.
+    most_waiting : int, optional
+        Events that may wait for other threads of their process; `MOST_WAITING` unless given.
 
     Raises
     ------
@@ -103,8 +103,9 @@ def stream_operations(
     runs = location_runs(definitions.locations.events.astype(np.float64), threads)
     report = ProgressReport(sum(definitions.locations.events.tolist()), progress)
     shared = _in_processes_of_several_locations(definitions)
-    most = MOST_APART if most_apart is None else most_apart
-    collected = _Collected(consume, most, len(definitions.locations.id))
+    most = MOST_WAITING if most_waiting is None else most_waiting
+    collected = _Collected(consume, most)
+    implausible = ImplausibleEvents(definitions)
     # The walk hands rows on as soon as another chunk might not find room.
     rows = _ROWS + anchor.event_chunk // _USUAL_RECORD
     # Threads take a matcher from here and put it back.
@@ -114,7 +115,7 @@ def stream_operations(
         try:
             matcher = matchers.pop()
         except IndexError:
-            matcher = _Matcher(shared, definitions.clock, collected)
+            matcher = _Matcher(shared, implausible, collected)
         with closing(walk.batches(run.start, run.stop, rows, done=report.add)) as batches:
             for batch in batches:
                 matcher.add(batch.events)
@@ -130,47 +131,42 @@ def stream_operations(
                 pass
     collected.unmatched += sum(matcher.unmatched for matcher in matchers)
     collected.match_rest(definitions)
-    damage = reach_damage(walk.damage, collected.ignored, walk.counts, definitions)
+    damage = implausible.damage(walk.damage, walk.counts)
     return StreamedRead(walk.counts, collected.io_events, damage, collected.unmatched)
 
 
 class _Collected:
-    """What all threads found: operations go on to `consume`, events apart are kept."""
+    """What all threads found: operations go on to `consume`, events that wait stay here."""
 
-    def __init__(self, consume: Callable[[OperationBatch], None], most_apart: int, locations: int) -> None:
-        self.ignored = np.zeros(locations, np.int64)
+    def __init__(self, consume: Callable[[OperationBatch], None], most_waiting: int) -> None:
         self._consume = consume
-        self._most_apart = most_apart
+        self._most_waiting = most_waiting
         self._lock = threading.Lock()
-        self._apart: list[IoEvents] = []
-        self._rows_apart = 0
+        self._waiting: list[IoEvents] = []
+        self._rows_waiting = 0
         self.io_events = 0
         self.unmatched = 0
 
-    def add(self, operations: OperationColumns, metadata: IoEvents, apart: IoEvents, events: int) -> None:
+    def add(self, operations: OperationColumns, metadata: IoEvents, waiting: IoEvents, events: int) -> None:
         with self._lock:
             self.io_events += events
-            self._rows_apart += len(apart)
-            if self._rows_apart > self._most_apart:
+            self._rows_waiting += len(waiting)
+            if self._rows_waiting > self._most_waiting:
                 raise SelectionError(
-                    f"more than {self._most_apart} events of non-blocking operations in processes of several threads: "
-                    "these are matched when all of them have been read; give more memory, or set no bound"
+                    f"more than {self._most_waiting} events of non-blocking operations in processes of several "
+                    "threads: these are matched when all of them have been read; give more memory, or set no bound"
                 )
-            if len(apart):
-                self._apart.append(apart)
+            if len(waiting):
+                self._waiting.append(waiting)
             if len(operations.begin) or len(metadata):
                 self._consume(OperationBatch(operations, metadata))
 
-    def ignore(self, location: npt.NDArray[np.int32]) -> None:
-        with self._lock:
-            self.ignored += np.bincount(location, minlength=len(self.ignored))
-
     def match_rest(self, definitions: Definitions) -> None:
-        """Match the events apart, now that those of all threads are there."""
-        if not self._apart:
+        """Match the events that wait, now that those of all threads are there."""
+        if not self._waiting:
             return
-        matching = match_events(IoEvents.concatenate(self._apart), definitions)
-        self._apart.clear()
+        matching = match_events(IoEvents.concatenate(self._waiting), definitions)
+        self._waiting.clear()
         self.unmatched += matching.unmatched_ends + matching.unmatched_steps
         found = matching.operations
         identity = np.append(definitions.handles.id, np.uint32(UNDEFINED_UINT32))
@@ -184,13 +180,13 @@ class _Collected:
 class _Matcher:
     """The operations in flight of one thread, and memory for those that end."""
 
-    def __init__(self, shared: npt.NDArray[np.bool_], clock: Clock, collected: _Collected) -> None:
+    def __init__(self, shared: npt.NDArray[np.bool_], implausible: ImplausibleEvents, collected: _Collected) -> None:
         self._shared = shared
-        self._clock = clock
+        self._implausible = implausible
         self._collected = collected
         self._state = open_operations(_FIRST_IN_FLIGHT)
         self._found = operation_columns(_ROWS + _FIRST_IN_FLIGHT)
-        self._apart = np.empty(_ROWS, np.int64)
+        self._waiting = np.empty(_ROWS, np.int64)
 
     @property
     def unmatched(self) -> int:
@@ -198,10 +194,7 @@ class _Matcher:
 
     def add(self, events: IoEvents) -> None:
         """Match the events of one batch of the walk; memory follows `_ROWS`, however long it is."""
-        far = outside_reach(events, self._clock)
-        if len(far):
-            self._collected.ignore(events.location[far])
-            events = without_rows(events, far)
+        events = self._implausible.without(events)
         columns = EventColumns(
             events.location, events.kind, events.time, events.handle, events.mode, events.flags, events.matching,
             events.value, events.offset,
@@ -210,12 +203,12 @@ class _Matcher:
         while first < len(events):
             last = min(first + _ROWS, len(events))
             count, others, reached = match_rows(
-                columns, first, last, self._shared, self._state, self._found, self._apart
+                columns, first, last, self._shared, self._state, self._found, self._waiting
             )
             kind = events.kind[first:reached]
             other_kinds = (kind < IoRecord.OPERATION_BEGIN) | (kind > IoRecord.OPERATION_CANCELLED)
             metadata = events.take(first + np.flatnonzero(other_kinds))
-            self._collected.add(self._part(count), metadata, events.take(self._apart[:others]), reached - first)
+            self._collected.add(self._part(count), metadata, events.take(self._waiting[:others]), reached - first)
             first = reached
             if reached < last:
                 self._make_room()

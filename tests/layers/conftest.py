@@ -175,7 +175,7 @@ def make_trace() -> Callable[..., Trace]:
             damage=DamageReport(0, 0, ()),
             engine="direct",
             events_total=0,
-            tick_window=trace_window(definitions.clock, columns),
+            tick_window=trace_window(definitions.clock, columns.extent),
             rules=DEFAULT_RULES,
             selection=select_files(definitions, files),
         )

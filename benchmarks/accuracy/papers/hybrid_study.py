@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from ftio_jobs import ask_ftio
 from iostrata.analysis.detect import detect_period
-from iostrata.analysis.timefrequency.sliding_correlation import sliding_correlation
+from iostrata.analysis.timefrequency.sliding_correlation import sliding_fit
 from iostrata.signals.construction import step_signal
 from paper_signals import SURROUNDINGS, Experiment, dlio, dlio_at_end, hacc, overlap, with_bursts_in_step
 from results import write_section
@@ -91,7 +91,7 @@ def timing(environment: Path) -> str:
         samples = np.random.default_rng(0).exponential(size=size)
         wave = np.cos(2 * np.pi * np.arange(size) / WINDOW)
         begin = time.perf_counter()
-        sliding_correlation(samples, wave, WINDOW)
+        sliding_fit(samples, wave, WINDOW)
         correlation = time.perf_counter() - begin
         starts = np.arange(size // WINDOW) * float(WINDOW)
         bursts = step_signal(starts, starts + 5, np.ones(starts.size), (0.0, float(size)))

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....layers.selection.window import Ticks, TickWindow
+from ....layers.selection.window import TickWindow
 from ....layers.trace import Trace
+from ....model.arrays import Ticks
 from ...timeline.marks import KINDS, all_marks, merged_marks
 from ..encoding import Names, packed
 from ..limits import Limits

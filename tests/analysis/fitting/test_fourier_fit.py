@@ -19,8 +19,8 @@ from scipy.optimize import least_squares
     st.floats(0.05, 1),
 )
 @settings(max_examples=150, deadline=None)
-def test_it_is_never_worse_and_stays_within_its_bounds(values: np.ndarray, count: int, reach: float) -> None:
-    fit = fourier_fit(Samples(values, 3.0, 2.0), count, reach)
+def test_it_is_never_worse_and_stays_within_its_bounds(values: np.ndarray, count: int, bound: float) -> None:
+    fit = fourier_fit(Samples(values, 3.0, 2.0), count, bound)
     scale = 1 + np.abs(values).max()
     before = np.mean(((values - fit.lines.values) / scale) ** 2)
     after = np.mean(((values - fit.components.values) / scale) ** 2)
@@ -28,9 +28,9 @@ def test_it_is_never_worse_and_stays_within_its_bounds(values: np.ndarray, count
     assert fit.components.mean == fit.lines.mean == pytest.approx(values.mean())
     assert 0 <= fit.reduction <= 1
     line = 3.0 / values.size
-    # Each fitted frequency has one line within reach that no other one needs; in order, both go up together.
+    # Each fitted frequency has one line within the bound that no other one needs; in order, both go up together.
     moved = np.abs(np.sort(fit.components.frequency) - np.sort(fit.lines.frequency))
-    assert np.all(moved <= reach * line * (1 + 1e-9))
+    assert np.all(moved <= bound * line * (1 + 1e-9))
     assert np.all(fit.components.frequency <= 1.5 * (1 + 1e-12))
     assert np.all(fit.components.amplitude >= 0)
     if fit.fell_back:
@@ -80,10 +80,10 @@ def test_what_there_is_nothing_to_fit_in_falls_back(values: np.ndarray) -> None:
     assert fit.components.mean_square_error <= fit.lines.mean_square_error
 
 
-@pytest.mark.parametrize("reach", [0, -0.1, 1.1, np.nan])
-def test_a_reach_out_of_range_is_refused(reach: float) -> None:
+@pytest.mark.parametrize("bound", [0, -0.1, 1.1, np.nan])
+def test_a_bound_out_of_range_is_refused(bound: float) -> None:
     with pytest.raises(SelectionError):
-        fourier_fit(Samples(np.ones(20), 1.0, 0.0), 2, reach)
+        fourier_fit(Samples(np.ones(20), 1.0, 0.0), 2, bound)
 
 
 def test_data_and_plot() -> None:

@@ -6,10 +6,10 @@ import h5py
 import iostrata
 import numpy as np
 import pytest
-from iostrata.analysis.comparison.layer_periods import DIRECTIONS
 from iostrata.analysis.fitting.signal_fit import fit_signal
 from iostrata.export.hdf5.writer import write_hdf5
 from iostrata.layers.opening import open_trace
+from iostrata.layers.selection.directions import DIRECTIONS
 from iostrata.layers.trace import Trace
 from iostrata.model.errors import SelectionError
 

@@ -13,21 +13,21 @@ WHOLE = TickWindow(0, 1000, True, 100)
 
 def test_the_whole_trace_reaches_to_its_operations(make_definitions, make_operations):
     clock = make_definitions([], length=50).clock
-    assert trace_window(clock, make_operations([])) == TickWindow(0, 50, True, 100)
+    assert trace_window(clock, make_operations([]).extent) == TickWindow(0, 50, True, 100)
     outside = make_operations([{"begin": -3, "end": 5}, {"begin": 60, "end": None}, {"begin": 7, "end": 55}])
-    assert trace_window(clock, outside) == TickWindow(-3, 60, True, 100)
-    assert trace_window(make_definitions([], length=0).clock, make_operations([])) == TickWindow(0, 1, True, 100)
+    assert trace_window(clock, outside.extent) == TickWindow(-3, 60, True, 100)
+    assert trace_window(make_definitions([], length=0).clock, make_operations([]).extent) == TickWindow(0, 1, True, 100)
 
 
 @pytest.mark.parametrize("length", [2**62, 2**63 - 1, 2**63, 2**64 - 1])
 def test_a_length_beyond_belief_is_none(make_definitions, make_operations, length):
     clock = make_definitions([], length=length).clock
-    assert trace_window(clock, make_operations([])) == TickWindow(0, 1, True, 100)
+    assert trace_window(clock, make_operations([]).extent) == TickWindow(0, 1, True, 100)
     operations = make_operations([{"begin": 3, "end": 40}, {"begin": 50, "end": None}])
-    window = trace_window(clock, operations)
+    window = trace_window(clock, operations.extent)
     assert window == TickWindow(0, 50, True, 100)
     assert window.ends(operations).tolist() == [40, 50]
-    assert trace_window(make_definitions([], length=2**62 - 1).clock, operations).end == 2**62 - 1
+    assert trace_window(make_definitions([], length=2**62 - 1).clock, operations.extent).end == 2**62 - 1
 
 
 def test_windows_are_whole_ticks_within_the_trace():

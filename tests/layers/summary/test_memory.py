@@ -58,7 +58,7 @@ def test_sums_stay_within_the_bound_and_more_memory_never_gives_less(
     richer = plan_memory(memory + more, anchor(chunk), definitions, signals, workers)
     assert richer.workers >= plan.workers
     assert richer.bins >= plan.bins
-    assert richer.events_apart >= plan.events_apart
+    assert richer.events_waiting >= plan.events_waiting
 
 
 @settings(max_examples=300, deadline=None)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from iostrata.otf2io.archive import Archive, EventsRead
-from iostrata.otf2io.library.file_check import count_credible_events, walk_chunk
+from iostrata.otf2io.library.file_check import check_chunk, count_credible_events
 
 CHUNK = 1 << 20
 WITHOUT_LENGTH = {12, 13, 16, 17, 20, 21, 24, 28, 29, 30}
@@ -66,21 +66,21 @@ def test_garbage_ends_what_is_credible(seed: int, name: str, rank: int, fixtures
 
 def test_end_marker_too_early() -> None:
     record = b"\x05" + (7).to_bytes(8, "little") + b"\x0c\x01\x03"
-    assert walk_chunk(record * 3 + b"\x02\x01", 3, True).reason is None
-    walk = walk_chunk(record * 3 + b"\x02\x01", 5, True)
+    assert check_chunk(record * 3 + b"\x02\x01", 3, True).reason is None
+    walk = check_chunk(record * 3 + b"\x02\x01", 5, True)
     assert (walk.whole, walk.credible, walk.reason) == (3, 2, "garbage")
 
 
 def test_more_records_than_the_header_says() -> None:
     record = b"\x05" + (7).to_bytes(8, "little") + b"\x0c\x01\x03"
-    assert walk_chunk(record * 3 + b"\x0c\x01\x03", 3, True).reason == "garbage"
+    assert check_chunk(record * 3 + b"\x0c\x01\x03", 3, True).reason == "garbage"
 
 
 def test_long_record_and_attributes() -> None:
     stamp = b"\x05" + (7).to_bytes(8, "big")
     attributes = b"\x06\x04\x01\x00\x04\x00"
     long = b"\x53\xff" + (300).to_bytes(8, "big") + bytes(300)
-    walk = walk_chunk(stamp + attributes + long + stamp + b"\x0c\xff", 2, False)
+    walk = check_chunk(stamp + attributes + long + stamp + b"\x0c\xff", 2, False)
     assert (walk.whole, walk.reason) == (2, None)
 
 
@@ -97,6 +97,6 @@ def test_long_record_and_attributes() -> None:
 )
 def test_fields_fill_an_io_record(record: bytes, sound: bool) -> None:
     stamp = b"\x05" + (7).to_bytes(8, "little")
-    walk = walk_chunk(stamp + record + b"\x02\x01", 1, True)
+    walk = check_chunk(stamp + record + b"\x02\x01", 1, True)
     assert (walk.reason is None) == sound
     assert walk.whole == int(sound)

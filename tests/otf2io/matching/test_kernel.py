@@ -62,13 +62,13 @@ def matched_at_once(events: IoEvents, definitions: Definitions) -> tuple[list[Op
 
 
 class PieceByPiece:
-    """Matches rows in pieces, enlarges the state when it is full, and sets apart what a process decides."""
+    """Matches rows in pieces, enlarges the state when it is full, and keeps back what a process decides."""
 
     def __init__(self, events: IoEvents, shared: Sequence[bool], most: int) -> None:
         self.events = events
         self.state: OpenOperations = open_operations(most)
         self.found: list[Operation] = []
-        self.apart: list[int] = []
+        self.waiting: list[int] = []
         self._shared = np.array(shared, np.bool_)
         self._columns = EventColumns(
             *(getattr(events, name) for name in
@@ -78,10 +78,10 @@ class PieceByPiece:
     def match(self, first: int, last: int) -> None:
         while first < last:
             room: OperationColumns = operation_columns(last - first + len(self.state.begin))
-            apart = np.empty(last - first, np.int64)
-            count, others, reached = match_rows(self._columns, first, last, self._shared, self.state, room, apart)
+            waiting = np.empty(last - first, np.int64)
+            count, others, reached = match_rows(self._columns, first, last, self._shared, self.state, room, waiting)
             self._keep(room, count)
-            self.apart += apart[:others].tolist()
+            self.waiting += waiting[:others].tolist()
             if reached < last:
                 assert self.state.counts[OPERATIONS] == len(self.state.begin)
                 larger = open_operations(2 * len(self.state.begin))
@@ -107,7 +107,7 @@ class PieceByPiece:
 def matched_in_pieces(
     events: IoEvents, definitions: Definitions, cuts: Sequence[int], most: int = 1
 ) -> tuple[list[Operation], int, int]:
-    """Match between `cuts`; what is set apart is matched at the end."""
+    """Match between `cuts`; what waits is matched at the end."""
     groups = definitions.locations.group.tolist()
     shared = [group >= 0 and groups.count(group) > 1 for group in groups]
     pieces = PieceByPiece(events, shared, most)
@@ -115,8 +115,8 @@ def matched_in_pieces(
     for first, last in itertools.pairwise(edges):
         pieces.match(first, last)
     pieces.end()
-    assert all(shared[location] for location in events.location[pieces.apart])
-    rest, ends, steps = matched_at_once(events.take(np.array(pieces.apart, np.intp)), definitions)
+    assert all(shared[location] for location in events.location[pieces.waiting])
+    rest, ends, steps = matched_at_once(events.take(np.array(pieces.waiting, np.intp)), definitions)
     return sorted([*pieces.found, *rest]), pieces.unmatched[0] + ends, pieces.unmatched[1] + steps
 
 
@@ -214,11 +214,11 @@ def test_a_full_state_stops_before_the_begin_that_finds_no_room() -> None:
         events.value, events.offset,
     )  # fmt: skip
     state, found = open_operations(2), operation_columns(8)
-    apart = np.empty(5, np.int64)
-    assert match_rows(columns, 0, 5, np.zeros(1, np.bool_), state, found, apart) == (0, 0, 2)
+    waiting = np.empty(5, np.int64)
+    assert match_rows(columns, 0, 5, np.zeros(1, np.bool_), state, found, waiting) == (0, 0, 2)
     larger = open_operations(4)
     move_operations(state, larger)
-    assert match_rows(columns, 2, 4, np.zeros(1, np.bool_), larger, found, apart) == (1, 0, 4)
+    assert match_rows(columns, 2, 4, np.zeros(1, np.bool_), larger, found, waiting) == (1, 0, 4)
     # A begin that takes the place of one whose end was lost needs no further room.
     assert (found.begin[0], found.status[0], found.end[0]) == (1, Status.NEVER_COMPLETED, UNDEFINED_TIME)
     assert end_location(larger, found, 0) == 3

@@ -153,7 +153,7 @@ def test_one_clear_error_where_too_much_waits_for_other_threads(monkeypatch: pyt
     monkeypatch.setattr(operation_stream, "_in_processes_of_several_locations", lambda given: np.ones(
         len(given.locations.id), np.bool_))  # fmt: skip
     check_same(FIXTURES / "nonblocking4")
-    monkeypatch.setattr(operation_stream, "MOST_APART", 10)
+    monkeypatch.setattr(operation_stream, "MOST_WAITING", 10)
     for workers in (1, 3):
         with pytest.raises(SelectionError, match="more than 10 events of non-blocking operations") as caught:
             streamed(FIXTURES / "nonblocking4", workers)

@@ -1,4 +1,4 @@
-"""Events far outside of the trace's time: left out, counted and told of, by both engines and when streamed."""
+"""Events that cannot be true are left out, counted and told of, by both engines and when streamed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from iostrata.model.codes import MOST_BYTES, UNDEFINED_UINT64
 from iostrata.otf2io.archive import open_archive, read_events
 from iostrata.otf2io.matching.stream import stream_operations
 
@@ -54,3 +55,28 @@ def test_a_trace_without_a_length_has_no_far_events(written_archive: Write, new_
     archive = open_archive(written_archive([new_location(transfers([0, 2**50]))], length=2**64 - 1))
     found = read_events(archive, "direct")
     assert np.array_equal(found.events.time, [0, 1, 2**50, 2**50 + 1])
+
+
+@pytest.mark.parametrize("asked", [MOST_BYTES + 1, 2**63, UNDEFINED_UINT64 - 1])
+def test_events_of_too_many_bytes_are_left_out_and_counted(
+    asked: int, written_archive: Write, new_location: Any
+) -> None:
+    events = transfers([5, 50])
+    for handle, (request, result) in enumerate(((asked, 8), (8, asked), (MOST_BYTES, MOST_BYTES)), 2):
+        events.append(("IoOperationBegin", 100 * handle, (handle, 1, 0, request, 7), ()))
+        events.append(("IoOperationComplete", 100 * handle + 1, (handle, result, 7), ()))
+    undefined = UNDEFINED_UINT64
+    events.append(("IoSeek", SECOND, (1, undefined - 5, 1, asked), ()))
+    events.append(("IoOperationBegin", SECOND, (1, 1, 0, undefined, 7), ()))
+    events.append(("IoOperationComplete", SECOND + 1, (1, undefined, 7), ()))
+    archive = open_archive(written_archive([new_location(events), new_location(transfers([5]))], length=LENGTH))
+    read = stream_operations(archive.anchor, archive.definitions, lambda _batch: None)
+    for engine in ("direct", "library"):
+        found = read_events(archive, engine)
+        assert len(found.events) == len(events) - 2 + 2
+        assert [one.location for one in found.damage.locations] == [0]
+        assert (
+            found.damage.locations[0].reason
+            == "2 of its I/O events claim more than 281474976710656 bytes and are ignored"
+        )
+        assert read.damage == found.damage.locations

@@ -1,0 +1,88 @@
+"""Events that cannot be true: far outside of the trace's time, or of more bytes than any operation moves."""
+
+import threading
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.arrays import Mask
+from ..model.codes import MOST_BYTES, UNDEFINED_UINT64, IoRecord
+from ..model.damage import LocationDamage
+from ..model.definitions import Clock, Definitions
+from ..model.events import IoEvents
+
+SLACK_SECONDS: Final = 3600
+"""How far corrected clocks may move an event past the trace's edges."""
+
+LONGEST: Final = 2**61
+"""Ticks of a trace that are believed."""
+
+_CLAIMS: Final = ("to be more than an hour outside of the trace", f"more than {MOST_BYTES} bytes")
+
+
+class ImplausibleEvents:
+    """Leaves such events out and counts them, from any thread; the rest of their locations is sound."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._definitions = definitions
+        self._counts = np.zeros((len(_CLAIMS), len(definitions.locations.id)), np.int64)
+        self._lock = threading.Lock()
+
+    def without(self, events: IoEvents) -> IoEvents:
+        """Return the other events; `events` themselves where all are plausible."""
+        if not len(events) or not _may_be_implausible(events, self._definitions.clock):
+            return events
+        far = outside(events, self._definitions.clock)
+        transfers = (events.kind == IoRecord.OPERATION_BEGIN) | (events.kind == IoRecord.OPERATION_COMPLETE)
+        large = ~far & transfers & (events.value > MOST_BYTES) & (events.value != UNDEFINED_UINT64)
+        locations = self._counts.shape[1]
+        with self._lock:
+            self._counts += [np.bincount(events.location[mask], minlength=locations) for mask in (far, large)]
+        left_out = far | large
+        return events.take(~left_out) if left_out.any() else events
+
+    def damage(self, known: tuple[LocationDamage, ...], counts: npt.NDArray[np.uint64]) -> tuple[LocationDamage, ...]:
+        """Add to `known` the locations whose events were left out; what is known of a location already stays.
+
+        Parameters
+        ----------
+        known : tuple of LocationDamage
+        counts : uint64 (locations,)
+            Number of all events read.
+        """
+        rows = {one.row for one in known}
+        locations = self._definitions.locations
+        added = [
+            LocationDamage(int(locations.id[row]), row, int(locations.events[row]), int(counts[row]), self._reason(row))
+            for row in np.flatnonzero(self._counts.any(axis=0)).tolist()
+            if row not in rows
+        ]
+        return tuple(sorted((*known, *added), key=lambda one: one.row))
+
+    def _reason(self, row: int) -> str:
+        counts = zip(self._counts[:, row].tolist(), _CLAIMS, strict=True)
+        claims = [f"{count} of its I/O events claim {claim}" for count, claim in counts if count]
+        return f"{' and '.join(claims)} and are ignored"
+
+
+def outside(events: IoEvents, clock: Clock) -> Mask:
+    """Return which events are more than an hour before the trace's start or behind its end, bool (n,)."""
+    first, last = _bounds(clock)
+    return (events.time < first) | (events.time > last)
+
+
+def slack(clock: Clock) -> int:
+    """Return the ticks by which an event may lie outside of the trace."""
+    return min(SLACK_SECONDS * clock.ticks_per_second, LONGEST)
+
+
+def _bounds(clock: Clock) -> tuple[int, int]:
+    return -slack(clock), min(clock.length, LONGEST) + slack(clock)
+
+
+def _may_be_implausible(events: IoEvents, clock: Clock) -> bool:
+    """Return whether a second look is needed, which costs more; the undefined number of bytes is the largest of all."""
+    first, last = _bounds(clock)
+    far = events.time.min() < first or events.time.max() > last
+    return bool(far or (events.value + np.uint64(1)).max() > MOST_BYTES + 1)
