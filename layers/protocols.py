@@ -1,10 +1,10 @@
-"""What a trace is to functions that take any: read in full or in bounded memory; and what its head tells."""
+"""What a trace is to functions that take any: read in full or in bounded memory; and documents about it."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..model.damage import DamageReport
+from ..model.damage import DamageReport, damage_entry
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document
 from ..signals.step import StepSignal
@@ -181,8 +181,8 @@ class AnyTrace(Protocol):
         """What is not selected."""
 
 
-def head(trace: AnyTrace) -> Document:
-    """Return what every document about a trace begins with."""
+def document(trace: AnyTrace, **parts: object) -> Document:
+    """Return a document about a trace: what every one begins with, its own `parts`, and what the trace has lost."""
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
@@ -198,4 +198,6 @@ def head(trace: AnyTrace) -> Document:
             "engine": trace.engine,
             **({} if trace.resolution is None else {"resolution_s": trace.resolution}),
         },
+        **parts,
+        "damage": damage_entry(trace.damage),
     }
