@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..analysis.registry import DEFAULT_METHOD
+from ..model.quantities import bytes_text, counted
 from ..model.text import printable
-from ..model.units import bytes_text, counted
 from .options import JSON, TRACE, Frequency, Option, Seconds
 from .progress import Progress
 

@@ -22,8 +22,8 @@ from ..analysis.timefrequency.filters import filtered_signal
 from ..analysis.timefrequency.transforms import TimeFrequency, scalogram, short_time_fourier
 from ..layers.parts import part_title
 from ..model.errors import SelectionError
+from ..model.quantities import seconds_text
 from ..model.text import printable, shortened
-from ..model.units import seconds_text
 from ..signals.samples import Samples
 from .atomic import atomic_file
 from .quantities import words

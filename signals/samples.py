@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.display import new_axes
 from ..model.errors import SelectionError
 
 #: Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum.
@@ -97,10 +98,7 @@ class Samples:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = new_axes(ax)
         if self.name:
             kwargs.setdefault("label", self.name)
         ax.stairs(self.values, self.edges, **kwargs)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.display import html_curve, html_table, new_axes
 from ..model.errors import SelectionError
 from .intervals import Spread, checked_window
 from .samples import Samples, bin_count
@@ -51,7 +52,6 @@ class StepSignal:
         )
 
     def _repr_html_(self) -> str:
-        from ..model.notebook import html_curve, html_table
 
         start, end = self.window
         facts = [
@@ -251,10 +251,7 @@ class StepSignal:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = new_axes(ax)
         if self.name:
             kwargs.setdefault("label", self.name)
         steps = ax.stairs(self.values, self.times, **kwargs)

@@ -48,7 +48,7 @@ class Comparison:
         return f"<Comparison of {str(self.trace.path)!r}: {len(self.flows)} flows, findings: {found}>"
 
     def _repr_html_(self) -> str:
-        from ...model.notebook import html_table
+        from ...model.display import html_table
 
         header = ("layers", "direction", "bytes above", "bytes below", "ratio", "verdict on the period")
         rows = [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.display import new_axes
 from ...model.errors import SelectionError
 from ..results.result import Plain, plain
 from ..spectral.spectrum import power_spectrum
@@ -101,10 +102,7 @@ class Components:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = new_axes(ax)
         kwargs.setdefault("label", f"{len(self)} components")
         ax.plot(self.start + (np.arange(self.samples) + 0.5) / self.fs, self.values, **kwargs)
         ax.set_xlabel("time (s)")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.display import new_axes
 from ...model.errors import SelectionError
 from ..results.result import Plain, plain
 from ..spectral.confidence import line_confidence
@@ -117,10 +118,7 @@ class Hybrid:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = new_axes(ax)
         ax.step(self.times, self.samples, where="mid", color="0.7", label="signal")
         ax.plot(self.times, self.approximation, **{"label": f"approximation, level {self.level}", **kwargs})
         for low, high in self.intervals:

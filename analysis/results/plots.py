@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...model.units import seconds
+from ...model.display import new_axes
+from ...model.quantities import seconds_text
 from .parts import Phase, Regime
 
 MOST_LINES = 10_000
@@ -15,13 +16,6 @@ SHADES = ("tab:blue", "tab:orange")
 
 NARROWEST = 0.12
 """Share of the axes' time below which a regime is not named."""
-
-
-def new_axes(ax: Any) -> Any:
-    """Return ``ax``, or the axes of a new figure where it is None."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots()[1] if ax is None else ax
 
 
 def draw_phases(ax: Any, phases: Iterable[Phase], regimes: Iterable[Regime], title: str, **kwargs: Any) -> Any:
@@ -52,15 +46,15 @@ def verdict_text(period: float | None, regimes: Sequence[Regime]) -> str:
         return "no period"
     if len(regimes) < 2:
         stretch = f" from {_stretch(regimes[0])}" if regimes else ""
-        return f"every {seconds(period, 3)}{stretch}"
+        return f"every {seconds_text(period)}{stretch}"
     if len(regimes) > MOST_NAMED:
         longest = max(regimes, key=lambda one: one.end - one.start)
-        return f"{len(regimes)} regimes, the longest every {seconds(longest.period, 3)} from {_stretch(longest)}"
-    return ", then ".join(f"every {seconds(one.period, 3)} from {_stretch(one)}" for one in regimes)
+        return f"{len(regimes)} regimes, the longest every {seconds_text(longest.period)} from {_stretch(longest)}"
+    return ", then ".join(f"every {seconds_text(one.period)} from {_stretch(one)}" for one in regimes)
 
 
 def _stretch(regime: Regime) -> str:
-    return f"{seconds(regime.start, 3)} to {seconds(regime.end, 3)}"
+    return f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
 
 
 def regime_text(regime: Regime) -> str:

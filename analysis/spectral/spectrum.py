@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.display import new_axes
 from ...model.errors import SelectionError
 
 
@@ -128,10 +129,7 @@ class Spectrum:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = new_axes(ax)
         power = self.power[1:]
         total = power.sum()
         ax.plot(self.frequencies[1:], power / total if total > 0 else power, **kwargs)

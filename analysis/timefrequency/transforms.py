@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.display import new_axes
 from ...model.errors import SelectionError
 
 if TYPE_CHECKING:
@@ -80,10 +81,7 @@ class TimeFrequency:
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = new_axes(ax)
         # A screen shows no more columns than this.
         stride = max(1, self.times.size // 4000)
         kwargs.setdefault("shading", "nearest")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.results.result import PeriodResult, Regime
-from ...model.units import bytes_text, counted, interval_text, seconds_text, share_text
+from ...model.quantities import bytes_text, counted, interval_text, seconds_text, share_text
 
 _REGIMES_SAID: Final = 4
 

@@ -13,8 +13,8 @@ from ...analysis.fitting.signal_fit import SignalFit
 from ...analysis.results.result import PeriodResult
 from ...layers.parts import part_title
 from ...layers.protocols import AnyTrace
+from ...model.quantities import counted, frequency_text, interval_text, percent_text, seconds_text, share_text
 from ...model.text import printable, shortened
-from ...model.units import counted, frequency_text, interval_text, percent_text, seconds_text, share_text
 from ...signals.construction import StepSignal
 from ..quantities import QuantityWords, words
 from ..written import Written

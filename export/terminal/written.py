@@ -2,8 +2,8 @@
 
 from rich.text import Text
 
+from ...model.quantities import bytes_text, counted, frequency_text, seconds_text
 from ...model.text import printable
-from ...model.units import bytes_text, counted, frequency_text, seconds_text
 from ..written import Written
 
 

@@ -12,7 +12,7 @@ from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, chosen
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.trace import Trace
 from ...model.errors import OutputError, TraceError
-from ...model.units import bytes_text, counted, interval_text, seconds_text
+from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...otf2io.anchor import Anchor, read_anchor
 from ...otf2io.markers import Marker, write_markers
 from ..written import Written

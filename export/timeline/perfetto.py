@@ -19,7 +19,7 @@ import numpy as np
 from ...analysis.comparison.layer_periods import DIRECTIONS, LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.trace import Trace
-from ...model.units import bytes_text, counted, interval_text, seconds_text
+from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...signals.envelope import envelope
 from ..atomic import atomic_file
 from ..json.text import json_text

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...model.display import html_table, new_axes
 from ...model.errors import SelectionError
 from ...model.rows import column_at, nearest_marked
 from ..attribution.traffic import Traffic
@@ -103,7 +104,6 @@ class Flow(FlowCalls):
         }
 
     def _repr_html_(self) -> str:
-        from ...model.notebook import html_table
 
         rows = [
             (self.upper, self.upper_operations, self.upper_bytes, ""),
@@ -129,10 +129,7 @@ class Flow(FlowCalls):
         -------
         matplotlib.axes.Axes
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.subplots()[1]
+        ax = new_axes(ax)
         inside = self.lower_bytes - self.hidden_bytes
         ax.barh(self.upper, self.upper_bytes, **{"color": "tab:blue", "label": f"asked of {self.upper}", **kwargs})
         ax.barh(self.lower, inside, **{"color": "tab:orange", "label": f"inside {self.upper} operations", **kwargs})

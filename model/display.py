@@ -1,7 +1,8 @@
-"""What objects look like in a notebook: small tables and curves as HTML, every text escaped."""
+"""What objects look like: in a notebook small tables and curves as HTML, every text escaped, and axes to draw on."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,15 @@ def html_curve(values: npt.NDArray[np.float64], label: str, width: int = 480, he
         f"<svg width='{width}' height='{height}' viewBox='0 0 {width} {height}' role='img' "
         f"aria-label='{escape(label, quote=True)}'><path d='{''.join(points)}V{height}Z' fill='#0a5fa8'/></svg>"
     )
+
+
+def new_axes(ax: Any) -> Any:
+    """Return ``ax``, or the axes of a new figure where it is None; needs matplotlib only then."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots()[1]
 
 
 def _cell(value: object, place: int) -> str:

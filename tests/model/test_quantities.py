@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.model.units import (
+from iostrata.model.quantities import (
     bytes_text,
     counted,
     frequency_text,
