@@ -1,17 +1,17 @@
-"""Arguments and options that several commands share, each a decorator; what they mean is told once, here."""
+"""Arguments and options that several commands share, each a decorator: what they mean is told once, here."""
 
 import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import click
 
 from ..analysis.registry import DEFAULT_METHOD, methods
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 Frequency = float | Literal["auto"]
 Seconds = tuple[float | None, float | None]
 
@@ -86,95 +86,6 @@ def _number(text: str) -> float | None:
         return None
 
 
-def trace_argument(command: Command) -> Command:
-    """Take TRACE; whether it is there is for the reader to find out (exit code 1, not 2)."""
-    return click.argument("trace", type=click.Path(path_type=Path))(command)
-
-
-def json_option(command: Command) -> Command:
-    """Offer ``--json``."""
-    text = "Print one JSON document and nothing else on stdout."
-    return click.option("--json", "as_json", is_flag=True, help=text)(command)
-
-
-def layer_option(command: Command) -> Command:
-    """Offer ``--layer``, repeatable."""
-    text = "Only this layer, by its identification: netCDF, HDF5, MPI-IO, ISOC, POSIX, … Repeatable."
-    return click.option("--layer", "layers", metavar="NAME", multiple=True, help=text)(command)
-
-
-def direction_option(command: Command) -> Command:
-    """Offer ``--direction``; None stands for read and write, each by itself."""
-    text = "Direction of the transfers.  [default: read and write, each by itself]"
-    return click.option("--direction", type=click.Choice(["read", "write", "total"]), help=text)(command)
-
-
-def traffic_option(command: Command) -> Command:
-    """Offer ``--traffic``."""
-    return click.option(
-        "--traffic",
-        type=click.Choice(["all", "own", "inherited"]),
-        default="all",
-        show_default=True,
-        help="All transfers of a layer, only those that the program itself called, or only those that a higher layer "
-        "caused.",
-    )(command)
-
-
-def frequency_option(command: Command) -> Command:
-    """Offer ``--fs``."""
-    return click.option(
-        "--fs",
-        metavar="HZ|auto",
-        callback=parse_frequency,
-        default="auto",
-        show_default=True,
-        help="Sampling frequency in Hz (bins per second); auto follows the signal, with at most 2^17 bins.",
-    )(command)
-
-
-def window_option(command: Command) -> Command:
-    """Offer ``--window``."""
-    return click.option(
-        "--window",
-        metavar="START:END",
-        callback=parse_window,
-        help="Part of the trace, in seconds from its start; either side may be left out. An operation across the edge "
-        "counts in proportion.",
-    )(command)
-
-
-def files_option(command: Command) -> Command:
-    """Offer ``--files``."""
-    return click.option(
-        "--files",
-        metavar="application|all|GLOB",
-        default="application",
-        show_default=True,
-        help="Files that count: those of the application (no system files, files of the MPI library, pipes, "
-        "standard streams), all, or those whose full name matches a pattern such as '/scratch/*.nc' or '*out.nc'.",
-    )(command)
-
-
-def method_option(command: Command) -> Command:
-    """Offer ``--method``."""
-    text = "How periods are detected."
-    choice = click.Choice(methods())
-    return click.option("--method", type=choice, default=DEFAULT_METHOD, show_default=True, help=text)(command)
-
-
-def filter_option(command: Command) -> Command:
-    """Offer ``--filter``."""
-    return click.option(
-        "--filter",
-        metavar="low:HZ|high:HZ|band:HZ:HZ",
-        callback=parse_filter,
-        help="Look for periods in the signal after a Butterworth filter. Variation of I/O is no noise: this is to look "
-        "at one range of frequencies, and period and phases are those of the filtered signal. Volumes are "
-        "what was moved.",
-    )(command)
-
-
 def parse_memory(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Return the bytes that `text` gives, such as ``500M`` or ``2GiB``; None without one.
 
@@ -195,31 +106,116 @@ def parse_memory(_context: click.Context, _option: click.Parameter, text: str | 
     return size
 
 
-def memory_option(command: Command) -> Command:
-    """Offer ``--memory``."""
-    return click.option(
-        "--memory",
-        metavar="SIZE",
-        callback=parse_memory,
-        help="Most memory in bytes, such as 500M (k, M, G, T are powers of 1000; Ki, Mi, … of 1024). Operations are "
-        "then summed up while they are read, into bins of time and statistics, and not kept: for traces of any size. "
-        "Periods are as fine as these bins, and layers are not compared.",
-    )(command)
+TRACE: Final[Option] = click.argument("trace", type=click.Path(path_type=Path))
+"""Whether it is there is for the reader to find out (exit code 1, not 2)."""
+
+JSON: Final[Option] = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else on stdout."
+)
+
+LAYERS: Final[Option] = click.option(
+    "--layer",
+    "layers",
+    metavar="NAME",
+    multiple=True,
+    help="Only this layer, by its identification: netCDF, HDF5, MPI-IO, ISOC, POSIX, … Repeatable.",
+)
+
+DIRECTION: Final[Option] = click.option(
+    "--direction",
+    type=click.Choice(["read", "write", "total"]),
+    help="Direction of the transfers.  [default: read and write, each by itself]",
+)
+
+TRAFFIC: Final[Option] = click.option(
+    "--traffic",
+    type=click.Choice(["all", "own", "inherited"]),
+    default="all",
+    show_default=True,
+    help="All transfers of a layer, only those that the program itself called, or only those that a higher layer "
+    "caused.",
+)
+
+METHOD: Final[Option] = click.option(
+    "--method",
+    type=click.Choice(methods()),
+    default=DEFAULT_METHOD,
+    show_default=True,
+    help="How periods are detected.",
+)
+
+FREQUENCY: Final[Option] = click.option(
+    "--fs",
+    metavar="HZ|auto",
+    callback=parse_frequency,
+    default="auto",
+    show_default=True,
+    help="Sampling frequency in Hz (bins per second); auto follows the signal, with at most 2^17 bins.",
+)
+
+FILTER: Final[Option] = click.option(
+    "--filter",
+    metavar="low:HZ|high:HZ|band:HZ:HZ",
+    callback=parse_filter,
+    help="Look for periods in the signal after a Butterworth filter. Variation of I/O is no noise: this is to look "
+    "at one range of frequencies, and period and phases are those of the filtered signal. Volumes are "
+    "what was moved.",
+)
+
+WINDOW: Final[Option] = click.option(
+    "--window",
+    metavar="START:END",
+    callback=parse_window,
+    help="Part of the trace, in seconds from its start; either side may be left out. An operation across the edge "
+    "counts in proportion.",
+)
+
+FILES: Final[Option] = click.option(
+    "--files",
+    metavar="application|all|GLOB",
+    default="application",
+    show_default=True,
+    help="Files that count: those of the application (no system files, files of the MPI library, pipes, "
+    "standard streams), all, or those whose full name matches a pattern such as '/scratch/*.nc' or '*out.nc'.",
+)
+
+ENGINE: Final[Option] = click.option(
+    "--engine",
+    type=click.Choice(["auto", "direct", "library"]),
+    default="auto",
+    show_default=True,
+    help="What decodes the events: compiled kernels on the files themselves, or the OTF2 library.",
+)
+
+WORKERS: Final[Option] = click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Number of threads that read.  [default: one per processor; 1 with the OTF2 library]",
+)
+
+READING: Final[tuple[Option, ...]] = (WINDOW, FILES, ENGINE, WORKERS)
+"""Options of every command that reads events."""
+
+MEMORY: Final[Option] = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=parse_memory,
+    help="Most memory in bytes, such as 500M (k, M, G, T are powers of 1000; Ki, Mi, … of 1024). Operations are "
+    "then summed up while they are read, into bins of time and statistics, and not kept: for traces of any size. "
+    "Periods are as fine as these bins, and layers are not compared.",
+)
 
 
-def reading_options(command: Command) -> Command:
-    """Offer ``--engine`` and ``--workers``, for commands that read events."""
-    engine = click.option(
-        "--engine",
-        type=click.Choice(["auto", "direct", "library"]),
-        default="auto",
-        show_default=True,
-        help="What decodes the events: compiled kernels on the files themselves, or the OTF2 library.",
-    )
-    workers = click.option(
-        "--workers",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help="Number of threads that read.  [default: one per processor; 1 with the OTF2 library]",
-    )
-    return engine(workers(command))
+def output(*declarations: str, known: tuple[str, ...], required: bool = False, **more: Any) -> Option:
+    """Return an option, or the argument OUT without `declarations`, for a file whose suffix is one of `known`."""
+
+    def parse(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+        if path is not None and not path.name.lower().endswith(known):
+            raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(known)}")
+        return path
+
+    kind = click.Path(path_type=Path)
+    if not declarations:
+        return click.argument("out", type=kind, callback=parse)
+    return click.option(*declarations, type=kind, callback=parse, required=required, **more)

@@ -22,12 +22,12 @@ from ..analysis.timefrequency.filters import filtered_signal
 from ..analysis.timefrequency.transforms import TimeFrequency, scalogram, short_time_fourier
 from ..layers.parts import part_title
 from ..model.errors import SelectionError
+from ..model.quantities import seconds_text
 from ..model.text import printable, shortened
-from ..model.units import seconds_text
 from ..signals.samples import Samples
 from .atomic import atomic_file
 from .quantities import words
-from .written import WrittenFigure
+from .written import Written
 
 SUFFIXES: Final = (".png", ".svg", ".pdf")
 
@@ -72,7 +72,7 @@ def write_period_figure(
     path: str | os.PathLike[str],
     fs: float | Literal["auto"] = "auto",
     filter: str | None = None,
-) -> WrittenFigure:
+) -> Written:
     """Draw signals with their periods, one below the other, into a file.
 
     Each has the signal as averages of bins, with phases, regimes and the fit; the scalogram and the short-time Fourier
@@ -110,7 +110,7 @@ def write_period_figure(
         with atomic_file(path) as temporary:
             figure.savefig(temporary, format=kind[1:], dpi=120, metadata=date.get(kind))
             size = temporary.stat().st_size
-    return WrittenFigure(Path(path), size, len(periods))
+    return Written(Path(path), size, signals=len(periods))
 
 
 def draw_periods(

@@ -12,7 +12,7 @@ from ..layers.trace import Trace
 from ..model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
 from ..model.errors import OutputError, SelectionError
 from .atomic import atomic_file
-from .written import WrittenTable
+from .written import Written
 
 SCHEMA_VERSION: Final = 1
 ROWS_AT_ONCE: Final = 2**20
@@ -26,7 +26,7 @@ STATUSES: Final = {
 }
 
 
-def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[str, ...] = ()) -> WrittenTable:
+def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[str, ...] = ()) -> Written:
     """Write the operations within the trace's window, of all files, with the operation that each belongs to.
 
     Columns: ``operation`` (its number), ``layer``, ``parent`` (number of the parent operation, null where there is
@@ -84,7 +84,7 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
             part = rows[start : start + ROWS_AT_ONCE]
             writer.write_table(pyarrow.table(_columns(trace, functions, part, pyarrow), schema=schema))
     target = Path(path)
-    return WrittenTable(target, target.stat().st_size, len(rows), layers or traffic.layers)
+    return Written(target, target.stat().st_size, layers or traffic.layers, rows=len(rows))
 
 
 def _functions(trace: Trace) -> tuple[CallingFunctions, dict[str, str]]:

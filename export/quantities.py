@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from ..model.units import bytes_text, counted, event_rate_text, level_text, rate_text, seconds_text
+from ..model.quantities import bytes_text, counted, event_rate_text, level_text, rate_text, seconds_text
 
 
 class QuantityWords(NamedTuple):

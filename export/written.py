@@ -1,103 +1,57 @@
 """What was written where."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+
+from ..model.document import Document
 
 
 @dataclass(frozen=True)
-class WrittenFile:
-    """A file that was written.
+class Written:
+    """A file that was written. What a file of its kind does not have is None.
 
     Attributes
     ----------
     path : Path
+        Of an archive, its anchor.
     bytes : int
-        Its size.
+        Its size; of an archive, that of all its files.
+    layers : tuple of str
+        Layers in it, highest first.
     bins : int
         Length of its time axis.
     fs : float
         Bins per second (Hz).
-    layers : tuple of str
-        Layers in it, highest first.
-    """
-
-    path: Path
-    bytes: int
-    bins: int
-    fs: float
-    layers: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class WrittenReport:
-    """A report that was written.
-
-    Attributes
-    ----------
-    path : Path
-    bytes : int
-        Its size.
-    layers : tuple of str
-        Layers in it, highest first.
-    cut : mapping of str to int
-        Lists of which it does not show all, with the number of their entries.
-    """
-
-    path: Path
-    bytes: int
-    layers: tuple[str, ...]
-    cut: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class WrittenEvents:
-    """Trace events that were written: file, size, slices of operations, and how close slices were put together."""
-
-    path: Path
-    bytes: int
-    slices: int
-    operations: int
-    gap_s: float
-    layers: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class WrittenArchive:
-    """An annotated archive: its anchor, the bytes of all its files, its markers, and the layers that they speak of."""
-
-    path: Path
-    bytes: int
-    markers: int
-    layers: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class WrittenFigure:
-    """A picture that was written: where, its size in bytes, and how many signals it shows."""
-
-    path: Path
-    bytes: int
-    signals: int
-
-
-@dataclass(frozen=True)
-class WrittenTable:
-    """A table that was written.
-
-    Attributes
-    ----------
-    path : Path
-    bytes : int
-        Size of the file.
     rows : int
-    layers : tuple of str
-        Layers in it, highest first.
+        Of a table.
+    operations, slices : int
+        Operations in a timeline, and the slices that stand for them.
+    gap_s : float
+        How close operations were put together into one slice.
+    markers : int
+        Phases and periods that an archive is marked with.
+    cut : mapping of str to int
+        Lists of which a report does not show all, with the number of their entries.
+    signals : int
+        Signals in a picture.
     """
 
     path: Path
     bytes: int
-    rows: int
-    layers: tuple[str, ...]
+    layers: tuple[str, ...] | None = None
+    bins: int | None = None
+    fs: float | None = None
+    rows: int | None = None
+    operations: int | None = None
+    slices: int | None = None
+    gap_s: float | None = None
+    markers: int | None = None
+    cut: Mapping[str, int] | None = None
+    signals: int | None = None
+
+    def to_dict(self) -> Document:
+        """Return the object ``output`` of ``--json``."""
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        told = {"fs_hz" if name == "fs" else name: value for name, value in told.items() if value is not None}
+        return {**told, "path": str(self.path)}

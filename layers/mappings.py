@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Generic
 
+from ..model.display import html_table
 from ..model.errors import UnknownKeyError
-from ..model.notebook import html_table
 from .protocols import AnyLayer, AnyLayerT
 
 

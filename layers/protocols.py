@@ -1,4 +1,4 @@
-"""What a trace and a layer are, read in full or in bounded memory; and what the head of a document tells."""
+"""What a trace is to functions that take any: read in full or in bounded memory; and documents about it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..model.damage import DamageReport
+from ..model.damage import DamageReport, damage_entry
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document
 from ..signals.step import StepSignal
@@ -154,8 +154,8 @@ class AnyTrace(ABC):
         return len(self.definitions.locations.id)
 
 
-def head(trace: AnyTrace) -> Document:
-    """Return what every document about a trace begins with."""
+def document(trace: AnyTrace, **parts: object) -> Document:
+    """Return a document about a trace: what every one begins with, its own `parts`, and what the trace has lost."""
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
@@ -171,4 +171,6 @@ def head(trace: AnyTrace) -> Document:
             "engine": trace.engine,
             **({} if trace.resolution is None else {"resolution_s": trace.resolution}),
         },
+        **parts,
+        "damage": damage_entry(trace.damage),
     }

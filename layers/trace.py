@@ -84,7 +84,7 @@ class Trace(AnyTrace):
         )
 
     def _repr_html_(self) -> str:
-        from ..model.notebook import html_table
+        from ..model.display import html_table
 
         facts = [
             ("duration", f"{self.duration:.6g} s"),

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.display import axes_for
 from ..model.errors import SelectionError
-from ..model.notebook import axes_for
 
 #: Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum.
 MOST_BINS = 2**24

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.display import axes_for, html_curve, html_table
 from ..model.errors import SelectionError
-from ..model.notebook import axes_for
 from .intervals import Spread, checked_window
 from .samples import Samples, bin_count
 
@@ -52,7 +52,6 @@ class StepSignal:
         )
 
     def _repr_html_(self) -> str:
-        from ..model.notebook import html_curve, html_table
 
         start, end = self.window
         facts = [

@@ -8,10 +8,9 @@ from typing import Any, Literal
 from ...layers.flow.balance import LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow, connected_flows
 from ...layers.flow.hidden import HiddenTraffic
-from ...layers.protocols import head
+from ...layers.protocols import document
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
-from ...model.damage import damage_entry
 from ...model.document import Document
 from ..detect import detect_period
 from ..findings.find import Finding, find
@@ -50,7 +49,7 @@ class Comparison:
         return f"<Comparison of {str(self.trace.path)!r}: {len(self.flows)} flows, findings: {found}>"
 
     def _repr_html_(self) -> str:
-        from ...model.notebook import html_table
+        from ...model.display import html_table
 
         header = ("layers", "direction", "bytes above", "bytes below", "ratio", "verdict on the period")
         rows = [
@@ -148,15 +147,14 @@ def compare_layers(
 
 def comparison_document(comparison: Comparison) -> Document:
     """Return the document of ``iostrata compare``."""
-    return {
-        **head(comparison.trace),
-        "pairs": pair_entries(comparison),
-        "balance": [one.to_dict() for one in comparison.balances],
-        "time": [one.to_dict() for one in comparison.times],
-        "hidden": [one.to_dict() for one in comparison.hidden],
-        "findings": [one.to_dict() for one in comparison.findings],
-        "damage": damage_entry(comparison.trace.damage),
-    }
+    return document(
+        comparison.trace,
+        pairs=pair_entries(comparison),
+        balance=[one.to_dict() for one in comparison.balances],
+        time=[one.to_dict() for one in comparison.times],
+        hidden=[one.to_dict() for one in comparison.hidden],
+        findings=[one.to_dict() for one in comparison.findings],
+    )
 
 
 def pair_entries(comparison: Comparison, tables: bool = True) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT
 from ...model.arrays import Rows
 from ...model.operations import view
-from ...model.units import joined, named_ranks, percent, volume
+from ...model.quantities import bytes_text, joined, named_ranks, percent_text
 from .evidence import Evidence, Hit
 from .rules import Rule
 
@@ -42,8 +42,9 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[H
         ]
         yield Hit(
             flow.upper,
-            f"{flow.lower} has {word} {volume(moved)} for {volume(asked)} of {flow.upper}: {amplification:.2f} times; "
-            f"{volume(flow.hidden_bytes)} of it outside of {flow.upper} operations",
+            f"{flow.lower} has {word} {bytes_text(moved)} for {bytes_text(asked)} of {flow.upper}: "
+            f"{amplification:.2f} times; "
+            f"{bytes_text(flow.hidden_bytes)} of it outside of {flow.upper} operations",
             {
                 "upper": flow.upper,
                 "lower": flow.lower,
@@ -113,7 +114,8 @@ def fill_values(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
     again = flow.lower_access.overlapping_bytes
     yield Hit(
         flow.upper,
-        f"{flow.upper} filled {joined(where['files'], where['file_count'])} with {volume(filled)} before the program "
+        f"{flow.upper} filled {joined(where['files'], where['file_count'])} with {bytes_text(filled)} "
+        f"before the program "
         f"wrote it: {flow.lower} writes by {named_ranks(where['ranks'])} from {start:.3f} to {end:.3f} s, outside of "
         f"any {flow.upper} operation",
         {
@@ -138,10 +140,10 @@ def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         where = evidence.where(flow.against)
         share = read / flow.lower_bytes if flow.lower_bytes else None
         extra = flow.lower_bytes - flow.upper_bytes
-        more = f" and {volume(extra)} more written than {flow.upper} asked for" if extra > 0 else ""
+        more = f" and {bytes_text(extra)} more written than {flow.upper} asked for" if extra > 0 else ""
         yield Hit(
             flow.upper,
-            f"{flow.upper} writes made {flow.lower} read {volume(read)} in {len(flow.against):,} operations"
+            f"{flow.upper} writes made {flow.lower} read {bytes_text(read)} in {len(flow.against):,} operations"
             f" by {named_ranks(where['ranks'])}{more}: blocks are read, changed and written back",
             {
                 "upper": flow.upper,
@@ -168,8 +170,8 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             continue
         yield Hit(
             layer,
-            f"{layer}: processes read {volume(back)} that they had written themselves, "
-            f"{percent(back / written)} of what they wrote",
+            f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
+            f"{percent_text(back / written)} of what they wrote",
             {"read_back_bytes": back, "written_bytes": written, "share": back / written},
         )
 
@@ -193,7 +195,8 @@ def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         others = f"; {' and '.join(lower)} hold the program's own calls only" if lower else ""
         yield Hit(
             layer,
-            f"{layer} moved {volume(moved)}, but no operation of a layer below was recorded for it{others}: {layer} "
+            f"{layer} moved {bytes_text(moved)}, but no operation of a layer below was recorded for "
+            f"it{others}: {layer} "
             "must reach the storage by calls that were not wrapped",
             {"bytes": moved, "operations": len(rows), "recorded_lower_layers": lower, **evidence.where(rows)},
         )
@@ -211,8 +214,10 @@ def hidden_bytes(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             continue
         yield Hit(
             one.layer,
-            f"{one.layer} {'wrote' if one.direction == 'write' else 'read'} {volume(rest)} for {one.other} outside of "
-            f"any {one.other} operation, {percent(rest * one.share / one.bytes)} of its bytes: {CAUSES[one.cause]}",
+            f"{one.layer} {'wrote' if one.direction == 'write' else 'read'} {bytes_text(rest)} for "
+            f"{one.other} outside of "
+            f"any {one.other} operation, {percent_text(rest * one.share / one.bytes)} of its bytes: "
+            f"{CAUSES[one.cause]}",
             {**one.to_dict(), "unexplained_bytes": rest, **explained},
         )
 

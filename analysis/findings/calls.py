@@ -7,7 +7,7 @@ import numpy as np
 from ...layers.attribution.collectives import distinct_pairs
 from ...layers.statistics.statistics import union_length
 from ...model.codes import IoFlag
-from ...model.units import named_ranks, percent, volume
+from ...model.quantities import bytes_text, named_ranks, percent_text
 from .evidence import Evidence, Hit
 from .rules import MIB, Rule
 
@@ -36,7 +36,7 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             yield Hit(
                 flow.upper,
                 f"collective {flow.upper} {direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
-                f"{named_ranks(ranks)} only: {volume(moved)} in {len(calls):,} calls",
+                f"{named_ranks(ranks)} only: {bytes_text(moved)} in {len(calls):,} calls",
                 {
                     "upper": flow.upper,
                     "lower": flow.lower,
@@ -74,7 +74,7 @@ def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
                 flow.upper,
                 f"{len(calls):,} collective {flow.upper} {direction} calls: every rank transfers its own part by "
                 f"{flow.lower}, {len(calls.upper_rows):,} requests became {len(calls.lower_rows):,}, and "
-                f"{percent(exclusive)} of the time goes to coordination",
+                f"{percent_text(exclusive)} of the time goes to coordination",
                 {
                     "upper": flow.upper,
                     "lower": flow.lower,
@@ -117,7 +117,8 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             yield Hit(
                 flow.upper,
                 f"in collective {flow.upper} {direction}s, ranks wait {waiting:.3g} s in all while "
-                f"{named_ranks(ranks)} transfer{'s' if len(ranks) == 1 else ''}: {percent(waiting / summed)} of the "
+                f"{named_ranks(ranks)} transfer{'s' if len(ranks) == 1 else ''}: "
+                f"{percent_text(waiting / summed)} of the "
                 "time that all ranks spend there",
                 {
                     "upper": flow.upper,
@@ -151,7 +152,7 @@ def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             yield Hit(
                 flow.upper,
                 f"{flow.upper} {direction}s keep the layer busy for {busy:.3g} s, and for {idle:.3g} s of it "
-                f"({percent(idle / busy)}) nothing moves in {flow.lower}",
+                f"({percent_text(idle / busy)}) nothing moves in {flow.lower}",
                 {
                     "upper": flow.upper,
                     "lower": flow.lower,
@@ -183,7 +184,7 @@ def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         where = evidence.where(shared)
         yield Hit(
             layer,
-            f"{where['rank_count']:,} ranks write {volume(moved)} to {where['file_count']:,} shared "
+            f"{where['rank_count']:,} ranks write {bytes_text(moved)} to {where['file_count']:,} shared "
             f"file{'s' if where['file_count'] != 1 else ''} by {len(shared):,} independent {layer} operations",
             {"bytes": moved, "operations": len(shared), **where},
             "warning" if moved >= 1024 * MIB else None,

@@ -9,7 +9,7 @@ import numpy as np
 from ...layers.flow.ranks import moving_ranks
 from ...layers.handles.lifetimes import Origin
 from ...model.codes import UNDEFINED_UINT64
-from ...model.units import joined, named_ranks, percent, volume
+from ...model.quantities import bytes_text, joined, named_ranks, percent_text
 from .evidence import Evidence, Hit, distinct_names
 from .rules import KIB, Rule
 
@@ -34,8 +34,9 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             where = evidence.where(small)
             yield Hit(
                 layer,
-                f"{percent(share)} of {len(rows):,} {layer} {direction}s ask for less than {int(limit) // KIB} KiB; "
-                f"the median is {volume(float(np.median(requested)))}",
+                f"{percent_text(share)} of {len(rows):,} {layer} {direction}s ask for less than "
+                f"{int(limit) // KIB} KiB; "
+                f"the median is {bytes_text(float(np.median(requested)))}",
                 {
                     "direction": direction,
                     "operations": len(rows),
@@ -73,8 +74,8 @@ def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             yield Hit(
                 flow.upper,
                 f"{flow.lower} did {len(rows):,} {flow.upper} {direction}s of "
-                f"{volume(float(np.median(request[split])))} (median) in {int(count[split].sum()):,} pieces "
-                f"of at most {volume(float(largest[rows].max()))}; "
+                f"{bytes_text(float(np.median(request[split])))} (median) in {int(count[split].sum()):,} pieces "
+                f"of at most {bytes_text(float(largest[rows].max()))}; "
                 f"{aligned:,} of them began on a 4 KiB boundary",
                 {
                     "upper": flow.upper,
@@ -136,13 +137,14 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             if not (one_rank or one_node):
                 continue
             who = (
-                f"rank {found.busiest_rank} does {percent(rank_share)}"
+                f"rank {found.busiest_rank} does {percent_text(rank_share)}"
                 if one_rank
-                else f"node {found.busiest_node} does {percent(node_share)}"
+                else f"node {found.busiest_node} does {percent_text(node_share)}"
             )
             yield Hit(
                 layer,
-                f"{who} of the program's {layer} {direction}s, {volume(moved)} over {ranks:,} ranks on {nodes:,} nodes",
+                f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {ranks:,} ranks "
+                f"on {nodes:,} nodes",
                 {"direction": direction, "bytes": moved, **found.to_dict(), **evidence.where(rows)},
             )
 
@@ -218,7 +220,8 @@ def _local_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         where = evidence.where(rows)
         yield Hit(
             layer,
-            f"{layer} moves {volume(moved)} on {joined(where['files'], where['file_count'])}, which only one node sees",
+            f"{layer} moves {bytes_text(moved)} on {joined(where['files'], where['file_count'])}, which "
+            f"only one node sees",
             {"bytes": moved, "operations": len(rows), "node_local": True, **where},
         )
 
@@ -238,9 +241,8 @@ def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         why = Counter(reasons[one].reason for one in reason.tolist())
         callers = Counter(traffic.layers[one] for one in traffic.layer[parent[inside]].tolist())
         where = evidence.where(inside if len(inside) else rows)
-        text = (
-            f"{len(rows):,} {layer} operations ({volume(evidence.bytes(rows))}) on files that are none of the program's"
-        )
+        moved = bytes_text(evidence.bytes(rows))
+        text = f"{len(rows):,} {layer} operations ({moved}) on files that are none of the program's"
         if len(inside):
             names = " and ".join(callers)
             some = f" ({where['files'][0]}, …)" if where["files"] else ""

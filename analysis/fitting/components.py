@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...model.arrays import Floats
+from ...model.display import axes_for
 from ...model.errors import SelectionError
-from ...model.notebook import axes_for
 from ..results.result import Plain, plain
 from ..spectral.spectrum import power_spectrum
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.errors import SelectionError
-from ...model.units import seconds
+from ...model.quantities import seconds_text
 from ..phases.bin_starts import starts_within_bins
 from ..phases.calibration import confidence, regime_confidence
 from ..phases.decision import judge
@@ -227,7 +227,7 @@ def _of_line(signal: StepSignal, verdict: Verdict, line: Line, sampling: Samplin
         metrics=characterise(signal, line.period),
         sampling=sampling,
         reason=(
-            f"An oscillation of {seconds(line.period, 4)} stands out of the noise in the spectrum, "
+            f"An oscillation of {seconds_text(line.period, 4)} stands out of the noise in the spectrum, "
             f"p = {line.p_value:.1g}; its single phases are lost in the noise."
         ),
         evidence={"verdict": "line", "p_value": line.p_value, "sets_of_phases": verdict.sets},

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...model.arrays import Floats
+from ...model.display import axes_for
 from ...model.errors import SelectionError
-from ...model.notebook import axes_for
 from ..results.result import Plain, plain
 from ..spectral.confidence import line_confidence
 from ..spectral.dominant import DominantFrequency, dominant_frequency

@@ -1,6 +1,6 @@
 """The reason of a verdict, in words."""
 
-from ...model.units import seconds, spaced
+from ...model.quantities import seconds_text, spaced
 from .decision import MOST_JITTER
 from .trains import FEWEST_PHASES, PhaseTrain
 from .verdict import Verdict
@@ -24,17 +24,17 @@ def reason(verdict: Verdict, window: tuple[float, float]) -> str:
         text = f"{len(core)} bursts, {spaced(verdict.recurrence, verdict.jitter)}{_missing(verdict, window)}{aside}"
         return f"{text}; more regular than chance, {_level(verdict.p_value)}.{_further(verdict)}"
     if verdict.kind == "clock with gaps" and verdict.period is not None:
-        text = f"{len(core)} bursts, {seconds(verdict.period.period, 4)} apart or a multiple of it"
+        text = f"{len(core)} bursts, {seconds_text(verdict.period.period, 4)} apart or a multiple of it"
         text += f": {verdict.missing} missing between them"
         return f"{text}{aside}; more regular than chance, {_level(verdict.p_value)}.{_further(verdict)}"
     if verdict.kind == "regimes":
-        parts = [f"{seconds(stay.period, 4)} apart from {stay.start:.4g} s on" for stay in verdict.stays]
+        parts = [f"{seconds_text(stay.period, 4)} apart from {stay.start:.4g} s on" for stay in verdict.stays]
         text = f"{len(core)} bursts in {len(parts)} regimes: " + ", ".join(parts)
         return (
             f"{text}{aside}; each more regular than chance, {_level(verdict.p_value)}. The period is the longest one's."
         )
     if verdict.kind == "several clocks":
-        parts = [f"{seconds(clock.estimate.period, 4)} ({clock.phases} bursts)" for clock in verdict.clocks]
+        parts = [f"{seconds_text(clock.estimate.period, 4)} ({clock.phases} bursts)" for clock in verdict.clocks]
         listed = " and ".join(parts)
         clocks = "One clock" if len(parts) == 1 else f"{len(parts)} clocks at the same time"
         return f"{clocks} among {len(core)} bursts: {listed}; more regular than chance, {_level(verdict.p_value)}."
@@ -54,7 +54,7 @@ def few(bursts: int) -> str:
 
 
 def _irregular(verdict: Verdict, core: PhaseTrain, aside: str) -> str:
-    text = f"{len(core)} bursts, {seconds(verdict.recurrence or 0.0, 4)} apart on average{aside}"
+    text = f"{len(core)} bursts, {seconds_text(verdict.recurrence or 0.0, 4)} apart on average{aside}"
     if (verdict.jitter or 0.0) > MOST_JITTER:
         return (
             f"Recurring but irregular: {text}, with a jitter of {verdict.jitter:.2f}; up to {MOST_JITTER} is periodic."
@@ -76,7 +76,7 @@ def _missing(verdict: Verdict, window: tuple[float, float]) -> str:
     silent = (window[1] - float(verdict.core.start[-1])) / verdict.period.period - 1
     if silent < 1:
         return ""
-    return ", last one missing" if silent < 2 else f", none in the last {seconds(silent * verdict.period.period)}"
+    return ", last one missing" if silent < 2 else f", none in the last {seconds_text(silent * verdict.period.period)}"
 
 
 def _further(verdict: Verdict) -> str:
@@ -87,7 +87,7 @@ def _further(verdict: Verdict) -> str:
     if verdict.cycle is not None and verdict.period is not None:
         others = [c for c in others if abs(c.estimate.period / (verdict.cycle * verdict.period.period) - 1) > 1e-9]
     if others:
-        parts.append(" Beside them: " + ", ".join(f"every {seconds(c.estimate.period, 4)}" for c in others) + ".")
+        parts.append(" Beside them: " + ", ".join(f"every {seconds_text(c.estimate.period, 4)}" for c in others) + ".")
     return "".join(parts)
 
 

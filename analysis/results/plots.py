@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...model.units import seconds
+from ...model.display import axes_for
+from ...model.quantities import seconds_text
 from .parts import Phase, Regime
 
 MOST_LINES = 10_000
@@ -17,16 +18,9 @@ NARROWEST = 0.12
 """Share of the axes' time below which a regime is not named."""
 
 
-def new_axes(ax: Any) -> Any:
-    """Return ``ax``, or the axes of a new figure where it is None."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots()[1] if ax is None else ax
-
-
 def draw_phases(ax: Any, phases: Iterable[Phase], regimes: Iterable[Regime], title: str, **kwargs: Any) -> Any:
     """Draw phases as shaded stretches and the period as dashed lines from the first phase of each regime on."""
-    ax = new_axes(ax)
+    ax = axes_for(ax, "time (s)")
     kwargs = {"color": "tab:green", "alpha": 0.25, "linewidth": 0, **kwargs}
     for number, phase in enumerate(phases):
         ax.axvspan(phase.start, phase.end, label=None if number else "phases", **kwargs)
@@ -37,7 +31,6 @@ def draw_phases(ax: Any, phases: Iterable[Phase], regimes: Iterable[Regime], tit
         for _ in range(min(MOST_LINES, int((regime.end - time) / regime.period) + 1)):
             ax.axvline(time, color="tab:purple", linestyle="--", linewidth=1, label=first_label)
             time, first_label = time + regime.period, None
-    ax.set_xlabel("time (s)")
     ax.set_title(title)
     return ax
 
@@ -52,15 +45,15 @@ def verdict_text(period: float | None, regimes: Sequence[Regime]) -> str:
         return "no period"
     if len(regimes) < 2:
         stretch = f" from {_stretch(regimes[0])}" if regimes else ""
-        return f"every {seconds(period, 3)}{stretch}"
+        return f"every {seconds_text(period)}{stretch}"
     if len(regimes) > MOST_NAMED:
         longest = max(regimes, key=lambda one: one.end - one.start)
-        return f"{len(regimes)} regimes, the longest every {seconds(longest.period, 3)} from {_stretch(longest)}"
-    return ", then ".join(f"every {seconds(one.period, 3)} from {_stretch(one)}" for one in regimes)
+        return f"{len(regimes)} regimes, the longest every {seconds_text(longest.period)} from {_stretch(longest)}"
+    return ", then ".join(f"every {seconds_text(one.period)} from {_stretch(one)}" for one in regimes)
 
 
 def _stretch(regime: Regime) -> str:
-    return f"{seconds(regime.start, 3)} to {seconds(regime.end, 3)}"
+    return f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
 
 
 def regime_text(regime: Regime) -> str:
@@ -71,7 +64,7 @@ def regime_text(regime: Regime) -> str:
 
 def draw_regimes(ax: Any, regimes: Iterable[Regime], **kwargs: Any) -> Any:
     """Shade regimes in two colours by turns, and name each by its period at its top where there is room."""
-    ax = new_axes(ax)
+    ax = axes_for(ax, "time (s)")
     chosen = tuple(regimes)
     for number, regime in enumerate(chosen):
         shade = {"color": SHADES[number % len(SHADES)], "alpha": 0.12, "linewidth": 0, **kwargs}
@@ -90,5 +83,4 @@ def draw_regimes(ax: Any, regimes: Iterable[Regime], **kwargs: Any) -> Any:
                 fontsize="small",
                 clip_on=True,
             )
-    ax.set_xlabel("time (s)")
     return ax

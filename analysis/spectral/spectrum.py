@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.display import axes_for
 from ...model.errors import SelectionError
-from ...model.notebook import axes_for
 
 
 @dataclass(frozen=True, eq=False)

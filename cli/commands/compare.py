@@ -1,46 +1,12 @@
 """``iostrata compare``."""
 
-from pathlib import Path
-
-import click
-
-from ..options import (
-    Frequency,
-    Seconds,
-    direction_option,
-    files_option,
-    frequency_option,
-    json_option,
-    layer_option,
-    method_option,
-    reading_options,
-    trace_argument,
-    window_option,
-)
+from ..options import DIRECTION, FREQUENCY, LAYERS, METHOD, READING
+from ..progress import Progress
+from ..request import Request, console, print_json, trace_command
 
 
-@click.command(epilog="Example: iostrata compare traces.otf2 --direction write")
-@trace_argument
-@layer_option
-@direction_option
-@method_option
-@frequency_option
-@window_option
-@files_option
-@reading_options
-@json_option
-def command(
-    trace: Path,
-    layers: tuple[str, ...],
-    direction: str | None,
-    method: str,
-    fs: Frequency,
-    window: Seconds | None,
-    files: str,
-    engine: str,
-    workers: int | None,
-    as_json: bool,
-) -> None:
+@trace_command("compare traces.otf2 --direction write", LAYERS, DIRECTION, METHOD, FREQUENCY, *READING)
+def command(request: Request) -> None:
     """Show what each layer makes of the one above, with findings.
 
     Findings with their numbers and what helps; for each upper and lower layer bytes and their ratio, the ranks that
@@ -48,21 +14,14 @@ def command(
     period; where the time of operations goes; and the bytes that only one of two layers shows.
     """
     from ...analysis.comparison.layers import compare_layers
-    from ..progress import Progress
-    from ..reading import read_trace
 
-    opened = read_trace(trace, engine, workers, files, window)
-    directions = ("read", "write") if direction is None else (direction,)
+    trace = request.open_full()
     with Progress("comparing layers") as progress:
         progress(0, 0)
-        comparison = compare_layers(opened, layers, directions, method, fs)
-    if as_json:
-        from ...analysis.comparison.layers import comparison_document
-        from ...export.json.text import json_text
-
-        click.echo(json_text(comparison_document(comparison)))
+        comparison = compare_layers(trace, request.layers, request.directions, request.method, request.fs)
+    if request.as_json:
+        print_json(comparison.to_dict())
     else:
         from ...export.terminal.compare import print_comparison
-        from ...export.terminal.console import stdout_console
 
-        print_comparison(comparison, stdout_console())
+        print_comparison(comparison, console())

@@ -1,56 +1,25 @@
 """``iostrata periods``."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..options import (
-    Frequency,
-    Seconds,
-    direction_option,
-    files_option,
-    filter_option,
-    frequency_option,
-    json_option,
-    layer_option,
-    memory_option,
-    method_option,
-    reading_options,
-    trace_argument,
-    traffic_option,
-    window_option,
-)
+from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
+from ..progress import Progress
+from ..request import Request, console, print_json, trace_command
 
 if TYPE_CHECKING:
-    from ...layers.layer import Layer
-    from ...layers.protocols import AnyTrace
+    from ...analysis.comparison.layer_periods import PartsLeftOut
+    from ...layers.summary.trace import BinnedTrace
+    from ...layers.trace import Trace
 
 PARTS_SHOWN: Final = 8
 
 PARTS_IN_JSON: Final = 1000
 
-MOST_COMPONENTS: Final = 100
-
-PICTURES: Final = (".png", ".svg", ".pdf")
-
-
-def parse_picture(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Return `path` where its suffix names a kind of picture that can be written.
-
-    Raises
-    ------
-    click.BadParameter
-        If it does not.
-    """
-    if path is not None and path.suffix.lower() not in PICTURES:
-        raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(PICTURES)}")
-    return path
-
-
-@click.command(epilog="Example: iostrata periods traces.otf2 --layer MPI-IO --components 10 --plot periods.png")
-@trace_argument
-@click.option(
+SIGNAL = click.option(
     "--signal",
     "quantity",
     type=click.Choice(["bandwidth", "operations", "metadata", "in-flight"]),
@@ -59,65 +28,41 @@ def parse_picture(_context: click.Context, _option: click.Parameter, path: Path 
     help="What is looked at: bytes per second, operations per second, metadata events (opens, closes, seeks, …) per "
     "second, or the number of operations under way. Metadata events have neither direction nor traffic.",
 )
-@click.option(
+BY = click.option(
     "--by",
     type=click.Choice(["file", "filesystem", "rank", "node"]),
     help="Split each layer by file, file system, rank or compute node: one verdict per part, the largest first.",
 )
-@click.option(
+PARTS = click.option(
     "--parts",
     metavar="N",
     type=click.IntRange(min=1),
     help="With --by: how many parts of a layer and direction are analysed, the largest first; the rest is named and "
     f"not analysed.  [default: {PARTS_SHOWN}; with --json {PARTS_IN_JSON}]",
 )
-@click.option(
+COMPONENTS = click.option(
     "--components",
     metavar="N",
-    type=click.IntRange(1, MOST_COMPONENTS),
+    type=click.IntRange(1, 100),
     help="Describe each signal by N cosines, too: frequency in Hz, amplitude in the signal's unit and phase in rad, "
     "fitted by bounded least squares, with the error beside that of the plain sum of the N strongest lines of the "
     "Fourier transform. Sampled at --fs, at most 2^14 times.",
 )
-@click.option(
+PLOT = output(
     "--plot",
     "picture",
     metavar="FILE.png|.svg|.pdf",
-    type=click.Path(path_type=Path),
-    callback=parse_picture,
+    known=(".png", ".svg", ".pdf"),
     help="Draw each signal with phases, regimes and fit, its scalogram, short-time Fourier transform and spectrum "
     "(needs matplotlib). A file that is there already is replaced once the new one is complete.",
 )
-@layer_option
-@direction_option
-@traffic_option
-@method_option
-@frequency_option
-@filter_option
-@window_option
-@files_option
-@reading_options
-@memory_option
-@json_option
+_OWN = (SIGNAL, BY, PARTS, COMPONENTS, PLOT)
+_SHARED = (LAYERS, DIRECTION, TRAFFIC, METHOD, FREQUENCY, FILTER, *READING, MEMORY)
+
+
+@trace_command("periods traces.otf2 --layer MPI-IO --components 10 --plot periods.png", *_OWN, *_SHARED)
 def command(
-    trace: Path,
-    quantity: str,
-    by: str | None,
-    parts: int | None,
-    components: int | None,
-    picture: Path | None,
-    layers: tuple[str, ...],
-    direction: str | None,
-    traffic: str,
-    method: str,
-    fs: Frequency,
-    filter: str | None,
-    window: Seconds | None,
-    files: str,
-    engine: str,
-    workers: int | None,
-    memory: int | None,
-    as_json: bool,
+    request: Request, quantity: str, by: str | None, parts: int | None, components: int | None, picture: Path | None
 ) -> None:
     """Show each layer's bandwidth over time and its period.
 
@@ -134,48 +79,32 @@ def command(
     """
     if parts is not None and by is None:
         raise click.UsageError("--parts says how many parts are analysed, so it needs --by")
-    if quantity == "metadata" and (direction is not None or traffic != "all"):
+    if quantity == "metadata" and (request.direction is not None or request.traffic != "all"):
         raise click.UsageError("--signal metadata has neither --direction nor --traffic: leave them out")
-    if memory is not None and (by is not None or quantity != "bandwidth"):
+    if request.memory is not None and (by is not None or quantity != "bandwidth"):
         raise click.UsageError("--memory keeps only bandwidths of whole layers: leave out --by and --signal")
-    from ...analysis.comparison.layer_periods import (
-        LayerPeriod,
-        PartsLeftOut,
-        chosen_layers,
-        layer_periods,
-        part_periods,
-        with_fit,
-    )
-    from ...layers.selection.directions import DIRECTIONS
-    from ..progress import Progress
-    from ..reading import read_bins, read_trace
+    from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods, part_periods, with_fit
 
     if picture is not None:
         from ...export.figure import check_figure_library
 
         check_figure_library()
-    opened: AnyTrace
-    whole: tuple[Layer, ...] = ()
-    if memory is not None:
-        opened = read_bins(trace, memory, fs, engine, workers, files, window)
+    looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, request.filter)
+    trace: Trace | BinnedTrace
+    found: Iterator[LayerPeriod | PartsLeftOut]
+    if by is None:
+        trace = request.open()
+        found = layer_periods(chosen_layers(trace, request.layers), *looked_at)
     else:
-        opened = full = read_trace(trace, engine, workers, files, window)
-        whole = chosen_layers(full, layers)
-    chosen = chosen_layers(opened, layers)
-    directions = DIRECTIONS if direction is None else (direction,)
-    if parts is None:
-        parts = PARTS_IN_JSON if as_json else PARTS_SHOWN
+        trace = full = request.open_full()
+        most = parts or (PARTS_IN_JSON if request.as_json else PARTS_SHOWN)
+        found = part_periods(chosen_layers(full, request.layers), by, most, *looked_at)
     periods: list[LayerPeriod | PartsLeftOut] = []
     with Progress("detecting periods") as progress:
         progress(0, 0)
-        found = (
-            layer_periods(chosen, directions, traffic, method, fs, quantity, filter)
-            if by is None
-            else part_periods(whole, by, parts, directions, traffic, method, fs, quantity, filter)
-        )
         for period in found:
             if components is not None and isinstance(period, LayerPeriod):
-                period = with_fit(period, components, fs, filter)
+                period = with_fit(period, components, request.fs, request.filter)
             periods.append(period)
             progress(len(periods), 0)
         written = None
@@ -183,14 +112,12 @@ def command(
             from ...export.figure import write_period_figure
 
             shown = [period for period in periods if isinstance(period, LayerPeriod)]
-            written = write_period_figure(shown, picture, fs, filter)
-    if as_json:
+            written = write_period_figure(shown, picture, request.fs, request.filter)
+    if request.as_json:
         from ...export.json.documents import periods_document
-        from ...export.json.text import json_text
 
-        click.echo(json_text(periods_document(opened, periods, written)))
+        print_json(periods_document(trace, periods, written))
     else:
-        from ...export.terminal.console import stdout_console
         from ...export.terminal.periods import print_periods
 
-        print_periods(opened, periods, stdout_console(), traffic, quantity, written)
+        print_periods(trace, periods, console(), request.traffic, quantity, written)

@@ -1,13 +1,9 @@
 """The group ``comparison`` of an HDF5 file: a row for each pair of layers and direction, and what belongs to it."""
 
-from collections.abc import Callable
 from typing import Any, Final
-
-import numpy as np
 
 from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.comparison.periods import VERDICTS
-from ...layers.flow.flow import Flow
 from .variables import GroupWriter
 
 _NUMBERS: Final = (
@@ -51,6 +47,8 @@ _TEXTS: Final = (
     ("verdict", f"what became of the period: {', '.join(VERDICTS)}; empty where it was not looked for"),
 )
 
+_FINDING: Final = ("id", "severity", "layer", "text", "advice")
+
 
 def write_comparison(writer: GroupWriter, comparison: Comparison) -> None:
     """Write the pairs of layers, their tables by file, by class and by size, and the balance of each layer."""
@@ -60,42 +58,23 @@ def write_comparison(writer: GroupWriter, comparison: Comparison) -> None:
     for name, long_name in _TEXTS:
         variable = name if name != "direction" else "pair_direction"
         writer.text(variable, row, [str(entry.get(name) or "") for entry in entries], long_name=long_name)
-    adjacent = np.array([entry["adjacent"] for entry in entries], np.int8)
-    writer.numbers(
-        "adjacent",
-        row,
-        adjacent,
-        long_name="whether most lower handles hang directly below the upper layer",
-        flag_values=np.array([0, 1], np.int8),
-        flag_meanings="no yes",
-    )
+    adjacent = [entry["adjacent"] for entry in entries]
+    writer.flags("adjacent", row, adjacent, "whether most lower handles hang directly below the upper layer")
     for name, units, long_name in _NUMBERS:
-        values = [entry.get(name) for entry in entries]
-        column = np.array([np.nan if value is None else value for value in values], np.float64)
-        writer.numbers(name, row, column, long_name=long_name, units=units)
-    flows = comparison.flows
-    _write_rows(writer.subgroup("by_file"), flows, lambda flow: flow.by_file.to_dict(), "file")
-    _write_rows(writer.subgroup("by_class"), flows, lambda flow: flow.by_class.to_dict(), "class")
-    _write_rows(writer.subgroup("request_flow"), flows, lambda flow: flow.request_flow.to_dict(), None)
+        writer.floats(name, row, [entry.get(name) for entry in entries], units, long_name)
+    for table, text in (("by_file", "file"), ("by_class", "class"), ("request_flow", None)):
+        rows = [
+            {"pair_row": place, **found}
+            for place, flow in enumerate(comparison.flows)
+            for found in getattr(flow, table).to_dict()
+        ]
+        _write_table(writer.subgroup(table), rows, (text,) if text else ())
     _write_table(writer.subgroup("balance"), [one.to_dict() for one in comparison.balances], ("layer", "direction"))
     _write_table(
         writer.subgroup("findings"),
-        [
-            {"id": one.id, "severity": one.severity, "layer": one.layer, "text": one.text, "advice": one.advice}
-            for one in comparison.findings
-        ],
-        ("id", "severity", "layer", "text", "advice"),
+        [{name: getattr(one, name) for name in _FINDING} for one in comparison.findings],
+        _FINDING,
     )
-
-
-def _write_rows(
-    writer: GroupWriter,
-    flows: tuple[Flow, ...],
-    rows_of: Callable[[Flow], list[dict[str, Any]]],
-    text: str | None,
-) -> None:
-    rows = [{"pair_row": place, **row} for place, flow in enumerate(flows) for row in rows_of(flow)]
-    _write_table(writer, rows, (text,) if text else ())
 
 
 def _write_table(writer: GroupWriter, rows: list[dict[str, Any]], texts: tuple[str, ...]) -> None:
@@ -109,6 +88,7 @@ def _write_table(writer: GroupWriter, rows: list[dict[str, Any]], texts: tuple[s
             variable = f"row_{name}" if name in ("layer", "direction") else name
             writer.text(variable, ("row",), [str(value or "") for value in values], long_name=long_name)
             continue
-        whole = all(isinstance(value, int) for value in values)
-        column = np.array([np.nan if value is None else value for value in values], np.int64 if whole else np.float64)
-        writer.numbers(name, ("row",), column, long_name=long_name, units=_UNITS[name])
+        if all(isinstance(value, int) for value in values):
+            writer.integers(name, ("row",), values, _UNITS[name], long_name)
+        else:
+            writer.floats(name, ("row",), values, _UNITS[name], long_name)

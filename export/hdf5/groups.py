@@ -1,15 +1,13 @@
 """The groups ``handles``, ``statistics`` and ``damage`` of an HDF5 file."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ...layers.handles.forest import HandleForest
 from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
-from ...layers.statistics.statistics import LayerStatistics
 from ...model.damage import DamageReport
 from .variables import GroupWriter
 
@@ -26,33 +24,23 @@ _HANDLE_NUMBERS: Final = (
     ("ranks", "1", "processes that made or used the handle"),
 )
 
-_COUNTS: Final[tuple[tuple[str, str, str, Callable[[LayerStatistics], int | float]], ...]] = (
-    ("operations", "1", "operations", lambda found: found.operations),
-    ("bytes", "byte", "bytes moved by completed operations", lambda found: found.bytes),
-    ("files", "1", "distinct files", lambda found: found.files),
-    ("handles", "1", "distinct handles", lambda found: found.handles),
-    ("ranks", "1", "distinct processes", lambda found: found.ranks),
-    ("own_operations", "1", "operations that no higher layer caused", lambda found: found.own_operations),
-    ("own_bytes", "byte", "bytes moved by operations that no higher layer caused", lambda found: found.own_bytes),
-    (
-        "undefined_bytes_operations",
-        "1",
-        "operations of which the trace does not know the bytes moved",
-        lambda found: found.undefined_bytes_operations,
-    ),
-    ("cancelled_operations", "1", "operations cancelled", lambda found: found.cancelled_operations),
-    (
-        "never_completed_operations",
-        "1",
-        "operations that never completed",
-        lambda found: found.never_completed_operations,
-    ),
+_COUNTS: Final = (
+    ("operations", "1", "operations"),
+    ("bytes", "byte", "bytes moved by completed operations"),
+    ("files", "1", "distinct files"),
+    ("handles", "1", "distinct handles"),
+    ("ranks", "1", "distinct processes"),
+    ("own_operations", "1", "operations that no higher layer caused"),
+    ("own_bytes", "byte", "bytes moved by operations that no higher layer caused"),
+    ("undefined_bytes_operations", "1", "operations of which the trace does not know the bytes moved"),
+    ("cancelled_operations", "1", "operations cancelled"),
+    ("never_completed_operations", "1", "operations that never completed"),
 )
 
-_SECONDS: Final[tuple[tuple[str, str, Callable[[LayerStatistics], float]], ...]] = (
-    ("busy_s", "time in which at least one operation that ended was under way", lambda found: found.busy_s),
-    ("summed_s", "sum of the durations of operations that ended", lambda found: found.summed_s),
-    ("busy_step_s", "distance of the points in time that busy_s was counted at, 0: exact", lambda one: one.busy_step_s),
+_SECONDS: Final = (
+    ("busy_s", "time in which at least one operation that ended was under way"),
+    ("summed_s", "sum of the durations of operations that ended"),
+    ("busy_step_s", "distance of the points in time that busy_s was counted at, 0: exact"),
 )
 
 _REQUESTS: Final = (
@@ -60,6 +48,12 @@ _REQUESTS: Final = (
     ("p50", "request that half of the requests do not exceed"),
     ("p90", "request that nine tenths of the requests do not exceed"),
     ("max", "largest request"),
+)
+
+_LOST: Final = (
+    ("location", "OTF2 id of the damaged location"),
+    ("events_expected", "events that the definitions promise"),
+    ("events_read", "events that were read"),
 )
 
 
@@ -92,15 +86,8 @@ def write_handles(writer: GroupWriter, handles: HandleForest, names: tuple[str, 
     )
     for name, units, long_name in _HANDLE_NUMBERS:
         writer.numbers(name, row, getattr(handles, name), long_name=long_name, units=units)
-    aside = np.array([reason is not None for reason in handles.set_aside], np.int8)
-    writer.numbers(
-        "set_aside",
-        row,
-        aside,
-        long_name="whether the handle's file counts for no layer",
-        flag_values=np.array([0, 1], np.int8),
-        flag_meanings="no yes",
-    )
+    aside = [reason is not None for reason in handles.set_aside]
+    writer.flags("set_aside", row, aside, "whether the handle's file counts for no layer")
     texts: tuple[tuple[str, Sequence[str | None], str], ...] = (
         (
             "layer",
@@ -119,18 +106,14 @@ def write_handles(writer: GroupWriter, handles: HandleForest, names: tuple[str, 
 def write_statistics(writer: GroupWriter, trace: AnyTrace, names: tuple[str, ...]) -> None:
     """Write the numbers of ``iostrata layers`` on (layer, direction); those of all traffic, whatever is exported."""
     grid = ("layer", "direction")
-    shape = (len(names), len(DIRECTIONS))
     found = [trace.layers[name].statistics(direction) for name in names for direction in DIRECTIONS]
-    for name, units, long_name, count in _COUNTS:
-        values = _amounts([count(one) for one in found]).reshape(shape)
-        writer.numbers(name, grid, values, long_name=long_name, units=units)
-    for name, long_name, seconds in _SECONDS:
-        values = np.array([seconds(one) for one in found], np.float64).reshape(shape)
-        writer.numbers(name, grid, values, long_name=long_name, units="s")
+    for name, units, long_name in _COUNTS:
+        writer.amounts(name, grid, [getattr(one, name) for one in found], units, long_name)
+    for name, long_name in _SECONDS:
+        writer.floats(name, grid, [getattr(one, name) for one in found], "s", long_name)
     for name, long_name in _REQUESTS:
         sizes = [getattr(one.request_bytes, name) for one in found]
-        values = np.array([np.nan if size is None else size for size in sizes], np.float64).reshape(shape)
-        writer.numbers(f"request_bytes_{name}", grid, values, long_name=long_name, units="byte")
+        writer.floats(f"request_bytes_{name}", grid, sizes, "byte", long_name)
     aside = trace.set_aside
     writer.attributes(set_aside_operations=aside.operations, set_aside_bytes=aside.bytes, set_aside_files=aside.files)
 
@@ -143,18 +126,6 @@ def write_damage(writer: GroupWriter, damage: DamageReport) -> None:
         damaged=int(damage.damaged), events_expected=damage.events_expected, events_read=damage.events_read
     )
     writer.dimension("location", len(lost))
-    columns = (
-        ("location", "OTF2 id of the damaged location", [one.location for one in lost]),
-        ("events_expected", "events that the definitions promise", [one.events_expected for one in lost]),
-        ("events_read", "events that were read", [one.events_read for one in lost]),
-    )
-    for name, long_name, values in columns:
-        writer.numbers(name, row, _amounts(values), long_name=long_name, units="1")
+    for name, long_name in _LOST:
+        writer.amounts(name, row, [getattr(one, name) for one in lost], "1", long_name)
     writer.text("reason", row, [one.reason for one in lost], long_name="what is wrong with the location's events")
-
-
-def _amounts(values: Sequence[int | float]) -> npt.NDArray[Any]:
-    """Return uint64 where all values are whole and fit it, else float64."""
-    if all(isinstance(value, int) and value < 2**64 for value in values):
-        return np.array(values, np.uint64)
-    return np.array(values, np.float64)

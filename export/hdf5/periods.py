@@ -1,11 +1,12 @@
 """The groups ``periods``, ``regimes`` and ``components`` of an HDF5 file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from itertools import product
+from operator import attrgetter
+from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ...analysis.detect import detect_period
 from ...analysis.fitting.fourier_fit import FourierFit
@@ -15,113 +16,28 @@ from ...analysis.results.result import PeriodResult
 from ...analysis.timefrequency.filters import Butterworth, filtered_signal
 from ...layers.selection.directions import DIRECTIONS
 from ...signals.construction import StepSignal
-from .variables import GroupWriter
+from .variables import Column, GroupWriter
 
 Place = tuple[int, int]
-
-_AXES: Final = ("layer", "direction")
-
-
-def write_regimes(writer: GroupWriter, results: Mapping[Place, PeriodResult]) -> None:
-    """Write one row for each regime of each signal; rows of one signal stand together, in the order of time.
-
-    Parameters
-    ----------
-    writer : GroupWriter
-        Of a group that inherits the dimensions ``layer`` and ``direction``.
-    results : mapping of (layer row, direction row) to PeriodResult
-    """
-    rows = [(place, regime) for place, result in sorted(results.items()) for regime in result.regimes]
-    writer.dimension("regime", len(rows))
-    _write_places(writer, "regime", [place for place, _ in rows])
-    columns = (
-        ("start", "s", "start of the stretch, from the trace's start", [one.start for _, one in rows]),
-        ("end", "s", "end of the stretch, from the trace's start", [one.end for _, one in rows]),
-        ("period", "s", "period that holds in it", [one.period for _, one in rows]),
-        ("confidence", "1", "confidence of the method in this period", [_number(one.confidence) for _, one in rows]),
-        ("phases", "1", "number of phases that begin in it", [_number(one.phases) for _, one in rows]),
-        (
-            "valid_share",
-            "1",
-            "share of it in which the sliding correlation (DFT x DWT) says that the period holds",
-            [_number(one.valid_share) for _, one in rows],
-        ),
-    )
-    for name, units, long_name, values in columns:
-        writer.numbers(name, ("regime",), np.array(values, np.float64), long_name=long_name, units=units)
-
-
-def write_components(writer: GroupWriter, fits: Mapping[Place, FourierFit]) -> None:
-    """Write one row for each cosine of each signal, the strongest first.
-
-    Parameters
-    ----------
-    writer : GroupWriter
-        As of `write_regimes`.
-    fits : mapping of (layer row, direction row) to FourierFit
-    """
-    rows = [(place, fit, number) for place, fit in sorted(fits.items()) for number in range(len(fit.components))]
-    writer.dimension("component", len(rows))
-    _write_places(writer, "component", [place for place, _, _ in rows])
-
-    def column(name: str, of_fit: bool) -> npt.NDArray[np.float64]:
-        parts = (fit.components if of_fit else fit.lines for _, fit, _ in rows)
-        return np.array([getattr(part, name)[row[2]] for part, row in zip(parts, rows, strict=True)], np.float64)
-
-    for name, units, long_name in (
-        ("frequency", "s-1", "frequency of the cosine"),
-        ("amplitude", "byte s-1", "amplitude of the cosine"),
-        ("phase", "radian", "phase of the cosine at the window's start"),
-    ):
-        writer.numbers(name, ("component",), column(name, True), long_name=f"{long_name}, fitted", units=units)
-        line = f"{long_name}, line of the Fourier transform"
-        writer.numbers(f"line_{name}", ("component",), column(name, False), long_name=line, units=units)
-    for name, long_name in (("fit", "fitted sum"), ("line", "sum of the lines")):
-        values = [
-            (fit.components if name == "fit" else fit.lines).mean_square_error / max(fit.lines.mean, 1e-300) ** 2
-            for _, fit, _ in rows
-        ]
-        writer.numbers(
-            f"{name}_error",
-            ("component",),
-            np.array(values, np.float64),
-            long_name=f"mean square error of the {long_name} of the signal, over the square of its mean",
-            units="1",
-        )
-
-
-def _number(value: float | None) -> float:
-    return np.nan if value is None else float(value)
-
-
-def _write_places(writer: GroupWriter, dimension: str, places: list[Place]) -> None:
-    rows = np.array(places, np.int32).reshape(-1, len(_AXES))
-    for position, axis in enumerate(_AXES):
-        long_name = f"row of the {dimension}'s {axis} in the dimension {axis}"
-        writer.numbers(f"{dimension}_{axis}", (dimension,), rows[:, position], long_name=long_name, units="1")
-
-
-Results = Mapping[tuple[int, int], PeriodResult]
-
-Getter = Callable[[PeriodResult], float | None]
+"""Row of the layer and of the direction of a signal."""
 
 _GRID: Final = ("layer", "direction")
 
-_NUMBERS: Final[tuple[tuple[str, str, str, Getter], ...]] = (
-    ("period_s", "s", "strongest period", lambda result: result.period),
-    ("frequency_hz", "s-1", "frequency of the strongest period", lambda result: result.frequency),
-    ("confidence", "1", "confidence of the method in the period", lambda result: result.confidence),
-    ("recurrence_s", "s", "mean time between the starts of phases", lambda result: result.recurrence),
-    ("jitter", "1", "coefficient of variation of the time between phases", lambda result: result.jitter),
-    ("fs_hz", "s-1", "sampling frequency of the analysis", lambda result: result.sampling.fs),
+_NUMBERS: Final[tuple[Column[PeriodResult], ...]] = (
+    ("period_s", "s", "strongest period", attrgetter("period")),
+    ("frequency_hz", "s-1", "frequency of the strongest period", attrgetter("frequency")),
+    ("confidence", "1", "confidence of the method in the period", attrgetter("confidence")),
+    ("recurrence_s", "s", "mean time between the starts of phases", attrgetter("recurrence")),
+    ("jitter", "1", "coefficient of variation of the time between phases", attrgetter("jitter")),
+    ("fs_hz", "s-1", "sampling frequency of the analysis", attrgetter("sampling.fs")),
     (
         "abstraction_error",
         "1",
         "share of the volume that the bins of the analysis put at another time than the exact signal",
-        lambda result: result.sampling.abstraction_error,
+        attrgetter("sampling.abstraction_error"),
     ),
 )
-"""Variables on (layer, direction): name, units, long name, and where the number stands."""
+"""On (layer, direction)."""
 
 _METRICS: Final = (
     ("sigma_vol", "1", "standard deviation of the volume of a period, relative to the largest"),
@@ -130,6 +46,66 @@ _METRICS: Final = (
     ("b_io", "byte s-1", "mean bandwidth of the substantial I/O"),
     ("volume_per_period", "byte", "substantial volume of a period"),
     ("periodicity_score", "1", "1 - sigma_vol - sigma_time"),
+)
+
+_START: Final = "start of the {}, from the trace's start"
+_END: Final = "end of the {}, from the trace's start"
+
+_TABLES: Final[tuple[tuple[str, str, tuple[Column[Any], ...]], ...]] = (
+    (
+        "component",
+        "periods",
+        (
+            (
+                "period_s",
+                "s",
+                "period of the component; a signal has several at the same time, the strongest first",
+                attrgetter("period"),
+            ),
+            ("period_low_s", "s", "lower end of the component's period", lambda one: one.period_interval[0]),
+            ("period_high_s", "s", "upper end of the component's period", lambda one: one.period_interval[1]),
+            ("confidence", "1", "confidence of the method in the component's period", attrgetter("confidence")),
+            ("bytes", "byte", "volume that recurs with the component's period", attrgetter("bytes")),
+        ),
+    ),
+    (
+        "phase",
+        "phases",
+        (
+            ("start_s", "s", _START.format("phase, a burst of substantial I/O"), attrgetter("start")),
+            ("end_s", "s", _END.format("phase"), attrgetter("end")),
+            ("bytes", "byte", "volume of the phase", attrgetter("bytes")),
+        ),
+    ),
+    (
+        "regime",
+        "regimes",
+        (
+            ("start_s", "s", _START.format("regime, a stretch of the run with one period"), attrgetter("start")),
+            ("end_s", "s", _END.format("regime"), attrgetter("end")),
+            ("period_s", "s", "period of the regime", attrgetter("period")),
+        ),
+    ),
+)
+"""Tables in the group ``periods``: their dimension, what of a result they list, and their columns."""
+
+_REGIMES: Final = (
+    ("start", "s", _START.format("stretch")),
+    ("end", "s", _END.format("stretch")),
+    ("period", "s", "period that holds in it"),
+    ("confidence", "1", "confidence of the method in this period"),
+    ("phases", "1", "number of phases that begin in it"),
+    (
+        "valid_share",
+        "1",
+        "share of it in which the sliding correlation (DFT x DWT) says that the period holds",
+    ),
+)
+
+_COSINES: Final = (
+    ("frequency", "s-1", "frequency of the cosine"),
+    ("amplitude", "byte s-1", "amplitude of the cosine"),
+    ("phase", "radian", "phase of the cosine at the window's start"),
 )
 
 
@@ -158,128 +134,88 @@ class PeriodSearch:
         return fit_signal(filtered.signal, components, self.fs, baseline=filtered.baseline).fit
 
 
-def write_periods(writer: GroupWriter, results: Results, names: tuple[str, ...]) -> None:
+def write_regimes(writer: GroupWriter, results: Mapping[Place, PeriodResult]) -> None:
+    """Write one row for each regime of each signal; rows of one signal stand together, in the order of time.
+
+    Parameters
+    ----------
+    writer : GroupWriter
+        Of a group that inherits the dimensions ``layer`` and ``direction``.
+    results : mapping of (layer row, direction row) to PeriodResult
+    """
+    rows = [(place, regime) for place, result in sorted(results.items()) for regime in result.regimes]
+    _write_places(writer, "regime", [place for place, _ in rows])
+    for name, units, long_name in _REGIMES:
+        writer.floats(name, ("regime",), [getattr(one, name) for _, one in rows], units, long_name)
+
+
+def write_components(writer: GroupWriter, fits: Mapping[Place, FourierFit]) -> None:
+    """Write one row for each cosine of each signal, the strongest first.
+
+    Parameters
+    ----------
+    writer : GroupWriter
+        As of `write_regimes`.
+    fits : mapping of (layer row, direction row) to FourierFit
+    """
+    rows = [(place, fit, number) for place, fit in sorted(fits.items()) for number in range(len(fit.components))]
+    row = ("component",)
+    _write_places(writer, "component", [place for place, _, _ in rows])
+    for name, units, long_name in _COSINES:
+        fitted = [getattr(fit.components, name)[number] for _, fit, number in rows]
+        lines = [getattr(fit.lines, name)[number] for _, fit, number in rows]
+        writer.floats(name, row, fitted, units, f"{long_name}, fitted")
+        writer.floats(f"line_{name}", row, lines, units, f"{long_name}, line of the Fourier transform")
+    for name, of, what in (("fit", "components", "fitted sum"), ("line", "lines", "sum of the lines")):
+        errors = [getattr(fit, of).mean_square_error / max(fit.lines.mean, 1e-300) ** 2 for _, fit, _ in rows]
+        long_name = f"mean square error of the {what} of the signal, over the square of its mean"
+        writer.floats(f"{name}_error", row, errors, "1", long_name)
+
+
+def write_periods(writer: GroupWriter, results: Mapping[Place, PeriodResult], names: tuple[str, ...]) -> None:
     """Write the verdicts on the signals of `names`.
 
     Parameters
     ----------
     writer : GroupWriter
-        Of a group that inherits the dimensions ``layer``, ``direction`` and ``bnds``.
+        As of `write_regimes`.
     results : mapping of (layer row, direction row) to PeriodResult
         Signals without volume have none.
     names : tuple of str
         Layers, as many as ``layer`` has rows.
     """
-    shape = (len(names), len(DIRECTIONS))
-    periodic = np.zeros(shape, np.int8)
-    samples = np.zeros(shape, np.int64)
-    interval = np.full((*shape, 2), np.nan)
-    for place, result in results.items():
-        periodic[place] = result.periodic
-        samples[place] = result.sampling.samples
-        if result.period_interval is not None:
-            interval[place] = result.period_interval
-    writer.numbers(
+    found = [results.get(place) for place in product(range(len(names)), range(len(DIRECTIONS)))]
+    writer.flags(
         "periodic",
         _GRID,
-        periodic,
-        long_name="whether the signal is periodic; no where it moved no bytes",
-        flag_values=np.array([0, 1], np.int8),
-        flag_meanings="no yes",
+        [one is not None and one.periodic for one in found],
+        "whether the signal is periodic; no where it moved no bytes",
     )
-    for name, units, long_name, getter in _NUMBERS:
-        writer.numbers(name, _GRID, _grid(shape, results, getter), long_name=long_name, units=units)
-    writer.numbers(
-        "period_interval_s", (*_GRID, "bnds"), interval, long_name="lower and upper end of the period", units="s"
-    )
-    writer.numbers("samples", _GRID, samples, long_name="number of bins of the analysis", units="1")
+    for name, units, long_name, value in _NUMBERS:
+        writer.floats(name, _GRID, [None if one is None else value(one) for one in found], units, long_name)
+    ends = [(one and one.period_interval) or (None, None) for one in found]
+    interval = [end for pair in ends for end in pair]
+    writer.floats("period_interval_s", (*_GRID, "bnds"), interval, "s", "lower and upper end of the period")
+    samples = [0 if one is None else one.sampling.samples for one in found]
+    writer.integers("samples", _GRID, samples, "1", "number of bins of the analysis")
     for name, units, long_name in _METRICS:
-        writer.numbers(name, _GRID, _grid(shape, results, _metric(name)), long_name=long_name, units=units)
-    places = [(row, column) for row in range(shape[0]) for column in range(shape[1])]
-    writer.text(
-        "method",
-        _GRID,
-        [results[place].method if place in results else "" for place in places],
-        long_name="method that looked for periods",
-    )
-    writer.text(
-        "reason",
-        _GRID,
-        [results[place].reason if place in results else "The signal moved no bytes." for place in places],
-        long_name="why the verdict is what it is",
-    )
-    _write_tables(writer, results)
+        values = [None if one is None else getattr(one.metrics, name, None) for one in found]
+        writer.floats(name, _GRID, values, units, long_name)
+    methods = ["" if one is None else one.method for one in found]
+    writer.text("method", _GRID, methods, long_name="method that looked for periods")
+    reasons = ["The signal moved no bytes." if one is None else one.reason for one in found]
+    writer.text("reason", _GRID, reasons, long_name="why the verdict is what it is")
+    for dimension, listed, columns in _TABLES:
+        rows = [(place, one) for place, result in sorted(results.items()) for one in getattr(result, listed)]
+        _write_places(writer, dimension, [place for place, _ in rows])
+        for name, units, long_name, value in columns:
+            writer.floats(f"{dimension}_{name}", (dimension,), [value(one) for _, one in rows], units, long_name)
 
 
-def _grid(shape: tuple[int, int], results: Results, getter: Getter) -> npt.NDArray[np.float64]:
-    grid = np.full(shape, np.nan)
-    for place, result in results.items():
-        value = getter(result)
-        if value is not None:
-            grid[place] = value
-    return grid
-
-
-def _metric(name: str) -> Getter:
-    def value(result: PeriodResult) -> float | None:
-        found: float | None = getattr(result.metrics, name, None)
-        return found
-
-    return value
-
-
-def _write_tables(writer: GroupWriter, results: Results) -> None:
-    """Write tables of which each row names its layer and direction; rows of one signal stand together, in order."""
-    found = sorted(results.items())
-    _write_table(
-        writer,
-        "component",
-        [
-            (place, (one.period, *one.period_interval, one.confidence, one.bytes))
-            for place, result in found
-            for one in result.periods
-        ],
-        (
-            ("period_s", "s", "period of the component; a signal has several at the same time, the strongest first"),
-            ("period_low_s", "s", "lower end of the component's period"),
-            ("period_high_s", "s", "upper end of the component's period"),
-            ("confidence", "1", "confidence of the method in the component's period"),
-            ("bytes", "byte", "volume that recurs with the component's period"),
-        ),
-    )
-    _write_table(
-        writer,
-        "phase",
-        [(place, (one.start, one.end, one.bytes)) for place, result in found for one in result.phases],
-        (
-            ("start_s", "s", "start of the phase, a burst of substantial I/O, from the trace's start"),
-            ("end_s", "s", "end of the phase, from the trace's start"),
-            ("bytes", "byte", "volume of the phase"),
-        ),
-    )
-    _write_table(
-        writer,
-        "regime",
-        [(place, (one.start, one.end, one.period)) for place, result in found for one in result.regimes],
-        (
-            ("start_s", "s", "start of the regime, a stretch of the run with one period, from the trace's start"),
-            ("end_s", "s", "end of the regime, from the trace's start"),
-            ("period_s", "s", "period of the regime"),
-        ),
-    )
-
-
-def _write_table(
-    writer: GroupWriter,
-    dimension: str,
-    rows: list[tuple[tuple[int, int], tuple[float, ...]]],
-    columns: tuple[tuple[str, str, str], ...],
-) -> None:
-    places = np.array([place for place, _ in rows], np.int32).reshape(-1, len(_GRID))
-    values = np.array([row for _, row in rows], np.float64).reshape(-1, len(columns))
-    writer.dimension(dimension, len(rows))
+def _write_places(writer: GroupWriter, dimension: str, places: list[Place]) -> None:
+    """Create a dimension whose rows belong to signals; rows of one signal stand together, in order."""
+    writer.dimension(dimension, len(places))
     for position, axis in enumerate(_GRID):
         long_name = f"row of the {dimension}'s {axis} in the dimension {axis}"
-        writer.numbers(f"{dimension}_{axis}", (dimension,), places[:, position], long_name=long_name, units="1")
-    for position, (name, units, long_name) in enumerate(columns):
-        writer.numbers(f"{dimension}_{name}", (dimension,), values[:, position], long_name=long_name, units=units)
+        rows = [place[position] for place in places]
+        writer.integers(f"{dimension}_{axis}", (dimension,), rows, "1", long_name, np.int32)

@@ -2,8 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,11 @@ _CHUNK: Final = 2**16
 _WORTH_COMPRESSING: Final = 2**10
 
 Attribute = str | int | float | npt.NDArray[Any]
+
+Row = TypeVar("Row")
+
+Column = tuple[str, str, str, Callable[[Row], Any]]
+"""A variable: its name, units and long name, and what it says of a row."""
 
 
 def storable(text: str) -> str:
@@ -87,13 +92,45 @@ class GroupWriter:
             variable[...] = column.reshape(variable.shape)
         self._storage.check()
 
+    def floats(
+        self, name: str, dimensions: tuple[str, ...], values: Sequence[float | None], units: str, long_name: str
+    ) -> None:
+        """Write float64, in C order where there are several dimensions; NaN stands for None."""
+        column = np.array([np.nan if value is None else value for value in values], np.float64)
+        self.numbers(name, dimensions, column, long_name=long_name, units=units)
+
+    def integers(
+        self,
+        name: str,
+        dimensions: tuple[str, ...],
+        values: Sequence[int],
+        units: str,
+        long_name: str,
+        dtype: npt.DTypeLike = np.int64,
+    ) -> None:
+        """Write integers, in C order where there are several dimensions."""
+        self.numbers(name, dimensions, np.array(values, dtype), long_name=long_name, units=units)
+
+    def amounts(
+        self, name: str, dimensions: tuple[str, ...], values: Sequence[float], units: str, long_name: str
+    ) -> None:
+        """Write uint64 where all values are whole and fit it, else float64."""
+        whole = all(isinstance(value, int) and value < 2**64 for value in values)
+        column = np.array(values, np.uint64 if whole else np.float64)
+        self.numbers(name, dimensions, column, long_name=long_name, units=units)
+
+    def flags(self, name: str, dimensions: tuple[str, ...], values: Sequence[bool], long_name: str) -> None:
+        """Write yes and no as 1 and 0."""
+        meanings: dict[str, Attribute] = {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "no yes"}
+        self.numbers(name, dimensions, np.array(values, np.int8), long_name=long_name, **meanings)
+
     def numbers(
         self, name: str, dimensions: tuple[str, ...], values: npt.NDArray[Any], **attributes: Attribute
     ) -> None:
-        """Write an array of numbers whole; a floating-point one has NaN as its fill value."""
+        """Write an array of numbers whole, of any shape in C order; a floating-point one has NaN as its fill value."""
         variable = self.empty(name, dimensions, values.dtype, fill=values.dtype.kind == "f", **attributes)
         if values.size:
-            variable[...] = values
+            variable[...] = values.reshape(variable.shape)
         self._storage.check()
 
     def empty(

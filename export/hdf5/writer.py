@@ -25,7 +25,7 @@ from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ...signals.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency
 from ..atomic import atomic_file
-from ..written import WrittenFile
+from ..written import Written
 from .comparison import write_comparison
 from .groups import write_damage, write_handles, write_statistics
 from .periods import PeriodSearch, write_components, write_periods, write_regimes
@@ -50,7 +50,7 @@ def write_hdf5(
     comparison: bool = True,
     components: int = 10,
     filter: str | None = None,
-) -> WrittenFile:
+) -> Written:
     """Write the layers of a trace into an HDF5 file that netCDF-4 readers open too.
 
     The root group has ``bandwidth(layer, direction, time)`` in byte/s as averages over bins of width 1/`fs`, whose sum
@@ -91,7 +91,7 @@ def write_hdf5(
 
     Returns
     -------
-    WrittenFile
+    Written
 
     Raises
     ------
@@ -156,7 +156,7 @@ def write_hdf5(
                 compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
                 write_comparison(root.subgroup("comparison"), compared)
         size = storage.size
-    return WrittenFile(Path(path), size, bins, rate, names)
+    return Written(Path(path), size, names, bins=bins, fs=rate)
 
 
 def _bandwidths(trace: AnyTrace, names: tuple[str, ...], traffic: str) -> PlacedSignals:

@@ -4,24 +4,14 @@ Keys are part of the public interface. New ones may come; what is there keeps it
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
-from ...layers.protocols import AnyLayer, AnyTrace, head
+from ...layers.protocols import AnyLayer, AnyTrace, document
 from ...layers.selection.directions import DIRECTIONS
-from ...layers.trace import Trace
-from ...model.damage import damage_entry
 from ...model.document import SCHEMA_VERSION, Document
 from ...otf2io.summary import ArchiveSummary, start_time
-
-if TYPE_CHECKING:
-    from ..written import WrittenArchive, WrittenEvents, WrittenFigure, WrittenFile, WrittenReport, WrittenTable
-
-
-def breakdown_entry(table: Breakdown) -> Document:
-    """Return the object ``breakdown`` of ``iostrata layers --by``."""
-    return {"by": table.by, "rows": table.to_dict()}
+from ..written import Written
 
 
 def info_document(summary: ArchiveSummary) -> Document:
@@ -78,26 +68,31 @@ def info_document(summary: ArchiveSummary) -> Document:
 
 
 def layers_document(
-    trace: AnyTrace, layers: Iterable[AnyLayer], directions: Iterable[str] = DIRECTIONS, traffic: str = "all"
+    trace: AnyTrace,
+    layers: Iterable[AnyLayer],
+    directions: Iterable[str] = DIRECTIONS,
+    traffic: str = "all",
+    table: Breakdown | None = None,
 ) -> Document:
     """Return the document of ``iostrata layers``: an entry per layer and direction that had operations.
 
     Only operations of `traffic` count. Flushes have neither a direction nor a traffic: they stand apart, all of them.
+    With `table`, the layers split further, there is an object ``breakdown``.
     """
     layers, directions = tuple(layers), tuple(directions)
     entries = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
-    return {
-        **head(trace),
-        "layers": [{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],
-        "flushes": [
+    found = document(
+        trace,
+        layers=[{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],
+        flushes=[
             {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
             for layer in layers
             if layer.flushes
         ],
-        "set_aside": trace.set_aside.to_dict(),
-        "unmatched_events": trace.unmatched_events,
-        "damage": damage_entry(trace.damage),
-    }
+        set_aside=trace.set_aside.to_dict(),
+        unmatched_events=trace.unmatched_events,
+    )
+    return found if table is None else {**found, "breakdown": {"by": table.by, "rows": table.to_dict()}}
 
 
 def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:
@@ -110,11 +105,11 @@ def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) 
     if layers is not None:
         wanted = {layer.name for layer in layers}
         handles = [handle for handle in handles if handle["layer"] in wanted]
-    return {**head(trace), "handles": handles, "damage": damage_entry(trace.damage)}
+    return document(trace, handles=handles)
 
 
 def periods_document(
-    trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: "WrittenFigure | None" = None
+    trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: Written | None = None
 ) -> Document:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
 
@@ -140,18 +135,10 @@ def periods_document(
         if period.fit is not None:
             verdict["fit"] = period.fit.to_dict()
         entries.append({**entry, **verdict})
-    return {
-        **head(trace),
-        "layers": entries,
-        **({"not_analysed": left_out} if left_out else {}),
-        **({"plot": _of_figure(figure)} if figure is not None else {}),
-        "set_aside": trace.set_aside.to_dict(),
-        "damage": damage_entry(trace.damage),
-    }
-
-
-def _of_figure(figure: "WrittenFigure") -> Document:
-    return {"path": str(figure.path), "bytes": figure.bytes, "signals": figure.signals}
+    more: Document = {"not_analysed": left_out} if left_out else {}
+    if figure is not None:
+        more["plot"] = figure.to_dict()
+    return document(trace, layers=entries, **more, set_aside=trace.set_aside.to_dict())
 
 
 def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> Document:
@@ -169,76 +156,3 @@ def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> 
 def _with_volume(entry: Document) -> Document:
     """Return an entry with ``volume`` for ``bytes``, in the same place."""
     return {"volume" if name == "bytes" else name: value for name, value in entry.items()}
-
-
-def conversion_document(trace: AnyTrace, written: "WrittenFile") -> Document:
-    """Return the document of ``iostrata convert``: what was written where."""
-    return {
-        **head(trace),
-        "output": {
-            "path": str(written.path),
-            "bytes": written.bytes,
-            "layers": written.layers,
-            "bins": written.bins,
-            "fs_hz": written.fs,
-        },
-        "damage": damage_entry(trace.damage),
-    }
-
-
-def table_document(trace: Trace, written: "WrittenTable") -> Document:
-    """Return the document of ``iostrata convert`` to a table: what was written where."""
-    return {
-        **head(trace),
-        "output": {
-            "path": str(written.path),
-            "bytes": written.bytes,
-            "layers": written.layers,
-            "rows": written.rows,
-        },
-        "damage": damage_entry(trace.damage),
-    }
-
-
-def events_document(trace: Trace, written: "WrittenEvents") -> Document:
-    """Return the document of ``iostrata convert`` to trace events: what was written where."""
-    return {
-        **head(trace),
-        "output": {
-            "path": str(written.path),
-            "bytes": written.bytes,
-            "layers": written.layers,
-            "operations": written.operations,
-            "slices": written.slices,
-            "gap_s": written.gap_s,
-        },
-        "damage": damage_entry(trace.damage),
-    }
-
-
-def archive_document(trace: Trace, written: "WrittenArchive") -> Document:
-    """Return the document of ``iostrata convert`` to an annotated archive: what was written where."""
-    return {
-        **head(trace),
-        "output": {
-            "path": str(written.path),
-            "bytes": written.bytes,
-            "layers": written.layers,
-            "markers": written.markers,
-        },
-        "damage": damage_entry(trace.damage),
-    }
-
-
-def report_document(trace: Trace, written: "WrittenReport") -> Document:
-    """Return the document of ``iostrata report``: what was written where."""
-    return {
-        **head(trace),
-        "output": {
-            "path": str(written.path),
-            "bytes": written.bytes,
-            "layers": written.layers,
-            "cut": dict(written.cut),
-        },
-        "damage": damage_entry(trace.damage),
-    }

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.results.result import PeriodResult, Regime
-from ...model.units import bytes_text, counted, interval_text, seconds_text, share_text
+from ...model.quantities import bytes_text, counted, interval_text, seconds_text, share_text
 
 _REGIMES_SAID: Final = 4
 
@@ -29,7 +29,7 @@ def every_text(result: PeriodResult, window: tuple[float, float], brief: bool = 
     Returns
     -------
     str
-        ``every 0.450 s (0.450 … 0.450 s)``, or ``every 0.200 s from 0.100 s to 4.10 s, then every 0.450 s to 9.50 s``.
+        ``every 450 ms (450.0 … 450.0 ms)``, or ``every 200 ms from 100 ms to 4.1 s, then every 450 ms to 9.5 s``.
     """
     period, regimes = result.period or 0.0, result.regimes
     if len(regimes) > 1:

@@ -11,7 +11,7 @@ from ...analysis.registry import DEFAULT_METHOD
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ..atomic import atomic_file
-from ..written import WrittenReport
+from ..written import Written
 from .contents import report_contents
 from .limits import Limits
 from .page import page
@@ -30,7 +30,7 @@ def write_report(
     fs: float | Literal["auto"] = "auto",
     most_bytes: int = MOST_BYTES,
     progress: Callable[[int, int], None] | None = None,
-) -> WrittenReport:
+) -> Written:
     """Write a page that shows a trace: one HTML file that loads nothing.
 
     A page that would be too large is made anew with limits half as large, until it is not.
@@ -84,4 +84,4 @@ def write_report(
                 break
             limits = limits.halved()
         temporary.write_bytes(text)
-    return WrittenReport(Path(path), len(text), tuple(layer.name for layer in chosen), contents["cut"])
+    return Written(Path(path), len(text), tuple(layer.name for layer in chosen), cut=contents["cut"])

@@ -7,8 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ...layers.attribution.breakdown import METADATA_KINDS, Breakdown
+from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.text import printable, shortened
-from ...model.units import bytes_text, count_text, counted, seconds_text
 
 _ROWS_SHOWN: Final = 60
 _ROOMY: Final = 120

@@ -13,8 +13,8 @@ from ...analysis.findings.find import Finding
 from ...layers.flow.balance import TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
+from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 from ...model.text import printable
-from ...model.units import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 from .console import print_paragraph
 from .notes import print_damage, print_heading
 

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from ...layers.handles.groups import HandleGroup, handle_groups
 from ...layers.protocols import AnyLayer, AnyTrace
+from ...model.quantities import bytes_text, count_text, counted
 from ...model.text import printable, shortened
-from ...model.units import bytes_text, count_text, counted
 from .console import bounded
 from .notes import print_counts, print_damage, print_heading
 

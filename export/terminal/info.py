@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...model.quantities import count_text, counted, frequency_text, seconds_text
 from ...model.text import printable
-from ...model.units import count_text, counted, frequency_text, seconds_text
 from ...otf2io.summary import ArchiveSummary, start_time
 
 _ROOMY: Final = 80

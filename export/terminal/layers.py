@@ -10,8 +10,8 @@ from rich.text import Text
 
 from ...layers.protocols import AnyLayer, AnyTrace
 from ...layers.statistics.statistics import LayerStatistics
+from ...model.quantities import bytes_text, count_text, counted, rate_text, seconds_text, share_text
 from ...model.text import printable
-from ...model.units import bytes_text, count_text, counted, rate_text, seconds_text, share_text
 from .notes import print_damage, print_heading, print_set_aside
 
 Column = tuple[str, list[str]]

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from ...layers.protocols import AnyTrace
 from ...model.damage import DamageReport
+from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.text import printable
-from ...model.units import bytes_text, count_text, counted, seconds_text
 from .console import print_paragraph
 
 _LOCATIONS_SHOWN = 8

@@ -1,7 +1,7 @@
 """The terminal view of ``iostrata periods``: each signal as a curve, its period in words, its cosines."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,15 @@ from ...analysis.fitting.signal_fit import SignalFit
 from ...analysis.results.result import PeriodResult
 from ...layers.parts import part_title
 from ...layers.protocols import AnyTrace
+from ...model.quantities import counted, frequency_text, interval_text, percent_text, seconds_text, share_text
 from ...model.text import printable, shortened
-from ...model.units import bytes_text, counted, frequency_text, interval_text, percent_text, seconds_text, share_text
 from ...signals.construction import StepSignal
 from ..quantities import QuantityWords, words
+from ..written import Written
 from .console import bounded, curve_width, print_paragraph
 from .curve import area_rows, axis_row, interval_row, points_per_column, tick_row
 from .notes import print_damage, print_heading, print_set_aside
-
-if TYPE_CHECKING:
-    from ..written import WrittenFigure
+from .written import written_lines
 
 _SHOWN: Final = 5
 
@@ -76,7 +75,7 @@ def print_periods(
     console: Console,
     traffic: str = "all",
     quantity: str = "bandwidth",
-    figure: "WrittenFigure | None" = None,
+    figure: Written | None = None,
 ) -> None:
     """Print a block per layer, direction and part: the signal over the window, its phases, and the verdict.
 
@@ -101,11 +100,7 @@ def print_periods(
             what, hint = f"{what} as {traffic} traffic", "; --traffic all looks at all of it"
         console.print(Text(f"{what} {where}{hint}."))
     if figure is not None:
-        console.print(
-            Text(
-                f"wrote {printable(str(figure.path))}: {bytes_text(figure.bytes)}, {counted(figure.signals, 'signal')}"
-            )
-        )
+        console.print(written_lines(figure))
     print_set_aside(trace, console)
     print_damage(trace.damage, console)
 

@@ -1,44 +1,30 @@
-"""The terminal views of commands that write a file."""
+"""The terminal view of a file that was written."""
 
-from rich.console import Console
 from rich.text import Text
 
+from ...model.quantities import bytes_text, counted, frequency_text, seconds_text
 from ...model.text import printable
-from ...model.units import bytes_text, counted, frequency_text, seconds_text
-from ..written import WrittenArchive, WrittenEvents, WrittenFile, WrittenReport, WrittenTable
+from ..written import Written
 
 
-def print_report(written: WrittenReport, console: Console) -> None:
-    """Print what was written where, on one line, and what is left out of it."""
-    layers = ", ".join(printable(name) for name in written.layers) or "no layers"
-    console.print(Text(f"wrote {printable(str(written.path))}: {bytes_text(written.bytes)}, {layers}"))
-    for name, entries in written.cut.items():
-        console.print(Text(f"  not all shown: {entries:,} {printable(name).replace('_', ' ')}"))
-
-
-def conversion_line(written: WrittenFile) -> Text:
-    """Return the line for an HDF5 file."""
-    return _line(written, f"{counted(written.bins, 'bin')} at {frequency_text(written.fs)}")
-
-
-def table_line(written: WrittenTable) -> Text:
-    """Return the line for a table of operations."""
-    return _line(written, counted(written.rows, "operation"))
-
-
-def events_line(written: WrittenEvents) -> Text:
-    """Return the line for trace events."""
-    what = counted(written.operations, "operation")
-    if written.slices < written.operations:
-        what += f" in {counted(written.slices, 'slice')}, those closer than {seconds_text(written.gap_s)} as one"
-    return _line(written, what)
-
-
-def archive_line(written: WrittenArchive) -> Text:
-    """Return the line for an annotated archive."""
-    return _line(written, counted(written.markers, "marker"))
-
-
-def _line(written: WrittenFile | WrittenTable | WrittenEvents | WrittenArchive, what: str) -> Text:
-    layers = ", ".join(printable(name) for name in written.layers) or "no layers"
-    return Text(f"wrote {printable(str(written.path))}: {bytes_text(written.bytes)}, {layers}, {what}")
+def written_lines(written: Written) -> Text:
+    """Return what was written where, on one line, and below it what is left out."""
+    told = [bytes_text(written.bytes)]
+    if written.layers is not None:
+        told += [printable(name) for name in written.layers] or ["no layers"]
+    if written.bins is not None and written.fs is not None:
+        told.append(f"{counted(written.bins, 'bin')} at {frequency_text(written.fs)}")
+    counts = {
+        "operation": written.rows if written.operations is None else written.operations,
+        "marker": written.markers,
+        "signal": written.signals,
+    }
+    told += [counted(count, noun) for noun, count in counts.items() if count is not None]
+    line = f"wrote {printable(str(written.path))}: {', '.join(told)}"
+    if written.slices is not None and written.slices < (written.operations or 0):
+        line += f" in {counted(written.slices, 'slice')}, those closer than {seconds_text(written.gap_s or 0)} as one"
+    cut = [
+        f"  not all shown: {entries:,} {printable(name).replace('_', ' ')}"
+        for name, entries in (written.cut or {}).items()
+    ]
+    return Text("\n".join([line, *cut]))

@@ -13,10 +13,10 @@ from ...analysis.registry import DEFAULT_METHOD
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.errors import OutputError, TraceError
-from ...model.units import bytes_text, counted, interval_text, seconds_text
+from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...otf2io.anchor import Anchor, read_anchor
 from ...otf2io.markers import Marker, write_markers
-from ..written import WrittenArchive
+from ..written import Written
 
 GROUP: Final = "iostrata"
 
@@ -31,7 +31,7 @@ def write_annotated(
     traffic: str = "all",
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
-) -> WrittenArchive:
+) -> Written:
     """Copy the archive of a trace and mark in it when each layer has its phases and which period holds.
 
     For each layer and direction there are two categories of markers in the group ``iostrata``: ``MPI-IO write phase``,
@@ -86,7 +86,7 @@ def write_annotated(
     finally:
         with suppress(OSError):
             shutil.rmtree(work)
-    return WrittenArchive(target, size, markers, tuple(layer.name for layer in chosen))
+    return Written(target, size, tuple(layer.name for layer in chosen), markers=markers)
 
 
 def _copied(source: Anchor, base: Path) -> Anchor:

@@ -20,12 +20,12 @@ from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, lay
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
-from ...model.units import bytes_text, counted, interval_text, seconds_text
+from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...signals.envelope import envelope
 from ..atomic import atomic_file
 from ..json.text import json_text
 from ..report.encoding import shortened
-from ..written import WrittenEvents
+from ..written import Written
 from .marks import KINDS, Ints, Marks, all_marks, merged_marks
 
 MOST_SLICES: Final = 200_000
@@ -50,7 +50,7 @@ def write_perfetto(
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     most_slices: int = MOST_SLICES,
-) -> WrittenEvents:
+) -> Written:
     """Write a trace's operations, bandwidths and phases as JSON trace events.
 
     Each rank is a process with a track a layer; operations that overlap get further tracks. The process ``layers`` has
@@ -85,7 +85,8 @@ def write_perfetto(
             _write(file, trace, names, periods, slices)
         size = temporary.stat().st_size
     seconds = slices.gap / trace.tick_window.ticks_per_second
-    return WrittenEvents(Path(path), size, len(slices.marks), int(slices.marks.count.sum()), seconds, names)
+    count = int(slices.marks.count.sum())
+    return Written(Path(path), size, names, operations=count, slices=len(slices.marks), gap_s=seconds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Rows
+from ...model.display import axes_for, html_table
 from ...model.errors import SelectionError
-from ...model.notebook import axes_for
 from ...model.rows import column_at
 from ..attribution.traffic import Traffic
 from ..selection.directions import DIRECTIONS
@@ -106,7 +106,6 @@ class Flow(FlowCalls):
         }
 
     def _repr_html_(self) -> str:
-        from ...model.notebook import html_table
 
         rows = [
             (self.upper, self.upper_operations, self.upper_bytes, ""),

@@ -53,5 +53,5 @@ def test_an_older_page_stays_where_the_trace_cannot_be_used(run, fixtures, tmp_p
 def test_a_page_has_the_name_of_a_page(run, fixtures, tmp_path):
     done = run("report", fixtures / "ckpt4", "-o", tmp_path / "page.pdf")
     assert done.returncode == 2
-    assert "does not end in .html" in done.stderr
+    assert "ends in none of the known suffixes: .html" in done.stderr
     assert run("report", fixtures / "ckpt4").returncode == 2

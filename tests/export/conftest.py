@@ -9,7 +9,7 @@ import h5py
 import pytest
 import xarray
 from iostrata.export.hdf5.writer import write_hdf5
-from iostrata.export.written import WrittenFile
+from iostrata.export.written import Written
 from iostrata.layers.opening import open_trace
 from iostrata.layers.trace import Trace
 
@@ -23,7 +23,7 @@ def trace() -> Trace:
 
 
 @pytest.fixture(scope="session")
-def written(trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> WrittenFile:
+def written(trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> Written:
     """Return what is written of `trace` unless something else is asked for."""
     return write_hdf5(trace, tmp_path_factory.mktemp("hdf5") / "ckpt4.h5")
 

@@ -53,10 +53,7 @@ const drawBandwidth = (canvas, curve, verdict) => {
   context.lineWidth = 1;
   for (const share of [0, 0.5]) {
     const y = Math.round(yOf(top * (1 - share))) + 0.5;
-    context.beginPath();
-    context.moveTo(left, y);
-    context.lineTo(width, y);
-    context.stroke();
+    drawLine(context, left, y, width, y);
   }
   found.forEach(({ mean, low, high }, place) => {
     const x = left + place;

@@ -47,3 +47,10 @@ const fitted = (context, text, room) => {
   kept = shortened(kept, characters);
   return kept;
 };
+
+const drawLine = (context, fromX, fromY, toX, toY) => {
+  context.beginPath();
+  context.moveTo(fromX, fromY);
+  context.lineTo(toX, toY);
+  context.stroke();
+};

@@ -56,7 +56,7 @@ const collectivesSection = () => {
     classes.map(collectivePanel), timeAxis(),
     tableOf(head, classes.map((content) => {
       const who = `${content.upper} ${content.direction}`;
-      const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
+      const say = saying(who);
       return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who), cell('Below', content.lower, 'The layer whose operations are counted.'),
         cell('Calls', countText(content.calls), say(counted(content.calls, 'call'), 'collective_calls')),
         cell('Ranks a call', distributionText(content.participants), say(`mean ${threeDigits(content.participants.mean)}, from ${content.participants.min} to ${content.participants.max} ranks`, 'participants')),

@@ -100,15 +100,14 @@ const distributionText = (found) => (found && found.count
 
 const pairRow = (pair) => {
   const who = `${pair.upper} → ${pair.lower}, ${pair.direction}`;
-  const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
-  const of = (value, unit = '') => (known(value) ? `${exactNumber(value)}${unit}` : 'not defined');
+  const say = saying(who);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     cell('Above', bytesText(pair.upper_bytes), say(`${exactBytes(pair.upper_bytes)} in ${counted(pair.upper_operations, 'operation')} above`, 'bytes')),
     cell('Below', bytesText(pair.lower_bytes), say(`${exactBytes(pair.lower_bytes)} in ${counted(pair.lower_operations, 'operation')} below`, 'bytes')),
-    cell('By descent', times(pair.amplification), say(of(pair.amplification), 'amplification')),
-    cell('By attribution', times(pair.attributed_amplification), say(of(pair.attributed_amplification), 'attributed_amplification')),
+    cell('By descent', times(pair.amplification), say(exactly(pair.amplification), 'amplification')),
+    cell('By attribution', times(pair.attributed_amplification), say(exactly(pair.attributed_amplification), 'attributed_amplification')),
     cell('Hidden', bytesText(pair.hidden_bytes), say(exactBytes(pair.hidden_bytes), 'hidden_bytes')),
-    cell('Fan-out', known(pair.fan_out) ? threeDigits(pair.fan_out) : DASH, say(of(pair.fan_out), 'fan_out')),
+    cell('Fan-out', known(pair.fan_out) ? threeDigits(pair.fan_out) : DASH, say(exactly(pair.fan_out), 'fan_out')),
     cell('Ranks above', countText(pair.writers_upper), say(countText(pair.writers_upper), 'writers')),
     cell('Ranks below', countText(pair.writers_lower), say(countText(pair.writers_lower), 'writers')),
     cell('Ranks a call', distributionText(pair.movers_beneath_call), say(distributionText(pair.movers_beneath_call), 'movers')));

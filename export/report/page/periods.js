@@ -7,7 +7,7 @@ const plainNumber = (value, digits) => (known(value) ? value.toFixed(digits) : D
 const periodRow = (entry) => {
   const who = `${entry.layer} ${entry.direction}`;
   const { metrics } = entry;
-  const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
+  const say = saying(who);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     cell('Period', entry.periodic ? intervalText(entry.period_s, entry.period_interval_s) : 'none', `${who}: ${known(entry.period_s) ? `${exactNumber(entry.period_s)} s. ` : ''}${entry.reason} ${definitions.period_s}`, true),
     cell('Confidence', plainNumber(entry.confidence, 2), say(exactNumber(entry.confidence), 'confidence')),
@@ -22,7 +22,7 @@ const periodRow = (entry) => {
 
 const regimeRow = (entry, regime, number) => {
   const who = `${entry.layer} ${entry.direction}, regime ${number + 1}`;
-  const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
+  const say = saying(who);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     h('td', { 'data-label': 'When', class: 'long' }, timeLink(regime.start_s, regime.end_s, 'bandwidth', `${secondsText(regime.start_s)} to ${secondsText(regime.end_s)}`)),
     cell('Period', secondsText(regime.period_s), say(`${exactNumber(regime.period_s)} s`, 'period_s')),
@@ -53,17 +53,16 @@ const VERDICT_TEXT = {
 
 const betweenRow = (pair) => {
   const who = `${pair.upper} → ${pair.lower}, ${pair.direction}`;
-  const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
-  const of = (value, unit = '') => (known(value) ? `${exactNumber(value)}${unit}` : 'not defined');
-  const segments = known(pair.coherence_segments) ? `${of(pair.coherence)}, over ${counted(pair.coherence_segments, 'segment')}` : of(pair.coherence);
+  const say = saying(who);
+  const segments = known(pair.coherence_segments) ? `${exactly(pair.coherence)}, over ${counted(pair.coherence_segments, 'segment')}` : exactly(pair.coherence);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     cell('Verdict', VERDICT_TEXT[pair.verdict] || pair.verdict, `${who}: ${pair.verdict_reason}. ${definitions.verdict}`),
-    cell('Above', secondsText(pair.upper_period_s), say(of(pair.upper_period_s, ' s'), 'period_s')),
-    cell('Below', secondsText(pair.lower_period_s), say(of(pair.lower_period_s, ' s'), 'period_s')),
-    cell('Lag', secondsText(pair.lag_s), say(of(pair.lag_s, ' s'), 'lag_s')),
+    cell('Above', secondsText(pair.upper_period_s), say(exactly(pair.upper_period_s, ' s'), 'period_s')),
+    cell('Below', secondsText(pair.lower_period_s), say(exactly(pair.lower_period_s, ' s'), 'period_s')),
+    cell('Lag', secondsText(pair.lag_s), say(exactly(pair.lag_s, ' s'), 'lag_s')),
     cell('Coherence', plainNumber(pair.coherence, 2), say(segments, 'coherence')),
-    cell('Modulation above', plainNumber(pair.upper_modulation, 2), say(of(pair.upper_modulation), 'modulation')),
-    cell('Modulation below', plainNumber(pair.lower_modulation, 2), say(of(pair.lower_modulation), 'modulation')));
+    cell('Modulation above', plainNumber(pair.upper_modulation, 2), say(exactly(pair.upper_modulation), 'modulation')),
+    cell('Modulation below', plainNumber(pair.lower_modulation, 2), say(exactly(pair.lower_modulation), 'modulation')));
 };
 
 const betweenLayers = () => {

@@ -141,10 +141,7 @@ const drawTimeAxis = (context, width, top) => {
   context.strokeStyle = palette.line;
   for (let number = Math.ceil(view.start / step - 1e-9); number * step <= view.end + step * 1e-9; number += 1) {
     const x = xOf(number * step, width);
-    context.beginPath();
-    context.moveTo(x, top);
-    context.lineTo(x, top + 5);
-    context.stroke();
+    drawLine(context, x, top, x, top + 5);
     const text = `${(number * step).toFixed(digits)} s`;
     const room = context.measureText(text).width;
     context.fillText(text, Math.min(Math.max(x - room / 2, left), width - room), top + 17);

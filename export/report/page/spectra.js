@@ -19,10 +19,7 @@ const spectrumFigure = (content) => {
     context.fillStyle = palette.muted;
     for (const share of [0, top]) {
       const y = Math.round(yAt(share)) + 0.5;
-      context.beginPath();
-      context.moveTo(46, y);
-      context.lineTo(width - 6, y);
-      context.stroke();
+      drawLine(context, 46, y, width - 6, y);
       context.textAlign = 'right';
       context.fillText(shareOfPower(share), 42, y + 5);
     }
@@ -42,10 +39,7 @@ const spectrumFigure = (content) => {
     }
     context.setLineDash([5, 4]);
     context.strokeStyle = palette.muted;
-    context.beginPath();
-    context.moveTo(46, yAt(content.significant));
-    context.lineTo(width - 6, yAt(content.significant));
-    context.stroke();
+    drawLine(context, 46, yAt(content.significant), width - 6, yAt(content.significant));
     context.setLineDash([]);
     context.fillStyle = palette[content.direction];
     lines.forEach((line, place) => {

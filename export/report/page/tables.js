@@ -1,5 +1,9 @@
 // Tables: every number with its unit in the cell, and layer, exact value and definition as its hint.
 
+// A hint: whose number it is, its exact value, and what it means.
+const saying = (who) => (value, key) => `${who}: ${value}. ${definitions[key]}`;
+const exactly = (value, unit = '', unknown = 'not defined') => (known(value) ? `${exactNumber(value)}${unit}` : unknown);
+
 const cell = (label, text, title, long) => h('td', { 'data-label': label, title, class: long ? 'long' : null }, long ? text : text.replaceAll(' ', '\u00a0'));
 
 const tableOf = (head, rows) => h('div', { class: 'wide' }, h('table', { class: 'cards' },
@@ -11,27 +15,26 @@ const layersSection = () => {
   if (!layers.length && !flushes.length && !aside.operations) return null;
   const span = trace.window_s[1] - trace.window_s[0];
   const head = ['Layer', 'Operations', 'Bytes', 'Own', 'Busy', 'Summed', 'Rate while busy', 'Request: min', 'median', '90\u00a0%', 'max', 'Ranks', 'Files', 'Handles', 'Bytes unknown'];
-  const table = h('table', { class: 'cards' }, h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
-    h('tbody', {}, layers.map((entry) => {
-      const who = `${entry.layer} ${entry.direction}`;
-      const say = (value, key) => `${who}: ${value}. ${definitions[key]}`;
-      const request = entry.request_bytes;
-      return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
-        cell('Operations', countText(entry.operations), say(countText(entry.operations), 'operations')),
-        cell('Bytes', bytesText(entry.bytes), say(exactBytes(entry.bytes), 'bytes')),
-        cell('Own', shareText(entry.own_bytes, entry.bytes), say(`${exactBytes(entry.own_bytes)} in ${counted(entry.own_operations, 'operation')}`, 'own_bytes')),
-        cell('Busy', secondsText(entry.busy_s), say(`${exactNumber(entry.busy_s)} s, ${shareText(entry.busy_s, span)} of the time`, 'busy_s')),
-        cell('Summed', secondsText(entry.summed_s), say(`${exactNumber(entry.summed_s)} s`, 'summed_s')),
-        cell('Rate while busy', entry.busy_s > 0 ? rateText(entry.bytes / entry.busy_s) : DASH, say(entry.busy_s > 0 ? `${Math.round(entry.bytes / entry.busy_s).toLocaleString('en-US')} B/s` : DASH, 'rate')),
-        ['min', 'p50', 'p90', 'max'].map((key, place) => cell(`Request: ${['min', 'median', '90\u00a0%', 'max'][place]}`, bytesText(request[key]), say(known(request[key]) ? exactBytes(request[key]) : 'unknown', 'request_bytes'))),
-        cell('Ranks', countText(entry.ranks), say(countText(entry.ranks), 'ranks')),
-        cell('Files', countText(entry.files), say(countText(entry.files), 'files')),
-        cell('Handles', countText(entry.handles), say(countText(entry.handles), 'handles')),
-        cell('Bytes unknown', countText(entry.undefined_bytes_operations), say(countText(entry.undefined_bytes_operations), 'undefined_bytes_operations')));
-    })));
+  const table = tableOf(head, layers.map((entry) => {
+    const who = `${entry.layer} ${entry.direction}`;
+    const say = saying(who);
+    const request = entry.request_bytes;
+    return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
+      cell('Operations', countText(entry.operations), say(countText(entry.operations), 'operations')),
+      cell('Bytes', bytesText(entry.bytes), say(exactBytes(entry.bytes), 'bytes')),
+      cell('Own', shareText(entry.own_bytes, entry.bytes), say(`${exactBytes(entry.own_bytes)} in ${counted(entry.own_operations, 'operation')}`, 'own_bytes')),
+      cell('Busy', secondsText(entry.busy_s), say(`${exactNumber(entry.busy_s)} s, ${shareText(entry.busy_s, span)} of the time`, 'busy_s')),
+      cell('Summed', secondsText(entry.summed_s), say(`${exactNumber(entry.summed_s)} s`, 'summed_s')),
+      cell('Rate while busy', entry.busy_s > 0 ? rateText(entry.bytes / entry.busy_s) : DASH, say(entry.busy_s > 0 ? `${Math.round(entry.bytes / entry.busy_s).toLocaleString('en-US')} B/s` : DASH, 'rate')),
+      ['min', 'p50', 'p90', 'max'].map((key, place) => cell(`Request: ${['min', 'median', '90\u00a0%', 'max'][place]}`, bytesText(request[key]), say(known(request[key]) ? exactBytes(request[key]) : 'unknown', 'request_bytes'))),
+      cell('Ranks', countText(entry.ranks), say(countText(entry.ranks), 'ranks')),
+      cell('Files', countText(entry.files), say(countText(entry.files), 'files')),
+      cell('Handles', countText(entry.handles), say(countText(entry.handles), 'handles')),
+      cell('Bytes unknown', countText(entry.undefined_bytes_operations), say(countText(entry.undefined_bytes_operations), 'undefined_bytes_operations')));
+  }));
   return section('layers', 'Layers', 'What each layer did',
     h('p', {}, 'The highest layer first. A lower layer repeats the bytes of the layers above it: never add layers up.'),
-    h('div', { class: 'wide' }, table),
+    table,
     flushes.length ? h('p', { class: 'muted' }, 'Flushes: ', flushes.map((entry) => `${entry.layer} ${countText(entry.operations)}, busy for ${secondsText(entry.busy_s)}`).join('; '), '.') : null,
     contents.cut.layers ? h('p', { class: 'muted' }, `${countText(layers.length)} of ${countText(contents.cut.layers)} layers and directions are shown.`) : null,
     aside.operations ? h('details', {}, h('summary', { title: definitions.set_aside }, `Set aside: ${counted(aside.operations, 'operation')} with ${bytesText(aside.bytes)} on ${counted(aside.files, 'file')}`),
@@ -40,16 +43,14 @@ const layersSection = () => {
 
 const nodesSection = () => {
   const { nodes, columns, total } = contents.nodes;
-  if (!nodes.length) return null;
-  if (!columns.length) return null;
+  if (!nodes.length || !columns.length) return null;
   return section('nodes', 'Nodes', 'Nodes of the machine',
     total > nodes.length ? h('p', {}, `${countText(nodes.length)} of ${countText(total)} nodes are shown.`) : null,
-    h('div', { class: 'wide' }, h('table', { class: 'cards' },
-      h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'name' }, 'Node'), h('th', { scope: 'col' }, 'Ranks'), columns.map((column) => h('th', { scope: 'col' }, `${column.layer} ${column.direction}`)))),
-      h('tbody', {}, nodes.map((node, row) => h('tr', {},
+    tableOf(['Node', 'Ranks', ...columns.map((column) => `${column.layer} ${column.direction}`)],
+      nodes.map((node, row) => h('tr', {},
         h('th', { scope: 'row', class: 'name' }, [...node.path, node.name].map(nameOf).join(' / ')),
         cell('Ranks', countText(node.ranks), `${counted(node.ranks, 'rank')} of the run on this node.`),
-        columns.map((column) => cell(`${column.layer} ${column.direction}`, bytesText(column.bytes[row]), `${column.layer} ${column.direction}: ${exactBytes(column.bytes[row])}. ${definitions.bytes}`))))))));
+        columns.map((column) => cell(`${column.layer} ${column.direction}`, bytesText(column.bytes[row]), `${column.layer} ${column.direction}: ${exactBytes(column.bytes[row])}. ${definitions.bytes}`))))));
 };
 
 const damageSection = () => {

@@ -4,14 +4,10 @@
 const shown = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu,
   (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
 
+// Numbers read as those of Python's model/quantities.py, whose texts stand beside them.
 const threeDigits = (value) => {
-  const magnitude = Math.abs(value);
-  if (magnitude === 0) return '0';
-  if (magnitude >= 99.95) return Math.round(value).toLocaleString('en-US');
-  if (magnitude >= 9.995) return value.toFixed(1);
-  if (magnitude >= 0.9995) return value.toFixed(2);
-  if (magnitude >= 0.09995) return value.toFixed(3);
-  return Number(value.toPrecision(3)).toString();
+  const rounded = Number(value.toPrecision(3));
+  return String(Math.abs(rounded) >= 1000 ? Math.round(value) : rounded);
 };
 
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
@@ -20,30 +16,32 @@ const scaled = (value, unit) => {
   let magnitude = value;
   let step = 0;
   while (Math.abs(magnitude) >= 999.5 && step < PREFIXES.length - 1) { magnitude /= 1000; step += 1; }
-  const number = step === 0 && magnitude === Math.round(magnitude) ? String(magnitude) : threeDigits(magnitude);
-  return `${number} ${PREFIXES[step]}${unit}`;
+  return `${threeDigits(magnitude)} ${PREFIXES[step]}${unit}`;
 };
 
-const percentText = (share) => (share > 0 && share < 1e-4 ? '<0.01 %' : `${threeDigits(100 * share)} %`);
+const percentText = (share) => {
+  if (share > 0 && share < 1e-6) return '<0.0001 %';
+  return share < 0.1 ? `${Number((100 * share).toPrecision(2))} %` : `${Math.round(100 * share)} %`;
+};
 
 const DASH = '–';
 const known = (value) => value !== null && value !== undefined;
 const bytesText = (value) => (known(value) ? scaled(value, 'B') : DASH);
 const rateText = (value) => (known(value) ? scaled(value, 'B/s') : DASH);
 const countText = (value) => (known(value) ? value.toLocaleString('en-US') : DASH);
-const frequencyText = (value) => (value < 1 ? `${Number(value.toPrecision(3))} Hz` : scaled(value, 'Hz'));
+const frequencyText = (value) => scaled(value, 'Hz');
 // Nine digits: what rounding left in the last places is no value.
 const exactNumber = (value) => (typeof value === 'number' ? String(Number(value.toPrecision(9))) : String(value));
 const exactBytes = (value) => `${value.toLocaleString('en-US', { maximumFractionDigits: 1 })} B`;
 const counted = (count, noun, plural) => `${countText(count)} ${count === 1 ? noun : plural || `${noun}s`}`;
 
+const timeUnit = (seconds) => [['h', 3600, 432e3], ['min', 60, 7200], ['s', 1, 1], ['ms', 1e-3, 1e-3]]
+  .find(([, , least]) => Math.abs(seconds) >= least) || (seconds ? ['µs', 1e-6] : ['s', 1]);
 const secondsText = (seconds) => {
   if (!known(seconds)) return DASH;
   if (seconds < 0) return `−${secondsText(-seconds)}`;
-  const magnitude = Math.abs(seconds);
-  if (magnitude === 0 || magnitude >= 0.0999) return `${threeDigits(seconds)} s`;
-  if (magnitude >= 0.9995e-3) return `${threeDigits(seconds * 1e3)} ms`;
-  return `${threeDigits(seconds * 1e6)} µs`;
+  const [unit, size] = timeUnit(seconds);
+  return `${threeDigits(seconds / size)} ${unit}`;
 };
 
 // A time within a window: with as many digits as tell apart what the window shows.
@@ -55,20 +53,17 @@ const timeText = (seconds, span) => {
 const intervalText = (value, interval) => {
   if (!known(value)) return DASH;
   if (!interval) return secondsText(value);
-  const [unit, factor] = value >= 0.0999 ? ['s', 1] : value >= 0.9995e-3 ? ['ms', 1e3] : ['µs', 1e6];
-  const width = (interval[1] - interval[0]) * factor;
-  const digits = width <= 1e-12 * value * factor ? 3 : Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width))));
-  const [middle, low, high] = [value, interval[0], interval[1]].map((number) => (number * factor).toLocaleString(
+  const [unit, size] = timeUnit(value);
+  const width = (interval[1] - interval[0]) / size;
+  const digits = width <= 1e-12 * value / size ? 3 : Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width))));
+  const [middle, low, high] = [value, interval[0], interval[1]].map((number) => (number / size).toLocaleString(
     'en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }));
   return `${middle} ${unit} (${low} … ${high} ${unit})`;
 };
 
 const shareText = (part, whole) => {
   if (!(whole > 0)) return DASH;
-  const percent = 100 * part / whole;
-  if (percent > 0 && percent < 1) return '<1 %';
-  if (percent > 99 && percent < 100) return '>99 %';
-  return `${Math.round(percent)} %`;
+  return part / whole > 0.99 && part < whole ? '>99 %' : percentText(part / whole);
 };
 
 const shortened = (text, characters) => {

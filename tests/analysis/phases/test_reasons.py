@@ -2,7 +2,7 @@
 
 import pytest
 from iostrata.analysis.phases.reasons import few
-from iostrata.model.units import seconds, spaced
+from iostrata.model.quantities import seconds_text, spaced
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,7 @@ from iostrata.model.units import seconds, spaced
     [(41.2, "41.2 s"), (0.0025, "2.5 ms"), (3e-6, "3 µs"), (5.0, "5 s"), (7200.0 * 60, "120 h"), (0.4015, "402 ms")],
 )
 def test_seconds(value: float, text: str) -> None:
-    assert seconds(value) == text
+    assert seconds_text(value) == text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 import xarray
 from iostrata.export.hdf5.variables import storable
 from iostrata.export.hdf5.writer import write_hdf5
-from iostrata.export.written import WrittenFile
+from iostrata.export.written import Written
 from iostrata.layers.opening import open_trace
 from iostrata.layers.trace import Trace
 
@@ -33,7 +33,7 @@ NASTY = (
 )
 
 
-def test_handles_are_the_forest(trace: Trace, written: WrittenFile, texts: Texts) -> None:
+def test_handles_are_the_forest(trace: Trace, written: Written, texts: Texts) -> None:
     forest = trace.handles
     with h5py.File(written.path) as file:
         group = file["handles"]
@@ -52,7 +52,7 @@ def test_handles_are_the_forest(trace: Trace, written: WrittenFile, texts: Texts
         assert [int(ids[row]) if row >= 0 else None for row in parents] == [entry["parent"] for entry in entries]
 
 
-def test_statistics_are_those_of_the_layers(trace: Trace, written: WrittenFile) -> None:
+def test_statistics_are_those_of_the_layers(trace: Trace, written: Written) -> None:
     with xarray.open_dataset(written.path, engine="netcdf4", group="statistics") as group:
         for row, layer in enumerate(trace.layers):
             for column, way in enumerate(DIRECTIONS):

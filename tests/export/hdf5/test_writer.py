@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iostrata.export.hdf5.writer import write_hdf5
 from iostrata.export.json.documents import handles_document, layers_document
-from iostrata.export.written import WrittenFile
+from iostrata.export.written import Written
 from iostrata.layers.layer import Layer
 from iostrata.layers.opening import open_trace
 from iostrata.layers.trace import Trace
@@ -39,12 +39,12 @@ def volumes(path: Path) -> dict[tuple[str, str], float]:
         }
 
 
-def test_opens_in_every_reader(written: WrittenFile, opens_everywhere: Check) -> None:
+def test_opens_in_every_reader(written: Written, opens_everywhere: Check) -> None:
     opens_everywhere(written.path)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_root_is_a_cf_dataset_on_named_axes(trace: Trace, written: WrittenFile, engine: Any) -> None:
+def test_root_is_a_cf_dataset_on_named_axes(trace: Trace, written: Written, engine: Any) -> None:
     with xarray.open_dataset(written.path, engine=engine) as root:
         assert root.bandwidth.dims == ("layer", "direction", "time")
         assert root.bandwidth.dtype == np.float64
@@ -64,7 +64,7 @@ def test_root_is_a_cf_dataset_on_named_axes(trace: Trace, written: WrittenFile, 
         assert {"title", "history", "source", "schema_version", "traffic", "files", "method"} <= set(root.attrs)
 
 
-def test_every_number_has_units_and_a_name_and_floats_a_fill_value(written: WrittenFile) -> None:
+def test_every_number_has_units_and_a_name_and_floats_a_fill_value(written: Written) -> None:
     seen = []
 
     def check(name: str, item: Any) -> None:
@@ -81,7 +81,7 @@ def test_every_number_has_units_and_a_name_and_floats_a_fill_value(written: Writ
     assert {"bandwidth", "handles/parent", "periods/period_s", "statistics/bytes", "damage/reason"} <= set(seen)
 
 
-def test_bandwidth_is_compressed_in_chunks(written: WrittenFile) -> None:
+def test_bandwidth_is_compressed_in_chunks(written: Written) -> None:
     with h5py.File(written.path) as file:
         bandwidth = file["bandwidth"]
         assert bandwidth.chunks is not None
@@ -90,7 +90,7 @@ def test_bandwidth_is_compressed_in_chunks(written: WrittenFile) -> None:
         assert written.bytes < bandwidth.size * 8 / 4
 
 
-def test_report_of_what_was_written(trace: Trace, written: WrittenFile) -> None:
+def test_report_of_what_was_written(trace: Trace, written: Written) -> None:
     assert written.bytes == written.path.stat().st_size
     assert written.layers == tuple(trace.layers)
     assert written.bins == math.ceil(trace.duration * written.fs - 1e-6)
@@ -98,7 +98,7 @@ def test_report_of_what_was_written(trace: Trace, written: WrittenFile) -> None:
         assert len(file["time"]) == written.bins
 
 
-def test_automatic_frequency_is_the_largest_of_the_signals(trace: Trace, written: WrittenFile) -> None:
+def test_automatic_frequency_is_the_largest_of_the_signals(trace: Trace, written: Written) -> None:
     from iostrata.signals.sampling import automatic_frequency
 
     asked = [automatic_frequency(layer.bandwidth(way)) for layer in trace.layers.values() for way in DIRECTIONS]
@@ -194,7 +194,7 @@ def test_no_bandwidth_is_made_twice(trace: Trace, tmp_path: Path, monkeypatch: p
     assert made == [(layer, way) for layer in trace.layers for way in DIRECTIONS]
 
 
-def test_the_schema_is_that_of_the_documents(trace: Trace, written: WrittenFile) -> None:
+def test_the_schema_is_that_of_the_documents(trace: Trace, written: Written) -> None:
     (document,) = {layers_document(trace, ())["schema_version"], handles_document(trace)["schema_version"]}
     with h5py.File(written.path) as file:
         assert file.attrs["schema_version"] == document

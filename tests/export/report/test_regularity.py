@@ -24,8 +24,8 @@ def test_both_regimes_and_their_stretches_are_told():
     assert [round(regime.period, 2) for regime in found.result.regimes] == [0.2, 0.45]
     text = verdict_text(found.result, found.signal.window)
     first, second = found.result.regimes
-    assert text.startswith("every 0.200 s from 0.100 s to 4.")
-    assert f", then every 0.450 s to {second.end:.2f} s" in text
+    assert text.startswith("every 200 ms from 100 ms to 4.")
+    assert f", then every 450 ms to {second.end:.3g} s" in text
     assert text.endswith(
         (f"{first.confidence:.2f} and {second.confidence:.2f}", f"confidence {first.confidence:.2f} each")
     )
@@ -35,12 +35,12 @@ def test_the_stretch_where_the_hybrid_holds_is_told():
     found = bursts("hybrid")
     (regime,) = found.result.regimes
     text = verdict_text(found.result, found.signal.window)
-    assert f" from {1000 * regime.start:.1f} ms to {regime.end:.2f} s, confidence" in text
+    assert f" from {1000 * regime.start:.3g} ms to {regime.end:.3g} s, confidence" in text
 
 
 def test_a_period_of_the_middle_of_the_run_is_told_with_its_stretch():
     found = bursts(starts=10.0 + 0.5 * np.arange(20), window=(0.0, 30.0))
-    assert " from 10.0 s to " in verdict_text(found.result, found.signal.window)
+    assert " from 10 s to " in verdict_text(found.result, found.signal.window)
     found = bursts(starts=0.1 + 0.5 * np.arange(20), window=(0.0, 10.0))
     assert " from " not in verdict_text(found.result, found.signal.window)
 
@@ -63,4 +63,4 @@ def test_layers_with_other_regimes_are_told_apart(trace_of, alike):
     other = replace(one, layer="MPI-IO", result=replace(one.result, regimes=regimes))
     sentence = headline(layers_document(trace, chosen_layers(trace)), [one, other], None)[1]
     assert sentence.startswith("Writes of POSIX and MPI-IO come" if alike else "Writes of POSIX come")
-    assert ("writes of MPI-IO every 0.450 s from 4." in sentence) is not alike
+    assert ("writes of MPI-IO every 450 ms from 4." in sentence) is not alike

@@ -92,18 +92,18 @@ def bursts():
 
 def test_the_verdict_has_its_interval_and_confidence(trace, bursts):
     text = shown(print_periods, trace, [bursts], width=120)
-    assert "POSIX write  15.0 GB, own traffic" in text
+    assert "POSIX write  15 GB, own traffic" in text
     assert "periodic, 5.00 s (4.90 … 5.10 s), in 2 regimes, confidence 0.88" in text
     assert "It recurs." in text
-    assert "15 phases with 100 % of the bytes, one every 7.00 s on average, jitter 33 %" in text
-    assert "also 10.0 s (9.5 … 10.5 s), confidence 0.50, 5.00 GB" in text
-    assert "from 0 s to 50.0 s: every 10.0 s" in text
-    assert "from 50.0 s to 100 s: every 5.00 s" in text
+    assert "15 phases with 100 % of the bytes, one every 7 s on average, jitter 33 %" in text
+    assert "also 10.0 s (9.5 … 10.5 s), confidence 0.50, 5 GB" in text
+    assert "from 0 s to 50 s: every 10 s" in text
+    assert "from 50 s to 100 s: every 5 s" in text
 
 
 def test_the_curve_stands_above_its_phases_and_beats(trace, bursts):
     lines = shown(print_periods, trace, [bursts], width=213).splitlines()  # 200 columns for 100 s
-    top = next(line for line in lines if line.startswith("  1.00 GB/s┤"))
+    top = next(line for line in lines if line.startswith("     1 GB/s┤"))
     phases = next(line for line in lines if line.lstrip().startswith("phases"))
     beats = next(line for line in lines if line.lstrip().startswith("period "))
     starts = [2, 12, 22, 32, 42, *range(52, 100, 5)]
@@ -137,7 +137,7 @@ def test_a_volume_in_no_time_is_drawn_too(trace):
     signal = step_signal([0.0, 5.0], [0.0, 5.0], [1e6, 3e6], window=(0.0, 10.0))
     period = LayerPeriod("POSIX", "write", "all", signal, detect_period(signal, method="ftio"))
     lines = shown(print_periods, trace, [period], width=33).splitlines()  # 20 columns, 40 parts of 0.25 s
-    top = next(number for number, line in enumerate(lines) if line.startswith("  12.0 MB/s┤"))
+    top = next(number for number, line in enumerate(lines) if line.startswith("    12 MB/s┤"))
     bottom = lines[top + 3][12:]
     # An impulse on an edge belongs to the part that ends there, the first one to the first part.
     assert [column for column, dots in enumerate(bottom) if dots not in "⠀ "] == [0, 9]
@@ -146,7 +146,7 @@ def test_a_volume_in_no_time_is_drawn_too(trace):
 def test_how_the_sampling_was_done_has_its_error(trace, bursts):
     sampling = replace(bursts.result.sampling, fs=4.0, samples=400, automatic=True, abstraction_error=0.12345)
     text = shown(print_periods, trace, [replace(bursts, result=replace(bursts.result, sampling=sampling))])
-    assert "  method ftio, 400 bins at 4 Hz (automatic), abstraction error 12.3 % of the bytes\n" in text
+    assert "  method ftio, 400 bins at 4 Hz (automatic), abstraction error 12 % of the bytes\n" in text
     exact = replace(sampling, fs=None, abstraction_error=None)
     text = shown(print_periods, trace, [replace(bursts, result=replace(bursts.result, sampling=exact))])
     assert "abstraction" not in text

@@ -8,8 +8,8 @@ import pytest
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.spectral.spectrum import power_spectrum
 from iostrata.layers.opening import open_trace
-from iostrata.model.notebook import html_curve, html_table
-from iostrata.model.units import seconds
+from iostrata.model.display import html_curve, html_table
+from iostrata.model.quantities import seconds_text
 from iostrata.signals.construction import step_signal
 
 mpl.use("agg")
@@ -96,7 +96,7 @@ def test_plots_draw_what_they_say(trace, figure):
     assert result.plot(axes[0], alpha=0.5) is axes[0]
     assert len(axes[0].patches) == len(result.phases) + 1
     (regime,) = result.regimes
-    assert f"from {seconds(regime.start)} to {seconds(regime.end)}, confidence" in axes[0].get_title()
+    assert f"from {seconds_text(regime.start)} to {seconds_text(regime.end)}, confidence" in axes[0].get_title()
     distances = np.diff([line.get_xdata()[0] for line in axes[0].lines])
     assert distances == pytest.approx(result.period)
     samples = signal.sample(8.0)

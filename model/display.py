@@ -1,4 +1,4 @@
-"""What objects look like in a notebook: small tables and curves as HTML, every text escaped, and axes to draw in."""
+"""What objects look like: in a notebook small tables and curves as HTML, every text escaped, and axes to draw on."""
 
 from collections.abc import Iterable, Sequence
 from html import escape

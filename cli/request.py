@@ -1,0 +1,165 @@
+"""What a command is asked for, and how it gets its trace: with progress while it is read, and warnings."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..analysis.registry import DEFAULT_METHOD
+from ..model.quantities import bytes_text, counted
+from ..model.text import printable
+from .options import JSON, TRACE, Frequency, Option, Seconds
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..export.written import Written
+    from ..layers.summary.trace import BinnedTrace
+    from ..layers.trace import Trace
+    from ..model.document import Document
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the shared options of `iostrata.cli.options` say; options that a command does not have keep the default."""
+
+    trace: Path
+    layers: tuple[str, ...] = ()
+    direction: str | None = None
+    traffic: str = "all"
+    method: str = DEFAULT_METHOD
+    fs: Frequency = "auto"
+    filter: str | None = None
+    window: Seconds | None = None
+    files: str = "application"
+    engine: str = "auto"
+    workers: int | None = None
+    memory: int | None = None
+    as_json: bool = False
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """The direction asked for, or read and write, each by itself."""
+        return ("read", "write") if self.direction is None else (self.direction,)
+
+    def open_full(self) -> "Trace":
+        """Open the trace with all its operations; warn on stderr where it is damaged or hardly anything of it counts.
+
+        Raises
+        ------
+        TraceError, SelectionError
+            As `open_trace`.
+        """
+        from ..layers.opening import open_trace
+
+        with Progress("reading events") as progress:
+            trace = open_trace(
+                self.trace,
+                engine=self.engine,
+                workers=self.workers,
+                files=self.files,
+                window=self.window,
+                progress=progress,
+            )
+        _warn(trace)
+        return trace
+
+    def open(self, handle_bytes: int = 2000) -> "Trace | BinnedTrace":
+        """Open the trace as `open_full` does, in bounded memory where ``--memory`` asks for it.
+
+        Parameters
+        ----------
+        handle_bytes : int
+            Memory that the command itself takes for each handle, besides ``--memory``.
+        """
+        if self.memory is None:
+            return self.open_full()
+        from ..layers.summary.trace import read_binned_trace
+
+        with Progress("reading events") as progress:
+            trace = read_binned_trace(
+                self.trace,
+                self.memory,
+                fs=self.fs,
+                engine=self.engine,
+                workers=self.workers,
+                files=self.files,
+                window=self.window,
+                progress=progress,
+                handle_bytes=handle_bytes,
+            )
+        _warn(trace)
+        return trace
+
+
+def trace_command(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command: it is called with a `Request`, and by name with all that is not in one.
+
+    Parameters
+    ----------
+    example : str
+        What follows ``iostrata`` in an example.
+    *options
+        In the order of ``--help``; TRACE comes before and ``--json`` after them.
+    """
+    shared = [field.name for field in fields(Request)]
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        @functools.wraps(function)
+        def invoke(**given: Any) -> None:
+            request = Request(**{name: given.pop(name) for name in shared if name in given})
+            function(request, **given)
+
+        decorated: Callable[..., Any] = invoke
+        for option in reversed((TRACE, *options, JSON)):
+            decorated = option(decorated)
+        return click.command(epilog=f"Example: iostrata {example}")(decorated)
+
+    return decorate
+
+
+def print_json(document: "Document") -> None:
+    """Print `document` on stdout."""
+    from ..export.json.text import json_text
+
+    click.echo(json_text(document))
+
+
+def print_written(trace: "Trace | BinnedTrace", written: "Written", as_json: bool) -> None:
+    """Print what was written where, as JSON or as a line."""
+    if as_json:
+        from ..layers.protocols import document
+
+        print_json(document(trace, output=written.to_dict()))
+    else:
+        from ..export.terminal.written import written_lines
+
+        console().print(written_lines(written))
+
+
+def console() -> "Console":
+    """Return the console on stdout."""
+    from ..export.terminal.console import stdout_console
+
+    return stdout_console()
+
+
+def _warn(trace: "Trace | BinnedTrace") -> None:
+    """Warn of damage, and where the selection leaves nothing although the trace has operations."""
+    texts = []
+    if trace.damage.damaged:
+        from ..export.terminal.notes import damage_summary
+
+        first = trace.damage.locations[0]
+        texts.append(f"{damage_summary(trace.damage)} (location {first.location}: {first.reason})")
+    aside = trace.set_aside
+    if aside.operations and not any(layer.directions or layer.flushes for layer in trace.layers.values()):
+        what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"
+        remedy = "--files all counts them" if trace.files == "application" else "choose other files"
+        texts.append(f"nothing to show: all {what} are on files set aside; {remedy}")
+    for text in texts:
+        click.echo(f"iostrata: warning: {printable(text)}", err=True)

@@ -1,0 +1,149 @@
+"""Quantities as people read them: three significant digits, decimal prefixes (1 MB = 1e6 B), units that suit.
+
+The one place that writes numbers for people: terminal, report, findings, reasons and pictures.
+"""
+
+import math
+from typing import Final
+
+_PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
+
+
+def bytes_text(volume: float) -> str:
+    """Return a volume in bytes.
+
+    >>> bytes_text(83_886_080), bytes_text(1_000_000), bytes_text(512), bytes_text(0)
+    ('83.9 MB', '1 MB', '512 B', '0 B')
+    """
+    return _scaled(round(volume) if volume >= 1 else volume, "B")
+
+
+def rate_text(rate: float) -> str:
+    """Return a bandwidth in bytes per second, such as ``1.2 GB/s``."""
+    return _scaled(rate, "B/s")
+
+
+def event_rate_text(rate: float) -> str:
+    """Return how often something happens.
+
+    >>> event_rate_text(12_345), event_rate_text(250), event_rate_text(0.5)
+    ('12.3 k/s', '250/s', '0.5/s')
+    """
+    return _scaled(rate, "/s").replace(" /", "/")
+
+
+def level_text(level: float) -> str:
+    """Return a number without a unit, such as operations under way on average: ``3.2``, ``12.3 k``."""
+    return _scaled(level, "").rstrip()
+
+
+def frequency_text(frequency: float) -> str:
+    """Return a frequency in hertz, such as ``62.5 Hz`` or ``0.0125 Hz``."""
+    return _scaled(frequency, "Hz")
+
+
+def seconds_text(value: float, digits: int = 3) -> str:
+    """Return a time with a unit that suits it; minutes and hours from 120 of them on.
+
+    >>> seconds_text(8.3), seconds_text(0.0123), seconds_text(8000), seconds_text(86400), seconds_text(0)
+    ('8.3 s', '12.3 ms', '133 min', '1440 min', '0 s')
+    """
+    unit, size = _time_unit(value)
+    return f"{_number(value / size, digits)} {unit}"
+
+
+def spaced(period: float, jitter: float) -> str:
+    """Write how far apart bursts are: ``41 ± 2 s apart``, both in the same unit."""
+    unit, size = _time_unit(period)
+    spread = "" if jitter < 1e-4 else f" ± {jitter * period / size:.2g}"
+    return f"{period / size:.4g}{spread} {unit} apart"
+
+
+def interval_text(value: float, interval: tuple[float, float] | None) -> str:
+    """Return a time with its interval, with the digits that the interval's width warrants.
+
+    >>> interval_text(0.4012, (0.392, 0.409))
+    '401 ms (392 … 409 ms)'
+
+    A width that is rounding and no more counts as none:
+
+    >>> interval_text(0.01, (0.01, 0.01 + 1e-17))
+    '10.000 ms (10.000 … 10.000 ms)'
+    """
+    if interval is None:
+        return seconds_text(value)
+    unit, size = _time_unit(value)
+    width = (interval[1] - interval[0]) / size
+    digits = 3 if width <= 1e-12 * value / size else min(6, max(0, 1 - math.floor(math.log10(width))))
+    middle, low, high = (f"{number / size:,.{digits}f}" for number in (value, *interval))
+    return f"{middle} {unit} ({low} … {high} {unit})"
+
+
+def percent_text(share: float) -> str:
+    """Return a share in percent.
+
+    >>> percent_text(0.5), percent_text(0.0031), percent_text(4.7e-16), percent_text(0)
+    ('50 %', '0.31 %', '<0.0001 %', '0 %')
+    """
+    if 0 < share < 1e-6:
+        return "<0.0001 %"
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def share_text(part: float, whole: float) -> str:
+    """Return `part` of `whole` in percent; a part is never written as all of it.
+
+    >>> share_text(1, 3), share_text(1, 1000), share_text(999, 1000), share_text(0, 0)
+    ('33 %', '0.1 %', '>99 %', '–')
+    """
+    if whole <= 0:
+        return "–"
+    return ">99 %" if 0.99 < part / whole < 1 else percent_text(part / whole)
+
+
+def count_text(count: int) -> str:
+    """Return a count with thousands separated: ``12,345``."""
+    return f"{count:,}"
+
+
+def counted(count: int, singular: str, plural: str | None = None) -> str:
+    """Return a count with its noun: ``1 file``, ``12,345 files``."""
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
+
+
+def named_ranks(ranks: list[int], shown: int = 6) -> str:
+    """Return ranks in words: ``rank 0``, ``ranks 0 and 8``, ``ranks 0, 1, 2, … (16 in all)``.
+
+    >>> named_ranks([0]), named_ranks([0, 8])
+    ('rank 0', 'ranks 0 and 8')
+    """
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    if len(ranks) <= shown:
+        return f"ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}" if ranks else "no rank"
+    return f"ranks {', '.join(map(str, ranks[:3]))}, … ({len(ranks)} in all)"
+
+
+def joined(names: list[str], count: int) -> str:
+    """Return a file in words: its name, or how many there are."""
+    return names[0] if count == 1 and names else f"{count} file{'s' if count != 1 else ''}"
+
+
+def _scaled(value: float, unit: str) -> str:
+    step = 0
+    while abs(value) >= 999.5 and step < len(_PREFIXES) - 1:
+        value, step = value / 1000, step + 1
+    return f"{_number(value, 3)} {_PREFIXES[step]}{unit}"
+
+
+def _time_unit(value: float) -> tuple[str, float]:
+    """Return the unit that suits a time, and its length in s."""
+    for unit, size, least in (("h", 3600.0, 432e3), ("min", 60.0, 7200.0), ("s", 1.0, 1.0), ("ms", 1e-3, 1e-3)):
+        if abs(value) >= least:
+            return unit, size
+    return ("µs", 1e-6) if value else ("s", 1.0)
+
+
+def _number(value: float, digits: int) -> str:
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text else text
