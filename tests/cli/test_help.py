@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import click
-import iostrata.cli
+import iostrata.cli.commands
 import pytest
 from click.testing import CliRunner
 from iostrata.cli import main
@@ -20,18 +20,18 @@ HEAVY = ("numpy", "numba", "otf2", "_otf2", "rich", "scipy", "networkx", "h5py",
 
 
 def test_every_module_with_a_command_is_listed():
-    modules = [module.name for module in pkgutil.iter_modules(iostrata.cli.__path__)]
+    modules = [module.name for module in pkgutil.iter_modules(iostrata.cli.commands.__path__)]
     commands = {
         name
         for name in modules
-        if name != "__main__" and hasattr(importlib.import_module(f"iostrata.cli.{name}"), "command")
+        if hasattr(importlib.import_module(f"iostrata.cli.commands.{name}"), "command")
     }
     assert commands == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name):
-    command = importlib.import_module(f"iostrata.cli.{name}").command
+    command = importlib.import_module(f"iostrata.cli.commands.{name}").command
     paragraphs = command.help.split("\n\n")
     assert paragraphs[0] == COMMANDS[name]
     assert len(paragraphs) > 1, "say more than the summary"
@@ -43,7 +43,7 @@ def test_every_command_explains_itself(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_example_of_every_command_is_sound_usage(name):
-    command = importlib.import_module(f"iostrata.cli.{name}").command
+    command = importlib.import_module(f"iostrata.cli.commands.{name}").command
     arguments = command.epilog.removeprefix(f"Example: iostrata {name} ").replace("'", "").split()
     parent = click.Context(group, **group.context_settings)
     with command.make_context(name, arguments, parent=parent) as context:
@@ -68,7 +68,7 @@ def test_help_lists_each_command_with_a_summary_on_one_line():
 
 def test_every_command_knows_json():
     for name in COMMANDS:
-        command = importlib.import_module(f"iostrata.cli.{name}").command
+        command = importlib.import_module(f"iostrata.cli.commands.{name}").command
         assert any("--json" in option.opts for option in command.params), name
 
 
@@ -86,18 +86,18 @@ def test_help_imports_nothing_heavy(arguments):
     status, modules = json.loads(done.stdout.splitlines()[-1])
     assert status == (0 if arguments else 2)
     assert not set(modules) & set(HEAVY)
-    commands = {name for name in COMMANDS if f"iostrata.cli.{name}" in modules}
+    commands = {name for name in COMMANDS if f"iostrata.cli.commands.{name}" in modules}
     assert commands == set(arguments[:1]) & set(COMMANDS)
 
 
-def test_the_version_is_that_of_the_package(run):
+def test_the_version_is_that_of_the_package(run_process):
     from importlib.metadata import version
 
-    assert run("--version").stdout == f"iostrata {version('iostrata')}\n"
+    assert run_process("--version").stdout == f"iostrata {version('iostrata')}\n"
 
 
 def options_of(name):
-    command = importlib.import_module(f"iostrata.cli.{name}").command
+    command = importlib.import_module(f"iostrata.cli.commands.{name}").command
     return {option.name: option for option in command.params if isinstance(option, click.Option)}
 
 

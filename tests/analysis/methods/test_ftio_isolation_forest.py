@@ -60,7 +60,7 @@ def test_marked_lines_have_the_score_of_the_definition(seed: int, bound: float) 
     assert marked[[9, 19]].all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(8, 400))
 def test_at_one_half_the_verdicts_are_those_of_the_library(seed: int, count: int) -> None:
     scores = z_scores(np.random.default_rng(seed).exponential(1.0, count) ** 3)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period_samples
 from iostrata.analysis.methods.ftio_outliers import NEIGHBOURS, is_locally_sparse
@@ -26,7 +26,6 @@ def slow_factors(scores: list[float]) -> list[float]:
     return [sum(density[j] for _, j in near) / NEIGHBOURS / density[i] for i, near in enumerate(neighbours)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), count=st.integers(21, 70), peaks=st.integers(0, 4), bound=st.sampled_from([1.5, 3])
 )

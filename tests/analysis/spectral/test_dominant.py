@@ -9,7 +9,7 @@ from iostrata.analysis.spectral.outliers import Z_SCORE, OutlierCriterion
 from iostrata.analysis.spectral.spectrum import power_spectrum
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     count=st.integers(20, 90),

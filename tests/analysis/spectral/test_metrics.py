@@ -60,7 +60,7 @@ intervals = st.lists(st.tuples(edges, edges, st.integers(0, 50)), max_size=12)
 periods = st.one_of(st.sampled_from([0.5, 1.0, 4.0, 10.0, 40.0, 41.0]), st.floats(0.3, 60))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(intervals=intervals, period=periods)
 def test_metrics_are_those_of_the_definition(intervals: list[tuple[float, float, int]], period: float) -> None:
     start = [min(a, b) for a, b, _ in intervals]

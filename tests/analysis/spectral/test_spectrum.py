@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.analysis.spectral.spectrum import power_spectrum
 from iostrata.model.errors import SelectionError
@@ -10,7 +10,6 @@ from iostrata.model.errors import SelectionError
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60)
 
 
-@settings(deadline=None)
 @given(samples=numbers, fs=st.floats(0.01, 1e3))
 def test_lines_are_the_sums_of_the_definition(samples: list[float], fs: float) -> None:
     spectrum = power_spectrum(np.array(samples), fs)
@@ -26,7 +25,6 @@ def test_lines_are_the_sums_of_the_definition(samples: list[float], fs: float) -
         assert spectrum.power[k] == pytest.approx(abs(coefficient) ** 2 / count)
 
 
-@settings(deadline=None)
 @given(samples=numbers)
 def test_lines_give_the_signal_back(samples: list[float]) -> None:
     # Eq. 1 of the paper, with the line at half the sampling frequency counted once.
@@ -40,7 +38,6 @@ def test_lines_give_the_signal_back(samples: list[float]) -> None:
     np.testing.assert_allclose(total / count, samples, atol=1e-12 * max(1.0, np.abs(samples).max()) * count)
 
 
-@settings(deadline=None)
 @given(samples=numbers)
 def test_power_is_conserved(samples: list[float]) -> None:
     power = power_spectrum(np.array(samples)).power

@@ -11,7 +11,7 @@ edges = st.integers(0, 160).map(lambda quarter: quarter / 4)
 intervals = st.lists(st.tuples(edges, edges, st.integers(0, 50)), max_size=12)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150)
 @given(intervals=intervals)
 def test_substantial_io_is_above_the_mean(intervals: list[tuple[float, float, int]]) -> None:
     signal = step_signal(
