@@ -22,9 +22,7 @@ HEAVY = ("numpy", "numba", "otf2", "_otf2", "rich", "scipy", "networkx", "h5py",
 def test_every_module_with_a_command_is_listed():
     modules = [module.name for module in pkgutil.iter_modules(iostrata.cli.commands.__path__)]
     commands = {
-        name
-        for name in modules
-        if hasattr(importlib.import_module(f"iostrata.cli.commands.{name}"), "command")
+        name for name in modules if hasattr(importlib.import_module(f"iostrata.cli.commands.{name}"), "command")
     }
     assert commands == set(COMMANDS)
 

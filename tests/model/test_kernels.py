@@ -14,9 +14,7 @@ from iostrata.model.kernels import cached_njit
 
 PACKAGE = Path(str(iostrata.__file__)).parent
 TREE = Path(__file__).parents[2]
-FLOORS = tuple(
-    sorted(path.name for path in TREE.iterdir() if (path / "__init__.py").is_file() and (PACKAGE / path.name).is_dir())
-)
+FLOORS = sorted(folder.name for folder in TREE.iterdir() if (folder / "__init__.py").is_file())
 GUARDED = "model/kernels.py"
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "jitclass"}
 """What of numba compiles; elsewhere than in `GUARDED`, it would fail where there is no cache."""
@@ -84,9 +82,7 @@ def test_a_report_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: 
         # A file in the place of the folder keeps root out as well.
         place.write_bytes(b"")
     kernels = [
-        name
-        for name, path in sources(TREE).items()
-        if any(one.startswith("model.kernels.") for one in imported(path))
+        name for name, path in sources(TREE).items() if any(one.startswith("model.kernels.") for one in imported(path))
     ]
     assert {"export/report/panels/heat_map.py", "export/timeline/marks_kernel.py"} < set(kernels)
     modules = [".".join(["iostrata", *Path(name).with_suffix("").parts]) for name in kernels]

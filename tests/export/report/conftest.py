@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,13 +18,6 @@ from otf2.enums import IoAccessMode, IoHandleFlag, IoOperationMode, IoParadigmCl
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
-
-_SPEC = spec_from_file_location("traces_by_hand", Path(__file__).parents[2] / "layers" / "conftest.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-_BY_HAND = module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_BY_HAND)
-make_trace = _BY_HAND.make_trace
 
 HOSTILE_NAMES = (
     "</script><script>window.broken = 1</script>",
