@@ -285,5 +285,5 @@ def test_numba_is_only_loaded_for_reading() -> None:
         "import sys, json, iostrata.layers.trace, iostrata.layers.summary.trace, iostrata.export.hdf5.writer;"
         "print(json.dumps([name for name in ('numba', 'llvmlite') if name in sys.modules]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []
