@@ -109,15 +109,16 @@ def test_a_pattern_and_other_rules() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["ncckpt4", "nonblocking4", "ior384", "ckpt4_compiler_flush"])
+@pytest.mark.parametrize("name", ["nonblocking4", "ior384", "ckpt4_compiler_flush"])
 def test_the_same_bits_for_any_number_of_workers(name: str) -> None:
     end = open_trace(FIXTURES / name).duration
-    for window in (None, (0.31 * end, 0.71 * end)):
-        numbers = [
-            everything(read_binned_trace(FIXTURES / name, SMALL, fs=512 / end, workers=workers, window=window))
-            for workers in (1, 3, 3)
-        ]
-        assert numbers[0] == numbers[1] == numbers[2]
+    # More workers leave less memory to the bins; here there is enough for as many bins as there may be.
+    for window, counts in ((None, (1, 3, 3)), ((0.31 * end, 0.71 * end), (1, 3))):
+        first, *others = (
+            everything(read_binned_trace(FIXTURES / name, MEMORY, fs=512 / end, workers=workers, window=window))
+            for workers in counts
+        )
+        assert all(other == first for other in others)
 
 
 def everything(trace: BinnedTrace) -> list[Any]:
