@@ -9,7 +9,13 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# What is never imported need not be compiled; the rest is when it is first imported.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# Processes that run tests at once: as many as there are processors.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PACKAGES := model otf2io signals layers analysis export cli
+SOURCES := pyproject.toml README.md LICENSE __init__.py py.typed \
+	$(shell find $(PACKAGES) -name __pycache__ -prune -o \( -type d -o -type f \) -print)
 DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
@@ -23,9 +29,12 @@ demo: install
 	$(BIN)/iostrata compare fixtures/ncckpt4
 	$(BIN)/iostrata convert fixtures/ncckpt4 $(DEMO)/ncckpt4.h5
 
+# The first two commands compile the loops that all processes need, once, before there are several.
 test: install $(VENV)/test-extras
-	$(BIN)/python -m pytest tests
-	$(BIN)/python -m pytest --doctest-modules --pyargs iostrata
+	@mkdir -p build
+	@$(BIN)/iostrata report fixtures/ncckpt4 -o build/ncckpt4.html >build/report.txt
+	@$(BIN)/iostrata layers fixtures/ncckpt4 --memory 500M >build/layers.txt
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests
 
 lint: install $(VENV)/test-extras
 	$(BIN)/ruff check .
@@ -52,24 +61,27 @@ $(VENV)/dependencies: pyproject.toml .ci/system-packages
 	@test -n "$(PYTHON)" || { echo "iostrata needs Python 3.11 or newer: install it or say make PYTHON=/path/to/python3"; exit 1; }
 	PYTHON=$(PYTHON) sh .ci/system-packages
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $$($(BIN)/python .ci/requirements.py)
+	$(INSTALL) $$($(BIN)/python .ci/requirements.py)
 	@touch $@
 
 $(VENV)/test-extras: $(VENV)/dependencies
 	PYTHON=$(PYTHON) sh .ci/system-packages test
-	$(BIN)/python -m pip install --quiet $$($(BIN)/python .ci/requirements.py test)
+	$(INSTALL) $$($(BIN)/python .ci/requirements.py test)
 	@touch $@
 
 $(VENV)/docs-extras: $(VENV)/dependencies
-	$(BIN)/python -m pip install --quiet $$($(BIN)/python .ci/requirements.py docs)
+	$(INSTALL) $$($(BIN)/python .ci/requirements.py docs)
 	@touch $@
 
-install: $(VENV)/dependencies
+# Only where something has changed: a package installed anew compiles its loops anew.
+install: $(VENV)/installed
+
+$(VENV)/installed: $(VENV)/dependencies $(SOURCES)
 	@rm -rf $(COPY) && mkdir -p $(COPY)
 	@tar -cf - --exclude=__pycache__ pyproject.toml README.md LICENSE __init__.py py.typed $(PACKAGES) | tar -xf - -C $(COPY)
-	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(COPY)/dist ./$(COPY)
-	@$(BIN)/python -m pip install --quiet --no-deps --force-reinstall $(COPY)/dist/*.whl
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(COPY)/dist ./$(COPY)
+	@$(INSTALL) --no-deps --force-reinstall $(COPY)/dist/*.whl
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build $(DEMO)

@@ -1,11 +1,202 @@
-"""What all tests share."""
+"""What all tests share: the profile of Hypothesis, the real archives, and small traces made by hand."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+from iostrata.layers.selection.files import DEFAULT_RULES, select_files
+from iostrata.layers.selection.window import trace_window
+from iostrata.layers.trace import Trace
+from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoMode, Status
+from iostrata.model.damage import DamageReport
+from iostrata.model.definitions import (
+    Clock,
+    Definitions,
+    Files,
+    Handles,
+    LocationGroups,
+    Locations,
+    Paradigm,
+    SystemTree,
+)
+from iostrata.model.events import EVENT_DTYPES, IoEvents
+from iostrata.model.operations import Operations
+
+# Examples may take any time: a kernel is compiled within the first, and machines differ and are busy. Fixtures of
+# functions are shared by all examples on purpose: they make things and keep nothing.
+settings.register_profile(
+    "any-machine",
+    deadline=None,
+    max_examples=60,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("any-machine")
 
 
 @pytest.fixture(scope="session")
 def fixtures() -> Path:
     """Return the folder of the real archives."""
     return Path(__file__).parents[1] / "fixtures"
+
+
+KNOWN = {
+    "netCDF": (True, False),
+    "HDF5": (True, False),
+    "MPI-IO": (True, False),
+    "ISOC": (False, False),
+    "POSIX": (False, True),
+}
+PROCESSES = 3
+
+
+def definitions_of(
+    handles: Sequence[tuple[str | None, str | None, int]],
+    paradigms: Sequence[str | Paradigm] = ("POSIX", "ISOC", "MPI-IO", "HDF5", "netCDF"),
+    precreated: Sequence[int] = (),
+    length: int = 1000,
+    ticks_per_second: int = 100,
+) -> Definitions:
+    """Handles are (paradigm, file, parent row); ids are 10 + row, of files 50 + row, of paradigms 3 + row."""
+    table = tuple(
+        entry if isinstance(entry, Paradigm) else Paradigm(3 + row, entry, entry, *KNOWN.get(entry, (False, False)), ())
+        for row, entry in enumerate(paradigms)
+    )
+    row_of = {paradigm.identification: row for row, paradigm in enumerate(table)}
+    names = list(dict.fromkeys(file for _, file, _ in handles if file is not None))
+    count = len(handles)
+    made = np.zeros(count, bool)
+    made[list(precreated)] = True
+    return Definitions(
+        clock=Clock(ticks_per_second, 0, length, None),
+        system_tree=SystemTree(
+            np.arange(2, dtype=np.uint32), ("m", "n"), ("machine", "node"), np.array([-1, 0], np.int32)
+        ),
+        groups=LocationGroups(
+            np.arange(PROCESSES, dtype=np.uint32),
+            tuple(f"rank {row}" for row in range(PROCESSES)),
+            np.ones(PROCESSES, np.uint8),
+            np.ones(PROCESSES, np.int32),
+            np.arange(PROCESSES, dtype=np.int32),
+        ),
+        locations=Locations(
+            np.arange(PROCESSES, dtype=np.uint64),
+            tuple(f"thread {row}" for row in range(PROCESSES)),
+            np.ones(PROCESSES, np.uint8),
+            np.zeros(PROCESSES, np.uint64),
+            np.arange(PROCESSES, dtype=np.int32),
+        ),
+        paradigms=table,
+        files=Files(
+            np.arange(50, 50 + len(names), dtype=np.uint32),
+            tuple(names),
+            np.zeros(len(names), bool),
+            np.full(len(names), -1, np.int32),
+            tuple({} for _ in names),
+        ),
+        handles=Handles(
+            np.arange(10, 10 + count, dtype=np.uint32),
+            tuple("" if file is not None else f"stream {row}" for row, (_, file, _) in enumerate(handles)),
+            np.array([-1 if file is None else names.index(file) for _, file, _ in handles], np.int32),
+            np.array([-1 if paradigm is None else row_of[paradigm] for paradigm, _, _ in handles], np.int32),
+            made.astype(np.uint32),
+            np.full(count, UNDEFINED_UINT32, np.uint32),
+            np.array([parent for _, _, parent in handles], np.int32),
+            made,
+            np.full(count, UNDEFINED_UINT8, np.uint8),
+            np.zeros(count, np.uint32),
+        ),
+        location_sets=(),
+        communicators=(),
+        attributes={},
+    )
+
+
+def operations_of(rows: Sequence[dict[str, Any]]) -> Operations:
+    """Rows may have handle, begin, end (None: never completed), moved, requested (None: undefined), mode, process."""
+    rows = sorted(rows, key=lambda row: row["begin"])
+
+    def column(key: str, default: Any, undefined: int, dtype: type) -> np.ndarray:
+        values = [row.get(key, default) for row in rows]
+        return np.array([undefined if value is None else value for value in values], dtype)
+
+    ended = np.array([row.get("end") is not None for row in rows], bool)
+    status = column("status", Status.COMPLETE, 0, np.uint8)
+    status[~ended] = Status.NEVER_COMPLETED
+    moved = column("moved", None, UNDEFINED_UINT64, np.uint64)
+    moved[status != Status.COMPLETE] = UNDEFINED_UINT64
+    process = column("process", 0, 0, np.int32)
+    return Operations(
+        location=process,
+        end_location=np.where(ended, process, -1).astype(np.int32),
+        process=process,
+        handle=column("handle", 0, -1, np.int32),
+        mode=column("mode", IoMode.WRITE, 0, np.uint8),
+        flags=np.zeros(len(rows), np.uint32),
+        begin=column("begin", 0, 0, np.int64),
+        issued=np.full(len(rows), UNDEFINED_TIME, np.int64),
+        end=column("end", None, UNDEFINED_TIME, np.int64),
+        requested=column("requested", None, UNDEFINED_UINT64, np.uint64),
+        moved=moved,
+        offset=np.full(len(rows), UNDEFINED_UINT64, np.uint64),
+        matching=np.ones(len(rows), np.uint64),
+        tests=np.zeros(len(rows), np.uint32),
+        status=status,
+    )
+
+
+def events_of(rows: Sequence[dict[str, Any]]) -> IoEvents:
+    """Rows have kind and time, and may have location, handle (an id), mode and value."""
+    defaults = {"location": 0, "handle": UNDEFINED_UINT32, "mode": 0, "flags": 0, "matching": 0, "value": 0}
+    names = ("location", "kind", "time", "handle", "mode", "flags", "matching", "value", "offset")
+    full = [{**defaults, "offset": UNDEFINED_UINT64, **row} for row in rows]
+    return IoEvents(
+        *(np.array([row[name] for row in full], dtype) for name, dtype in zip(names, EVENT_DTYPES, strict=True))
+    )
+
+
+@pytest.fixture(scope="session")
+def make_definitions() -> Callable[..., Definitions]:
+    return definitions_of
+
+
+@pytest.fixture(scope="session")
+def make_operations() -> Callable[..., Operations]:
+    return operations_of
+
+
+@pytest.fixture(scope="session")
+def make_events() -> Callable[..., IoEvents]:
+    return events_of
+
+
+@pytest.fixture(scope="session")
+def make_trace() -> Callable[..., Trace]:
+    """Make a trace from rows as `definitions_of`, `operations_of` and `events_of` take them."""
+
+    def make(
+        handles: Sequence[tuple[str | None, str | None, int]],
+        operations: Sequence[dict[str, Any]] | Operations = (),
+        events: Sequence[dict[str, Any]] = (),
+        files: str = "application",
+        **options: Any,
+    ) -> Trace:
+        definitions = definitions_of(handles, **options)
+        columns = operations if isinstance(operations, Operations) else operations_of(operations)
+        return Trace(
+            path=Path("made/by/hand.otf2"),
+            definitions=definitions,
+            events=events_of(events),
+            operations=columns,
+            damage=DamageReport(0, 0, ()),
+            engine="direct",
+            events_total=0,
+            tick_window=trace_window(definitions.clock, columns.extent),
+            rules=DEFAULT_RULES,
+            selection=select_files(definitions, files),
+        )
+
+    return make

@@ -166,11 +166,11 @@ class Worker:
         command = [sys.executable, __file__, "--worker"]
         return cls(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
 
-    def handle(self, number: int) -> tuple[str, str, int]:
+    def handle(self, number: int, seconds: float) -> tuple[str, str, int]:
         """Have a case handled; give its outcome, what was done to the archive, and the peak of memory so far."""
         assert self.process.stdin is not None
         stage, what = "start", ""
-        limit = SECONDS if self.cases else _FIRST_SECONDS
+        limit = seconds if self.cases else max(seconds, _FIRST_SECONDS)
         self.cases += 1
         end = time.monotonic() + limit
         try:
@@ -206,7 +206,7 @@ class Worker:
         self.process.wait()
 
 
-def run(first: int, count: int) -> tuple[Counter[str], list[str], int]:
+def run(first: int, count: int, seconds: float = SECONDS) -> tuple[Counter[str], list[str], int]:
     """Handle `count` cases; give how often each outcome came, the findings, and the largest memory of a worker."""
     outcomes: Counter[str] = Counter()
     findings = []
@@ -214,7 +214,7 @@ def run(first: int, count: int) -> tuple[Counter[str], list[str], int]:
     worker = Worker.start()
     try:
         for number in range(first, first + count):
-            outcome, what, memory = worker.handle(number)
+            outcome, what, memory = worker.handle(number, seconds)
             peak = max(peak, memory)
             bad = outcome.startswith(("CRASH", "HANG", "DIFFERENT"))
             outcomes[outcome.split(" ")[0] if bad else outcome] += 1
@@ -235,13 +235,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a case may take")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         work()
         return
     begin = time.monotonic()
-    outcomes, findings, peak = run(options.first, options.count)
+    outcomes, findings, peak = run(options.first, options.count, options.seconds)
     for outcome, times in outcomes.most_common():
         print(f"{times:7d}  {outcome}")
     print(f"{options.count} archives in {time.monotonic() - begin:.0f} s, at most {peak / 2**20:.0f} MiB")

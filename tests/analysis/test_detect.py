@@ -24,7 +24,7 @@ def test_samples_are_analysed_as_they_are() -> None:
     assert result.phases[1].bytes == pytest.approx(0.75)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     count=st.integers(1, 400),
     fs=st.one_of(st.floats(1e-3, 1e6), st.sampled_from([0.1, 1 / 3, 3.0, 7.0, 1e9])),

@@ -1,4 +1,4 @@
-"""Running `iostrata` as its users do: as a process of its own, in a pipe or on a terminal."""
+"""Running `iostrata`: in this process where only its words matter, as a process of its own where that matters too."""
 
 import fcntl
 import json
@@ -10,18 +10,19 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 import pytest
+from iostrata.cli import main
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 COMMAND = str(Path(sys.executable).parent / "iostrata")
-ENVIRONMENT = {
-    key: value
-    for key, value in os.environ.items()
-    if key not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
-}
+CHANGES_THE_LOOK = ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in CHANGES_THE_LOOK}
+LAST_GUARD_S = 600
+"""Ends what would wait forever; no test is about time."""
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -39,8 +40,8 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def run() -> Run:
-    """Return a function that runs the installed command with its output in pipes."""
+def run_process() -> Run:
+    """Return a function that runs the installed command as a process, with its output in pipes."""
 
     def call(*arguments: object, **environment: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -48,11 +49,68 @@ def run() -> Run:
             capture_output=True,
             encoding=environment.get("PYTHONIOENCODING", "utf-8"),
             env={**ENVIRONMENT, **environment},
-            timeout=300,
+            timeout=LAST_GUARD_S,
             check=False,
         )
 
     return call
+
+
+@pytest.fixture(scope="session")
+def run() -> Run:
+    """Return a function that runs a command in this process: the same as `run_process`, without its start."""
+
+    def call(*arguments: object, **environment: str) -> "subprocess.CompletedProcess[str]":
+        return _in_this_process(Stream(environment.get("PYTHONIOENCODING", "utf-8")), arguments, environment)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def run_on_terminal() -> Callable[..., str]:
+    """Return a function that runs a command in this process, as on a terminal of so many columns."""
+
+    def call(columns: int, *arguments: object, **environment: str) -> str:
+        # Rich takes the columns of the environment for those of the terminal.
+        environment = {"TERM": "xterm-256color", "COLUMNS": str(columns), **environment}
+        done = _in_this_process(Terminal("utf-8"), arguments, environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return call
+
+
+class Stream(TextIOWrapper):
+    """A text stream into memory."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__(BytesIO(), encoding, newline="", write_through=True)
+
+    def text(self) -> str:
+        content: bytes = self.buffer.getvalue()  # type: ignore[attr-defined]
+        return content.decode(self.encoding)
+
+
+class Terminal(Stream):
+    """A text stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def _in_this_process(
+    out: Stream, arguments: tuple[object, ...], environment: dict[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    error = Stream("utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in CHANGES_THE_LOOK:
+            patch.delenv(name, raising=False)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", error)
+        status = main([*map(str, arguments)])
+    return subprocess.CompletedProcess(arguments, status, out.text(), error.text())
 
 
 @pytest.fixture(scope="session")
@@ -75,8 +133,8 @@ def _refuse(constant: str) -> Any:
 
 
 @pytest.fixture(scope="session")
-def run_on_terminal() -> Callable[..., str]:
-    """Return a function that runs the command on a terminal of so many columns and returns what appears there."""
+def run_process_on_terminal() -> Callable[..., str]:
+    """Return a function that runs the command on a true terminal of so many columns and returns what appears there."""
 
     def call(columns: int, *arguments: object, **environment: str) -> str:
         primary, secondary = pty.openpty()
@@ -99,7 +157,7 @@ def run_on_terminal() -> Callable[..., str]:
                 break
             parts.append(part)
         os.close(primary)
-        assert process.wait(timeout=300) == 0
+        assert process.wait(timeout=LAST_GUARD_S) == 0
         return b"".join(parts).decode().replace("\r\n", "\n")
 
     return call

@@ -22,9 +22,7 @@ HEAVY = ("numpy", "numba", "otf2", "_otf2", "rich", "scipy", "networkx", "h5py",
 def test_every_module_with_a_command_is_listed():
     modules = [module.name for module in pkgutil.iter_modules(iostrata.cli.commands.__path__)]
     commands = {
-        name
-        for name in modules
-        if name != "__main__" and hasattr(importlib.import_module(f"iostrata.cli.commands.{name}"), "command")
+        name for name in modules if hasattr(importlib.import_module(f"iostrata.cli.commands.{name}"), "command")
     }
     assert commands == set(COMMANDS)
 
@@ -90,10 +88,10 @@ def test_help_imports_nothing_heavy(arguments):
     assert commands == set(arguments[:1]) & set(COMMANDS)
 
 
-def test_the_version_is_that_of_the_package(run):
+def test_the_version_is_that_of_the_package(run_process):
     from importlib.metadata import version
 
-    assert run("--version").stdout == f"iostrata {version('iostrata')}\n"
+    assert run_process("--version").stdout == f"iostrata {version('iostrata')}\n"
 
 
 def options_of(name):

@@ -200,9 +200,9 @@ def test_peak_memory_follows_the_bound_and_not_the_events(tmp_path: Path) -> Non
     found = []
     for events in (200_000, 1_000_000):
         folder = tmp_path / str(events)
-        subprocess.run([sys.executable, "-c", GENERATE, folder, str(events)], check=True, cwd=BENCHMARKS, timeout=500)
+        subprocess.run([sys.executable, "-c", GENERATE, folder, str(events)], check=True, cwd=BENCHMARKS)
         done = subprocess.run(
-            [sys.executable, "-c", MEASURE, folder, str(bound)], check=True, capture_output=True, text=True, timeout=500
+            [sys.executable, "-c", MEASURE, folder, str(bound)], check=True, capture_output=True, text=True
         )
         found.append(json.loads(done.stdout))
         shutil.rmtree(folder)

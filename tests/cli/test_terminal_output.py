@@ -45,9 +45,10 @@ def test_a_terminal_is_not_overrun(run_on_terminal, fixtures, command, archive, 
     assert max(map(len, text.splitlines())) <= columns
 
 
-def test_a_wide_terminal_shows_more(run_on_terminal, fixtures):
-    narrow = SEQUENCE.sub("", run_on_terminal(80, "layers", fixtures / "ckpt4"))
-    wide = SEQUENCE.sub("", run_on_terminal(200, "layers", fixtures / "ckpt4"))
+def test_a_wide_terminal_shows_more(run_process_on_terminal, run_on_terminal, fixtures):
+    narrow, wide = (run_process_on_terminal(columns, "layers", fixtures / "ckpt4") for columns in (80, 200))
+    assert (narrow, wide) == tuple(run_on_terminal(columns, "layers", fixtures / "ckpt4") for columns in (80, 200))
+    narrow, wide = SEQUENCE.sub("", narrow), SEQUENCE.sub("", wide)
     assert "168 MB" in narrow
     assert "167,772,160 B" not in narrow
     assert "167,772,160 B" in wide
@@ -61,16 +62,16 @@ def test_every_number_survives_a_narrow_terminal(run_on_terminal, fixtures):
     assert "…" not in "".join(table)
 
 
-def test_colours_only_on_a_terminal_and_not_where_they_are_unwanted(run_on_terminal, fixtures):
-    coloured = run_on_terminal(80, "periods", fixtures / "ior384")
-    plain = run_on_terminal(80, "periods", fixtures / "ior384", NO_COLOR="1")
+def test_colours_only_on_a_terminal_and_not_where_they_are_unwanted(run_process_on_terminal, fixtures):
+    coloured = run_process_on_terminal(80, "periods", fixtures / "ior384")
+    plain = run_process_on_terminal(80, "periods", fixtures / "ior384", NO_COLOR="1")
     assert COLOUR.search(coloured)
     assert not COLOUR.search(plain)
     assert SEQUENCE.sub("", coloured) == SEQUENCE.sub("", plain)
 
 
-def test_an_encoding_without_braille(run, fixtures):
-    done = run("periods", fixtures / "ior384", PYTHONIOENCODING="ascii")
+def test_an_encoding_without_braille(run_process, fixtures):
+    done = run_process("periods", fixtures / "ior384", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert done.stdout.isascii()
     assert "phases" in done.stdout

@@ -29,7 +29,11 @@ def test_the_example_runs_and_shows_something(tmp_path, monkeypatch):
         notebook = nbformat.read(NOTEBOOK, as_version=4)
         assert not any(cell.get("outputs") for cell in notebook.cells)
         client = NotebookClient(
-            notebook, kernel_name="this-python", timeout=300, resources={"metadata": {"path": str(NOTEBOOK.parent)}}
+            notebook,
+            kernel_name="this-python",
+            timeout=None,
+            startup_timeout=600,
+            resources={"metadata": {"path": str(NOTEBOOK.parent)}},
         )
         client.execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]

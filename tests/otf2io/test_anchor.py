@@ -142,7 +142,7 @@ def pipe_at(path: Path) -> Path:
 def within_seconds(code: str, *arguments: Path) -> str:
     """Run Python code in a process of its own, which ends soon or is ended, and return what it prints."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 READ_ALL = """

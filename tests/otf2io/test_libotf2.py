@@ -3,11 +3,20 @@
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from iostrata.otf2io.archive import open_archive, read_events
 from iostrata.otf2io.libotf2 import kept_interrupts
+
+
+@pytest.fixture(autouse=True)
+def handled() -> Iterator[None]:
+    """Have interrupts handled as where a person runs it; what a shell starts in the background ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_is_raised_at_the_end() -> None:
@@ -62,13 +71,20 @@ def test_other_threads_get_none() -> None:
 def test_reading_ends(workers: int, fixtures: Path) -> None:
     archive = open_archive(fixtures / "ior384")
 
+    reading = threading.Event()
+
     def read_again_and_again() -> None:
         while True:
+            reading.set()
             read_events(archive, "library", workers=workers)
 
-    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
+    def interrupt() -> None:
+        reading.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012  (it may come at any time from here on)
+        thread.start()
         read_again_and_again()
-    timer.join()
+    thread.join()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.signals.construction import StepSignal, event_signal, level_signal, step_signal
 
@@ -65,7 +65,6 @@ def interval_lists(draw: st.DrawFn) -> list[Interval]:
     return intervals
 
 
-@settings(deadline=None)
 @given(interval_lists())
 def test_agrees_with_rational_arithmetic(intervals: list[Interval]) -> None:
     signal = signal_of(intervals)
@@ -85,7 +84,6 @@ def test_agrees_with_rational_arithmetic(intervals: list[Interval]) -> None:
     assert set(points) <= set(signal.times.tolist())
 
 
-@settings(deadline=None)
 @given(interval_lists(), st.lists(st.floats(-5, 15), max_size=20))
 def test_volume_until_agrees_with_rational_arithmetic_and_never_decreases(
     intervals: list[Interval], times: list[float]
@@ -98,7 +96,6 @@ def test_volume_until_agrees_with_rational_arithmetic_and_never_decreases(
         assert volume == pytest.approx(float(exact_volume(intervals, WINDOW, time)), rel=1e-14, abs=1e-300)
 
 
-@settings(deadline=None)
 @given(interval_lists())
 def test_is_monotone_and_never_negative(intervals: list[Interval]) -> None:
     signal = signal_of(intervals)
@@ -107,7 +104,6 @@ def test_is_monotone_and_never_negative(intervals: list[Interval]) -> None:
     assert np.all(signal.impulse_volumes > 0)
 
 
-@settings(deadline=None)
 @given(interval_lists(), st.randoms(use_true_random=False))
 def test_order_does_not_matter_in_any_bit(intervals: list[Interval], random: Random) -> None:
     shuffled = list(intervals)
@@ -126,7 +122,6 @@ def test_order_of_ties_does_not_matter_in_any_bit() -> None:
         assert bits(step_signal(start[order], end[order], volume[order], WINDOW)) == bits(first)
 
 
-@settings(deadline=None)
 @given(interval_lists(), st.lists(st.floats(0.01, 0.99), min_size=12, max_size=12))
 def test_splitting_intervals_does_not_change_the_signal(intervals: list[Interval], shares: list[float]) -> None:
     parts: list[Interval] = []
@@ -145,7 +140,6 @@ def test_splitting_intervals_does_not_change_the_signal(intervals: list[Interval
     np.testing.assert_allclose(rates[1], rates[0], rtol=1e-13)
 
 
-@settings(deadline=None)
 @given(interval_lists(), st.floats(0, 10), st.floats(0, 10), st.floats(0, 10))
 def test_volumes_of_adjoining_clips_add_up(intervals: list[Interval], a: float, b: float, c: float) -> None:
     signal = signal_of(intervals)
@@ -158,7 +152,6 @@ def test_volumes_of_adjoining_clips_add_up(intervals: list[Interval], a: float, 
     assert left.clip(a, b) is left
 
 
-@settings(deadline=None)
 @given(interval_lists(), st.floats(0, 9), st.floats(0.01, 1))
 def test_clip_equals_a_signal_built_in_the_window(intervals: list[Interval], start: float, length: float) -> None:
     window = (start, start + length)
@@ -209,7 +202,6 @@ def test_no_interval_gives_an_idle_signal() -> None:
     assert signal.volume == 0.0
 
 
-@settings(deadline=None)
 @given(st.lists(interval_lists(), min_size=1, max_size=4))
 def test_sum_equals_the_signal_of_all_intervals(lists: list[list[Interval]]) -> None:
     signals = [signal_of(intervals) for intervals in lists]
@@ -221,7 +213,6 @@ def test_sum_equals_the_signal_of_all_intervals(lists: list[list[Interval]]) -> 
     assert bits(StepSignal.sum(signals[::-1])) == bits(added)
 
 
-@settings(deadline=None)
 @given(interval_lists())
 def test_level_counts_open_intervals(intervals: list[Interval]) -> None:
     columns = np.array(intervals).reshape(-1, 3)
@@ -234,7 +225,6 @@ def test_level_counts_open_intervals(intervals: list[Interval]) -> None:
         assert value == sum(1 for first, last, _ in intervals if Fraction(first) < inside < Fraction(last))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-8, 48).map(lambda quarter: quarter / 4), max_size=30))
 def test_events_sampled_are_a_histogram(times: list[float]) -> None:
     signal = event_signal(times, WINDOW)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.model.errors import SelectionError
 from iostrata.signals.construction import StepSignal, event_signal, step_signal
@@ -61,7 +61,6 @@ def exact_bins(signal: StepSignal, edges: list[float]) -> list[Fraction]:
     ]
 
 
-@settings(deadline=None)
 @given(signals(), FREQUENCIES)
 def test_volume_is_conserved(signal: StepSignal, fs: float) -> None:
     samples = signal.sample(fs)
@@ -70,7 +69,6 @@ def test_volume_is_conserved(signal: StepSignal, fs: float) -> None:
     assert np.all(samples.values >= 0)
 
 
-@settings(deadline=None)
 @given(signals(), FREQUENCIES)
 def test_each_bin_agrees_with_rational_arithmetic(signal: StepSignal, fs: float) -> None:
     samples = signal.sample(fs)
@@ -78,7 +76,6 @@ def test_each_bin_agrees_with_rational_arithmetic(signal: StepSignal, fs: float)
     np.testing.assert_allclose(samples.values, expected, rtol=1e-14)
 
 
-@settings(deadline=None)
 @given(signals(), FREQUENCIES)
 def test_bins_cover_the_window(signal: StepSignal, fs: float) -> None:
     samples = signal.sample(fs)
@@ -131,7 +128,6 @@ def test_refuses_frequencies_that_make_no_bins(fs: object) -> None:
         step_signal([0.0], [1.0], [1.0], (0.0, 2.0)).sample(fs)  # type: ignore[arg-type]
 
 
-@settings(deadline=None)
 @given(signals(), FREQUENCIES)
 def test_abstraction_error_agrees_with_rational_arithmetic(signal: StepSignal, fs: float) -> None:
     edges = signal.sample(fs).edges.tolist()
@@ -174,7 +170,6 @@ def coarsest(signal: StepSignal, most_bins: int) -> float:
     return (sound or ladder[-1:])[0] / signal.duration
 
 
-@settings(deadline=None)
 @given(signals())
 def test_automatic_frequency_is_the_coarsest_sound_rung(signal: StepSignal) -> None:
     assert automatic_frequency(signal, 2**12) == coarsest(signal, 2**12)
@@ -232,7 +227,6 @@ def test_automatic_frequency_refuses_limits_out_of_range(most_bins: int) -> None
         automatic_frequency(square_wave(1.0, 0.5, 8.0), most_bins)
 
 
-@settings(deadline=None)
 @given(signals(), st.integers(0, 6))
 def test_a_finer_partition_at_most_doubles_the_error(signal: StepSignal, power: int) -> None:
     coarse = abstraction_error(signal, 2**power / signal.duration)

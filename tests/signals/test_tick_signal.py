@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.model.codes import UNDEFINED_TIME
 from iostrata.model.errors import SelectionError
@@ -36,7 +36,6 @@ def exact_volume(begin: np.ndarray, end: np.ndarray, volume: np.ndarray, tick: i
     return total
 
 
-@settings(deadline=None)
 @given(operations(), st.sampled_from([RESOLUTION, 10**12, 3 * 10**9]))
 def test_volumes_are_exact_where_seconds_are_not(
     columns: tuple[np.ndarray, np.ndarray, np.ndarray], resolution: int

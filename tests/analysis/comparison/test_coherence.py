@@ -13,7 +13,7 @@ def bursts(period, count, delay=0.0, length=0.1, volume=1000.0, window=None):
     return step_signal(start, start + length, np.full(count, volume), window=window or (0.0, period * count))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.floats(0.5, 20.0), st.integers(6, 40), st.floats(0.0, 0.45), st.floats(1e-3, 1e9))
 def test_a_delayed_copy_follows_by_its_delay(period, count, share, scale):
     delay = share * period

@@ -16,7 +16,7 @@ signals = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1e9))
 
 
 @given(signals, st.floats(0.1, 100), st.floats(-1e3, 1e3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_all_lines_give_the_samples_back(values: np.ndarray, fs: float, start: float) -> None:
     found = reconstruct(Samples(values, fs, start), values.size)
     np.testing.assert_allclose(found.values, values, atol=1e-6 * (1 + np.abs(values).max()))
@@ -24,7 +24,7 @@ def test_all_lines_give_the_samples_back(values: np.ndarray, fs: float, start: f
 
 
 @given(signals, st.integers(1, 10))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_error_is_that_of_the_sum_and_falls_with_every_component(values: np.ndarray, count: int) -> None:
     found = reconstruct(Samples(values, 2.0, 5.0), count)
     scale = 1 + np.abs(values).max()

@@ -37,7 +37,7 @@ def test_it_is_the_default() -> None:
     assert detect_period_samples(np.tile([1.0, 0.0, 0.0], 20), 1.0).method == "auto"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 1000), st.floats(0.001, 1000.0), st.floats(0.0, 500.0), st.floats(1e-9, 1e6))
 def test_units_and_the_origin_of_time_change_nothing(seed: int, scale: float, shift: float, unit: float) -> None:
     start, end, volume, last = train(seed)
@@ -59,7 +59,7 @@ def test_units_and_the_origin_of_time_change_nothing(seed: int, scale: float, sh
     np.testing.assert_allclose([p.bytes for p in two.phases], [unit * p.bytes for p in one.phases], rtol=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 1000), st.integers(2, 5))
 def test_operations_in_parts_are_the_same_signal(seed: int, parts: int) -> None:
     start, end, volume, last = train(seed)
@@ -76,7 +76,7 @@ def test_operations_in_parts_are_the_same_signal(seed: int, parts: int) -> None:
     assert two.period == pytest.approx(one.period, rel=1e-9)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 1000), st.floats(0.0, 1e10))
 def test_a_constant_floor_does_not_matter(seed: int, floor: float) -> None:
     start, end, volume, last = train(seed)
@@ -88,7 +88,6 @@ def test_a_constant_floor_does_not_matter(seed: int, floor: float) -> None:
     assert two.period == pytest.approx(one.period, rel=0.01)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(5, 200), st.floats(5.0, 100.0), st.floats(0.001, 0.9), st.floats(0.0, 1.0), st.floats(0.0, 1.5))
 def test_pulse_trains_of_every_duty_cycle(count: int, period: float, duty: float, lead: float, tail: float) -> None:
     start = period * (np.arange(count) + lead)

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period, detect_period_samples
 from iostrata.signals.construction import step_signal
 from scipy.signal import find_peaks
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), period=st.integers(5, 40), jitter=st.integers(0, 3))
 def test_period_and_confidence_are_those_of_the_paper(seed: int, period: int, jitter: int) -> None:
     rng = np.random.default_rng(seed)

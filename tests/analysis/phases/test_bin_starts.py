@@ -1,12 +1,11 @@
 """Starts within bins, against the exact start."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.analysis.phases.bin_starts import starts_within_bins
 
 
-@settings(deadline=None)
 @given(st.floats(3.0, 10.0), st.floats(4.0, 15.0), st.floats(0.0, 3.0), st.floats(1.0, 9.0))
 def test_the_start_of_a_long_phase_is_found_within_its_bin(
     start: float, length: float, floor: float, height: float

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
-from iostrata.analysis.phases.calibration import COEFFICIENTS, confidence, features, merged_share
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata import detect_period, step_signal
+from iostrata.analysis.phases.calibration import COEFFICIENTS, confidence, features, merged_share, regime_confidence
 from iostrata.analysis.phases.trains import PhaseTrain
 
 
@@ -35,3 +38,33 @@ def test_it_stays_within_its_bounds(contrast: float, jitter: float) -> None:
 def test_merged_phases_are_counted() -> None:
     assert merged_share(train(10, 5.0, np.array([1.0] * 8 + [2.0, 3.1]))) == pytest.approx(0.3)
     assert merged_share(train(10, 5.0)) == 0.0
+
+
+shares, jitters = st.floats(0, 1), st.floats(0, 5)
+
+
+@given(shares, shares, jitters, jitters)
+def test_it_grows_with_the_share_and_falls_with_jitter(one: float, two: float, calm: float, wild: float) -> None:
+    base = regime_confidence(min(one, two), max(calm, wild))
+    assert 0 < base < 1
+    assert regime_confidence(max(one, two), max(calm, wild)) >= base
+    assert regime_confidence(min(one, two), min(calm, wild)) >= base
+
+
+def test_of_regimes_with_jitter_as_many_are_right_as_it_says() -> None:
+    said, right = [], []
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 31])
+        jitter, parts, at = rng.uniform(0, 0.3), [], 5.0
+        periods = (10.0, 10.0 * rng.uniform(2, 4))
+        for period in periods:
+            intervals = period * np.maximum(1 + jitter * rng.normal(size=15), 0.2)
+            parts.append(at + np.concatenate(([0.0], np.cumsum(intervals[:-1]))))
+            at += float(intervals.sum())
+        start = np.concatenate(parts)
+        regimes = detect_period(step_signal(start, start + 1.0, np.full(30, 1e9), (0.0, at + 5.0))).regimes
+        if len(regimes) == 2:
+            said += [regime.confidence for regime in regimes]
+            right += [abs(regime.period / period - 1) <= 0.1 for regime, period in zip(regimes, periods, strict=True)]
+    assert len(said) > 60
+    assert abs(np.mean(said) - np.mean(right)) < 0.05

@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.analysis.phases.persistence import lowest_rows, persistences, rises_above, turning_points
 
@@ -25,7 +25,6 @@ def most_rises(path: list[float], threshold: float) -> int:
     return best
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=9), st.integers(1, 25))
 def test_there_are_as_many_rises_as_can_be_chosen(steps: list[int], threshold: int) -> None:
     path = np.array(steps, dtype=np.float64)
@@ -35,13 +34,11 @@ def test_there_are_as_many_rises_as_can_be_chosen(steps: list[int], threshold: i
     assert np.all(path[tops[:-1]] - path[feet[1:]] >= threshold)
 
 
-@settings(deadline=None)
 @given(paths, st.integers(1, 25))
 def test_persistence_counts_the_rises_of_every_threshold(path: np.ndarray, threshold: int) -> None:
     assert np.count_nonzero(persistences(path) >= threshold) == rises_above(path, float(threshold))[0].size
 
 
-@settings(deadline=None)
 @given(paths)
 def test_turning_points_say_all_about_a_path(path: np.ndarray) -> None:
     rows = turning_points(path)
@@ -51,7 +48,6 @@ def test_turning_points_say_all_about_a_path(path: np.ndarray) -> None:
     np.testing.assert_array_equal(persistences(path[rows]), persistences(path))
 
 
-@settings(deadline=None)
 @given(paths, st.floats(-3, 3))
 def test_the_lowest_row_of_a_tilted_path(path: np.ndarray, level: float) -> None:
     times = np.arange(path.size, dtype=np.float64)

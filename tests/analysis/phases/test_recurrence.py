@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.analysis.phases.recurrence import clock_period, mean_period, missing_phases, set_edges_apart
 from iostrata.analysis.phases.trains import PhaseTrain
@@ -21,7 +21,6 @@ def test_the_interval_covers_the_period_as_often_as_it_says() -> None:
     assert hits / 2000 == pytest.approx(0.95, abs=0.015)
 
 
-@settings(deadline=None)
 @given(st.integers(5, 60), st.floats(0.5, 500.0), st.data())
 def test_left_out_phases_are_counted(count: int, period: float, data: st.DataObject) -> None:
     most = max(1, count // 8)
@@ -60,7 +59,6 @@ def test_what_is_like_the_others_stays() -> None:
     assert set_edges_apart(train(irregular, np.arange(1.0, 13.0))).core.start.size == 12
 
 
-@settings(deadline=None)
 @given(st.floats(5.0, 60.0), st.floats(0.0, 5.0), st.integers(4, 100))
 def test_a_clock_seen_through_bins(period: float, origin: float, count: int) -> None:
     ticks = origin + period * np.arange(count)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from iostrata.analysis.detect import detect_period
@@ -24,7 +24,6 @@ def evidence(values: np.ndarray, deviation: float, reach: float) -> float:
 
 
 @given(arrays(np.float64, st.integers(2, 11), elements=st.sampled_from([0.0, 0.02, 0.5, 0.55, -1.0])))
-@settings(max_examples=60, deadline=None)
 def test_no_other_partition_has_more_evidence(values: np.ndarray) -> None:
     deviation, reach, fewest = 0.03, 1.0, 2
     centred = values - np.median(values)
@@ -52,7 +51,6 @@ def test_a_long_sequence_is_cut_like_a_short_one() -> None:
 
 
 @given(st.integers(0, 10**6), st.floats(0, 0.05), st.integers(4, 200), st.floats(1e-3, 1e4))
-@settings(max_examples=60, deadline=None)
 def test_one_regime_is_one_and_units_do_not_matter(seed: int, jitter: float, count: int, period: float) -> None:
     rng = np.random.default_rng(seed)
     intervals = 1 + jitter * np.clip(rng.normal(size=count), -2.5, 2.5)

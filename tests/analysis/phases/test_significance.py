@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.analysis.phases.significance import NULL_SHAPE, regularity_p_value, search_trials
 
@@ -20,7 +20,6 @@ def test_a_clock_is_significant_from_four_bursts_on() -> None:
     assert regularity_p_value(np.full(1, 2.5)) == 1.0
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.1, 100.0), min_size=2, max_size=20), st.floats(1e-3, 1e3), st.randoms())
 def test_unit_and_order_do_not_matter(intervals: list[float], scale: float, random: object) -> None:
     p = regularity_p_value(np.array(intervals))

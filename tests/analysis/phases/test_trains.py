@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.analysis.phases.trains import (
     alikeness,
@@ -22,7 +22,6 @@ def rectangles(starts: np.ndarray, width: float, rate: float, end: float) -> tup
     return times, np.cumsum(steps)
 
 
-@settings(deadline=None)
 @given(st.integers(4, 40), st.floats(0.001, 0.9), st.floats(0.0, 0.99), st.floats(0.01, 1.5))
 def test_bursts_are_found_at_every_duty_cycle(count: int, duty: float, lead: float, tail: float) -> None:
     starts = 10.0 * (np.arange(count) + lead + 0.01)
@@ -33,7 +32,6 @@ def test_bursts_are_found_at_every_duty_cycle(count: int, duty: float, lead: flo
     np.testing.assert_allclose(train.bytes, 50 * duty)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(1.0, 30.0), min_size=5, max_size=30), st.floats(0.0, 100.0), st.floats(0.1, 1e6))
 def test_a_floor_and_the_unit_change_nothing(gaps: list[float], floor: float, scale: float) -> None:
     starts = np.cumsum(gaps) + 2.0 * np.arange(len(gaps))
@@ -95,7 +93,6 @@ def test_noise_beside_a_phase_does_not_move_it() -> None:
     np.testing.assert_allclose(moved.start, true, atol=2.0)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.1, 10.0), min_size=2, max_size=20))
 def test_variation(values: list[float]) -> None:
     mean = sum(values) / len(values)

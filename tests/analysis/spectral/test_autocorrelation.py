@@ -1,10 +1,8 @@
 """The autocorrelation against NumPy's, the peaks against SciPy's, and the period of signals that have one."""
 
-import time
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.analysis.spectral.autocorrelation import (
     autocorrelation,
@@ -17,7 +15,6 @@ from scipy import signal as scipy_signal
 numbers = st.lists(st.floats(-1e3, 1e3).map(lambda value: round(value, 3)), min_size=2, max_size=80)
 
 
-@settings(deadline=None)
 @given(numbers)
 def test_it_is_the_linear_correlation_of_the_deviations(samples: list[float]) -> None:
     values = np.array(samples)
@@ -35,7 +32,6 @@ def test_no_value_is_too_large_or_too_small_for_its_square() -> None:
         np.testing.assert_allclose(autocorrelation(wave * scale), autocorrelation(wave), atol=1e-12)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 4), max_size=60), st.floats(-1, 5))
 def test_peaks_are_those_of_scipy(levels: list[int], height: float) -> None:
     # Few levels make many level tops.
@@ -94,7 +90,5 @@ def test_without_a_peak_there_is_no_period(samples: np.ndarray) -> None:
 
 def test_long_signals_take_no_quadratic_time() -> None:
     samples = np.random.default_rng(0).exponential(size=2**20)
-    begin = time.perf_counter()
-    autocorrelation(samples)
-    # Sums by the definition would take 2^40 multiplications.
-    assert time.perf_counter() - begin < 20
+    # Sums by the definition would take 2^40 multiplications, which no test outlasts.
+    assert autocorrelation(samples)[0] == 1.0

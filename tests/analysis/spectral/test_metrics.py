@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.results.result import PeriodMetrics
-from iostrata.analysis.spectral.metrics import characterise
+from iostrata.analysis.spectral.metrics import characterise, substantial
 from iostrata.signals.construction import StepSignal, step_signal
 
 WINDOW = (2.0, 42.0)
@@ -60,7 +60,7 @@ intervals = st.lists(st.tuples(edges, edges, st.integers(0, 50)), max_size=12)
 periods = st.one_of(st.sampled_from([0.5, 1.0, 4.0, 10.0, 40.0, 41.0]), st.floats(0.3, 60))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(intervals=intervals, period=periods)
 def test_metrics_are_those_of_the_definition(intervals: list[tuple[float, float, int]], period: float) -> None:
     start = [min(a, b) for a, b, _ in intervals]
@@ -133,3 +133,24 @@ def test_the_last_period_counts_where_periods_fill_the_window() -> None:
             # All volume is in the last sub-trace: without it, sigma_vol would not be defined.
             assert characterise(signal, period).sigma_vol is not None
     assert rounded_down > 0
+
+
+SPAN = (0.0, 40.0)
+quarters = st.integers(0, 160).map(lambda quarter: quarter / 4)
+pieces = st.lists(st.tuples(quarters, quarters, st.integers(0, 50)), max_size=12)
+
+
+@settings(max_examples=150)
+@given(pieces=pieces)
+def test_substantial_io_is_above_the_mean(pieces: list[tuple[float, float, int]]) -> None:
+    signal = step_signal(
+        [min(a, b) for a, b, _ in pieces],
+        [max(a, b) for a, b, _ in pieces],
+        [v for _, _, v in pieces],
+        window=SPAN,
+    )
+    part = substantial(signal)
+    assert part.threshold == pytest.approx(signal.volume / 40)
+    assert part.above.tolist() == [value > part.threshold for value in signal.values.tolist()]
+    assert part.volume <= signal.volume * (1 + 1e-9)
+    assert part.length < 40 or signal.volume == 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.spectral.sampling_rate import phase_frequency, runs_above_mean
@@ -16,7 +16,6 @@ def train(count: int, duty: float, window: float, requests: int = 4, first: floa
     return step_signal(starts.ravel(), starts.ravel() + duty / requests, np.ones(starts.size), window=(0.0, window))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     count=st.integers(11, 200),
     duty=st.sampled_from([1e-5, 1e-3, 0.02, 0.1, 0.3]),

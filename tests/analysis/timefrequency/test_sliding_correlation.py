@@ -34,7 +34,7 @@ def slowly(x: np.ndarray, y: np.ndarray, window: int) -> np.ndarray:
     st.integers(-6, 6),
     st.sampled_from([0.0, 1e3, 1e6]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150)
 def test_it_is_pearsons_correlation_of_every_window(
     values: np.ndarray, data: st.DataObject, power: int, offset: float
 ) -> None:

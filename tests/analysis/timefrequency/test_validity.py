@@ -23,7 +23,7 @@ def bursts(starts: np.ndarray, length: float, end: float, fs: float) -> np.ndarr
     after=st.floats(0, 100),
     off=st.floats(-0.01, 0.01),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_a_train_holds_from_its_first_burst_to_the_trough_after_its_last(
     first: float, count: int, period: float, duty: float, after: float, off: float
 ) -> None:

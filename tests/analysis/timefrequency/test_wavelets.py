@@ -25,7 +25,7 @@ def test_it_is_the_inverse_transform_without_details(wavelet: str, count: int) -
 
 
 @given(st.integers(0, 6), st.integers(64, 200))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_haars_approximation_is_the_means_of_blocks(level: int, count: int) -> None:
     samples = np.random.default_rng(count).normal(size=count)
     size = 2**level

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.export.hdf5.storage import HDF5Storage
 
@@ -17,7 +17,6 @@ def full_disk(*_: object) -> int:
 
 
 @given(writes=WRITES, sound=st.integers(0, 12), reads=st.lists(st.tuples(st.integers(0, 120), st.integers(1, 120))))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_reads_give_back_what_was_written_also_after_the_disk_is_full(
     tmp_path: Path, writes: list[tuple[int, bytes]], sound: int, reads: list[tuple[int, int]]
 ) -> None:

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.export.hdf5.writer import write_hdf5
 from iostrata.export.json.documents import handles_document, layers_document
@@ -107,7 +107,7 @@ def test_automatic_frequency_is_the_largest_of_the_signals(trace: Trace, written
 
 
 @given(fs=st.floats(0.01, 3000.0))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 def test_volume_is_conserved_at_any_frequency(trace: Trace, tmp_path: Path, fs: float) -> None:
     path = write_hdf5(trace, tmp_path / "out.nc", fs=fs, periods=False).path
     for (layer, direction), volume in volumes(path).items():

@@ -3,12 +3,16 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
+from iostrata.analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from iostrata.analysis.comparison.layers import compare_layers, comparison_document
+from iostrata.analysis.detect import detect_period
 from iostrata.export.json.documents import layers_document
-from iostrata.export.report.headline import headline
+from iostrata.export.report.contents import report_contents
+from iostrata.export.report.headline import headline, verdict_text
 from iostrata.layers.trace import Trace
+from iostrata.signals.construction import step_signal
 
 
 @pytest.fixture
@@ -71,3 +75,58 @@ def test_a_layer_that_only_serves_others_is_not_the_program(trace_of):
     lowest = chosen_layers(trace, ["POSIX"])
     told = headline(layers_document(trace, lowest), list(layer_periods(lowest)), None)[0]
     assert told == "POSIX wrote 168 MB for the layers above it, on 1 of 4 ranks."
+
+
+STARTS = np.concatenate((0.1 + 0.2 * np.arange(20), 4.1 + 0.45 * np.arange(12)))
+
+
+def bursts(method="auto", starts=STARTS, window=(0.0, 9.6)):
+    signal = step_signal(starts, starts + 0.02, np.full(len(starts), 2.0e6), window=window)
+    return LayerPeriod("POSIX", "write", "all", signal, detect_period(signal, method))
+
+
+def test_both_regimes_and_their_stretches_are_told():
+    found = bursts()
+    assert [round(regime.period, 2) for regime in found.result.regimes] == [0.2, 0.45]
+    text = verdict_text(found.result, found.signal.window)
+    first, second = found.result.regimes
+    assert text.startswith("every 200 ms from 100 ms to 4.")
+    assert f", then every 450 ms to {second.end:.3g} s" in text
+    assert text.endswith(
+        (f"{first.confidence:.2f} and {second.confidence:.2f}", f"confidence {first.confidence:.2f} each")
+    )
+
+
+def test_the_stretch_where_the_hybrid_holds_is_told():
+    found = bursts("hybrid")
+    (regime,) = found.result.regimes
+    text = verdict_text(found.result, found.signal.window)
+    assert f" from {1000 * regime.start:.3g} ms to {regime.end:.3g} s, confidence" in text
+
+
+def test_a_period_of_the_middle_of_the_run_is_told_with_its_stretch():
+    found = bursts(starts=10.0 + 0.5 * np.arange(20), window=(0.0, 30.0))
+    assert " from 10 s to " in verdict_text(found.result, found.signal.window)
+    found = bursts(starts=0.1 + 0.5 * np.arange(20), window=(0.0, 10.0))
+    assert " from " not in verdict_text(found.result, found.signal.window)
+
+
+def test_the_headline_and_the_panels_say_so(trace_of):
+    trace = trace_of("ncckpt4")
+    layers = chosen_layers(trace)
+    found = bursts()
+    sentence = headline(layers_document(trace, layers), [found], None)[1]
+    text = verdict_text(found.result, found.signal.window)
+    assert sentence == f"Writes of POSIX come {text}."
+    assert report_contents(trace, layers, [found])["curves"][0]["verdict"] == text
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_layers_with_other_regimes_are_told_apart(trace_of, alike):
+    trace = trace_of("ncckpt4")
+    one = bursts()
+    regimes = one.result.regimes if alike else one.result.regimes[1:]
+    other = replace(one, layer="MPI-IO", result=replace(one.result, regimes=regimes))
+    sentence = headline(layers_document(trace, chosen_layers(trace)), [one, other], None)[1]
+    assert sentence.startswith("Writes of POSIX and MPI-IO come" if alike else "Writes of POSIX come")
+    assert ("writes of MPI-IO every 450 ms from 4." in sentence) is not alike

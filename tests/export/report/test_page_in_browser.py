@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from typing import Any
 
 import otf2
@@ -17,6 +16,10 @@ SETTLED = """
 const done = arguments[arguments.length - 1];
 requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
 """
+
+
+LAST_GUARD_S = 600
+"""Ends what would wait forever; no test is about time."""
 
 
 def settle(page: Any) -> None:
@@ -373,6 +376,7 @@ def test_links_lead_to_a_section_and_to_a_time(opened):
 
 def test_going_back_from_a_link_to_a_time_shows_what_was_shown_before(opened):
     from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
 
     page = opened("ncckpt4")
     page.run("document.querySelector('#periods details').open = true")
@@ -390,10 +394,7 @@ def test_going_back_from_a_link_to_a_time_shows_what_was_shown_before(opened):
         return arrived(before)
 
     def arrived(before: str) -> tuple[float, float]:
-        for _ in range(100):
-            if page.run("return location.hash") != before:
-                break
-            time.sleep(0.05)
+        WebDriverWait(page.browser, LAST_GUARD_S).until(lambda _: page.run("return location.hash") != before)
         settle(page)
         return times(page)
 
@@ -530,9 +531,11 @@ def test_the_panels_are_drawn(opened):
         assert colours.get(key, 0) > 20, name
 
 
-def test_a_large_page_opens_in_under_two_seconds(opened):
-    began = time.monotonic()
-    page = opened("ior384")
-    settle(page)
-    assert page.run("return performance.timing.domComplete - performance.timing.navigationStart") < 2000
-    assert time.monotonic() - began < 20
+def test_the_page_of_many_ranks_has_no_more_elements_than_one_of_few(opened):
+    # What makes a page slow is elements; rows beyond the first are made when they are scrolled to.
+    elements = {}
+    for name in ("ncckpt4", "many ranks"):
+        page = opened(name)
+        settle(page)
+        elements[name] = page.run("return document.querySelectorAll('*').length")
+    assert elements["many ranks"] < 2 * elements["ncckpt4"]

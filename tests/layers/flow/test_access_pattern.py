@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.layers.flow.access_pattern import access_pattern, read_back_bytes
 from iostrata.model.codes import UNDEFINED_UINT64, IoMode
@@ -70,7 +70,6 @@ ROW = st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(ROW, max_size=20))
 def test_bytes_equal_sets_of_bytes(make_operations, rows):
     writes = [(process, file, offset, size, IoMode.WRITE) for process, file, offset, size, _ in rows]
@@ -90,7 +89,6 @@ def test_bytes_equal_sets_of_bytes(make_operations, rows):
     assert sum(classes(writes)) == known
 
 
-@settings(deadline=None)
 @given(st.lists(ROW, max_size=20))
 def test_read_back_equals_sets_of_bytes(make_operations, rows):
     written, read = set(), set()

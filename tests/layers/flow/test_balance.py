@@ -1,7 +1,7 @@
 """Where time goes, against a walk over every tick."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.layers.flow.balance import time_splits
 from iostrata.layers.opening import open_trace
@@ -34,7 +34,6 @@ def test_a_nested_call(make_trace):
     assert first.to_dict()["exclusive_s"] == pytest.approx(0.30)
 
 
-@settings(deadline=None)
 @given(st.lists(OPERATION, max_size=14))
 def test_parts_equal_a_count_of_ticks(make_trace, rows):
     trace = make_trace(STACK, [{**row, "end": row["begin"] + row["length"]} for row in rows])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.model.codes import IoFlag, IoMode
 from iostrata.model.errors import SelectionError
@@ -164,7 +164,6 @@ OPERATION = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(OPERATION, max_size=25))
 def test_every_byte_is_somewhere(make_trace, rows):
     trace = make_trace(STACK, [{**row, "end": row["begin"] + row["length"]} for row in rows])

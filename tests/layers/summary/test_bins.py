@@ -54,7 +54,7 @@ operation_lists = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150)
 @given(operations=operation_lists, bins=st.sampled_from([2, 16, 64, 1024, 4096]))
 @example(operations=[(0, 4096, 1.0, 0)], bins=4096)
 @example(operations=[(0, 4095, 100.0, 0), (4096, 4096, 7.0, 1)], bins=64)
@@ -84,7 +84,7 @@ def _before(signal: Any, edges: Any) -> Any:
     return volumes
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(operations=operation_lists, data=st.data(), pieces=st.integers(1, 5))
 def test_order_and_slicing_do_not_change_a_bit(operations: list[Operation], data: Any, pieces: int) -> None:
     odd = [(begin, end, volume * 1.37, slot) for begin, end, volume, slot in operations]
@@ -94,7 +94,7 @@ def test_order_and_slicing_do_not_change_a_bit(operations: list[Operation], data
         assert numbers(signal_of(first, 4096, 0, slots)) == numbers(signal_of(second, 4096, 0, slots))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(operations=operation_lists, data=st.data(), pieces=st.integers(1, 5))
 def test_widening_in_another_order_moves_a_quantum_at_most(operations: list[Operation], data: Any, pieces: int) -> None:
     moved = [(begin - 3000, end + 6000, volume * 1.37, slot) for begin, end, volume, slot in operations]
@@ -110,7 +110,7 @@ def test_widening_in_another_order_moves_a_quantum_at_most(operations: list[Oper
     assert difference.max() <= len(operations) * 66 * 2**-16 + 1e-12 * mine.volume
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     operations=st.lists(
         st.tuples(st.integers(-(10**6), 10**6), st.integers(0, 10**6), st.integers(0, 2**30), st.integers(0, 1)).map(

@@ -41,7 +41,7 @@ def check_rounded(found: RequestBytes, exact: RequestBytes) -> None:
         assert true <= mine < 1.002 * true or mine == true
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(some=sizes, other=sizes, pieces=st.integers(1, 4))
 def test_equals_sorting(some: list[int], other: list[int], pieces: int) -> None:
     first, second = counted(some, pieces), counted(other)

@@ -281,6 +281,6 @@ def test_garbage_in_definitions_is_one_error_or_harmless(copy_of: Callable[[str]
             "except TraceError as error:\n"
             "    print(error)\n"
         )
-        done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.count("\n") <= 1

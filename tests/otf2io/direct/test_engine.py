@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import otf2
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.model.codes import UNDEFINED_UINT64, IoRecord
 from iostrata.model.events import IoEvents
@@ -405,7 +405,6 @@ def streams(draw: st.DrawFn) -> tuple[list[Any], dict[int, Any], list[tuple[int,
     return events, maps, clock
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(streams(), min_size=1, max_size=3), st.integers(0, 2**41))
 def test_any_stream(written_archive: Any, new_location: Any, check_engines: Any, plans: list[Any], start: int) -> None:
     locations = [new_location(events, maps, clock) for events, maps, clock in plans]

@@ -1,7 +1,6 @@
 """The library engine: counts, order, workers, progress, and damaged archives."""
 
 import random
-import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -57,10 +56,8 @@ def test_progress_reaches_all_events(read_fixture: Read) -> None:
 
 
 def damage_of(folder: Path) -> tuple[EventsRead, dict[int, tuple[int, int, str]]]:
-    """Read a damaged archive; it must not take long."""
-    begun = time.monotonic()
+    """Read a damaged archive."""
     read = read_events(open_archive(folder), "library")
-    assert time.monotonic() - begun < 20
     found = {d.location: (d.events_expected, d.events_read, d.reason) for d in read.damage.locations}
     for damage in read.damage.locations:
         assert read.counts[damage.row] == damage.events_read

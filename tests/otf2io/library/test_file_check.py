@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.otf2io.archive import Archive, EventsRead
 from iostrata.otf2io.library.file_check import check_event_file
@@ -46,7 +46,6 @@ def test_all_files_of_sound_archives_are_sound(
         assert found.sound == promised == len(event_ends(path.read_bytes(), archive.anchor.event_chunk))
 
 
-@settings(max_examples=60, deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True))
 def test_cut_file_holds_the_events_that_end_before_the_cut(share: float, fixtures: Path, tmp_path_factory) -> None:
     content = (fixtures / "ckpt4_compiler" / "traces" / "0.evt").read_bytes()

@@ -165,7 +165,7 @@ def streams(draw: st.DrawFn) -> tuple[list[Row], list[int], list[int]]:
     return rows, list(identities), groups
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150)
 @given(stream=streams())
 def test_equals_the_slow_matching(stream: Any, plain_definitions: Callable[..., Definitions]) -> None:
     rows, identities, groups = stream
@@ -177,7 +177,7 @@ def test_equals_the_slow_matching(stream: Any, plain_definitions: Callable[..., 
     assert matching.unmatched_steps == unmatched_steps
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150)
 @given(stream=streams(), data=st.data())
 def test_does_not_depend_on_the_order_of_locations(
     stream: Any, data: st.DataObject, plain_definitions: Callable[..., Definitions]

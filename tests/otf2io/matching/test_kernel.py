@@ -154,7 +154,7 @@ def ambiguous(rows: Sequence[Row], groups: Sequence[int]) -> bool:
     return any(any(not later for _, later in found) and groups.count(key[0]) > 1 for key, found in users.items())
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150)
 @given(stream=streams())
 def test_pieces_equal_the_whole(stream: Any, plain_definitions: Callable[..., Definitions]) -> None:
     rows, groups, cuts = stream
@@ -167,7 +167,6 @@ def test_pieces_equal_the_whole(stream: Any, plain_definitions: Callable[..., De
         assert found == expected
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     most=st.sampled_from([1, 2, 64]),
