@@ -192,8 +192,8 @@ def _title(period: LayerPeriod) -> str:
     if period.traffic != "all":
         name += f", {period.traffic} traffic"
     result = period.result
-    if "filter" in result.evidence:
-        name += f", after the filter {result.evidence['filter']} Hz"
+    if result.evidence.filter is not None:
+        name += f", after the filter {result.evidence.filter} Hz"
     if result.period is None:
         return f"{name}: no period"
     verdict = verdict_text(result.period, result.regimes)

@@ -17,14 +17,14 @@ class Period:
         Uncertainty of the period, in s.
     confidence : float
         In [0, 1].
-    bytes : float
-        Volume that recurs with this period, in the signal's unit times second: bytes of a bandwidth.
+    volume : float
+        What recurs with this period, in the signal's unit times second: bytes of a bandwidth.
     """
 
     period: float
     period_interval: tuple[float, float]
     confidence: float
-    bytes: float
+    volume: float
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the entry of ``periods`` in the document of ``iostrata periods --json``."""
@@ -32,7 +32,7 @@ class Period:
             "period_s": plain(self.period),
             "period_interval_s": plain(self.period_interval),
             "confidence": plain(self.confidence),
-            "bytes": plain(self.bytes),
+            "bytes": plain(self.volume),
         }
 
 
@@ -40,16 +40,16 @@ class Period:
 class Phase:
     """One burst of substantial I/O: ``start`` and ``end`` in s, and the volume from one to the other.
 
-    The volume, `bytes`, is in the signal's unit times second: bytes of a bandwidth, operations of an operation rate.
+    `volume` is in the signal's unit times second: bytes of a bandwidth, operations of an operation rate.
     """
 
     start: float
     end: float
-    bytes: float
+    volume: float
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the entry of ``phases`` in the document of ``iostrata periods --json``."""
-        return {"start_s": plain(self.start), "end_s": plain(self.end), "bytes": plain(self.bytes)}
+        return {"start_s": plain(self.start), "end_s": plain(self.end), "bytes": plain(self.volume)}
 
 
 @dataclass(frozen=True)

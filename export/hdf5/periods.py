@@ -235,7 +235,7 @@ def _write_tables(writer: GroupWriter, results: Results) -> None:
         writer,
         "component",
         [
-            (place, (one.period, *one.period_interval, one.confidence, one.bytes))
+            (place, (one.period, *one.period_interval, one.confidence, one.volume))
             for place, result in found
             for one in result.periods
         ],
@@ -250,7 +250,7 @@ def _write_tables(writer: GroupWriter, results: Results) -> None:
     _write_table(
         writer,
         "phase",
-        [(place, (one.start, one.end, one.bytes)) for place, result in found for one in result.phases],
+        [(place, (one.start, one.end, one.volume)) for place, result in found for one in result.phases],
         (
             ("start_s", "s", "start of the phase, a burst of substantial I/O, from the trace's start"),
             ("end_s", "s", "end of the phase, from the trace's start"),

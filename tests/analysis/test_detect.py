@@ -21,7 +21,7 @@ def test_samples_are_analysed_as_they_are() -> None:
     assert result.sampling.abstraction_error == pytest.approx(0.0, abs=1e-9)
     assert len(result.phases) == 30
     assert result.phases[1].start == pytest.approx(2.5)
-    assert result.phases[1].bytes == pytest.approx(0.75)
+    assert result.phases[1].volume == pytest.approx(0.75)
 
 
 @settings(max_examples=100, deadline=None)
@@ -64,9 +64,9 @@ def test_a_constant_and_a_scale_change_no_period() -> None:
 
 def test_negative_samples_are_measured_from_the_smallest() -> None:
     result = detect_period_samples(bursts() - 5.0, 1.0, method="ftio")
-    assert result.evidence["baseline"] == -5.0
-    assert result.phases[0].bytes == pytest.approx(3.0)
-    assert "baseline" not in detect_period_samples(bursts(), 1.0, method="ftio").evidence
+    assert result.evidence.baseline == -5.0
+    assert result.phases[0].volume == pytest.approx(3.0)
+    assert detect_period_samples(bursts(), 1.0, method="ftio").evidence.baseline is None
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_a_signal_as_a_table_keeps_its_volume():
 def test_phases_as_a_table(trace):
     result = detect_period(trace.layers["netCDF"].bandwidth("write"))
     table = result.to_dataframe()
-    assert table["bytes"].to_list() == [phase.bytes for phase in result.phases]
+    assert table["volume"].to_list() == [phase.volume for phase in result.phases]
     assert len(detect_period(trace.layers["netCDF"].bandwidth("read")).to_dataframe().columns) == 3
 
 

@@ -98,16 +98,16 @@ def test_a_run_like_the_example_of_the_paper() -> None:
     assert 0.5 < result.confidence < 0.9
     lowered = detect_period(signal, method="ftio", fs=10.0, tolerance=0.3)
     assert lowered.period == result.period
-    assert (result.evidence["harmonics"], lowered.evidence["harmonics"]) == (0, 1)
+    assert (result.evidence.harmonics, lowered.evidence.harmonics) == (0, 1)
     assert lowered.confidence > result.confidence
-    assert 0.9 < result.evidence["autocorrelation_confidence"] <= 1
-    assert result.evidence["autocorrelation_period_s"] == pytest.approx(98, rel=0.05)
-    assert result.evidence["refined_confidence"] > result.confidence
+    assert 0.9 < result.evidence.autocorrelation_confidence <= 1
+    assert result.evidence.autocorrelation_period_s == pytest.approx(98, rel=0.05)
+    assert result.evidence.refined_confidence > result.confidence
     assert len(result.phases) == 8
     assert result.recurrence == pytest.approx(781.7 / 8, rel=0.02)
     assert result.jitter is not None
     assert result.jitter < 0.1
-    assert sum(phase.bytes for phase in result.phases) == pytest.approx(signal.volume, rel=0.02)
+    assert sum(phase.volume for phase in result.phases) == pytest.approx(signal.volume, rel=0.02)
     assert result.metrics is not None
     assert result.metrics.r_io == pytest.approx(8 * 25 / 781.7, rel=0.15)
     assert result.metrics.sigma_vol == pytest.approx(0.0, abs=0.1)
@@ -122,15 +122,15 @@ def test_disagreement_of_the_autocorrelation_lowers_the_refined_confidence() -> 
     agreed = detect_period_samples(burst, 1.0, method="ftio")
     disagreed = detect_period_samples(burst * (1 + (n % 3 == 0)), 1.0, method="ftio")
     assert agreed.period == disagreed.period == pytest.approx(30)
-    assert agreed.evidence["autocorrelation_period_s"] == pytest.approx(30)
-    assert disagreed.evidence["autocorrelation_period_s"] == pytest.approx(3)
+    assert agreed.evidence.autocorrelation_period_s == pytest.approx(30)
+    assert disagreed.evidence.autocorrelation_period_s == pytest.approx(3)
     refined = {}
     for name, result in (("agreed", agreed), ("disagreed", disagreed)):
-        parts = [result.confidence, result.evidence["autocorrelation_confidence"], result.evidence["similarity"]]
+        parts = [result.confidence, result.evidence.autocorrelation_confidence, result.evidence.similarity]
         refined[name] = np.mean(parts)
-        assert result.evidence["refined_confidence"] == pytest.approx(refined[name])
-    assert agreed.evidence["similarity"] == pytest.approx(1.0)
-    assert disagreed.evidence["similarity"] < 0.5
+        assert result.evidence.refined_confidence == pytest.approx(refined[name])
+    assert agreed.evidence.similarity == pytest.approx(1.0)
+    assert disagreed.evidence.similarity < 0.5
     assert refined["agreed"] == pytest.approx(1.0)
     assert refined["disagreed"] < disagreed.confidence
     assert refined["disagreed"] < refined["agreed"] - 0.2
@@ -179,7 +179,7 @@ def test_three_lines_name_none() -> None:
     result = detect_period_samples(waves, 1.0, method="ftio")
     assert not result.periodic
     assert "3 frequencies" in result.reason
-    assert result.evidence["candidates"] == 3
+    assert result.evidence.candidates == 3
 
 
 def test_harmonics_are_dropped_and_do_not_weigh_on_the_confidence() -> None:

@@ -26,13 +26,13 @@ def test_the_confidence_is_the_mean_of_three(seed: int) -> None:
     assert plain.period is not None
     assert merged.period == plain.period
     assert merged.period_interval == plain.period_interval
-    periods = [*np.asarray(alone.evidence["candidates_s"]).tolist(), plain.period]
-    assert len(periods) == alone.evidence["candidates"] + 1
+    periods = [*np.asarray(alone.evidence.candidates_s).tolist(), plain.period]
+    assert len(periods) == alone.evidence.candidates + 1
     agreement = 1 - statistics.pstdev(periods) / statistics.fmean(periods)
     assert merged.confidence == pytest.approx((plain.confidence + alone.confidence + agreement) / 3)
     assert merged.periods[0].confidence == merged.confidence
-    assert merged.evidence["refined_confidence"] == merged.confidence
-    assert merged.evidence["spectral_confidence"] == plain.confidence
+    assert merged.evidence.refined_confidence == merged.confidence
+    assert merged.evidence.spectral_confidence == plain.confidence
 
 
 def test_an_autocorrelation_without_a_peak_counts_against_the_period() -> None:
@@ -42,7 +42,7 @@ def test_an_autocorrelation_without_a_peak_counts_against_the_period() -> None:
     assert merged.period == plain.period == pytest.approx(30.0)
     assert merged.confidence == pytest.approx(plain.confidence / 3)
     assert "counts against it" in merged.reason
-    assert merged.evidence["refined_confidence"] is None
+    assert merged.evidence.refined_confidence is None
 
 
 def test_without_a_line_there_is_no_period_whatever_the_autocorrelation_says() -> None:

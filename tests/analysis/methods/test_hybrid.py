@@ -52,8 +52,8 @@ def test_what_it_says_has_its_parts() -> None:
     assert result.method == "hybrid"
     assert result.period_interval is not None
     assert result.period_interval[0] < 20 < result.period_interval[1]
-    assert result.evidence["valid_share"] > 0.9
-    assert result.evidence["correlation"] > 0.5
+    assert result.evidence.valid_share > 0.9
+    assert result.evidence.correlation > 0.5
     assert 0 < result.confidence <= 1
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["regimes"][0]["period_s"] == pytest.approx(20, rel=1e-3)
@@ -123,7 +123,7 @@ def test_real_checkpoints_whose_jitter_parts_the_peak_have_their_period(fixtures
     truth = json.loads((fixtures / "ckpt4_jitter" / "truth.json").read_text())["checkpoints"]
     result = detect_period(open_trace(fixtures / "ckpt4_jitter").layers["MPI-IO"].bandwidth("write"), "hybrid")
     assert result.period == pytest.approx(truth["mean_interval_s"], rel=0.01)
-    assert result.evidence["valid_share"] > 0.9
+    assert result.evidence.valid_share > 0.9
 
 
 @pytest.mark.parametrize(("lines", "named"), [((9, 10, 11), 10), ((9, 10, 12), None), ((5, 13, 18), None)])

@@ -35,10 +35,10 @@ def test_in_amplitudes_a_weaker_line_is_nearer(method: str) -> None:
     samples = waves((21, 1.0), (50, 0.85))
     power = detect_period_samples(samples, 1.0, method, spectrum="power")
     amplitude = detect_period_samples(samples, 1.0, method, spectrum="amplitude")
-    assert (power.evidence["candidates"], amplitude.evidence["candidates"]) == (1, 2)
+    assert (power.evidence.candidates, amplitude.evidence.candidates) == (1, 2)
     assert power.frequency == amplitude.frequency == pytest.approx(21 / 400)
     assert detect_period_samples(samples, 1.0, method).to_dict() == power.to_dict()
-    assert detect_period_samples(samples, 1.0, method, tolerance=0.6).evidence["candidates"] == 2
+    assert detect_period_samples(samples, 1.0, method, tolerance=0.6).evidence.candidates == 2
 
 
 def test_a_threshold_out_of_reach_leaves_no_outlier(method: str) -> None:
@@ -52,12 +52,12 @@ def test_a_threshold_out_of_reach_leaves_no_outlier(method: str) -> None:
 def test_the_strongest_frequencies_are_listed(method: str) -> None:
     samples = waves((21, 1.0), (50, 0.5))
     result = detect_period_samples(samples, 2.0, method, frequencies=2)
-    listed = result.evidence["frequencies"]
+    listed = result.evidence.frequencies
     assert isinstance(listed, list)
     assert [row["frequency_hz"] for row in listed] == pytest.approx([21 / 200, 50 / 200])
     assert [row["amplitude"] for row in listed] == pytest.approx([1.0, 0.5], rel=0.02)
     assert [row["phase_rad"] for row in listed] == pytest.approx([0.3, 0.3], abs=0.02)
-    assert detect_period_samples(samples, 2.0, method, frequencies=0).evidence["frequencies"] == []
+    assert detect_period_samples(samples, 2.0, method, frequencies=0).evidence.frequencies == []
     assert json.loads(json.dumps(result.to_dict()))["evidence"]["frequencies"] == listed
 
 
@@ -103,5 +103,5 @@ def test_a_bounded_search_says_how_far_it_went(name: str) -> None:
     signal = step_signal(starts, starts + 1.0, np.ones(50), window=(0.0, 200.0))
     result = bounded(signal, 2.0)
     assert result.period == pytest.approx(4.0)
-    assert result.evidence["frequencies_searched"] == 60
+    assert result.evidence.frequencies_searched == 60
     assert "Only the lowest 60 of 200 frequencies were searched, up to 0.3 Hz." in result.reason

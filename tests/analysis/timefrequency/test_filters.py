@@ -88,12 +88,12 @@ def test_a_filter_before_any_method_parts_two_periods(method: str) -> None:
     )
     low = detect_period(signal, method, filter="low:0.3")
     assert low.period == pytest.approx(10, rel=0.02)
-    assert low.evidence["filter"] == "low:0.3"
+    assert low.evidence.filter == "low:0.3"
     assert low.sampling.automatic
     assert all(100 <= phase.start <= 500 for phase in low.phases)
     high = detect_period(signal, "ftio", filter=Butterworth("high", (0.75,), 8))
     assert high.period == pytest.approx(1, rel=0.05)
-    assert high.evidence["baseline"] < 0
+    assert high.evidence.baseline < 0
 
 
 def test_a_filter_that_takes_too_many_samples_is_refused() -> None:
@@ -123,9 +123,9 @@ def test_phases_after_a_filter_hold_what_was_moved_during_them(method: str, form
     assert found.phases
     for phase in found.phases:
         busy = sum(max(0.0, min(phase.end, at + 1) - max(phase.start, at)) for at in 10.0 * np.arange(8))
-        assert phase.bytes == pytest.approx(1e9 * busy, abs=1)
-    assert sum(phase.bytes for phase in found.phases) <= signal.volume * (1 + 1e-9)
-    assert all(period.bytes <= signal.volume * (1 + 1e-9) for period in found.periods)
+        assert phase.volume == pytest.approx(1e9 * busy, abs=1)
+    assert sum(phase.volume for phase in found.phases) <= signal.volume * (1 + 1e-9)
+    assert all(period.volume <= signal.volume * (1 + 1e-9) for period in found.periods)
     assert found.metrics is not None
     assert found.metrics.r_io == pytest.approx(0.1)
     assert found.metrics.b_io == pytest.approx(1e9)
