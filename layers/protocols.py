@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document
+from ..model.errors import SelectionError
 from ..signals.step import StepSignal
 from .selection.files import FileSelection
 from .selection.window import TickWindow
@@ -31,6 +32,25 @@ class TraceFacts:
     definitions: Definitions
     selection: FileSelection
     tick_window: TickWindow
+
+    @property
+    def resolution(self) -> float | None:
+        """Width in s of the bins that signals are made of; None where signals are exact."""
+        return None
+
+    def check_frequency(self, fs: float) -> None:
+        """Do nothing unless bins of 1/`fs` seconds are finer than those that were kept.
+
+        Raises
+        ------
+        SelectionError
+            If they are.
+        """
+        if self.resolution is not None and fs * self.resolution > 1 + 1e-6:
+            raise SelectionError(
+                f"bins of {1 / fs:.6g} s are finer than those that were kept, of {self.resolution:.6g} s: read the "
+                "trace with this frequency or with more memory"
+            )
 
     @property
     def files(self) -> str:
@@ -143,6 +163,9 @@ class AnyTrace(Protocol):
     @property
     def resolution(self) -> float | None:
         """Width in s of the bins that signals are made of; None where signals are exact."""
+
+    def check_frequency(self, fs: float) -> None:
+        """Refuse bins finer than those that were kept."""
 
     @property
     def duration(self) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ...model.errors import SelectionError
 from ...model.rows import sound_parents
 from ...otf2io.archive import Archive, open_archive, pick_engine
 from ...signals.samples import bin_count
+from ..dataset import bandwidth_dataset
 from ..handles.forest import HandleForest, assembled_forest, higher_ancestors
 from ..handles.order import layer_order, layer_rows
 from ..mappings import LayerMapping
@@ -74,20 +75,6 @@ class BinnedTrace(TraceFacts):
         """Width in s of the bins that were kept; signals are constant within each."""
         return self.sums.grid.width / self.definitions.clock.ticks_per_second
 
-    def check_frequency(self, fs: float) -> None:
-        """Do nothing unless bins of 1/`fs` seconds are finer than those that were kept.
-
-        Raises
-        ------
-        SelectionError
-            If they are.
-        """
-        if fs * self.resolution > 1 + 1e-6:
-            raise SelectionError(
-                f"bins of {1 / fs:.6g} s are finer than those that were kept, of {self.resolution:.6g} s: read the "
-                "trace with this frequency or with more memory"
-            )
-
     @property
     def duration(self) -> float:
         """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
@@ -133,6 +120,10 @@ class BinnedTrace(TraceFacts):
             int((files >= 0).sum()),
             self.selection.named(sums.aside),
         )
+
+    def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: str = "all") -> Any:
+        """Return the bandwidths on one time axis; as `iostrata.Trace.to_xarray`."""
+        return bandwidth_dataset(self, fs, traffic)
 
 
 def read_binned_trace(
