@@ -93,7 +93,7 @@ def detect_period(
     return replace(_with_volumes_of(signal, result, filtered.signal.volume), sampling=sampling, evidence=evidence)
 
 
-def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:
+def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:
     """Find the period of a sampled signal.
 
     Parameters

@@ -27,7 +27,7 @@ def examples() -> dict[str, str]:
             trace, layer_periods(chosen_layers(trace, ("netCDF",)), ("write",)), console
         ),
         "compare": lambda console: print_comparison(
-            iostrata.compare_layers(trace, ("netCDF", "POSIX"), ("write",)), console
+            iostrata.compare_layers(trace, layers=("netCDF", "POSIX"), directions=("write",)), console
         ),
     }
     found = {}

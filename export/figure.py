@@ -237,7 +237,7 @@ def _fourier(samples: Samples, result: PeriodResult) -> TimeFrequency | None:
     duration = len(samples) / samples.fs
     window = None if usual is None else min(max(_PERIODS_IN_PIECE * usual, 16 / samples.fs), 0.5 * duration)
     try:
-        return short_time_fourier(samples, window, overlap=0.9)
+        return short_time_fourier(samples, window=window, overlap=0.9)
     except SelectionError:
         return None
 

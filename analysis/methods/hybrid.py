@@ -78,7 +78,7 @@ def detect(
     found = analyse_hybrid(
         samples.values,
         samples.fs,
-        samples.start,
+        start=samples.start,
         wavelet=wavelet,
         level=level,
         tolerance=tolerance,

@@ -31,7 +31,7 @@ def judged(run: Run | HarderRun, wandering: bool = False) -> list[tuple[float, f
     the period is within 10 % of all its intervals.
     """
     truth = run.stretches if isinstance(run, HarderRun) else stretches_of(run)
-    regimes = detect_period(step_signal(run.start, run.end, run.volume, run.window)).regimes
+    regimes = detect_period(step_signal(run.start, run.end, run.volume, window=run.window)).regimes
     rows = []
     for regime in regimes if len(regimes) > 1 else ():
         shared = [(min(regime.end, b) - max(regime.start, a), period) for a, b, period in truth]

@@ -15,7 +15,7 @@ from results import write_section
 
 def regimes_of(run: Run) -> list[tuple[float, float]]:
     """Return start and period of each regime that auto finds."""
-    result = detect_period(step_signal(run.start, run.end, run.volume, run.window))
+    result = detect_period(step_signal(run.start, run.end, run.volume, window=run.window))
     return [(stay.start, stay.period) for stay in result.regimes]
 
 

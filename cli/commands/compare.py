@@ -55,7 +55,7 @@ def command(
     directions = ("read", "write") if direction is None else (direction,)
     with Progress("comparing layers") as progress:
         progress(0, 0)
-        comparison = compare_layers(opened, layers, directions, method, fs)
+        comparison = compare_layers(opened, layers=layers, directions=directions, method=method, fs=fs)
     if as_json:
         from ...analysis.comparison.layers import comparison_document
         from ...export.json.text import json_text

@@ -129,6 +129,7 @@ class BinnedTrace(TraceFacts):
 def read_binned_trace(
     path: str | Path,
     memory: int,
+    *,
     fs: float | Literal["auto"] = "auto",
     engine: str = "auto",
     workers: int | None = None,

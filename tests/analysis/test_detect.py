@@ -40,7 +40,7 @@ def test_samples_and_their_step_signal_give_the_same() -> None:
     samples = bursts(1e6)
     at = np.arange(300) / 4.0
     signal = step_signal(at, at + 0.25, samples * 0.25, window=(0.0, 75.0))
-    direct, sampled = detect_period(signal, "ftio", fs=4.0), detect_period_samples(samples, 4.0, "ftio")
+    direct, sampled = detect_period(signal, "ftio", fs=4.0), detect_period_samples(samples, 4.0, method="ftio")
     assert direct.period == pytest.approx(sampled.period)
     assert direct.confidence == pytest.approx(sampled.confidence)
     assert len(direct.phases) == len(sampled.phases)

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
+import iostrata
 import numpy as np
 import pytest
-
-import iostrata
 
 pandas = pytest.importorskip("pandas")
 xarray = pytest.importorskip("xarray")

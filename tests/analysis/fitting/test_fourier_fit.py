@@ -20,7 +20,7 @@ from scipy.optimize import least_squares
 )
 @settings(max_examples=150, deadline=None)
 def test_it_is_never_worse_and_stays_within_its_bounds(values: np.ndarray, count: int, reach: float) -> None:
-    fit = fourier_fit(Samples(values, 3.0, 2.0), count, reach)
+    fit = fourier_fit(Samples(values, 3.0, 2.0), count, reach=reach)
     scale = 1 + np.abs(values).max()
     before = np.mean(((values - fit.lines.values) / scale) ** 2)
     after = np.mean(((values - fit.components.values) / scale) ** 2)
@@ -83,7 +83,7 @@ def test_what_there_is_nothing_to_fit_in_falls_back(values: np.ndarray) -> None:
 @pytest.mark.parametrize("reach", [0, -0.1, 1.1, np.nan])
 def test_a_reach_out_of_range_is_refused(reach: float) -> None:
     with pytest.raises(SelectionError):
-        fourier_fit(Samples(np.ones(20), 1.0, 0.0), 2, reach)
+        fourier_fit(Samples(np.ones(20), 1.0, 0.0), 2, reach=reach)
 
 
 def test_data_and_plot() -> None:

@@ -17,7 +17,7 @@ from iostrata.signals.step import StepSignal
 
 def train(starts: np.ndarray, length: float, end: float) -> StepSignal:
     """Equal bursts."""
-    return step_signal(starts, starts + length, np.ones(starts.size), (0.0, end))
+    return step_signal(starts, starts + length, np.ones(starts.size), window=(0.0, end))
 
 
 def overlap(found: list[tuple[float, float]], truth: list[tuple[float, float]], end: float) -> float:
@@ -68,7 +68,7 @@ def test_other_wavelets_find_the_same(wavelet: str) -> None:
 
 @pytest.mark.parametrize("samples", [[1.0], [0.0] * 50, [3.0] * 50, [0.0, 1.0] + [0.0] * 40, list(range(40))])
 def test_what_has_no_period_has_none(samples: list[float]) -> None:
-    result = detect_period_samples(samples, 1.0, "hybrid")
+    result = detect_period_samples(samples, 1.0, method="hybrid")
     assert not result.periodic
     assert result.confidence == 0
     assert result.regimes == ()

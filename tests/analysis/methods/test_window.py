@@ -78,7 +78,7 @@ def test_fine_or_automatic_bins_raise_no_warning(method: str) -> None:
         result = detect_period(square(2.5), method, fs=fs)
         assert result.evidence.aliasing is None
         assert "Aliasing" not in result.reason
-    assert detect_period_samples(square(2.5).sample(0.5).values, 0.5, method).evidence.aliasing is None
+    assert detect_period_samples(square(2.5).sample(0.5).values, 0.5, method=method).evidence.aliasing is None
 
 
 def test_the_limit_is_half_of_what_one_bin_loses() -> None:

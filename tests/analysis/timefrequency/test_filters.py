@@ -84,7 +84,7 @@ def test_a_filter_before_any_method_parts_two_periods(method: str) -> None:
         np.append(large, small),
         np.append(large + 4, small + 0.4),
         np.append(np.full(40, 40.0), np.full(400, 3.0)),
-        (100, 500),
+        window=(100, 500),
     )
     low = detect_period(signal, method, filter="low:0.3")
     assert low.period == pytest.approx(10, rel=0.02)
@@ -97,14 +97,14 @@ def test_a_filter_before_any_method_parts_two_periods(method: str) -> None:
 
 
 def test_a_filter_that_takes_too_many_samples_is_refused() -> None:
-    signal = step_signal([0.0], [1.0], [1.0], (0.0, 1e6))
+    signal = step_signal([0.0], [1.0], [1.0], window=(0.0, 1e6))
     with pytest.raises(SelectionError, match="lower cutoff"):
         detect_period(signal, filter="low:1000")
 
 
 def bursts_from_the_start() -> StepSignal:
     start = 10.0 * np.arange(8)
-    return step_signal(start, start + 1.0, np.full(8, 1e9), (0.0, 80.0))
+    return step_signal(start, start + 1.0, np.full(8, 1e9), window=(0.0, 80.0))
 
 
 def test_a_burst_at_the_beginning_stays_a_burst() -> None:

@@ -12,7 +12,7 @@ from iostrata.signals.construction import step_signal
 
 def bursts(starts: np.ndarray, length: float, end: float, fs: float) -> np.ndarray:
     """Samples of equal bursts."""
-    return step_signal(starts, starts + length, np.ones(starts.size), (0.0, end)).sample(fs).values
+    return step_signal(starts, starts + length, np.ones(starts.size), window=(0.0, end)).sample(fs).values
 
 
 @given(
