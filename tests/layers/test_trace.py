@@ -199,6 +199,8 @@ def test_a_damaged_trace_gives_what_is_sound(trace, truth):
 
 
 def test_options_that_make_no_sense_are_refused(fixtures):
+    with pytest.raises(SelectionError, match="with memory="):
+        open_trace(fixtures / "ckpt4", fs=10.0)
     with pytest.raises(SelectionError, match="memory"):
         open_trace(fixtures / "serial1", memory=10**6)
     with pytest.raises(SelectionError, match="outside"):

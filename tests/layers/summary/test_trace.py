@@ -133,7 +133,7 @@ def everything(trace: BinnedTrace) -> list[Any]:
 def test_samples_at_a_given_frequency(fs: float) -> None:
     full = open_trace(FIXTURES / "ckpt4")
     for window in (None, (1.0, 6.5)):
-        binned = read_binned_trace(FIXTURES / "ckpt4", SMALL, fs=fs, window=window)
+        binned = open_trace(FIXTURES / "ckpt4", memory=SMALL, fs=fs, window=window)
         binned.check_frequency(fs)
         assert 1 / fs / binned.resolution == pytest.approx(round(1 / fs / binned.resolution))
         for name, layer in full.select(window=window or (None, None)).layers.items():
