@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import StepSignal, step_signal
+from iostrata import SelectionError, StepSignal, detect_period, detect_period_samples, step_signal
 
 
 def bursts(scale: float = 1.0) -> np.ndarray:

@@ -8,10 +8,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from iostrata import detect_period, step_signal
+from iostrata import OutputError, SelectionError, detect_period, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, with_fit
 from iostrata.analysis.timefrequency.transforms import scalogram
-from iostrata.model.errors import OutputError, SelectionError
 
 matplotlib = pytest.importorskip("matplotlib")
 from iostrata.export.figure import MOST_SIGNALS, draw_periods, write_period_figure  # noqa: E402

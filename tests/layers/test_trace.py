@@ -4,11 +4,10 @@ import json
 import pickle
 
 import pytest
+from iostrata import SelectionError, TraceError, open_trace
 from iostrata.layers.handles.lifetimes import Origin
-from iostrata.layers.opening import open_trace
 from iostrata.layers.selection.files import select_files
 from iostrata.model.codes import Status
-from iostrata.model.errors import SelectionError, TraceError
 
 SOUND = [
     "aperiodic4",

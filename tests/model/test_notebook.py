@@ -5,12 +5,10 @@ import xml.etree.ElementTree as ElementTree
 import matplotlib as mpl
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period
+from iostrata import detect_period, open_trace, step_signal
 from iostrata.analysis.spectral.spectrum import power_spectrum
-from iostrata.layers.opening import open_trace
 from iostrata.model.notebook import html_curve, html_table
 from iostrata.model.units import seconds
-from iostrata.signals.construction import step_signal
 
 mpl.use("agg")
 HOSTILE = "<script>alert('x')</script>"

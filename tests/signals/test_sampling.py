@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.model.errors import SelectionError
+from iostrata import SelectionError
 from iostrata.signals.construction import StepSignal, event_signal, step_signal
 from iostrata.signals.samples import MOST_BINS, bin_count
 from iostrata.signals.sampling import abstraction_error, automatic_frequency

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from iostrata.model.errors import SelectionError
+from iostrata import SelectionError
 from iostrata.signals.construction import StepSignal, event_signal, step_signal
 
 WINDOW = (0.0, 10.0)

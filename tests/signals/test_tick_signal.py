@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.model.codes import UNDEFINED_TIME
-from iostrata.model.errors import SelectionError
 from iostrata.signals.construction import step_signal, step_signal_from_ticks
 
 RESOLUTION = 1_000_000_000

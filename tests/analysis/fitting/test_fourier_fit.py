@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from iostrata import Samples, SelectionError
 from iostrata.analysis.fitting.fourier_fit import fourier_fit
-from iostrata.model.errors import SelectionError
-from iostrata.signals.samples import Samples
 from scipy.optimize import least_squares
 
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from iostrata import step_signal
+from iostrata import StepSignal, step_signal
 from iostrata.analysis.fitting.signal_fit import MOST_SAMPLES, fit_signal
 from iostrata.analysis.timefrequency.filters import filter_samples, filtered_signal
-from iostrata.signals.construction import StepSignal
 
 
 def bursts(count: int = 12, period: float = 10.3) -> StepSignal:

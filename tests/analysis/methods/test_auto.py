@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period, detect_period_samples
+from iostrata import (
+    PeriodResult,
+    SelectionError,
+    StepSignal,
+    detect_period,
+    detect_period_samples,
+    open_trace,
+    step_signal,
+)
 from iostrata.analysis.registry import DEFAULT_METHOD
-from iostrata.analysis.results.result import PeriodResult
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
-from iostrata.signals.step import StepSignal
 
 
 def train(

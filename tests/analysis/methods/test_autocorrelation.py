@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.signals.construction import step_signal
+from iostrata import detect_period, detect_period_samples, step_signal
 from scipy.signal import find_peaks
 
 

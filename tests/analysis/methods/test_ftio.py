@@ -6,11 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.results.result import Regime
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
+from iostrata import Regime, SelectionError, detect_period, detect_period_samples, open_trace, step_signal
 
 
 def sound_archives() -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period_samples
+from iostrata import detect_period_samples
 from iostrata.analysis.methods.ftio_outliers import is_isolated
 from iostrata.analysis.spectral.outliers import z_scores
 

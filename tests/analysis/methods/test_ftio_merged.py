@@ -4,7 +4,7 @@ import statistics
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period_samples
+from iostrata import detect_period_samples
 
 
 def bursts(seed: int) -> np.ndarray:

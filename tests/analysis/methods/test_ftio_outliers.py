@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period_samples
+from iostrata import detect_period_samples
 from iostrata.analysis.methods.ftio_outliers import FEWEST_NEIGHBOURS, fewest_samples_of_dbscan, is_noise
 from iostrata.analysis.spectral.outliers import z_scores
 

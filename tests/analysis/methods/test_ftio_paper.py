@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.results.result import PeriodResult
-from iostrata.layers.opening import open_trace
+from iostrata import PeriodResult, detect_period, detect_period_samples, open_trace
 from scipy.fft import fft
 
 MOST_FOR_SUMS = 1500

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period_samples
+from iostrata import detect_period_samples
 from iostrata.analysis.methods.ftio import is_peak
 from scipy.signal import find_peaks
 

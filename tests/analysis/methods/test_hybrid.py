@@ -5,14 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period, detect_period_samples
+from iostrata import SelectionError, StepSignal, detect_period, detect_period_samples, open_trace, step_signal
 from iostrata.analysis.methods.hybrid_search import analyse_hybrid, broad_peak
 from iostrata.analysis.spectral.dominant import dominant_frequency
 from iostrata.analysis.spectral.spectrum import power_spectrum
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
-from iostrata.signals.step import StepSignal
 
 
 def train(starts: np.ndarray, length: float, end: float) -> StepSignal:

@@ -4,8 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period_samples
-from iostrata.model.errors import SelectionError
+from iostrata import SelectionError, detect_period_samples
 
 DETECTORS = {"ftio-dbscan": "cluster", "ftio-isolation-forest": "ensemble", "ftio-lof": "neighbors"}
 

@@ -5,11 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period_samples
+from iostrata import SelectionError, detect_period_samples, step_signal
 from iostrata.analysis.methods.ftio import SpectralMethod
 from iostrata.analysis.registry import detector
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
 
 SPECTRAL = ["ftio", "ftio-dbscan", "ftio-isolation-forest", "ftio-lof", "ftio-merged", "ftio-peaks"]
 

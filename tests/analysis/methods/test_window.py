@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period, detect_period_samples
+from iostrata import SelectionError, StepSignal, detect_period, detect_period_samples, step_signal
 from iostrata.analysis.methods.window import aliasing_warning, analysed_window
 from iostrata.analysis.results.result import SamplingInfo
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import StepSignal, step_signal
 
 METHODS = ["ftio", "ftio-peaks", "ftio-merged", "autocorrelation"]
 

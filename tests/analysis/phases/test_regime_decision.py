@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from iostrata import detect_period, step_signal
+from iostrata import StepSignal, detect_period, step_signal
 from iostrata.analysis.phases.regime_decision import with_lost_beginnings
 from iostrata.analysis.phases.trains import PhaseTrain, vertices
 from iostrata.analysis.phases.verdict import Stay
-from iostrata.signals.construction import StepSignal
 
 
 def fast_then_slow(slow: float = 16.0) -> tuple[StepSignal, np.ndarray]:

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from iostrata.analysis.detect import detect_period
+from iostrata import detect_period, step_signal
 from iostrata.analysis.phases.change_points import SHAPE, partition
 from iostrata.analysis.phases.regimes import divide, find_regimes, wide_apart, without_missing
 from iostrata.analysis.phases.trains import vertices
-from iostrata.signals.construction import step_signal
 from scipy.stats import multivariate_t
 
 

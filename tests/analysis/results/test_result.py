@@ -6,16 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from iostrata import Period, PeriodResult, Phase, Regime
 from iostrata.analysis.results.evidence import HybridEvidence
-from iostrata.analysis.results.result import (
-    Period,
-    PeriodMetrics,
-    PeriodResult,
-    Phase,
-    Regime,
-    SamplingInfo,
-    plain,
-)
+from iostrata.analysis.results.result import PeriodMetrics, SamplingInfo, plain
 
 KEYS = [
     "periodic",

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.analysis.spectral.dominant import separate_harmonics
-from iostrata.model.errors import SelectionError
 
 
 def separated(lines: list[int]) -> tuple[list[int], list[int]]:

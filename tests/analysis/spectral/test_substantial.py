@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata import step_signal
 from iostrata.analysis.spectral.metrics import substantial
-from iostrata.signals.construction import step_signal
 
 WINDOW = (0.0, 40.0)
 edges = st.integers(0, 160).map(lambda quarter: quarter / 4)

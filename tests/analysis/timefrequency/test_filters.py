@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period
+from iostrata import Samples, SelectionError, StepSignal, detect_period, step_signal
 from iostrata.analysis.timefrequency.filters import Butterworth, filter_samples
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import StepSignal, step_signal
-from iostrata.signals.samples import Samples
 from scipy.signal import sosfreqz
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 import pywt
+from iostrata import Samples, SelectionError
 from iostrata.analysis.timefrequency.transforms import scalogram, short_time_fourier
-from iostrata.model.errors import SelectionError
-from iostrata.signals.samples import Samples
 from scipy.signal import ShortTimeFFT
 
 

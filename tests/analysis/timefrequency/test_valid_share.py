@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata import detect_period, event_signal, step_signal
+from iostrata import StepSignal, detect_period, event_signal, step_signal
 from iostrata.analysis.phases.trains import vertices
 from iostrata.analysis.timefrequency.valid_share import MOST_PERIODS, holding_intervals, holding_share
-from iostrata.signals.construction import StepSignal
 
 
 def train(count: int, period: float, duty: float = 0.2, jitter: float = 0.0, first: float = 3.0) -> StepSignal:

@@ -7,8 +7,7 @@ import h5py
 import iostrata
 import numpy as np
 import pytest
-from iostrata.export.hdf5.writer import write_hdf5
-from iostrata.layers.trace import Trace
+from iostrata import Trace, write_hdf5
 
 DIRECTIONS = ("read", "write")
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from iostrata import Trace, compare_layers
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
-from iostrata.analysis.comparison.layers import compare_layers, comparison_document
+from iostrata.analysis.comparison.layers import comparison_document
 from iostrata.export.json.documents import layers_document
 from iostrata.export.report.headline import headline
-from iostrata.layers.trace import Trace
 
 
 @pytest.fixture

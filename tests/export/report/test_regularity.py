@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from iostrata import detect_period, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, chosen_layers
-from iostrata.analysis.detect import detect_period
 from iostrata.export.json.documents import layers_document
 from iostrata.export.report.contents import report_contents
 from iostrata.export.report.headline import headline, verdict_text
-from iostrata.signals.construction import step_signal
 
 STARTS = np.concatenate((0.1 + 0.2 * np.arange(20), 4.1 + 0.45 * np.arange(12)))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from iostrata import open_trace, write_perfetto
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
-from iostrata.export.timeline.perfetto import LAYERS, write_perfetto
-from iostrata.layers.opening import open_trace
+from iostrata.export.timeline.perfetto import LAYERS
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 

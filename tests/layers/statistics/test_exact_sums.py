@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from iostrata.signals.construction import step_signal
+from iostrata import step_signal
 
 WINDOW = (0.0, 10.0)
 

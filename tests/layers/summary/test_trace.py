@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from iostrata.export.hdf5.writer import write_hdf5
-from iostrata.layers.opening import open_trace
+from iostrata import BinnedTrace, IostrataError, SelectionError, Trace, open_trace, write_hdf5
 from iostrata.layers.summary import trace as binned_trace
-from iostrata.layers.summary.trace import BinnedTrace, read_binned_trace
-from iostrata.layers.trace import Trace
-from iostrata.model.errors import IostrataError, SelectionError
+from iostrata.layers.summary.trace import read_binned_trace
 from iostrata.otf2io import archive as archive_module
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
