@@ -1,12 +1,13 @@
 """What a method has to say for its verdict beside the period, one record a kind of method."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from ...model.document import Plain, plain
+from ...model.document import Plain
+from .parts import Record
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Evidence(Record):
     """What else there is to say for a verdict; each method has its own record with more fields.
 
     Attributes
@@ -22,11 +23,11 @@ class Evidence:
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the entry ``evidence`` of the document of ``iostrata periods --json``."""
-        common = {field.name for field in fields(Evidence)}
-        own = {one.name: plain(getattr(self, one.name)) for one in fields(self) if one.name not in common}
-        if self.filter is not None:
-            return {**own, "filter": self.filter, "baseline": plain(self.baseline)}
-        return own if self.baseline is None else {"baseline": plain(self.baseline), **own}
+        own = super().to_dict()
+        filter, baseline = own.pop("filter"), own.pop("baseline")
+        if filter is not None:
+            return {**own, "filter": filter, "baseline": baseline}
+        return own if baseline is None else {"baseline": baseline, **own}
 
 
 @dataclass(frozen=True, kw_only=True)
