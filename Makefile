@@ -3,7 +3,7 @@
 # make lint   formatting, lint and types
 # make docs   the user guide, in build/guide
 # make bench  measurements against named peers (half an hour; 4 GB in build/traces)
-# make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about ten minutes)
+# make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about an hour on two cores)
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -43,6 +43,7 @@ bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/report.py
 
 accuracy: install $(VENV)/test-extras
+	-$(BIN)/python -m pip install --quiet darshan
 	$(BIN)/python benchmarks/accuracy/study.py
 
 setup: $(VENV)/dependencies

@@ -44,8 +44,8 @@ def smaller(shape: Shape) -> Shape:
 
 
 def contender(name: str, archive: Path, workers: int = 1) -> Measure:
-    """Return a measurement by `contenders.py`."""
-    command = [sys.executable, str(HERE / "contenders.py"), name, str(archive), "--workers", str(workers)]
+    """Return a measurement by `readers/contenders.py`."""
+    command = [sys.executable, str(HERE / "readers" / "contenders.py"), name, str(archive), "--workers", str(workers)]
 
     def measure() -> tuple[int, float]:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -58,7 +58,7 @@ def contender(name: str, archive: Path, workers: int = 1) -> Measure:
 def plain_program(folder: Path) -> Path | None:
     """Compile the plain C program; None where there is no compiler or no libotf2 to build against."""
     program = folder / "plain_reader"
-    command = ["cc", "-O2", str(HERE / "plain_reader.c"), "-o", str(program), "-lotf2"]
+    command = ["cc", "-O2", str(HERE / "readers" / "plain_reader.c"), "-o", str(program), "-lotf2"]
     if shutil.which("cc") is None or subprocess.run(command, capture_output=True, check=False).returncode:
         return None
     return program

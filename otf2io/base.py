@@ -1,8 +1,4 @@
-"""The engine ``direct``: I/O events by a compiled walk over the bytes of the event files.
-
-Threads take runs of neighbouring locations from a queue, many small files or one large one, and walk them without
-Python's lock. Each has a buffer of one chunk; so memory follows the rows that are kept, not the size of the trace.
-"""
+"""Progress of reading, summed up over threads, and how they stop."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -14,14 +14,20 @@ from iostrata.signals.step import StepSignal
 FTIO = "ftio-hpc==0.0.9"
 
 
+def prepare(folder: Path) -> Path:
+    """Install FTIO into an environment in `folder` where it is not yet, and return the environment's Python."""
+    python = folder / "bin" / "python"
+    if not (folder / "bin" / "ftio").exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", FTIO], check=True)
+    return python
+
+
 class Peer:
     """FTIO; use it in a ``with`` statement. The environment is made in `folder` on first use."""
 
     def __init__(self, folder: Path) -> None:
-        python = folder / "bin" / "python"
-        if not (folder / "bin" / "ftio").exists():
-            venv.create(folder, with_pip=True)
-            subprocess.run([python, "-m", "pip", "install", "--quiet", FTIO], check=True)
+        python = prepare(folder)
         worker = Path(__file__).with_name("ftio_worker.py")
         self._process = subprocess.Popen([python, worker], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
@@ -33,10 +39,10 @@ class Peer:
     ) -> None:
         self._process.communicate()
 
-    def detect(self, signal: StepSignal) -> dict[str, Any]:
-        """Return what FTIO says at 1 Hz: period in s or None, confidence, and the seconds it took."""
+    def detect(self, signal: StepSignal, fs: float) -> dict[str, Any]:
+        """Return what FTIO says at `fs` in Hz: period in s or None, confidence, and the seconds it took."""
         packed = io.BytesIO()
-        np.savez(packed, times=signal.times, values=signal.values)
+        np.savez(packed, times=signal.times, values=signal.values, fs=fs)
         message = packed.getvalue()
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -1,142 +1,181 @@
-"""The accuracy study: every method on the same inputs, tables and figures from the same run.
+"""The accuracy study: every class of inputs, our method beside FTIO on the same inputs, judged by the truth.
 
-    python benchmarks/accuracy/study.py            # 100 traces a point, 400 seeds a null: some ten minutes
-    python benchmarks/accuracy/study.py --quick    # 10 and 40: a minute
+    python benchmarks/accuracy/study.py                              # 200 seeds a class, to docs/accuracy.md
+    python benchmarks/accuracy/study.py --seeds 30 --classes null period/drift --no-peer   # a part, to build/accuracy
+    python benchmarks/accuracy/study.py --classes recordings         # nothing but real recordings and times
+    python benchmarks/accuracy/study.py --again                      # the document anew, from the last run's results
+    python benchmarks/accuracy/study.py --list                       # names of the classes
 
-Numbers go to docs/accuracy.md, figures to docs/figures/, one line per result to build/accuracy/results.jsonl.
+Ours runs with default arguments. A full run writes docs/accuracy.md and docs/figures/; a part of it, or one with fewer
+seeds, writes the same into build/accuracy. Every judged answer is a line of build/accuracy/results.jsonl.
 """
 
 import argparse
 import contextlib
 import json
+import multiprocessing
+import os
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import other_inputs
-import semisynthetic
-from ftio_peer import Peer
-from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.results.result import PeriodResult
-from iostrata.signals.construction import step_signal
-from iostrata.signals.step import StepSignal
-from report import write_report
+from ftio_peer import Peer, prepare
+from inputs.catalogue import FIRST_SEED, catalogue, chosen
+from inputs.verdict_pairs import BASES, pairs
+from judging import judge, verdict_changed
+from methods import Method, ftio, ours, ours_at_one_hertz
+from recordings.judged import SHARED, judged_recordings
+from tables.document import write_document
+from timing import measured_times
 
-HERE = Path(__file__).resolve().parent
-DOCS = HERE.parents[1] / "docs"
-FS = 1.0
-Answer = dict[str, Any]
-Method = Callable[[StepSignal], Answer]
-
-
-def _answer(result: PeriodResult, seconds: float) -> Answer:
-    return {
-        "periodic": result.periodic,
-        "estimate": result.period if result.period is not None else result.recurrence,
-        "confidence": result.confidence,
-        "periods": [period.period for period in result.periods],
-        "regimes": [regime.period for regime in result.regimes],
-        "seconds": seconds,
-    }
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FULL = 200
+#: Of each of the 35 points of the sweep.
+MOST_TRACES = 100
+Row = dict[str, Any]
 
 
-def _exact(signal: StepSignal) -> Answer:
-    begin = time.perf_counter()
-    result = detect_period(signal, fs=FS)
-    return _answer(result, time.perf_counter() - begin)
+@dataclass(frozen=True)
+class Settings:
+    """What a worker needs: name of our method, FTIO's environment or None, and the first seed."""
+
+    method: str
+    environment: Path | None
+    first_seed: int
 
 
-def _samples(signal: StepSignal) -> Answer:
-    values = signal.sample(FS).values
-    begin = time.perf_counter()
-    result = detect_period_samples(values, FS)
-    return _answer(result, time.perf_counter() - begin)
+_methods: dict[str, Method] = {}
+_settings = Settings("auto", None, FIRST_SEED)
 
 
-def _paper(signal: StepSignal) -> Answer:
-    begin = time.perf_counter()
-    result = detect_period(signal, method="ftio", fs=FS)
-    return _answer(result, time.perf_counter() - begin) | {"estimate": result.period}
+def _begin(settings: Settings) -> None:
+    """Make the methods of a worker and compile ours."""
+    global _settings
+    _settings = settings
+    _methods[settings.method] = ours(settings.method)
+    catalogue_input = catalogue()["period/plain"].input(0)
+    _methods[settings.method](catalogue_input)
+    if settings.environment is not None:
+        _methods["FTIO 0.0.9"] = ftio(Peer(settings.environment))
 
 
-def _peer(peer: Peer) -> Method:
-    def ask(signal: StepSignal) -> Answer:
-        found = peer.detect(signal)
-        periods = [] if found["period"] is None else [found["period"]]
-        return {
-            "periodic": bool(periods),
-            "estimate": found["period"],
-            "confidence": found["confidence"],
-            "periods": periods,
-            "regimes": periods,
-            "seconds": found["seconds"],
-        }
-
-    return ask
-
-
-def _steps(values: np.ndarray) -> StepSignal:
-    """Make a step signal of samples at 1 Hz."""
-    edges = np.arange(values.size + 1) / FS
-    return step_signal(edges[:-1], edges[1:], values / FS, window=(0.0, float(edges[-1])))
+def _judge_one(task: tuple[str, int]) -> list[Row]:
+    """Judge all methods on one input."""
+    name, number = task
+    if name == "pairs":
+        return _judge_pairs(number)
+    one = catalogue()[name]
+    given = one.input(_settings.first_seed + number)
+    methods = dict(_methods)
+    if one.family == "sweep":
+        methods[f"{_settings.method}, 1 Hz samples"] = ours_at_one_hertz(_settings.method)
+        methods["ftio method"] = ours("ftio")
+    rows = []
+    for method, ask in methods.items():
+        answer = ask(given)
+        if answer is not None:
+            about = {"class": name, "family": one.family, "number": number, "method": method}
+            rows.append(about | judge(answer, given, one.family))
+    return rows
 
 
-def _intervals(given: other_inputs.Intervals | semisynthetic.Run) -> StepSignal:
-    return step_signal(given.start, given.end, given.volume, window=(0.0, given.window))
+def _judge_pairs(number: int) -> list[Row]:
+    rows = []
+    rng = np.random.default_rng([_settings.first_seed, number, 72])
+    before: dict[tuple[str, str], Any] = {}
+    for base, change, given, changed in pairs(rng):
+        for method, ask in _methods.items():
+            if (base, method) not in before:
+                before[base, method] = ask(given)
+            first, second = before[base, method], ask(changed)
+            if first is not None and second is not None:
+                about = {"class": f"pairs/{change}", "family": "pairs", "number": number, "method": method}
+                rows.append(about | {"base": base, "changed": verdict_changed(first, second)})
+    return rows
 
 
-def inputs(traces: int, nulls: int) -> Iterator[tuple[dict[str, Any], StepSignal]]:
-    """Yield what an input is, with its truth, and its signal."""
-    for row, point in enumerate(semisynthetic.points()):
-        for trace in range(traces):
-            run = semisynthetic.generate(point, semisynthetic.seed_of(row, trace))
-            about = {"kind": "sweep", "group": point.name, "sweep": point.sweep, "hard": point.hard, "point": row}
-            yield about | {"truth": run.mean_interval, "iteration": run.mean_iteration}, _intervals(run)
-    for number in range(nulls):
-        seed = other_inputs.FIRST_SEED + number
-        for name, values in other_inputs.random_signals(seed).items():
-            yield {"kind": "null", "group": name}, _steps(values)
-        for name, values in other_inputs.few_bursts(seed).items():
-            yield {"kind": "few", "group": name}, _steps(values)
-    for duty in other_inputs.DUTIES:
-        for cycles in other_inputs.CYCLES:
-            for number in range(max(nulls // 20, 4)):
-                train = other_inputs.pulse_train(other_inputs.FIRST_SEED + 10_000 + number, duty, cycles)
-                about = {"kind": "pulses", "group": f"{duty:g}", "duty": duty, "cycles": cycles}
-                yield about | {"truth": train.periods[0]}, _intervals(train)
-    for number in range(nulls):
-        for name, make in (("two regimes", other_inputs.two_regimes), ("two clocks", other_inputs.two_clocks)):
-            given = make(other_inputs.FIRST_SEED + 20_000 + number)
-            yield {"kind": "several", "group": name, "true_periods": given.periods}, _intervals(given)
+def tasks(patterns: list[str], seeds: int) -> list[tuple[str, int]]:
+    """Return every class with the numbers of its inputs; pairs are 12 bases a number."""
+    named = [pattern for pattern in patterns if pattern not in ("pairs", "recordings")]
+    classes = chosen(named) if named or not patterns else []
+    found = [
+        (one.name, number)
+        for one in classes
+        for number in range(min(seeds, MOST_TRACES) if one.family == "sweep" else seeds)
+    ]
+    if not patterns or "pairs" in patterns:
+        found += [("pairs", number) for number in range(-(-seeds // len(BASES)))]
+    return found
+
+
+def judged(work: list[tuple[str, int]], settings: Settings, processes: int) -> Iterator[Row]:
+    """Yield the rows of all tasks, in their order whatever the number of processes."""
+    begin, said = time.monotonic(), 0.0
+    with contextlib.ExitStack() as stack:
+        if processes > 1:
+            pool = stack.enter_context(multiprocessing.Pool(processes, _begin, (settings,)))
+            answers: Iterator[list[Row]] = pool.imap(_judge_one, work, chunksize=4)
+        else:
+            _begin(settings)
+            answers = map(_judge_one, work)
+        for number, rows in enumerate(answers, 1):
+            yield from rows
+            if time.monotonic() - said > 30:
+                said = time.monotonic()
+                print(f"{number} of {len(work)} inputs, {said - begin:.0f} s", file=sys.stderr, flush=True)
+
+
+def _run(arguments: argparse.Namespace, results: Path, others: Path) -> None:
+    """Judge everything that is asked for and write it into two files."""
+    environment = None if arguments.no_peer else arguments.ftio_environment
+    if environment is not None:
+        prepare(environment)
+    settings = Settings(arguments.method, environment, arguments.first_seed)
+    work = tasks(arguments.classes, arguments.seeds)
+    with results.open("w") as file:
+        for row in judged(work, settings, arguments.processes) if work else ():
+            file.write(json.dumps(row, default=float) + "\n")
+    further: dict[str, Any] = {"recordings": [], "times": {}}
+    if not arguments.no_recordings and (not arguments.classes or "recordings" in arguments.classes):
+        further["recordings"] = list(judged_recordings(arguments.method, arguments.recordings))
+        further["times"] = measured_times(arguments.method)
+    others.write_text(json.dumps(further, default=float))
 
 
 def main() -> None:
-    """Run all methods on all inputs and write the report."""
+    """Run the study and write the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the inputs; writes to build/ only")
+    parser.add_argument("--seeds", type=int, default=FULL, help="inputs a class")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--method", default="auto", help="which of our methods")
+    parser.add_argument("--classes", nargs="*", default=[], help="beginnings or patterns of names, pairs, recordings")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--no-peer", action="store_true", help="leave FTIO itself out")
+    parser.add_argument("--no-recordings", action="store_true", help="leave real recordings and times out")
+    parser.add_argument("--recordings", type=Path, default=SHARED, help="folder of real recordings")
+    parser.add_argument("--again", action="store_true", help="write the document from the results of the last run")
     parser.add_argument("--ftio-environment", type=Path, default=Path("build/ftio"))
     parser.add_argument("--build", type=Path, default=Path("build/accuracy"))
+    parser.add_argument("--list", action="store_true", help="print the names of the classes and end")
     arguments = parser.parse_args()
-    traces, nulls = (10, 40) if arguments.quick else (100, 400)
+    if arguments.list:
+        print("\n".join([*catalogue(), "pairs"]))
+        return
     arguments.build.mkdir(parents=True, exist_ok=True)
-    methods: dict[str, Method] = {"auto": _exact, "auto, 1 Hz samples": _samples, "ftio method": _paper}
-    for method in methods.values():
-        method(_steps(np.tile([1.0, 0.0, 0.0, 0.0], 30)))
-    rows = []
-    with contextlib.ExitStack() as stack:
-        if not arguments.no_peer:
-            methods["FTIO 0.0.9"] = _peer(stack.enter_context(Peer(arguments.ftio_environment)))
-        for number, (about, signal) in enumerate(inputs(traces, nulls)):
-            rows += [about | {"method": name} | method(signal) for name, method in methods.items()]
-            if number % 500 == 0:
-                print(f"{number} inputs", flush=True)
-    with (arguments.build / "results.jsonl").open("w") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-    target = arguments.build if arguments.quick else DOCS
-    write_report(rows, target, traces, nulls)
+    results, others = arguments.build / "results.jsonl", arguments.build / "recordings.json"
+    if not arguments.again:
+        _run(arguments, results, others)
+    rows: list[Row] = [json.loads(line) for line in results.read_text().splitlines()]
+    further = json.loads(others.read_text())
+    full = not arguments.classes and arguments.seeds >= FULL and not arguments.no_peer and arguments.method == "auto"
+    target = DOCS if full else arguments.build
+    write_document(
+        rows, further["recordings"], further["times"], target, arguments.method, arguments.seeds, arguments.first_seed
+    )
     print(f"wrote {target / 'accuracy.md'}")
 
 

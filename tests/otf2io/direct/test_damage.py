@@ -306,7 +306,7 @@ def test_kinds_and_handles_stay_in_range(fixtures: Path) -> None:
 
 
 def test_hundreds_of_mutations_in_a_process_of_their_own() -> None:
-    script = Path(__file__).parents[3] / "benchmarks" / "fuzz.py"
+    script = Path(__file__).parents[3] / "benchmarks" / "damage" / "fuzz.py"
     command = [sys.executable, str(script), "--count", "400", "--first", "7000000"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,9 +1,12 @@
-"""Runs whose regimes are hard to tell, and runs without any, for how sure to be of a regime; one seed makes one."""
+"""Runs whose regimes are hard to tell, and runs without any, for how sure to be of a regime."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from .regimes_with_noise import several
+from .signal_input import NO_PERIOD, SignalInput, TrueRegime
 
 MOST_JITTER = 0.3
 MOST_MISSING = 0.15
@@ -32,14 +35,13 @@ class HarderRun:
     stretches: tuple[tuple[float, float, float], ...]
 
 
-def harder_run(seed: int, regimes: int) -> HarderRun:
+def harder_run(rng: np.random.Generator, regimes: int) -> HarderRun:
     """Make a run of some regimes of 6 to 29 cycles each.
 
     Neighbouring periods have a ratio of 1.15 to 5 (log-uniform, up or down); jitter is up to 30 %, of the intervals or
     about a clock; in half of the runs up to 15 % of the bursts are missing; duty cycle 2 to 60 %; the volume of a burst
     is log-normal with σ up to 0.6; background I/O has 0, 0.1, 0.5 or 1 times the bursts' volume.
     """
-    rng = np.random.default_rng([seed, regimes, 7])
     periods = [float(np.exp(rng.uniform(np.log(2), np.log(50))))]
     for _ in range(regimes - 1):
         ratio = np.exp(rng.uniform(np.log(SMALLEST_RATIO), np.log(LARGEST_RATIO)))
@@ -72,12 +74,24 @@ def harder_run(seed: int, regimes: int) -> HarderRun:
     return HarderRun(begin, end, moved, window, tuple(stretches))
 
 
-def wandering_run(seed: int) -> HarderRun:
+def wandering_run(rng: np.random.Generator) -> HarderRun:
     """Make 20 to 149 bursts between which the logarithm of the time wanders at random, by 0.15 from one to the next."""
-    rng = np.random.default_rng([seed, 99])
     intervals = np.exp(np.cumsum(rng.normal(0, WANDERING, int(rng.integers(20, 150)))))
     start = np.cumsum(intervals)
     volume = 1e9 * np.exp(0.2 * rng.normal(size=start.size))
     stretches = tuple(zip((start - intervals).tolist(), start.tolist(), intervals.tolist(), strict=True))
     window = (0.0, float(start[-1] + intervals.mean()))
     return HarderRun(start, start + 0.3 * intervals.min(), volume, window, stretches)
+
+
+def harder_input(rng: np.random.Generator, count: int) -> SignalInput:
+    """Return `harder_run` as an input with its truth."""
+    run = harder_run(rng, count)
+    regimes = [TrueRegime(start, end - period, period, float("nan")) for start, end, period in run.stretches]
+    return SignalInput(run.start, run.end, run.volume, run.window, several(regimes))
+
+
+def wandering_input(rng: np.random.Generator) -> SignalInput:
+    """Return `wandering_run` as an input without a period."""
+    run = wandering_run(rng)
+    return SignalInput(run.start, run.end, run.volume, run.window, NO_PERIOD)

@@ -1,6 +1,6 @@
 """When a period holds: the two experiments of the Frontiers'25 paper rebuilt, and the time of the hybrid, beside FTIO.
 
-PYTHONPATH=benchmarks python benchmarks/regimes/hybrid_study.py --ftio-environment build/ftio
+PYTHONPATH=benchmarks python benchmarks/accuracy/papers/hybrid_study.py --ftio-environment build/ftio
 """
 
 import argparse

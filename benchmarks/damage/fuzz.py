@@ -1,4 +1,4 @@
-"""Damage archives at random and read them by both engines: ``python benchmarks/fuzz.py --count 20000``.
+"""Damage archives at random and read them by both engines: ``python benchmarks/damage/fuzz.py --count 20000``.
 
 A worker process makes each damaged archive from a number, reads it by the direct and the library engine and compares
 the rows. Its memory is bounded; when it dies or takes too long, the case is reported and another worker goes on with

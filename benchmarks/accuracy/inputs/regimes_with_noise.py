@@ -1,12 +1,12 @@
-"""Bursts whose period changes from regime to regime, with the truth; one seed makes one signal."""
+"""Bursts whose period changes from regime to regime, with the truth."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-#: Seeds up to this one are for tuning, those from `FIGURES` on for the figures.
-TUNING, FIGURES = 10_000, 1_000_000
+from .signal_input import SignalInput, TrueRegime, Truth
+
 FEWEST_CYCLES, MOST_CYCLES = 8, 24
 SMALLEST_RATIO, LARGEST_RATIO = 1.2, 5.0
 MOST_JITTER = 0.05
@@ -29,6 +29,8 @@ class Run:
         Period of each regime in s.
     noise : str
         One of `NOISES`.
+    lasts : float64 (r,)
+        Last burst of each regime in s.
     """
 
     start: npt.NDArray[np.float64]
@@ -38,16 +40,33 @@ class Run:
     boundaries: npt.NDArray[np.float64]
     periods: npt.NDArray[np.float64]
     noise: str
+    lasts: npt.NDArray[np.float64]
 
 
-def make_run(seed: int, regimes: int) -> Run:
+def noisy_regimes(rng: np.random.Generator, count: int) -> SignalInput:
+    """Return a run of some regimes of 8 to 24 cycles, with the noise of `make_run`, as an input with its truth."""
+    run = make_run(rng, count)
+    edges = [*run.boundaries.tolist(), float("nan")]
+    first = float(run.start[0])
+    regimes = []
+    for start, after, period, last in zip([first, *edges[:-1]], edges, run.periods.tolist(), run.lasts, strict=True):
+        regimes.append(TrueRegime(start, last if np.isnan(after) else after - period, period, float("nan")))
+    return SignalInput(run.start, run.end, run.volume, run.window, several(regimes))
+
+
+def several(regimes: list[TrueRegime]) -> Truth:
+    """Return the truth of regimes of unknown volumes; the main period is that of the longest."""
+    order = sorted(regimes, key=lambda one: one.start - one.last)
+    return Truth((order[0].period,), tuple(one.period for one in order[1:]), regimes=tuple(regimes))
+
+
+def make_run(rng: np.random.Generator, regimes: int) -> Run:
     """Make a run of some regimes, each of 8 to 24 cycles.
 
     Neighbouring periods have a ratio of 1.2 to 5 (log-uniform, up or down). Jitter is up to 5 %, either of the time
     from burst to burst or of each burst about its place on a clock. Duty cycles are 2 to 50 % and, like the volume of a
     burst, of each regime by itself or of the whole run.
     """
-    rng = np.random.default_rng([seed, regimes])
     periods = [float(np.exp(rng.uniform(np.log(2), np.log(50))))]
     for _ in range(regimes - 1):
         ratio = np.exp(rng.uniform(np.log(SMALLEST_RATIO), np.log(LARGEST_RATIO)))
@@ -77,6 +96,7 @@ def make_run(seed: int, regimes: int) -> Run:
     begin, end, moved = (np.concatenate(parts) for parts in (starts, ends, volumes))
     window = (0.0, at + rng.uniform(0, 1) * periods[-1])
     begin, end = np.clip(begin, 0, window[1]), np.clip(end, 0, window[1])
+    lasts = np.array([float(part[-1]) for part in starts])
     noise = str(rng.choice(NOISES))
     shortest = min(periods)
     if noise in ("background", "both"):
@@ -90,4 +110,4 @@ def make_run(seed: int, regimes: int) -> Run:
         places = rng.uniform(0, window[1], count)
         begin, end = np.append(begin, places), np.append(end, np.minimum(places + 0.02 * shortest, window[1]))
         moved = np.append(moved, volumes[0].min() * rng.uniform(0.001, 0.05, count))
-    return Run(begin, end, moved, window, np.array(boundaries), np.array(periods), noise)
+    return Run(begin, end, moved, window, np.array(boundaries), np.array(periods), noise, lasts)

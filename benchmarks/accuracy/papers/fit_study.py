@@ -1,6 +1,6 @@
 """Fourier fit against the plain sum of lines, on noisy and off-grid signals (Frontiers'25, §6.2: 31 % less error).
 
-PYTHONPATH=benchmarks python benchmarks/regimes/fit_study.py
+PYTHONPATH=benchmarks python benchmarks/accuracy/papers/fit_study.py
 """
 
 import numpy as np

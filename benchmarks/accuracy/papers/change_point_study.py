@@ -1,6 +1,6 @@
 """The own partition against the change-point library ruptures, on trains of intervals.
 
-pip install ruptures; PYTHONPATH=benchmarks python benchmarks/regimes/change_point_study.py
+pip install ruptures; PYTHONPATH=benchmarks python benchmarks/accuracy/papers/change_point_study.py
 """
 
 import time

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-FIXTURES: Final = Path(__file__).parents[1] / "fixtures"
+FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 SMALL: Final = ("serial1", "ckpt4_linktime", "threads2", "nonblocking4", "ncckpt4_plain")
 LARGE: Final = "ckpt4_compiler_flush"
 """An archive with three chunks in each event file."""

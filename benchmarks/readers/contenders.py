@@ -1,4 +1,4 @@
-"""One reading of an archive by one contender, timed: ``python benchmarks/contenders.py direct ARCHIVE``.
+"""One reading of an archive by one contender, timed: ``python benchmarks/readers/contenders.py direct ARCHIVE``.
 
 Prints events, I/O rows and seconds of the event part; start-up, compilation and global definitions are not in it, they
 are the same for all or shown elsewhere. A contender that is compiled reads a small archive first.
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-WARM_UP = Path(__file__).parents[1] / "fixtures" / "serial1"
+WARM_UP = Path(__file__).parents[2] / "fixtures" / "serial1"
 ROWS = 1 << 16
 
 Timing = tuple[int, int, float]

@@ -1,28 +1,20 @@
-"""Signals without a period, trains of pulses, regimes, and several clocks at the same time; all from seeds."""
+"""The inputs and seeds of the first study: signals at 1 Hz over 800 s, pulse trains, 20 s then 50 s, two clocks."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from . import semisynthetic
+from .signal_input import Floats, SignalInput, TrueRegime, Truth, as_bins
 
 SAMPLES = 800
 DUTIES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
 CYCLES = (5, 10, 20, 50, 200)
-# The seeds of tuning lie above.
 FIRST_SEED = 2_000_000
+TUNING = 10_000_000
 
-
-@dataclass(frozen=True, eq=False)
-class Intervals:
-    """Bursts: start, end (s) and volume (bytes), the window's end and the true periods (s)."""
-
-    start: Floats
-    end: Floats
-    volume: Floats
-    window: float
-    periods: tuple[float, ...]
+Seeded = Callable[[int], SignalInput]
 
 
 def _autoregressive(rng: np.random.Generator, memory: float) -> Floats:
@@ -81,30 +73,43 @@ def few_bursts(seed: int) -> dict[str, Floats]:
     }
 
 
-def pulse_train(seed: int, duty: float, cycles: int) -> Intervals:
+def _periodic(start: Floats, end: Floats, volume: Floats, window: float, truth: Truth) -> SignalInput:
+    return SignalInput(start, end, volume, (0.0, window), truth)
+
+
+def pulse_train(seed: int, duty: float, cycles: int) -> SignalInput:
     """Return an exact train of pulses of a random period of 20 to 100 s, with idle time before and after."""
     rng = np.random.default_rng(seed)
     period = rng.uniform(20.0, 100.0)
     start = period * (np.arange(cycles) + rng.uniform(0.0, 1.0))
-    end = start + duty * period
-    return Intervals(start, end, np.full(cycles, 1e9), float(end[-1]) + rng.uniform(0.0, 1.5) * period, (period,))
+    end, volume = start + duty * period, np.full(cycles, 1e9)
+    regimes = (TrueRegime(float(start[0]), float(start[-1]), period, 1e9),)
+    truth = Truth((period,), (), (), regimes, False, start, end, volume, True)
+    return _periodic(start, end, volume, float(end[-1]) + rng.uniform(0.0, 1.5) * period, truth)
 
 
-def two_regimes(seed: int) -> Intervals:
+def two_regimes(seed: int) -> SignalInput:
     """Return bursts of 4 s with a period of 20 s at first and 50 s later."""
     rng = np.random.default_rng(seed)
     first, second = int(rng.integers(8, 30)), int(rng.integers(6, 20))
     start = rng.uniform(0.0, 20.0) + np.concatenate((20.0 * np.arange(first), 20.0 * first + 50.0 * np.arange(second)))
     window = float(start[-1]) + 4.0 + rng.uniform(0.0, 50.0)
-    return Intervals(start, start + 4.0, np.full(start.size, 4e9), window, (20.0, 50.0))
+    # The burst in which they meet belongs to both.
+    regimes = (
+        TrueRegime(float(start[0]), float(start[first - 1]), 20.0, 4e9),
+        TrueRegime(float(start[first]), float(start[-1]), 50.0, 4e9),
+    )
+    volume = np.full(start.size, 4e9)
+    truth = Truth((20.0,), (50.0,), (), regimes, False, start, start + 4.0, volume, True)
+    return _periodic(start, start + 4.0, volume, window, truth)
 
 
-def two_clocks(seed: int) -> Intervals:
+def two_clocks(seed: int) -> SignalInput:
     """Return two trains at the same time; the ratio of their periods is not near an integer, nor its inverse."""
     rng = np.random.default_rng(seed)
     slow = rng.uniform(60.0, 600.0)
     ratio = rng.integers(1, 5) + rng.uniform(0.2, 0.8)
-    fast = slow / ratio
+    fast = float(slow / ratio)
     window = 15.0 * slow
     large = np.arange(rng.uniform(0.0, slow), window - slow / 4, slow)
     small = np.arange(rng.uniform(0.0, fast), window - fast / 4, fast)
@@ -113,4 +118,44 @@ def two_clocks(seed: int) -> Intervals:
     start = np.concatenate((large, small))
     lengths = np.concatenate((np.full(large.size, size * width), np.full(small.size, width)))
     order = np.argsort(start)
-    return Intervals(start[order], (start + lengths)[order], 1e9 * lengths[order], window, (slow, fast))
+    periods = (slow, fast) if size * large.size >= small.size else (fast, slow)
+    return _periodic(start[order], (start + lengths)[order], 1e9 * lengths[order], window, Truth(periods))
+
+
+def sweep(seed: int, row: int) -> SignalInput:
+    """Return a trace of a point of the semi-synthetic sweep; the truth is the mean time between phase starts."""
+    run = semisynthetic.generate(semisynthetic.points()[row], seed)
+    bytes_of_phases = np.full(semisynthetic.ITERATIONS, semisynthetic.PROCESSES * semisynthetic.SHARE)
+    return _periodic(
+        run.start, run.end, run.volume, run.window, Truth((run.mean_interval,), phase_bytes=bytes_of_phases)
+    )
+
+
+def _of(signals: Callable[[int], dict[str, Floats]], name: str, number: int) -> SignalInput:
+    return as_bins(signals(FIRST_SEED + number)[name], 1.0)
+
+
+def _pulses(duty: float, number: int) -> SignalInput:
+    return pulse_train(FIRST_SEED + 10_000 + number // len(CYCLES), duty, CYCLES[number % len(CYCLES)])
+
+
+def _shifted(make: Callable[[int], SignalInput], number: int) -> SignalInput:
+    return make(FIRST_SEED + 20_000 + number)
+
+
+def _sweep(row: int, number: int) -> SignalInput:
+    return sweep(semisynthetic.seed_of(row, number), row)
+
+
+def first_study() -> list[tuple[str, str, Seeded]]:
+    """Return name, family and generator of each class; a generator takes the number of the input, from 0 on."""
+    found: list[tuple[str, str, Seeded]] = []
+    for signals in (random_signals, few_bursts):
+        found += [(f"null 800 s/{name}", "null", partial(_of, signals, name)) for name in signals(0)]
+    found += [(f"pulses/duty {100 * duty:g} %", "period", partial(_pulses, duty)) for duty in DUTIES]
+    found.append(("regimes/20 s then 50 s", "regimes", partial(_shifted, two_regimes)))
+    found.append(("concurrent/other ratios", "concurrent", partial(_shifted, two_clocks)))
+    found += [
+        (f"sweep/{point.name}", "sweep", partial(_sweep, row)) for row, point in enumerate(semisynthetic.points())
+    ]
+    return found

@@ -1,0 +1,1 @@
+"""Made inputs of the accuracy study, each from a seed, each with its truth."""

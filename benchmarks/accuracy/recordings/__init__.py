@@ -1,0 +1,1 @@
+"""Real recordings beside the repository, judged by what the programs said of themselves."""

@@ -1,0 +1,1 @@
+"""The document of the study: tables and figures from judged answers."""
