@@ -1,6 +1,6 @@
 """iostrata: what each I/O layer did in an OTF2 trace, its bandwidth over time, and its period.
 
-The names below are handed on from the sub-packages on first use (PEP 562), so that ``import iostrata`` stays cheap.
+The names below are handed on from the sub-packages on first use, so that ``import iostrata`` stays cheap.
 
 >>> import iostrata
 >>> trace = iostrata.open_trace("traces.otf2")                      # doctest: +SKIP
@@ -13,23 +13,50 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .analysis.comparison.layers import compare_layers
+    from .analysis.comparison.layers import Comparison, compare_layers
     from .analysis.detect import detect_period, detect_period_samples
+    from .analysis.findings.find import Finding
+    from .analysis.results.parts import Period, Phase, Regime
+    from .analysis.results.result import PeriodResult
     from .export.hdf5.writer import write_hdf5
     from .export.parquet import write_parquet
     from .export.report.write import write_report
     from .export.timeline.otf2_markers import write_annotated
     from .export.timeline.perfetto import write_perfetto
+    from .layers.flow.flow import Flow
+    from .layers.handles.forest import HandleForest
+    from .layers.layer import Layer
     from .layers.opening import open_trace
+    from .layers.statistics.statistics import LayerStatistics
+    from .layers.summary.trace import BinnedTrace
+    from .layers.trace import Trace
+    from .model.damage import DamageReport
     from .model.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
     from .signals.construction import event_signal, level_signal, step_signal
+    from .signals.samples import Samples
+    from .signals.step import StepSignal
 
     __version__: str
 
 __all__ = [
+    "BinnedTrace",
+    "Comparison",
+    "DamageReport",
+    "Finding",
+    "Flow",
+    "HandleForest",
     "IostrataError",
+    "Layer",
+    "LayerStatistics",
     "OutputError",
+    "Period",
+    "PeriodResult",
+    "Phase",
+    "Regime",
+    "Samples",
     "SelectionError",
+    "StepSignal",
+    "Trace",
     "TraceError",
     "UnsupportedTraceError",
     "__version__",
@@ -49,32 +76,37 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Hidden from type checkers: with a module ``__getattr__`` in sight they would accept any name.
-
     _HOMES = {
-        "IostrataError": ".model.errors",
-        "OutputError": ".model.errors",
-        "SelectionError": ".model.errors",
-        "TraceError": ".model.errors",
-        "UnsupportedTraceError": ".model.errors",
-        "compare_layers": ".analysis.comparison.layers",
-        "detect_period": ".analysis.detect",
-        "detect_period_samples": ".analysis.detect",
-        "event_signal": ".signals.construction",
-        "level_signal": ".signals.construction",
-        "open_trace": ".layers.opening",
-        "step_signal": ".signals.construction",
-        "write_hdf5": ".export.hdf5.writer",
-        "write_annotated": ".export.timeline.otf2_markers",
-        "write_parquet": ".export.parquet",
-        "write_perfetto": ".export.timeline.perfetto",
-        "write_report": ".export.report.write",
+        ".analysis.comparison.layers": ("Comparison", "compare_layers"),
+        ".analysis.detect": ("detect_period", "detect_period_samples"),
+        ".analysis.findings.find": ("Finding",),
+        ".analysis.results.parts": ("Period", "Phase", "Regime"),
+        ".analysis.results.result": ("PeriodResult",),
+        ".export.hdf5.writer": ("write_hdf5",),
+        ".export.parquet": ("write_parquet",),
+        ".export.report.write": ("write_report",),
+        ".export.timeline.otf2_markers": ("write_annotated",),
+        ".export.timeline.perfetto": ("write_perfetto",),
+        ".layers.flow.flow": ("Flow",),
+        ".layers.handles.forest": ("HandleForest",),
+        ".layers.layer": ("Layer",),
+        ".layers.opening": ("open_trace",),
+        ".layers.statistics.statistics": ("LayerStatistics",),
+        ".layers.summary.trace": ("BinnedTrace",),
+        ".layers.trace": ("Trace",),
+        ".model.damage": ("DamageReport",),
+        ".model.errors": ("IostrataError", "OutputError", "SelectionError", "TraceError", "UnsupportedTraceError"),
+        ".signals.construction": ("event_signal", "level_signal", "step_signal"),
+        ".signals.samples": ("Samples",),
+        ".signals.step": ("StepSignal",),
     }
+    _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
     def __getattr__(name):
         if name == "__version__":
             value = import_module("importlib.metadata").version("iostrata")
-        elif name in _HOMES:
-            value = getattr(import_module(_HOMES[name], __name__), name)
+        elif name in _HOME:
+            value = getattr(import_module(_HOME[name], __name__), name)
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()[name] = value

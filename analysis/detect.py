@@ -48,10 +48,10 @@ def detect_period(
     Returns
     -------
     PeriodResult
-        The verdict, whether there is a period or none. What it calls bytes is volume in the signal's unit times second:
+        The verdict, whether there is a period or none. Volumes are in the signal's unit times second:
         bytes of a bandwidth, a number of operations or events of their rate. With a filter, periods and phases are when
         they are in the filtered samples; volumes and metrics are those of the signal itself, so that phases hold what
-        was moved during them. ``evidence["filter"]`` and ``evidence["baseline"]``, the smallest filtered sample where
+        was moved during them. ``evidence.filter`` and ``evidence.baseline``, the smallest filtered sample where
         it is negative, say it.
 
     Raises
@@ -68,7 +68,7 @@ def detect_period(
     >>> from iostrata import detect_period, event_signal, level_signal, step_signal
     >>> start = np.arange(3.0, 103.0, 10.0)
     >>> result = detect_period(step_signal(start, start + 2, np.full(10, 1e9), window=(0.0, 104.0)))
-    >>> result.periodic, round(result.period, 6), result.phases[0].bytes
+    >>> result.periodic, round(result.period, 6), result.phases[0].volume
     (True, 10.0, 1000000000.0)
     >>> events = event_signal(start, window=(0.0, 104.0))
     >>> events.unit, round(detect_period(events).period, 6)
@@ -89,11 +89,11 @@ def detect_period(
     result = found(filtered.signal, filtered.fs, **options)
     # How well bins give the filtered samples says nothing of how well they give the signal.
     sampling = replace(result.sampling, automatic=fs == "auto", abstraction_error=None)
-    evidence = {**result.evidence, "filter": str(filtered.form), "baseline": filtered.baseline}
+    evidence = replace(result.evidence, filter=str(filtered.form), baseline=filtered.baseline)
     return replace(_with_volumes_of(signal, result, filtered.signal.volume), sampling=sampling, evidence=evidence)
 
 
-def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:
+def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:
     """Find the period of a sampled signal.
 
     Parameters
@@ -111,7 +111,7 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_MET
     -------
     PeriodResult
         As of `detect_period`. A constant changes no period, so samples of which some are negative are measured from
-        the smallest; volumes, phases and metrics then count from there and ``evidence["baseline"]`` says it.
+        the smallest; volumes, phases and metrics then count from there and ``evidence.baseline`` says it.
 
     Raises
     ------
@@ -132,8 +132,8 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, method: str = DEFAULT_MET
     _check_number(fs)
     signal, baseline = signal_of_samples(values, fs, 0.0, "1")
     result = detect_period(signal, method, fs, **options)
-    if baseline < 0:
-        return replace(result, evidence={"baseline": baseline, **result.evidence})
+    if baseline < 0 and result.evidence.filter is None:
+        return replace(result, evidence=replace(result.evidence, baseline=baseline))
     return result
 
 
@@ -147,10 +147,10 @@ def _with_volumes_of(signal: StepSignal, result: PeriodResult, filtered_volume: 
     # What moved in no time at the window's start belongs to a phase that begins there.
     until[edges <= signal.window[0]] = 0.0
     volumes = np.diff(until, axis=1)[:, 0].tolist()
-    phases = tuple(replace(phase, bytes=volume) for phase, volume in zip(result.phases, volumes, strict=True))
-    before = sum(phase.bytes for phase in result.phases) if result.phases else filtered_volume
+    phases = tuple(replace(phase, volume=volume) for phase, volume in zip(result.phases, volumes, strict=True))
+    before = sum(phase.volume for phase in result.phases) if result.phases else filtered_volume
     scale = (sum(volumes) if result.phases else signal.volume) / before if before > 0 else 0.0
-    periods = tuple(replace(period, bytes=min(scale * period.bytes, signal.volume)) for period in result.periods)
+    periods = tuple(replace(period, volume=min(scale * period.volume, signal.volume)) for period in result.periods)
     return replace(result, phases=phases, periods=periods, metrics=characterise(signal, result.period))
 
 

@@ -192,8 +192,8 @@ def _title(period: LayerPeriod) -> str:
     if period.traffic != "all":
         name += f", {period.traffic} traffic"
     result = period.result
-    if "filter" in result.evidence:
-        name += f", after the filter {result.evidence['filter']} Hz"
+    if result.evidence.filter is not None:
+        name += f", after the filter {result.evidence.filter} Hz"
     if result.period is None:
         return f"{name}: no period"
     verdict = verdict_text(result.period, result.regimes)
@@ -237,7 +237,7 @@ def _fourier(samples: Samples, result: PeriodResult) -> TimeFrequency | None:
     duration = len(samples) / samples.fs
     window = None if usual is None else min(max(_PERIODS_IN_PIECE * usual, 16 / samples.fs), 0.5 * duration)
     try:
-        return short_time_fourier(samples, window, overlap=0.9)
+        return short_time_fourier(samples, window=window, overlap=0.9)
     except SelectionError:
         return None
 

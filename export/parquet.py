@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ..layers.attribution.functions import CallingFunctions
+from ..layers.table import Column, operation_table
 from ..layers.trace import Trace
-from ..model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
 from ..model.errors import OutputError, SelectionError
 from .atomic import atomic_file
 from .written import Written
@@ -17,13 +16,6 @@ from .written import Written
 SCHEMA_VERSION: Final = 1
 ROWS_AT_ONCE: Final = 2**20
 """Rows of a row group: what is in memory as a table at one time."""
-
-MODES: Final = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flush"}
-STATUSES: Final = {
-    Status.COMPLETE: "complete",
-    Status.CANCELLED: "cancelled",
-    Status.NEVER_COMPLETED: "never completed",
-}
 
 
 def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[str, ...] = ()) -> Written:
@@ -68,21 +60,25 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
         chosen &= np.isin(traffic.layer, [traffic.layer_row(name) for name in layers])
     rows = np.flatnonzero(chosen)
     functions, note = _functions(trace)
-    schema = pyarrow.schema(
-        [(name, kind) for name, kind in _types(pyarrow).items()],
-        metadata={
-            "source": str(trace.path),
-            "schema_version": str(SCHEMA_VERSION),
-            "trace_start_ticks": str(trace.definitions.clock.start),
-            "ticks_per_second": str(trace.definitions.clock.ticks_per_second),
-            "files": trace.files,
-            **note,
-        },
-    )
-    with atomic_file(path) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema) as writer:
-        for start in range(0, len(rows), ROWS_AT_ONCE) or (0,):
-            part = rows[start : start + ROWS_AT_ONCE]
-            writer.write_table(pyarrow.table(_columns(trace, functions, part, pyarrow), schema=schema))
+    metadata = {
+        "source": str(trace.path),
+        "schema_version": str(SCHEMA_VERSION),
+        "trace_start_ticks": str(trace.definitions.clock.start),
+        "ticks_per_second": str(trace.definitions.clock.ticks_per_second),
+        "files": trace.files,
+        **note,
+    }
+
+    def part(first: int) -> Any:
+        columns = operation_table(traffic, rows[first : first + ROWS_AT_ONCE], functions)
+        return pyarrow.table({name: _array(one, pyarrow) for name, one in columns.items()}, metadata=metadata)
+
+    head = part(0)
+    with atomic_file(path) as temporary, pyarrow.parquet.ParquetWriter(temporary, head.schema) as writer:
+        writer.write_table(head)
+        del head
+        for first in range(ROWS_AT_ONCE, len(rows), ROWS_AT_ONCE):
+            writer.write_table(part(first))
     target = Path(path)
     return Written(target, target.stat().st_size, layers or traffic.layers, rows=len(rows))
 
@@ -96,89 +92,8 @@ def _functions(trace: Trace) -> tuple[CallingFunctions, dict[str, str]]:
         return CallingFunctions.unknown(len(trace.events), len(trace.operations)), {"function": f"unknown: {error}"}
 
 
-def _types(pyarrow: Any) -> dict[str, Any]:
-    names = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    return {
-        "operation": pyarrow.int64(),
-        "layer": names,
-        "parent": pyarrow.int64(),
-        "parent_layer": names,
-        "inferred": pyarrow.bool_(),
-        "collective_call": pyarrow.int64(),
-        "location": pyarrow.uint64(),
-        "rank": pyarrow.int32(),
-        "node": names,
-        "handle": pyarrow.uint32(),
-        "file": names,
-        "selected": pyarrow.bool_(),
-        "own": pyarrow.bool_(),
-        "mode": names,
-        "collective": pyarrow.bool_(),
-        "non_blocking": pyarrow.bool_(),
-        "function": names,
-        "begin_s": pyarrow.float64(),
-        "issued_s": pyarrow.float64(),
-        "end_s": pyarrow.float64(),
-        "begin_ticks": pyarrow.int64(),
-        "end_ticks": pyarrow.int64(),
-        "bytes_requested": pyarrow.uint64(),
-        "bytes_moved": pyarrow.uint64(),
-        "offset": pyarrow.uint64(),
-        "status": names,
-    }
-
-
-def _columns(trace: Trace, functions: CallingFunctions, rows: npt.NDArray[np.intp], pyarrow: Any) -> dict[str, Any]:
-    traffic, definitions = trace.traffic, trace.definitions
-    operations = traffic.operations.take(rows)
-    second = definitions.clock.ticks_per_second
-    parent, call = traffic.attribution.parent[rows], traffic.calls.call[rows]
-    file = traffic.at_handles(definitions.handles.file)[rows]
-    process = operations.process
-    groups = definitions.groups
-    # A row of −1 takes the last entry, which the mask hides.
-    rank = np.append(groups.rank, -1)[process]
-    node = np.append(groups.node, -1)[process]
-    ids = np.append(definitions.handles.id, 0)[operations.handle]
-
-    def numbers(values: npt.NDArray[Any], missing: npt.NDArray[np.bool_] | None = None) -> Any:
-        return pyarrow.array(values, mask=missing)
-
-    def times(ticks: npt.NDArray[np.int64]) -> Any:
-        return numbers(ticks / second, ticks == UNDEFINED_TIME)
-
-    def names(codes: npt.NDArray[Any], table: tuple[str, ...] | list[str]) -> Any:
-        indices = pyarrow.array(codes.astype(np.int32), mask=codes < 0)
-        texts = pyarrow.array([text.encode("utf-8", "replace").decode() for text in table], pyarrow.string())
-        return pyarrow.DictionaryArray.from_arrays(indices, texts)
-
-    layers, modes, statuses = list(traffic.layers), list(MODES.values()), list(STATUSES.values())
-    above = np.where(parent >= 0, traffic.layer[parent], -1)
-    return {
-        "operation": numbers(rows.astype(np.int64)),
-        "layer": names(traffic.layer[rows], layers),
-        "parent": numbers(parent, parent < 0),
-        "parent_layer": names(above, layers),
-        "inferred": numbers(traffic.attribution.inferred[rows]),
-        "collective_call": numbers(call, call < 0),
-        "location": numbers(definitions.locations.id[operations.location]),
-        "rank": numbers(rank, rank < 0),
-        "node": names(node, definitions.system_tree.name),
-        "handle": numbers(ids, operations.handle < 0),
-        "file": names(file, definitions.files.name),
-        "selected": numbers(traffic.selected[rows]),
-        "own": numbers(traffic.own[rows]),
-        "mode": names(np.where(operations.mode < len(modes), operations.mode.astype(np.int32), -1), modes),
-        "collective": numbers((operations.flags & np.uint32(IoFlag.COLLECTIVE)) != 0),
-        "non_blocking": numbers((operations.flags & np.uint32(IoFlag.NON_BLOCKING)) != 0),
-        "function": names(functions.operation[rows], functions.names),
-        "begin_s": numbers(operations.begin / second),
-        "issued_s": times(operations.issued),
-        "end_s": times(operations.end),
-        "begin_ticks": numbers(operations.begin),
-        "end_ticks": numbers(operations.end, operations.end == UNDEFINED_TIME),
-        "bytes_requested": numbers(operations.requested, operations.requested == UNDEFINED_UINT64),
-        "bytes_moved": numbers(operations.moved, operations.moved == UNDEFINED_UINT64),
-        "offset": numbers(operations.offset, operations.offset == UNDEFINED_UINT64),
-        "status": names(operations.status.astype(np.int32), statuses),
-    }
+def _array(column: Column, pyarrow: Any) -> Any:
+    if column.names is None:
+        return pyarrow.array(column.values, mask=column.missing)
+    places = pyarrow.array(column.values, mask=column.missing)
+    return pyarrow.DictionaryArray.from_arrays(places, pyarrow.array(column.names, pyarrow.string()))

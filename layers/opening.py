@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import overload
+from typing import Literal, overload
 
+from ..model.errors import SelectionError
 from .selection.files import DEFAULT_RULES, FileRule, select_files
 from .selection.window import select_window, trace_window
 from .summary.trace import BinnedTrace, read_binned_trace
@@ -15,9 +16,11 @@ Progress = Callable[[int, int], None]
 @overload
 def open_trace(
     path: str | Path,
+    *,
+    memory: None = None,
+    fs: Literal["auto"] = "auto",
     engine: str = "auto",
     workers: int | None = None,
-    memory: None = None,
     files: str = "application",
     window: Window | None = None,
     progress: Progress | None = None,
@@ -26,10 +29,11 @@ def open_trace(
 @overload
 def open_trace(
     path: str | Path,
-    engine: str = "auto",
-    workers: int | None = None,
     *,
     memory: int,
+    fs: float | Literal["auto"] = "auto",
+    engine: str = "auto",
+    workers: int | None = None,
     files: str = "application",
     window: Window | None = None,
     progress: Progress | None = None,
@@ -37,9 +41,11 @@ def open_trace(
 ) -> BinnedTrace: ...
 def open_trace(
     path: str | Path,
+    *,
+    memory: int | None = None,
+    fs: float | Literal["auto"] = "auto",
     engine: str = "auto",
     workers: int | None = None,
-    memory: int | None = None,
     files: str = "application",
     window: Window | None = None,
     progress: Progress | None = None,
@@ -51,13 +57,17 @@ def open_trace(
     ----------
     path : str or Path
         The anchor (``*.otf2``), or a folder that holds exactly one.
+    memory : int, optional
+        Bytes that the process may take in all. With it the events are not kept but summed up while they are read, into
+        bandwidths in bins of time and statistics; the result is a `BinnedTrace`, which has no operations.
+    fs : float or "auto"
+        With `memory`: bins per second (Hz) of which those that are kept are whole parts, so that sampling at `fs` loses
+        nothing. "auto": as many bins as the memory allows. Without `memory` signals are exact and there is nothing to
+        choose: `fs` then belongs to `detect_period`, ``signal.sample`` and whatever else samples.
     engine : {"auto", "direct", "library"}
         What reads the events; both give the same rows.
     workers : int, optional
         Threads that read.
-    memory : int, optional
-        Bytes that the process may take in all. With it the events are not kept but summed up while they are read, into
-        bandwidths in bins of time and statistics; the result is a `BinnedTrace`, which has no operations.
     files : str
         ``application``: what `rules` do not set aside; ``all``; or a shell pattern for full file names.
     window : (start, end) in s from the trace's start, optional
@@ -72,7 +82,7 @@ def open_trace(
     TraceError
         If the archive cannot be read, or nothing of its events.
     SelectionError
-        If files, window, engine or memory make no sense.
+        If files, window, engine, memory or `fs` make no sense.
 
     Examples
     --------
@@ -82,8 +92,18 @@ def open_trace(
     """
     if memory is not None:
         return read_binned_trace(
-            path, memory, engine=engine, workers=workers, files=files, window=window, progress=progress, rules=rules
+            path,
+            memory,
+            fs=fs,
+            engine=engine,
+            workers=workers,
+            files=files,
+            window=window,
+            progress=progress,
+            rules=rules,
         )
+    if fs != "auto":
+        raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
     from ..otf2io.archive import open_archive, read_events
     from ..otf2io.matching.columns import match_events
 

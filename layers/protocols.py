@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from ..model.damage import DamageReport, damage_entry
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document
+from ..model.errors import SelectionError
 from ..signals.step import StepSignal
 from .selection.files import FileSelection
 from .selection.window import NO_LENGTH, TickWindow, trace_window
@@ -118,6 +119,20 @@ class AnyTrace(ABC):
     def resolution(self) -> float | None:
         """Width in s of the bins that signals are made of; None where signals are exact."""
         return None
+
+    def check_frequency(self, fs: float) -> None:
+        """Do nothing unless bins of 1/`fs` seconds are finer than those that the trace was read into.
+
+        Raises
+        ------
+        SelectionError
+            If they are.
+        """
+        if self.resolution is not None and fs * self.resolution > 1 + 1e-6:
+            raise SelectionError(
+                f"bins of {1 / fs:.6g} s are finer than those that were kept, of {self.resolution:.6g} s: read the "
+                "trace with this frequency or with more memory"
+            )
 
     @cached_property
     def duration(self) -> float:

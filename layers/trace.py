@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, breakdown
 from .attribution.functions import CallingFunctions, read_calling_functions
 from .attribution.traffic import Traffic
+from .dataset import bandwidth_dataset
 from .flow.balance import LayerBalance, TimeSplit, layer_balances, time_splits
 from .flow.flow import Flow, connected_flows, flow_between
 from .flow.hidden import HiddenTraffic, hidden_traffic
@@ -28,6 +30,7 @@ from .protocols import AnyTrace
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import TickWindow, select_window, trace_window
 from .statistics.statistics import SetAside, set_aside_statistics
+from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
 
@@ -231,7 +234,44 @@ class Trace(AnyTrace):
         """What is not selected of the operations within the window, summed over the layers."""
         return set_aside_statistics(self.operations, self.definitions, self.selection, self.tick_window)
 
-    def select(self, files: str | None = None, window: Window | None = None) -> "Trace":
+    def to_dataframe(self) -> Any:
+        """Return the operations within the window, of all files, as a table, one row an operation; needs pandas.
+
+        The columns are those that `iostrata.write_parquet` lists, without ``function``; ``operation`` is the index, to
+        which ``parent`` refers.
+
+        Examples
+        --------
+        >>> table = open_trace("fixtures/ckpt4").to_dataframe()  # doctest: +SKIP
+        >>> table[table.selected].groupby(["layer", "rank"]).bytes_moved.sum()  # doctest: +SKIP
+        """
+        rows = np.flatnonzero(self.traffic.within)
+        return data_frame(operation_table(self.traffic, rows)).set_index("operation")
+
+    def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: str = "all") -> Any:
+        """Return the bandwidths on one time axis, as the root of a file of `iostrata.write_hdf5`; needs xarray.
+
+        Parameters
+        ----------
+        fs : float or "auto"
+            Bins per second (Hz). "auto" takes the largest frequency that a signal asks for, at most 2^17 bins.
+        traffic : {"all", "own", "inherited"}
+            Which traffic of a layer counts.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``bandwidth(layer, direction, time)`` in byte/s as means of bins, whose sum times their width is the layer's
+            bytes, with ``time_bnds`` and ``abstraction_error(layer, direction)``.
+
+        Raises
+        ------
+        SelectionError
+            If `fs` or `traffic` makes no sense for this trace.
+        """
+        return bandwidth_dataset(self, fs, traffic)
+
+    def select(self, *, files: str | None = None, window: Window | None = None) -> "Trace":
         """Return the trace with other files or another window; nothing is read again.
 
         Parameters

@@ -144,6 +144,7 @@ def step_signal(
     start: npt.ArrayLike,
     end: npt.ArrayLike,
     volume: npt.ArrayLike,
+    *,
     window: tuple[float, float] | None = None,
     unit: str = "byte s-1",
     name: str = "",
@@ -184,7 +185,7 @@ def step_signal(
 
 
 def level_signal(
-    start: npt.ArrayLike, end: npt.ArrayLike, window: tuple[float, float] | None = None, name: str = ""
+    start: npt.ArrayLike, end: npt.ArrayLike, *, window: tuple[float, float] | None = None, name: str = ""
 ) -> StepSignal:
     """Return the number of intervals open at each time (operations in flight), in unit "1".
 
@@ -205,7 +206,7 @@ def level_signal(
     return swept(spread_intervals(opened, closed, closed - opened, low, high), (low, high), "1", name)
 
 
-def event_signal(times: npt.ArrayLike, window: tuple[float, float] | None = None, name: str = "") -> StepSignal:
+def event_signal(times: npt.ArrayLike, *, window: tuple[float, float] | None = None, name: str = "") -> StepSignal:
     """Return the rate of events, each an impulse of volume 1, in unit "s-1"; sampled, it is events per second.
 
     Parameters
@@ -221,4 +222,4 @@ def event_signal(times: npt.ArrayLike, window: tuple[float, float] | None = None
         As `step_signal`.
     """
     at = checked_times(times)
-    return step_signal(at, at, np.ones(len(at)), window, "s-1", name)
+    return step_signal(at, at, np.ones(len(at)), window=window, unit="s-1", name=name)

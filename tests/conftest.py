@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from iostrata import DamageReport, Trace
 from iostrata.layers.selection.files import DEFAULT_RULES, select_files
 from iostrata.layers.selection.window import trace_window
-from iostrata.layers.trace import Trace
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoMode, Status
-from iostrata.model.damage import DamageReport
 from iostrata.model.definitions import (
     Clock,
     Definitions,

@@ -1,6 +1,8 @@
 """The face of the package: the names it hands on, and that it costs nothing to import."""
 
 import ast
+import importlib
+import inspect
 import json
 import subprocess
 import sys
@@ -9,13 +11,25 @@ from pathlib import Path
 import iostrata
 import pytest
 
-NAMES = {
-    "IostrataError",
-    "OutputError",
-    "SelectionError",
-    "TraceError",
-    "UnsupportedTraceError",
-    "__version__",
+CLASSES = {
+    "BinnedTrace",
+    "Comparison",
+    "DamageReport",
+    "Finding",
+    "Flow",
+    "HandleForest",
+    "Layer",
+    "LayerStatistics",
+    "Period",
+    "PeriodResult",
+    "Phase",
+    "Regime",
+    "Samples",
+    "StepSignal",
+    "Trace",
+}
+ERRORS = {"IostrataError", "OutputError", "SelectionError", "TraceError", "UnsupportedTraceError"}
+FUNCTIONS = {
     "compare_layers",
     "detect_period",
     "detect_period_samples",
@@ -23,12 +37,27 @@ NAMES = {
     "level_signal",
     "open_trace",
     "step_signal",
-    "write_hdf5",
     "write_annotated",
+    "write_hdf5",
     "write_parquet",
     "write_perfetto",
     "write_report",
 }
+NAMES = {"__version__"} | CLASSES | ERRORS | FUNCTIONS
+ROOMS = (
+    "analysis.findings",
+    "analysis.fitting",
+    "analysis.methods",
+    "analysis.results",
+    "analysis.spectral",
+    "analysis.timefrequency",
+    "layers.flow",
+    "layers.selection",
+)
+"""Namespaces of one subject, for what is not on the face."""
+
+OPEN = {"detect_period": {"method", "fs"}}
+"""Options that may go without their name, by the fixed interface."""
 
 
 def test_the_public_names_are_these():
@@ -41,6 +70,22 @@ def test_every_public_name_is_there_and_documented(name):
     value = getattr(iostrata, name)
     assert value.__doc__
     assert getattr(iostrata, name) is value
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_gives_what_it_promises(room):
+    module = importlib.import_module(f"iostrata.{room}")
+    for name in module.__all__:
+        assert getattr(module, name).__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = module.nothing
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_options_have_their_names(name):
+    for parameter in inspect.signature(getattr(iostrata, name)).parameters.values():
+        if parameter.default is not parameter.empty and parameter.name not in OPEN.get(name, ()):
+            assert parameter.kind is parameter.KEYWORD_ONLY, parameter
 
 
 def test_an_unknown_name_is_an_attribute_error():

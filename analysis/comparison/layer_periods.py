@@ -188,11 +188,11 @@ def with_fit(
     from ..fitting.signal_fit import fit_signal
 
     if filter is None:
-        return replace(period, fit=fit_signal(period.signal, components, fs))
+        return replace(period, fit=fit_signal(period.signal, components, fs=fs))
     from ..timefrequency.filters import filtered_signal
 
     filtered = filtered_signal(period.signal, filter, fs)
-    return replace(period, fit=fit_signal(filtered.signal, components, fs, baseline=filtered.baseline))
+    return replace(period, fit=fit_signal(filtered.signal, components, fs=fs, baseline=filtered.baseline))
 
 
 def _ways(quantity: str, directions: Iterable[str]) -> tuple[str | None, ...]:

@@ -96,6 +96,7 @@ class Comparison:
 
 def compare_layers(
     trace: Trace,
+    *,
     layers: Iterable[str] = (),
     directions: tuple[str, ...] = DIRECTIONS,
     method: str = DEFAULT_METHOD,

@@ -1,6 +1,6 @@
 """Findings: what in the flow of I/O down the stack deserves a look, with the evidence and what helps."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,8 +41,8 @@ class Finding:
         Layer that is looked at; of a pair the upper one.
     text : str
         What was found, in a sentence with its numbers.
-    evidence : dict
-        Numbers, ranks, files and the time range behind it.
+    evidence : mapping of str to number, str or list
+        The numbers behind it, by names that are the rule's own; what all rules may tell stands in the fields below.
     advice : str
         What to do about it.
     """
@@ -51,8 +51,24 @@ class Finding:
     severity: str
     layer: str
     text: str
-    evidence: dict[str, Any]
+    evidence: Mapping[str, Any]
     advice: str
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The first of the ranks concerned; empty where the finding is about no rank."""
+        return tuple(self.evidence.get("ranks", ()))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of the files concerned, those with the most operations first, at most 8."""
+        return tuple(self.evidence.get("files", ()))
+
+    @property
+    def time_range(self) -> tuple[float, float] | None:
+        """From the first begin to the last end of the operations concerned, in s from the trace's start."""
+        found = self.evidence.get("time_range_s")
+        return None if found is None else (found[0], found[1])
 
     def to_dict(self) -> dict[str, Plain]:
         """Return the entry of ``findings`` in ``compare --json``."""

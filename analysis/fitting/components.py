@@ -119,7 +119,7 @@ def reconstruct(samples: Samples, components: int = 10) -> Components:
     Returns
     -------
     Components
-        By amplitude, the largest first; a_k = 2 |X_k| / N, but |X_k| / N at half the sampling frequency.
+        By amplitude, the largest first; twice the modulus of the line over N, but once at half the sampling frequency.
 
     Raises
     ------

@@ -81,7 +81,7 @@ class FourierFit:
         return self.components.plot(ax, **{"color": "tab:orange", "linewidth": 1.5, "label": label, **kwargs})
 
 
-def fourier_fit(samples: Samples, components: int = 10, bound: float = 0.5) -> FourierFit:
+def fourier_fit(samples: Samples, components: int = 10, *, bound: float = 0.5) -> FourierFit:
     """Fit a sum of cosines to a sampled signal.
 
     Parameters

@@ -91,8 +91,8 @@ class SignalFit:
 def fit_signal(
     signal: StepSignal,
     components: int,
-    fs: float | Literal["auto"] = "auto",
     *,
+    fs: float | Literal["auto"] = "auto",
     baseline: float = 0.0,
     most_samples: int = MOST_SAMPLES,
 ) -> SignalFit:

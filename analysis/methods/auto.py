@@ -19,6 +19,7 @@ from ..phases.regime_decision import LONGEST_PAUSE
 from ..phases.regimes import without_missing
 from ..phases.trains import PhaseTrain, phase_rows, variation, vertices
 from ..phases.verdict import Clock, Verdict
+from ..results.evidence import LineEvidence, PhaseEvidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise
 from ..spectral.noise_line import MOST_SAMPLES, Line, strongest_line
@@ -197,16 +198,16 @@ def _of_phases(signal: StepSignal, verdict: Verdict, sampling: SamplingInfo) -> 
         metrics=characterise(signal, estimate.period if estimate else None),
         sampling=sampling,
         reason=reason(verdict, signal.window),
-        evidence={
-            "verdict": verdict.kind,
-            "p_value": verdict.p_value,
-            "contrast": core.contrast if core is not None else None,
-            "sets_of_phases": verdict.sets,
-            "missing_phases": verdict.missing,
-            "start_up_phases": verdict.at_start,
-            "shut_down_phases": verdict.at_end,
-            "size_cycle": verdict.cycle,
-        },
+        evidence=PhaseEvidence(
+            verdict=verdict.kind,
+            p_value=verdict.p_value,
+            contrast=core.contrast if core is not None else None,
+            sets_of_phases=verdict.sets,
+            missing_phases=verdict.missing,
+            start_up_phases=verdict.at_start,
+            shut_down_phases=verdict.at_end,
+            size_cycle=verdict.cycle,
+        ),
     )
 
 
@@ -230,5 +231,5 @@ def _of_line(signal: StepSignal, verdict: Verdict, line: Line, sampling: Samplin
             f"An oscillation of {seconds_text(line.period, 4)} stands out of the noise in the spectrum, "
             f"p = {line.p_value:.1g}; its single phases are lost in the noise."
         ),
-        evidence={"verdict": "line", "p_value": line.p_value, "sets_of_phases": verdict.sets},
+        evidence=LineEvidence(p_value=line.p_value, sets_of_phases=verdict.sets),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from ..results.evidence import AutocorrelationEvidence
 from ..results.result import PeriodResult
 from ..spectral.autocorrelation import autocorrelation_period
 from .window import NamedPeriod, analysed_window, window_result
@@ -28,7 +29,7 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, skip_fir
     fs : float or "auto"
         Sampling frequency in Hz, or "auto" for bins of about a 24th of the distance of the signal's phases, an eighth
         of those of `iostrata.analysis.spectral.sampling_rate`. With one that is too low for the signal, ``reason`` and
-        ``evidence["aliasing"]`` warn.
+        ``evidence.aliasing`` warn.
     skip_first_phase : bool
         Whether the window starts at the signal's second phase.
 
@@ -47,16 +48,20 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, skip_fir
     window = analysed_window(signal, fs, skip_first_phase=skip_first_phase, finer=FINER)
     shifted = autocorrelation_period(window.samples.values, window.samples.fs)
     if shifted is None:
-        evidence: dict[str, object] = {"candidates_s": (), "candidates": 0, "dropped": 0}
         reason = "The autocorrelation has no peak: at no distance is the signal like itself."
-        return window_result(NAME, window, None, reason, evidence)
+        return window_result(NAME, window, None, reason, AutocorrelationEvidence(aliasing=window.aliasing))
     kept = shifted.candidates
     half = 0.5 / window.samples.fs
     interval = (float(kept.min()) - half, float(kept.max()) + half)
     reason = f"Peaks of the autocorrelation: {kept.size} alike distances"
     if shifted.dropped:
         reason += f"; set aside as outliers: {shifted.dropped}"
-    evidence = {"candidates_s": kept[:MOST_LISTED], "candidates": kept.size, "dropped": shifted.dropped}
+    evidence = AutocorrelationEvidence(
+        candidates_s=tuple(kept[:MOST_LISTED].tolist()),
+        candidates=kept.size,
+        dropped=shifted.dropped,
+        aliasing=window.aliasing,
+    )
     return window_result(
         NAME, window, NamedPeriod(shifted.period, interval, shifted.confidence), f"{reason}.", evidence
     )

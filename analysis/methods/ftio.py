@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.errors import SelectionError
+from ..results.evidence import SpectralEvidence
 from ..results.result import PeriodResult
 from ..spectral.autocorrelation import AutocorrelationPeriod, autocorrelation_period, find_peaks
 from ..spectral.confidence import refined_confidence, similarity
@@ -66,7 +67,7 @@ class SpectralMethod:
         fs : float or "auto"
             Sampling frequency in Hz, or "auto" for bins of about a third of the distance of the signal's phases
             (`iostrata.analysis.spectral.sampling_rate`). With one that is too low for the signal, ``reason`` and
-            ``evidence["aliasing"]`` warn.
+            ``evidence.aliasing`` warn.
         spectrum : "power" or "amplitude"
             The spectrum in which outliers are looked for.
         tolerance : float
@@ -74,7 +75,7 @@ class SpectralMethod:
         threshold : float, optional
             What an outlier reaches; what that is depends on the criterion, and so does the default.
         frequencies : int
-            Number of the strongest frequencies listed in ``evidence["frequencies"]`` with amplitude and phase.
+            Number of the strongest frequencies listed in ``evidence.frequencies`` with amplitude and phase.
         skip_first_phase : bool
             Whether the window starts at the signal's second phase.
 
@@ -118,18 +119,19 @@ class SpectralMethod:
                     else " The autocorrelation shows no period, which counts against it."
                 )
             named = NamedPeriod(period, interval, confidence)
-        evidence: dict[str, object] = {
-            "candidates_hz": dominant.candidates[:MOST_LISTED] * transform.resolution,
-            "candidates": dominant.candidates.size,
-            "harmonics": dominant.harmonics.size,
-            "frequencies": strongest_frequencies(transform, frequencies),
-            "frequencies_searched": dominant.scores.size,
-            "spectral_confidence": dominant.confidence,
-            "autocorrelation_period_s": shifted.period if shifted else None,
-            "autocorrelation_confidence": shifted.confidence if shifted else None,
-            "similarity": agreement,
-            "refined_confidence": refined,
-        }
+        evidence = SpectralEvidence(
+            candidates_hz=tuple((dominant.candidates[:MOST_LISTED] * transform.resolution).tolist()),
+            candidates=dominant.candidates.size,
+            harmonics=dominant.harmonics.size,
+            frequencies=strongest_frequencies(transform, frequencies),
+            frequencies_searched=dominant.scores.size,
+            spectral_confidence=dominant.confidence,
+            autocorrelation_period_s=shifted.period if shifted else None,
+            autocorrelation_confidence=shifted.confidence if shifted else None,
+            similarity=agreement,
+            refined_confidence=refined,
+            aliasing=window.aliasing,
+        )
         return window_result(self.name, window, named, reason, evidence)
 
     def _check(self, spectrum: str, tolerance: float, threshold: float | None, frequencies: int) -> None:

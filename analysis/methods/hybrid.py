@@ -10,6 +10,7 @@ import numpy as np
 from ...model.errors import SelectionError
 from ..phases.decision import judge
 from ..phases.trains import phase_rows, vertices
+from ..results.evidence import HybridEvidence
 from ..results.result import Period, PeriodResult, Phase, Regime, SamplingInfo
 from ..spectral.metrics import characterise
 from ..spectral.sampling_rate import phase_frequency
@@ -77,7 +78,7 @@ def detect(
     found = analyse_hybrid(
         samples.values,
         samples.fs,
-        samples.start,
+        start=samples.start,
         wavelet=wavelet,
         level=level,
         tolerance=tolerance,
@@ -137,12 +138,11 @@ def _interval(period: float, resolution: float) -> tuple[float, float]:
     return 1.0 / (frequency + 0.5 * resolution), 1.0 / (frequency - 0.5 * resolution)
 
 
-def _evidence(found: Hybrid) -> dict[str, object]:
-    evidence: dict[str, object] = {"wavelet": found.wavelet, "level": found.level}
+def _evidence(found: Hybrid) -> HybridEvidence:
     if found.validity is None:
-        return {**evidence, "valid_share": 0.0, "correlation": None}
+        return HybridEvidence(wavelet=found.wavelet, level=found.level)
     inside = np.zeros(found.validity.times.size, dtype=np.bool_)
     for low, high in found.intervals:
         inside |= (found.validity.times >= low) & (found.validity.times <= high)
     mean = float(found.validity.correlation[inside].mean()) if inside.any() else None
-    return {**evidence, "valid_share": found.validity.share, "correlation": mean}
+    return HybridEvidence(wavelet=found.wavelet, level=found.level, valid_share=found.validity.share, correlation=mean)

@@ -135,8 +135,8 @@ class Hybrid:
 def analyse_hybrid(
     samples: Floats,
     fs: float,
-    start: float = 0.0,
     *,
+    start: float = 0.0,
     wavelet: str = "db1",
     level: int | None = None,
     period: float | None = None,

@@ -9,6 +9,7 @@ from ...model.errors import SelectionError
 from ..phases.decision import judge
 from ..phases.trains import phase_rows, vertices
 from ..phases.verdict import Verdict
+from ..results.evidence import Evidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise
 from ..spectral.sampling_rate import phase_frequency
@@ -148,7 +149,7 @@ class NamedPeriod:
 
 
 def window_result(
-    method: str, window: AnalysedWindow, named: NamedPeriod | None, reason: str, evidence: dict[str, object]
+    method: str, window: AnalysedWindow, named: NamedPeriod | None, reason: str, evidence: Evidence
 ) -> PeriodResult:
     """Put a verdict together.
 
@@ -162,8 +163,8 @@ def window_result(
         The period; None where the method names none.
     reason : str
         Why; what there is to say of the window is added.
-    evidence : dict
-        What the method has to say; ``aliasing`` is added.
+    evidence : Evidence
+        What the method has to say.
 
     Returns
     -------
@@ -192,5 +193,5 @@ def window_result(
         metrics=characterise(signal, named.period if named else None),
         sampling=window.sampling,
         reason=" ".join((reason, *window.notes)),
-        evidence={**evidence, "aliasing": window.aliasing},
+        evidence=evidence,
     )

@@ -1,12 +1,24 @@
 """What a result is made of: periods, phases, regimes, sampling and metrics, and their plain form."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from ...model.document import Plain, plain
 
 
+class Record:
+    """Base of records whose fields are the entries of a document, in their order; `KEYS` has the names that differ."""
+
+    KEYS: ClassVar[dict[str, str]] = {}
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry of the document of ``iostrata periods --json``."""
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return {self.KEYS.get(name, name): plain(getattr(self, name)) for name in names}
+
+
 @dataclass(frozen=True)
-class Period:
+class Period(Record):
     """One of the periods that a signal has at the same time.
 
     Attributes
@@ -17,43 +29,34 @@ class Period:
         Uncertainty of the period, in s.
     confidence : float
         In [0, 1].
-    bytes : float
-        Volume that recurs with this period, in the signal's unit times second: bytes of a bandwidth.
+    volume : float
+        What recurs with this period, in the signal's unit times second: bytes of a bandwidth.
     """
+
+    KEYS: ClassVar = {"period": "period_s", "period_interval": "period_interval_s", "volume": "bytes"}
 
     period: float
     period_interval: tuple[float, float]
     confidence: float
-    bytes: float
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Give the entry of ``periods`` in the document of ``iostrata periods --json``."""
-        return {
-            "period_s": plain(self.period),
-            "period_interval_s": plain(self.period_interval),
-            "confidence": plain(self.confidence),
-            "bytes": plain(self.bytes),
-        }
+    volume: float
 
 
 @dataclass(frozen=True)
-class Phase:
+class Phase(Record):
     """One burst of substantial I/O: ``start`` and ``end`` in s, and the volume from one to the other.
 
-    The volume, `bytes`, is in the signal's unit times second: bytes of a bandwidth, operations of an operation rate.
+    `volume` is in the signal's unit times second: bytes of a bandwidth, operations of an operation rate.
     """
+
+    KEYS: ClassVar = {"start": "start_s", "end": "end_s", "volume": "bytes"}
 
     start: float
     end: float
-    bytes: float
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Give the entry of ``phases`` in the document of ``iostrata periods --json``."""
-        return {"start_s": plain(self.start), "end_s": plain(self.end), "bytes": plain(self.bytes)}
+    volume: float
 
 
 @dataclass(frozen=True)
-class Regime:
+class Regime(Record):
     """A stretch of the run in which one period holds.
 
     Attributes
@@ -71,6 +74,8 @@ class Regime:
         [0, 1]; None where the method does not look, or the stretch is too short for it.
     """
 
+    KEYS: ClassVar = {"start": "start_s", "end": "end_s", "period": "period_s"}
+
     start: float
     end: float
     period: float
@@ -78,20 +83,9 @@ class Regime:
     phases: int | None = None
     valid_share: float | None = None
 
-    def to_dict(self) -> dict[str, Plain]:
-        """Give the entry of ``regimes`` in the document of ``iostrata periods --json``."""
-        return {
-            "start_s": plain(self.start),
-            "end_s": plain(self.end),
-            "period_s": plain(self.period),
-            "confidence": plain(self.confidence),
-            "phases": plain(self.phases),
-            "valid_share": plain(self.valid_share),
-        }
-
 
 @dataclass(frozen=True)
-class SamplingInfo:
+class SamplingInfo(Record):
     """How the signal was sampled for the analysis.
 
     Attributes
@@ -106,58 +100,40 @@ class SamplingInfo:
         Share of the volume that the bins place elsewhere than the signal does.
     """
 
+    KEYS: ClassVar = {"fs": "fs_hz"}
+
     fs: float | None
     samples: int
     automatic: bool
     abstraction_error: float | None
 
-    def to_dict(self) -> dict[str, Plain]:
-        """Give the entry ``sampling`` of the document of ``iostrata periods --json``."""
-        return {
-            "fs_hz": plain(self.fs),
-            "samples": plain(self.samples),
-            "automatic": plain(self.automatic),
-            "abstraction_error": plain(self.abstraction_error),
-        }
 
-
-@dataclass(frozen=True)
-class PeriodMetrics:
+@dataclass(frozen=True, kw_only=True)
+class PeriodMetrics(Record):
     """How well a period describes a signal (FTIO, IPDPS'24, §II-C, "Further characterization").
 
-    A number is None where it is not defined: all but the first two without a period, and every one that divides by
-    an empty stretch or volume.
+    A number is None where it is not defined: all but ``r_io`` and ``b_io`` without a period, and every one that
+    divides by an empty stretch or volume.
 
     Attributes
     ----------
-    r_io : float or None
-        Share of the time that is spent on substantial I/O.
-    b_io : float or None
-        Mean rate of the substantial I/O, in the signal's unit.
     sigma_vol : float or None
         Standard deviation of the volume of a period, relative to the largest.
     sigma_time : float or None
         Standard deviation of the share of substantial I/O in a period from ``r_io`` (eq. 4).
+    r_io : float or None
+        Share of the time that is spent on substantial I/O.
+    b_io : float or None
+        Mean rate of the substantial I/O, in the signal's unit.
     volume_per_period : float or None
         Substantial volume of a period.
     periodicity_score : float or None
         1 - sigma_vol - sigma_time, in [0, 1].
     """
 
-    r_io: float | None
-    b_io: float | None
     sigma_vol: float | None = None
     sigma_time: float | None = None
+    r_io: float | None
+    b_io: float | None
     volume_per_period: float | None = None
     periodicity_score: float | None = None
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Give the entry ``metrics`` of the document of ``iostrata periods --json``."""
-        return {
-            "sigma_vol": plain(self.sigma_vol),
-            "sigma_time": plain(self.sigma_time),
-            "r_io": plain(self.r_io),
-            "b_io": plain(self.b_io),
-            "volume_per_period": plain(self.volume_per_period),
-            "periodicity_score": plain(self.periodicity_score),
-        }

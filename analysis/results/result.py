@@ -1,11 +1,11 @@
 """What a period detection gives back: frozen records, plain dictionaries for JSON, readable forms for people."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 from ...model.document import Plain, plain
+from .evidence import Evidence
 from .parts import Period, PeriodMetrics, Phase, Regime, SamplingInfo
 
 __all__ = ["Period", "PeriodMetrics", "PeriodResult", "Phase", "Plain", "Regime", "SamplingInfo", "plain"]
@@ -42,8 +42,8 @@ class PeriodResult:
         How the signal was sampled.
     reason : str
         One sentence that says why the verdict is what it is.
-    evidence : mapping
-        What else the method has to say for its verdict; its keys are the method's own.
+    evidence : Evidence
+        What else the method has to say for its verdict; see `iostrata.analysis.results`.
     """
 
     method: str
@@ -60,7 +60,7 @@ class PeriodResult:
     metrics: PeriodMetrics | None
     sampling: SamplingInfo
     reason: str
-    evidence: Mapping[str, object] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=Evidence)
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the verdict as it stands in the document of ``iostrata periods --json``.
@@ -86,16 +86,16 @@ class PeriodResult:
             "regimes": [regime.to_dict() for regime in self.regimes],
             "metrics": metrics.to_dict(),
             "sampling": self.sampling.to_dict(),
-            "evidence": plain(self.evidence),
+            "evidence": self.evidence.to_dict(),
             "reason": self.reason,
         }
 
     def to_dataframe(self) -> Any:
-        """Return a ``pandas.DataFrame`` with ``start_s``, ``end_s`` and ``bytes``, one row a phase; needs pandas."""
+        """Return a ``pandas.DataFrame`` with ``start_s``, ``end_s`` and ``volume``, one row a phase; needs pandas."""
         import pandas
 
-        columns = ["start_s", "end_s", "bytes"]
-        return pandas.DataFrame([phase.to_dict() for phase in self.phases], columns=columns)
+        rows = [(phase.start, phase.end, phase.volume) for phase in self.phases]
+        return pandas.DataFrame(rows, columns=["start_s", "end_s", "volume"])
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw phases as shaded stretches and the period as dashed lines from the first phase on; needs matplotlib.

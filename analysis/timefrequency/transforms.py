@@ -92,7 +92,7 @@ class TimeFrequency:
         return ax
 
 
-def scalogram(samples: Samples, periods: Floats | None = None, voices: int = 12) -> TimeFrequency:
+def scalogram(samples: Samples, *, periods: Floats | None = None, voices: int = 12) -> TimeFrequency:
     """Transform a signal by Morlet's wavelet.
 
     Parameters
@@ -146,7 +146,7 @@ def scalogram(samples: Samples, periods: Floats | None = None, voices: int = 12)
     return TimeFrequency("CWT", samples.times, 1 / chosen, amplitude, np.sqrt(2) * scale, samples.unit)
 
 
-def short_time_fourier(samples: Samples, window: float | None = None, overlap: float = 0.75) -> TimeFrequency:
+def short_time_fourier(samples: Samples, *, window: float | None = None, overlap: float = 0.75) -> TimeFrequency:
     """Transform a signal piece by piece, each weighed by Hann's window.
 
     Parameters

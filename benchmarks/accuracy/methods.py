@@ -61,7 +61,7 @@ Method = Callable[[SignalInput], Answer | None]
 
 def signal_of(given: SignalInput) -> StepSignal:
     """Return the exact step signal of an input."""
-    return step_signal(given.start, given.end, given.volume, given.window)
+    return step_signal(given.start, given.end, given.volume, window=given.window)
 
 
 def _number(value: object) -> float | None:
@@ -91,7 +91,7 @@ def answer_of(result: PeriodResult, seconds: float) -> Answer:
         regimes=tuple(regimes),
         volume_per_period=None if result.metrics is None else result.metrics.volume_per_period,
         phase_start=np.array([phase.start for phase in result.phases]),
-        phase_bytes=np.array([phase.bytes for phase in result.phases]),
+        phase_bytes=np.array([phase.volume for phase in result.phases]),
         **told,
     )
 
@@ -102,7 +102,7 @@ def ours(method: str) -> Method:
     def ask(given: SignalInput) -> Answer:
         if given.samples is not None:
             begin = time.perf_counter()
-            result = detect_period_samples(given.samples, given.fs, method)
+            result = detect_period_samples(given.samples, given.fs, method=method)
             return _moved(answer_of(result, time.perf_counter() - begin), given.window[0])
         signal = signal_of(given)
         begin = time.perf_counter()
@@ -127,7 +127,7 @@ def ours_at_one_hertz(method: str) -> Method:
     def ask(given: SignalInput) -> Answer:
         values = signal_of(given).sample(1.0).values
         begin = time.perf_counter()
-        result = detect_period_samples(values, 1.0, method)
+        result = detect_period_samples(values, 1.0, method=method)
         return _moved(answer_of(result, time.perf_counter() - begin), given.window[0])
 
     return ask

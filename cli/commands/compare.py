@@ -18,7 +18,9 @@ def command(request: Request) -> None:
     trace = request.open_full()
     with Progress("comparing layers") as progress:
         progress(0, 0)
-        comparison = compare_layers(trace, request.layers, request.directions, request.method, request.fs)
+        comparison = compare_layers(
+            trace, layers=request.layers, directions=request.directions, method=request.method, fs=request.fs
+        )
     if request.as_json:
         print_json(comparison.to_dict())
     else:

@@ -12,8 +12,8 @@ author = "The iostrata developers"
 copyright = "The iostrata developers"
 version = release = installed_version("iostrata")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
-exclude_patterns = ["generated"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["generated", "examples"]
 html_theme = "alabaster"
 html_theme_options = {
     "description": "What each I/O layer did in an OTF2 trace",
@@ -24,6 +24,7 @@ html_theme_options = {
 html_show_sourcelink = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False

@@ -129,9 +129,9 @@ class PeriodSearch:
     def fit(self, signal: StepSignal, components: int) -> FourierFit:
         """Return `signal`, after the filter, as `components` cosines."""
         if self.filter is None:
-            return fit_signal(signal, components, self.fs).fit
+            return fit_signal(signal, components, fs=self.fs).fit
         filtered = filtered_signal(signal, self.filter, self.fs)
-        return fit_signal(filtered.signal, components, self.fs, baseline=filtered.baseline).fit
+        return fit_signal(filtered.signal, components, fs=self.fs, baseline=filtered.baseline).fit
 
 
 def write_regimes(writer: GroupWriter, results: Mapping[Place, PeriodResult]) -> None:

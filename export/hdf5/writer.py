@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,15 +13,14 @@ from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import MOST_COMPONENTS
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
+from ...layers.dataset import VARIABLES, common_frequency, provenance
 from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS, TRAFFIC
 from ...layers.summary.trace import BinnedTrace
 from ...layers.trace import Trace
-from ...model.document import SCHEMA_VERSION
 from ...model.errors import SelectionError
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
-from ...signals.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency
 from ..atomic import atomic_file
 from ..written import Written
 from .comparison import write_comparison
@@ -108,19 +105,15 @@ def write_hdf5(
     signals = _bandwidths(trace, names, traffic)
     if fs == "auto":
         made = dict(signals)
-        rate = max(map(automatic_frequency, made.values()), default=FEWEST_AUTOMATIC_BINS / (end - start))
+        rate = common_frequency(trace, made.values())
         signals = _released(made)
-        if isinstance(trace, BinnedTrace):
-            # Where the bins that were kept begin beside the window, finer ones seem to bring something.
-            rate = min(rate, 1 / trace.resolution)
     else:
         rate = fs
     if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= MOST_COMPONENTS:
         raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
     bins = bin_count(end - start, rate)
     rate = float(rate)
-    if isinstance(trace, BinnedTrace):
-        trace.check_frequency(rate)
+    trace.check_frequency(rate)
     search = PeriodSearch(method or DEFAULT_METHOD, fs, filter) if periods else None
 
     import h5netcdf
@@ -128,21 +121,11 @@ def write_hdf5(
     with atomic_file(path) as temporary, HDF5Storage(temporary) as storage:
         with h5netcdf.File(storage, "w") as file:
             root = GroupWriter(file, storage)
-            root.attributes(**_provenance(trace))
             root.attributes(
-                trace_start_ticks=trace.definitions.clock.start,
-                ticks_per_second=trace.definitions.clock.ticks_per_second,
-                fs_hz=rate,
-                fs_automatic=int(fs == "auto"),
-                window_start_s=start,
-                window_end_s=end,
-                traffic=traffic,
-                files=trace.files,
+                **provenance(trace, rate, fs == "auto", traffic),
                 method=search.method if search else "none",
                 filter=search.filter or "none" if search else "none",
             )
-            if isinstance(trace, BinnedTrace):
-                root.attributes(resolution_s=trace.resolution)
             _write_axes(root, names, start, rate, bins)
             results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
             write_handles(root.subgroup("handles"), trace.handles, names)
@@ -172,36 +155,13 @@ def _released(signals: dict[tuple[int, int], StepSignal]) -> PlacedSignals:
         yield place, signals.pop(place)
 
 
-def _provenance(trace: AnyTrace) -> dict[str, str | int]:
-    program = f"iostrata {version('iostrata')}"
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {
-        "Conventions": "CF-1.11",
-        "title": f"I/O of {trace.path} by layer",
-        "history": f"{now} written by {program}",
-        "source": f"{program}, trace {trace.path}",
-        "schema_version": SCHEMA_VERSION,
-    }
-
-
 def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: float, bins: int) -> None:
     for dimension, size in {"layer": len(names), "direction": len(DIRECTIONS), "time": bins, "bnds": 2}.items():
         root.dimension(dimension, size)
-    root.text("layer", ("layer",), names, long_name="I/O layer, highest first")
-    root.text("direction", ("direction",), DIRECTIONS, long_name="direction of the transfers")
-    time = root.empty(
-        "time",
-        ("time",),
-        np.float64,
-        fill=False,
-        long_name="time from the trace's start, bin centre",
-        units="s",
-        axis="T",
-        bounds="time_bnds",
-    )
-    bounds = root.empty(
-        "time_bnds", ("time", "bnds"), np.float64, fill=False, long_name="start and end of the bin", units="s"
-    )
+    root.text("layer", ("layer",), names, **VARIABLES["layer"])
+    root.text("direction", ("direction",), DIRECTIONS, **VARIABLES["direction"])
+    time = root.empty("time", ("time",), np.float64, fill=False, **VARIABLES["time"])
+    bounds = root.empty("time_bnds", ("time", "bnds"), np.float64, fill=False, **VARIABLES["time_bnds"])
     for first in range(0, bins, _AT_ONCE):
         rows = np.arange(first, min(first + _AT_ONCE, bins))
         part = slice(first, first + len(rows))
@@ -213,15 +173,8 @@ def _write_bandwidth(
     root: GroupWriter, signals: PlacedSignals, layers: int, fs: float, search: PeriodSearch | None, components: int
 ) -> tuple[dict[tuple[int, int], PeriodResult], dict[tuple[int, int], FourierFit]]:
     """Write one signal after the other; return the periods and the cosines by layer and direction."""
-    bandwidth = root.empty(
-        "bandwidth",
-        ("layer", "direction", "time"),
-        np.float64,
-        fill=True,
-        long_name="bandwidth of the layer, mean over the bin",
-        units="byte s-1",
-        cell_methods="time: mean",
-    )
+    dimensions = ("layer", "direction", "time")
+    bandwidth = root.empty("bandwidth", dimensions, np.float64, fill=True, **VARIABLES["bandwidth"])
     errors = np.zeros((layers, len(DIRECTIONS)))
     results, fits = {}, {}
     for place, signal in signals:
@@ -231,11 +184,5 @@ def _write_bandwidth(
         if search and signal.volume > 0:
             results[place] = search.of(signal)
             fits[place] = search.fit(signal, components)
-    root.numbers(
-        "abstraction_error",
-        ("layer", "direction"),
-        errors,
-        long_name="share of the volume that the bins put at another time than the exact signal",
-        units="1",
-    )
+    root.numbers("abstraction_error", dimensions[:2], errors, **VARIABLES["abstraction_error"])
     return results, fits

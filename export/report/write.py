@@ -73,7 +73,7 @@ def write_report(
         if progress is not None:
             progress(done, len(chosen))
         periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
-    comparison = compare_layers(trace, names, DIRECTIONS, method, fs, known=periods)
+    comparison = compare_layers(trace, layers=names, directions=DIRECTIONS, method=method, fs=fs, known=periods)
     title = f"iostrata: {trace.path.parent.name or trace.path.name}"
     limits = Limits()
     with atomic_file(path) as temporary:

@@ -195,7 +195,7 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     if result.periodic:
         yield printable(result.reason)
     if result.phases:
-        within = sum(phase.bytes for phase in result.phases)
+        within = sum(phase.volume for phase in result.phases)
         text = (
             f"{counted(len(result.phases), 'phase')} with {share_text(within, period.signal.volume)} of the {of.noun}"
         )
@@ -206,7 +206,7 @@ def _details(period: LayerPeriod) -> Iterator[str]:
         yield text
     for other in result.periods[1:]:
         value = interval_text(other.period, other.period_interval)
-        yield f"also {value}, confidence {other.confidence:.2f}, {of.volume(other.bytes)}"
+        yield f"also {value}, confidence {other.confidence:.2f}, {of.volume(other.volume)}"
     if len(result.regimes) == 1 and result.regimes[0].valid_share is not None:
         (regime,) = result.regimes
         stretch = f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
@@ -228,9 +228,9 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     yield from _metrics(result, of)
     yield from _fit(period)
     sampling, method = result.sampling, f"method {result.method}"
-    if "filter" in result.evidence:
+    if result.evidence.filter is not None:
         yield _FILTERED
-        method += f" after the filter {result.evidence['filter']} Hz"
+        method += f" after the filter {result.evidence.filter} Hz"
     if sampling.fs is not None:
         chosen = " (automatic)" if sampling.automatic else ""
         text = f"{method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"

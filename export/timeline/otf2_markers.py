@@ -110,7 +110,7 @@ def _markers(trace: Trace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
     for period in periods:
         name, result = f"{period.layer} {period.direction}", period.result
         for number, phase in enumerate(result.phases, 1):
-            text = f"phase {number} of {len(result.phases)}: {bytes_text(phase.bytes)}"
+            text = f"phase {number} of {len(result.phases)}: {bytes_text(phase.volume)}"
             yield marker(f"{name} phase", phase.start, phase.end, text)
         if result.period is None:
             continue

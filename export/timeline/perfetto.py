@@ -196,8 +196,8 @@ def _phases(period: LayerPeriod, track: int) -> Iterator[Event]:
         yield _name("thread", LAYERS, track, f"{title} phases")
         yield _sort("thread", LAYERS, track, track)
     for number, phase in enumerate(result.phases[:MOST_PHASES], 1):
-        arguments: dict[str, Any] = {"bytes": phase.bytes, "number": number, "of": len(result.phases)}
-        yield _slice(f"phase {number}: {bytes_text(phase.bytes)}", phase.start, phase.end, LAYERS, track, arguments)
+        arguments: dict[str, Any] = {"bytes": phase.volume, "number": number, "of": len(result.phases)}
+        yield _slice(f"phase {number}: {bytes_text(phase.volume)}", phase.start, phase.end, LAYERS, track, arguments)
     if result.period is None:
         return
     yield _name("thread", LAYERS, track + 1, f"{title} period")

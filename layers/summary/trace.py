@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...otf2io.archive import Archive, open_archive, pick_engine
 from ...signals.samples import bin_count
+from ..dataset import bandwidth_dataset
 from ..handles.forest import HandleForest, assembled_forest
 from ..handles.order import layer_order
 from ..handles.stack import handle_stack
@@ -74,20 +75,6 @@ class BinnedTrace(AnyTrace):
         """Width in s of the bins that were kept; signals are constant within each."""
         return self.sums.grid.width / self.definitions.clock.ticks_per_second
 
-    def check_frequency(self, fs: float) -> None:
-        """Do nothing unless bins of 1/`fs` seconds are finer than those that were kept.
-
-        Raises
-        ------
-        SelectionError
-            If they are.
-        """
-        if fs * self.resolution > 1 + 1e-6:
-            raise SelectionError(
-                f"bins of {1 / fs:.6g} s are finer than those that were kept, of {self.resolution:.6g} s: read the "
-                "trace with this frequency or with more memory"
-            )
-
     @property
     def io_events(self) -> int:
         """Number of I/O events read."""
@@ -136,10 +123,15 @@ class BinnedTrace(AnyTrace):
             self.selection.named(sums.aside),
         )
 
+    def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: str = "all") -> Any:
+        """Return the bandwidths on one time axis; as `iostrata.Trace.to_xarray`."""
+        return bandwidth_dataset(self, fs, traffic)
+
 
 def read_binned_trace(
     path: str | Path,
     memory: int,
+    *,
     fs: float | Literal["auto"] = "auto",
     engine: str = "auto",
     workers: int | None = None,

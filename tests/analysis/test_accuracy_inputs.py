@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from iostrata.signals.construction import step_signal
+from iostrata import step_signal
 
 STUDY = Path(__file__).parents[2] / "benchmarks" / "accuracy"
 SEEDS = (11, 12, 13)
@@ -56,7 +56,7 @@ def test_intervals_are_sound(study):
             assert np.all(given.end >= given.start), one.name
             assert np.all(given.volume >= 0), one.name
             assert np.all((given.end >= low) & (given.start <= high)), one.name
-            assert step_signal(given.start, given.end, given.volume, given.window).duration > 0
+            assert step_signal(given.start, given.end, given.volume, window=given.window).duration > 0
 
 
 def test_phases_lie_in_the_window_and_hold_what_is_bounded(study):
@@ -101,7 +101,7 @@ def test_bin_averages_keep_the_volume(study):
     for name in ("period/plain", "period/steady background", "null/Hawkes, steps"):
         given = study.classes[name].input(11)
         fs = 97 / (given.window[1] - given.window[0])
-        signal = step_signal(given.start, given.end, given.volume, given.window)
+        signal = step_signal(given.start, given.end, given.volume, window=given.window)
         assert study.inputs.bin_averages(given, fs) == pytest.approx(signal.sample(fs).values[:97], abs=1e3)
 
 
@@ -130,8 +130,8 @@ def test_the_truth_is_judged_right_and_another_answer_wrong(study):
 
 def test_pairs_differ_only_outside_of_the_signal(study):
     for base, change, given, changed in study.pairs.pairs(np.random.default_rng(5)):
-        one = step_signal(given.start, given.end, given.volume, given.window)
-        other = step_signal(changed.start, changed.end, changed.volume, changed.window)
+        one = step_signal(given.start, given.end, given.volume, window=given.window)
+        other = step_signal(changed.start, changed.end, changed.volume, window=changed.window)
         low, high = given.window[0], min(given.window[1], changed.window[1])
         inside = [
             float(signal.volume_until(np.array([high]))[0] - signal.volume_until(np.array([low]))[0])

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import StepSignal, step_signal
+from iostrata import SelectionError, StepSignal, detect_period, detect_period_samples, step_signal
 
 
 def bursts(scale: float = 1.0) -> np.ndarray:
@@ -21,7 +19,7 @@ def test_samples_are_analysed_as_they_are() -> None:
     assert result.sampling.abstraction_error == pytest.approx(0.0, abs=1e-9)
     assert len(result.phases) == 30
     assert result.phases[1].start == pytest.approx(2.5)
-    assert result.phases[1].bytes == pytest.approx(0.75)
+    assert result.phases[1].volume == pytest.approx(0.75)
 
 
 @settings(max_examples=100)
@@ -40,7 +38,7 @@ def test_samples_and_their_step_signal_give_the_same() -> None:
     samples = bursts(1e6)
     at = np.arange(300) / 4.0
     signal = step_signal(at, at + 0.25, samples * 0.25, window=(0.0, 75.0))
-    direct, sampled = detect_period(signal, "ftio", fs=4.0), detect_period_samples(samples, 4.0, "ftio")
+    direct, sampled = detect_period(signal, "ftio", fs=4.0), detect_period_samples(samples, 4.0, method="ftio")
     assert direct.period == pytest.approx(sampled.period)
     assert direct.confidence == pytest.approx(sampled.confidence)
     assert len(direct.phases) == len(sampled.phases)
@@ -64,9 +62,9 @@ def test_a_constant_and_a_scale_change_no_period() -> None:
 
 def test_negative_samples_are_measured_from_the_smallest() -> None:
     result = detect_period_samples(bursts() - 5.0, 1.0, method="ftio")
-    assert result.evidence["baseline"] == -5.0
-    assert result.phases[0].bytes == pytest.approx(3.0)
-    assert "baseline" not in detect_period_samples(bursts(), 1.0, method="ftio").evidence
+    assert result.evidence.baseline == -5.0
+    assert result.phases[0].volume == pytest.approx(3.0)
+    assert detect_period_samples(bursts(), 1.0, method="ftio").evidence.baseline is None
 
 
 @pytest.mark.parametrize(

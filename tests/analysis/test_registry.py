@@ -5,9 +5,8 @@ import sys
 from importlib import import_module
 
 import pytest
+from iostrata import SelectionError, step_signal
 from iostrata.analysis import registry
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
 
 
 def test_every_method_is_there() -> None:

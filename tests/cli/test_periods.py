@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from iostrata import open_trace
 from iostrata.analysis.fitting.signal_fit import fit_signal
-from iostrata.layers.opening import open_trace
 
 
 def test_cosines_are_those_of_each_layer(document, fixtures):

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -20,9 +21,30 @@ def test_every_command_and_public_function_is_in_the_guide():
     for name in COMMANDS:
         assert f"\n{name}\n{'-' * len(name)}\n" in commands
     reference = (GUIDE / "python.rst").read_text()
-    for name in iostrata.__all__:
-        if name[0].islower():
-            assert f"autofunction:: iostrata.{name}\n" in reference, name
+    for name in set(iostrata.__all__) - {"__version__"}:
+        assert re.search(
+            rf"^\.\. auto(function|class|exception):: iostrata\.{name}(\(\))?$", reference, re.MULTILINE
+        ), name
+    for path in re.findall(r":: (iostrata\.[\w.]+)", reference):
+        room = path.removeprefix("iostrata.").split(".")[:-1]
+        assert not room or path.split(".")[-1] in import_module(f"iostrata.{'.'.join(room)}").__all__, path
+
+
+def test_the_words_of_the_tables_are_explained():
+    glossary = (GUIDE / "glossary.rst").read_text()
+    for word in (
+        "own",
+        "inherited",
+        "busy",
+        "summed",
+        "set aside",
+        "recurrence",
+        "abstraction error",
+        "periodicity score",
+        "R_IO",
+        "B_IO",
+    ):
+        assert f"\n   {word}\n      " in glossary, word
 
 
 def test_every_method_is_explained():
@@ -34,7 +56,7 @@ def test_every_method_is_explained():
 
 
 @pytest.mark.skipif(find_spec("sphinx") is None, reason="Sphinx is not installed")
-def test_the_guide_is_built_without_a_warning(tmp_path):
+def test_the_guide_is_built_without_a_warning_and_loads_nothing_from_the_net(tmp_path):
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     built = tmp_path / "built"
     done = subprocess.run(
@@ -44,6 +66,9 @@ def test_the_guide_is_built_without_a_warning(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    for page in built.glob("*.html"):
+        loaded = re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*", page.read_text())
+        assert not loaded, page
     page = (built / "commands.html").read_text()
     assert "--traffic" in page
     for picture in re.findall(r'src="(_images/[^"]+)"', (built / "report.html").read_text()):
@@ -51,12 +76,22 @@ def test_the_guide_is_built_without_a_warning(tmp_path):
 
 
 def test_the_examples_are_what_the_commands_print():
-    spec = spec_from_file_location("guide_examples", ROOT / "docs" / "examples.py")
+    spec = spec_from_file_location("guide_examples", GUIDE / "examples" / "write.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     shown = (GUIDE / "commands.rst").read_text()
     for name, text in module.examples().items():
-        assert (GUIDE / "examples" / f"{name}.txt").read_text(encoding="utf-8") == text, "run docs/examples.py"
+        assert (GUIDE / "examples" / f"{name}.txt").read_text(encoding="utf-8") == text, "run examples/write.py"
         assert f"literalinclude:: examples/{name}.txt" in shown
+
+
+def test_the_pages_at_the_root_name_what_is_there():
+    floors = "model|otf2io|signals|layers|analysis|export|cli|tests|docs|benchmarks|fixtures"
+    for page in ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"):
+        text = (ROOT / page).read_text()
+        named = re.findall(rf"`((?:{floors})/[\w./]*)`", text) + re.findall(r"\]\(([\w./]+)(?:#[\w-]*)?\)", text)
+        assert named
+        for path in named:
+            assert (ROOT / path).exists(), f"{page}: {path}"

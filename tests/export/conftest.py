@@ -8,10 +8,8 @@ from pathlib import Path
 import h5py
 import pytest
 import xarray
-from iostrata.export.hdf5.writer import write_hdf5
+from iostrata import Trace, open_trace, write_hdf5
 from iostrata.export.written import Written
-from iostrata.layers.opening import open_trace
-from iostrata.layers.trace import Trace
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

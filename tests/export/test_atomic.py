@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from iostrata import OutputError
 from iostrata.export.atomic import atomic_file
-from iostrata.model.errors import OutputError
 
 NOBODY = 65534
 

@@ -8,10 +8,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from iostrata import detect_period, step_signal
+from iostrata import OutputError, SelectionError, detect_period, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, with_fit
 from iostrata.analysis.timefrequency.transforms import scalogram
-from iostrata.model.errors import OutputError, SelectionError
 
 matplotlib = pytest.importorskip("matplotlib")
 from iostrata.export.figure import MOST_SIGNALS, draw_periods, write_period_figure  # noqa: E402
@@ -19,7 +18,7 @@ from iostrata.export.figure import MOST_SIGNALS, draw_periods, write_period_figu
 
 def two_regimes(method: str = "auto", name: str = "POSIX") -> LayerPeriod:
     start = np.concatenate((5.0 + 10.0 * np.arange(12), 125.0 + 4.0 * np.arange(25)))
-    signal = step_signal(start, start + 1.0, np.full(start.size, 1e9), (0.0, 230.0))
+    signal = step_signal(start, start + 1.0, np.full(start.size, 1e9), window=(0.0, 230.0))
     return LayerPeriod(name, "write", "all", signal, detect_period(signal, method))
 
 
@@ -75,7 +74,7 @@ def test_a_file_of_each_kind_and_twice_the_same(tmp_path: Path, suffix: str) -> 
 
 
 def test_a_signal_that_is_one_impulse_can_be_drawn(tmp_path: Path) -> None:
-    signal = step_signal([1.0], [1.0], [5.0], (0.0, 3.0))
+    signal = step_signal([1.0], [1.0], [5.0], window=(0.0, 3.0))
     period = LayerPeriod("POSIX", "read", "all", signal, detect_period(signal))
     assert write_period_figure([with_fit(period, 3)], tmp_path / "one.png").bytes > 0
 
@@ -101,7 +100,7 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("length", [3.0, 80.0, 2000.0, 1e5])
 def test_the_labels_of_a_spectrum_do_not_touch(length: float) -> None:
-    signal = step_signal([0.01 * length], [0.012 * length], [5e9], (0.0, length))
+    signal = step_signal([0.01 * length], [0.012 * length], [5e9], window=(0.0, length))
     figure = draw_periods([LayerPeriod("POSIX", "read", "all", signal, detect_period(signal))])
     figure.draw_without_rendering()
     spectrum = figure.axes[3]

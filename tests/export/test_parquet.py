@@ -6,9 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from iostrata.export.parquet import write_parquet
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import OutputError, SelectionError
+from iostrata import OutputError, SelectionError, open_trace, write_parquet
 
 parquet = pytest.importorskip("pyarrow.parquet")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.model.codes import IoMode, IoRecord, Status
-from iostrata.model.errors import SelectionError
 
 HANDLES = [("MPI-IO", "/s/a", -1), ("POSIX", "/s/a", 0), ("POSIX", "/s/b", -1), ("POSIX", None, -1)]
 ROWS = [

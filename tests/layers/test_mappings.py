@@ -1,9 +1,8 @@
 """The mapping of names to layers."""
 
 import pytest
+from iostrata import SelectionError, open_trace
 from iostrata.layers.mappings import UnknownLayerError
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import SelectionError
 
 
 def test_layers_are_a_mapping_highest_first(fixtures):

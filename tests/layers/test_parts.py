@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.opening import open_trace
+from iostrata import SelectionError, StepSignal, open_trace
 from iostrata.layers.parts import UnknownPartError
 from iostrata.layers.selection.directions import QUANTITIES
 from iostrata.layers.statistics.grouping import KEYS
 from iostrata.model.codes import IoMode, IoRecord, Status
-from iostrata.model.errors import SelectionError
-from iostrata.signals.step import StepSignal
 
 HANDLES = [("MPI-IO", "/s/a", -1), ("POSIX", "/s/a", 0), ("POSIX", "/s/b", -1), ("POSIX", None, -1)]
 WAYS = [(quantity, "total") for quantity in QUANTITIES] + [("bandwidth", "read"), ("operations", "write")]

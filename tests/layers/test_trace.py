@@ -4,11 +4,10 @@ import json
 import pickle
 
 import pytest
+from iostrata import SelectionError, TraceError, open_trace
 from iostrata.layers.handles.lifetimes import Origin
-from iostrata.layers.opening import open_trace
 from iostrata.layers.selection.files import select_files
 from iostrata.model.codes import Status
-from iostrata.model.errors import SelectionError, TraceError
 
 SOUND = [
     "aperiodic4",
@@ -199,6 +198,8 @@ def test_a_damaged_trace_gives_what_is_sound(trace, truth):
 
 
 def test_options_that_make_no_sense_are_refused(fixtures):
+    with pytest.raises(SelectionError, match="with memory="):
+        open_trace(fixtures / "ckpt4", fs=10.0)
     with pytest.raises(SelectionError, match="memory"):
         open_trace(fixtures / "serial1", memory=10**6)
     with pytest.raises(SelectionError, match="outside"):

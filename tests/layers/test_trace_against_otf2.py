@@ -3,7 +3,7 @@
 from collections import defaultdict, deque
 
 import pytest
-from iostrata.layers.opening import open_trace
+from iostrata import open_trace
 from iostrata.model.codes import IoMode
 
 

@@ -5,12 +5,10 @@ import xml.etree.ElementTree as ElementTree
 import matplotlib as mpl
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period
+from iostrata import detect_period, open_trace, step_signal
 from iostrata.analysis.spectral.spectrum import power_spectrum
-from iostrata.layers.opening import open_trace
 from iostrata.model.display import html_curve, html_table
 from iostrata.model.quantities import seconds_text
-from iostrata.signals.construction import step_signal
 
 mpl.use("agg")
 HOSTILE = "<script>alert('x')</script>"
@@ -84,7 +82,7 @@ def test_a_signal_as_a_table_keeps_its_volume():
 def test_phases_as_a_table(trace):
     result = detect_period(trace.layers["netCDF"].bandwidth("write"))
     table = result.to_dataframe()
-    assert table["bytes"].to_list() == [phase.bytes for phase in result.phases]
+    assert table["volume"].to_list() == [phase.volume for phase in result.phases]
     assert len(detect_period(trace.layers["netCDF"].bandwidth("read")).to_dataframe().columns) == 3
 
 

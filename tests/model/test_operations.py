@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.opening import open_trace
+from iostrata import open_trace
 from iostrata.model.operations import Operations, OperationsView, view
 
 OPERATIONS = open_trace(Path(__file__).parents[2] / "fixtures" / "nonblocking4").operations

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from iostrata.model.errors import TraceError, UnsupportedTraceError
+from iostrata import TraceError, UnsupportedTraceError
 from iostrata.otf2io.anchor import find_anchor, read_anchor
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iostrata.model.errors import SelectionError, TraceError, UnsupportedTraceError
+from iostrata import SelectionError, TraceError, UnsupportedTraceError
 from iostrata.otf2io.archive import open_archive, read_events
 
 

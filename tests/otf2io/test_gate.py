@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iostrata.model.errors import SelectionError
+from iostrata import SelectionError
 from iostrata.otf2io.anchor import COMPRESSION_ZLIB, SUBSTRATE_SION, Anchor, read_anchor
 from iostrata.otf2io.archive import direct_obstacle, pick_engine
 

@@ -43,7 +43,7 @@ def exact_rate(intervals: list[Interval], t: Fraction) -> Fraction:
 
 def signal_of(intervals: list[Interval], window: tuple[float, float] | None = WINDOW) -> StepSignal:
     columns = np.array(intervals, dtype=np.float64).reshape(-1, 3)
-    return step_signal(columns[:, 0], columns[:, 1], columns[:, 2], window)
+    return step_signal(columns[:, 0], columns[:, 1], columns[:, 2], window=window)
 
 
 def bits(signal: StepSignal) -> list[bytes]:
@@ -116,10 +116,10 @@ def test_order_of_ties_does_not_matter_in_any_bit() -> None:
     start = rng.integers(0, 8, 3000).astype(float)
     end = start + rng.integers(0, 3, 3000)
     volume = 10.0 ** rng.uniform(-8, 16, 3000)
-    first = step_signal(start, end, volume, WINDOW)
+    first = step_signal(start, end, volume, window=WINDOW)
     for _ in range(3):
         order = rng.permutation(3000)
-        assert bits(step_signal(start[order], end[order], volume[order], WINDOW)) == bits(first)
+        assert bits(step_signal(start[order], end[order], volume[order], window=WINDOW)) == bits(first)
 
 
 @given(interval_lists(), st.lists(st.floats(0.01, 0.99), min_size=12, max_size=12))
@@ -166,12 +166,16 @@ def test_clip_equals_a_signal_built_in_the_window(intervals: list[Interval], sta
 
 def test_order_does_not_matter_for_the_sign_of_zero() -> None:
     start, end, window = np.array([0.0, -0.0]), np.array([1.0, 2.0]), (-1.0, 3.0)
-    assert bits(step_signal(start, end, [1, 1], window)) == bits(step_signal(start[::-1], end[::-1], [1, 1], window))
-    assert bits(step_signal([0.5], [1.0], [1.0], (-0.0, 3.0))) == bits(step_signal([0.5], [1.0], [1.0], (0.0, 3.0)))
+    assert bits(step_signal(start, end, [1, 1], window=window)) == bits(
+        step_signal(start[::-1], end[::-1], [1, 1], window=window)
+    )
+    assert bits(step_signal([0.5], [1.0], [1.0], window=(-0.0, 3.0))) == bits(
+        step_signal([0.5], [1.0], [1.0], window=(0.0, 3.0))
+    )
 
 
 def test_intervals_across_the_window_count_in_proportion() -> None:
-    signal = step_signal([-2.0, 9.0, -5.0], [2.0, 13.0, 15.0], [8.0, 40.0, 200.0], WINDOW)
+    signal = step_signal([-2.0, 9.0, -5.0], [2.0, 13.0, 15.0], [8.0, 40.0, 200.0], window=WINDOW)
     assert signal.times.tolist() == [0.0, 2.0, 9.0, 10.0]
     assert signal.values.tolist() == [12.0, 10.0, 20.0]
     assert signal.volume == 4.0 + 10.0 + 100.0
@@ -179,14 +183,14 @@ def test_intervals_across_the_window_count_in_proportion() -> None:
 
 def test_zero_duration_is_kept_at_both_edges_of_the_window_and_not_beyond() -> None:
     at = [np.nextafter(0.0, -1), 0.0, 10.0, np.nextafter(10.0, 11)]
-    signal = step_signal(at, at, [1.0, 2.0, 4.0, 8.0], WINDOW)
+    signal = step_signal(at, at, [1.0, 2.0, 4.0, 8.0], window=WINDOW)
     assert signal.impulse_times.tolist() == [0.0, 10.0]
     assert signal.cumulative.tolist() == [2.0, 6.0]
     assert signal.volume_until([-1.0, 0.0, 9.9, 10.0, 11.0]).tolist() == [0.0, 2.0, 2.0, 6.0, 6.0]
 
 
 def test_neighbouring_steps_of_one_rate_are_one() -> None:
-    signal = step_signal([0.0, 1.0, 3.0], [1.0, 3.0, 4.0], [2.0, 4.0, 2.0], (0.0, 5.0))
+    signal = step_signal([0.0, 1.0, 3.0], [1.0, 3.0, 4.0], [2.0, 4.0, 2.0], window=(0.0, 5.0))
     assert signal.times.tolist() == [0.0, 4.0, 5.0]
     assert signal.values.tolist() == [2.0, 0.0]
 
@@ -196,7 +200,7 @@ def test_window_is_that_of_the_intervals_where_none_is_given() -> None:
 
 
 def test_no_interval_gives_an_idle_signal() -> None:
-    signal = step_signal([], [], [], WINDOW)
+    signal = step_signal([], [], [], window=WINDOW)
     assert signal.times.tolist() == [0.0, 10.0]
     assert signal.values.tolist() == [0.0]
     assert signal.volume == 0.0
@@ -216,7 +220,7 @@ def test_sum_equals_the_signal_of_all_intervals(lists: list[list[Interval]]) -> 
 @given(interval_lists())
 def test_level_counts_open_intervals(intervals: list[Interval]) -> None:
     columns = np.array(intervals).reshape(-1, 3)
-    signal = level_signal(columns[:, 0], columns[:, 1], WINDOW)
+    signal = level_signal(columns[:, 0], columns[:, 1], window=WINDOW)
     assert signal.unit == "1"
     assert len(signal.impulse_times) == 0
     for start, end, value in zip(signal.times[:-1], signal.times[1:], signal.values, strict=True):
@@ -227,7 +231,7 @@ def test_level_counts_open_intervals(intervals: list[Interval]) -> None:
 
 @given(st.lists(st.integers(-8, 48).map(lambda quarter: quarter / 4), max_size=30))
 def test_events_sampled_are_a_histogram(times: list[float]) -> None:
-    signal = event_signal(times, WINDOW)
+    signal = event_signal(times, window=WINDOW)
     counts, _ = np.histogram(times, bins=20, range=WINDOW)
     assert signal.unit == "s-1"
     assert (signal.sample(2.0).values / 2).tolist() == counts.tolist()

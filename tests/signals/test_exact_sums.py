@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from iostrata.signals.construction import step_signal
+from iostrata import step_signal
 
 WINDOW = (0.0, 10.0)
 
@@ -16,7 +16,7 @@ def test_cumulative_volume_never_passes_the_exact_sum_at_the_next_idle_time() ->
     volume = rng.uniform(1, 1e9, 2000)
     tiny = np.full(2000, 1e-30)
     start, end = np.concatenate((first, second)), np.concatenate((second, second + 1e-3))
-    signal = step_signal(start, end, np.concatenate((volume, tiny)), (0.0, 4000.0))
+    signal = step_signal(start, end, np.concatenate((volume, tiny)), window=(0.0, 4000.0))
     assert np.all(np.diff(signal.cumulative) >= 0)
     idle = signal.volume_until(first[1:])
     assert idle.tolist() == [math.fsum(volume[:count]) for count in range(1, 2000)]
@@ -24,7 +24,7 @@ def test_cumulative_volume_never_passes_the_exact_sum_at_the_next_idle_time() ->
 
 def test_a_fast_operation_leaves_no_residue_in_a_slow_neighbour() -> None:
     """1e9 bytes in 1 ns beside 80 bytes in 10 s: the rates differ by 17 orders of magnitude."""
-    signal = step_signal([0.0, 5.0], [10.0, 5.0 + 1e-9], [80.0, 1e9], (0.0, 12.0))
+    signal = step_signal([0.0, 5.0], [10.0, 5.0 + 1e-9], [80.0, 1e9], window=(0.0, 12.0))
     assert signal.values.tolist() == [8.0, 8.0 + 1e9 / ((5.0 + 1e-9) - 5.0), 8.0, 0.0]
     assert signal.volume == 1e9 + 80
     assert signal.volume_until([4.0]).tolist() == [32.0]
@@ -44,10 +44,10 @@ def test_a_fast_operation_leaves_no_residue_in_a_slow_neighbour() -> None:
 def test_volumes_at_one_time_are_summed_with_one_rounding(volumes: list[float]) -> None:
     at = np.ones(len(volumes))
     for order in (volumes, volumes[::-1]):
-        signal = step_signal(at, at, order, WINDOW)
+        signal = step_signal(at, at, order, window=WINDOW)
         assert signal.impulse_volumes.tolist() == [math.fsum(volumes)]
         assert signal.volume == math.fsum(volumes)
-        assert step_signal(at, at + 1, order, WINDOW).values.tolist() == [0.0, math.fsum(volumes), 0.0]
+        assert step_signal(at, at + 1, order, window=WINDOW).values.tolist() == [0.0, math.fsum(volumes), 0.0]
 
 
 def test_idle_time_is_exactly_zero_after_many_overlapping_operations() -> None:
@@ -55,7 +55,7 @@ def test_idle_time_is_exactly_zero_after_many_overlapping_operations() -> None:
     start = rng.uniform(0, 4, 20_000)
     end = start + 10.0 ** rng.uniform(-9, 0, 20_000)
     volume = 10.0 ** rng.uniform(0, 12, 20_000)
-    signal = step_signal(start, end, volume, (0.0, 9.0))
+    signal = step_signal(start, end, volume, window=(0.0, 9.0))
     assert signal.values[-1] == 0.0
     assert signal.times[-2] == end.max()
     assert signal.volume == math.fsum(volume)
@@ -65,12 +65,12 @@ def test_volume_is_the_exact_sum_of_whole_bytes() -> None:
     rng = np.random.default_rng(3)
     start = np.sort(rng.uniform(0, 100, 5000))
     volume = rng.integers(0, 2**32, 5000)
-    signal = step_signal(start, start + rng.exponential(1e-3, 5000), volume, (0.0, 200.0))
+    signal = step_signal(start, start + rng.exponential(1e-3, 5000), volume, window=(0.0, 200.0))
     assert signal.volume == int(volume.sum())
 
 
 def test_rates_beyond_float64_become_impulses() -> None:
-    signal = step_signal([1.0], [np.nextafter(1.0, 2.0)], [1e300], WINDOW)
+    signal = step_signal([1.0], [np.nextafter(1.0, 2.0)], [1e300], window=WINDOW)
     assert signal.impulse_volumes.tolist() == [1e300]
     assert np.all(np.isfinite(signal.values))
 
@@ -82,7 +82,7 @@ def test_a_million_intervals() -> None:
     length = rng.exponential(1e-3, count) * (rng.random(count) > 0.1)
     volume = rng.integers(0, 2**24, count).astype(np.float64)
     window = (0.0, 399.0)
-    signal = step_signal(start, start + length, volume, window)
+    signal = step_signal(start, start + length, volume, window=window)
     length = (start + length) - start
     for time in rng.uniform(*window, 10):
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.model.errors import SelectionError
+from iostrata import SelectionError
 from iostrata.signals.construction import StepSignal, event_signal, step_signal
 from iostrata.signals.samples import MOST_BINS, bin_count
 from iostrata.signals.sampling import abstraction_error, automatic_frequency
@@ -28,7 +28,7 @@ def signals(draw: st.DrawFn) -> StepSignal:
     end = start + np.array(draw(st.lists(durations, min_size=count, max_size=count)))
     volumes = st.one_of(st.integers(0, 100), st.integers(0, 10**15))
     volume = draw(st.lists(volumes, min_size=count, max_size=count))
-    return step_signal(start, end, volume, (low, low + length))
+    return step_signal(start, end, volume, window=(low, low + length))
 
 
 def pieces(signal: StepSignal, edges: list[float]) -> list[list[tuple[Fraction, Fraction, Fraction]]]:
@@ -107,17 +107,17 @@ def test_bin_count(duration: float, fs: float, bins: int) -> None:
 
 def test_impulses_on_bin_edges_are_in_the_bin_that_begins_there_and_at_the_end_in_the_last() -> None:
     at = [0.0, 0.3, 0.7, 1.0]
-    samples = step_signal(at, at, [1.0, 2.0, 4.0, 8.0], (0.0, 1.0)).sample(10.0)
+    samples = step_signal(at, at, [1.0, 2.0, 4.0, 8.0], window=(0.0, 1.0)).sample(10.0)
     assert samples.values.tolist() == [10.0, 0, 0, 20.0, 0, 0, 0, 40.0, 0, 80.0]
 
 
 def test_a_small_volume_keeps_its_digits_beside_a_large_one() -> None:
-    samples = step_signal([0.0, 2.0], [1.0, 3.0], [1e18, 3.0], (0.0, 4.0)).sample(1.0)
+    samples = step_signal([0.0, 2.0], [1.0, 3.0], [1e18, 3.0], window=(0.0, 4.0)).sample(1.0)
     assert samples.values.tolist() == [1e18, 0.0, 3.0, 0.0]
 
 
 def test_last_bin_reaches_past_the_window() -> None:
-    samples = step_signal([0.0], [2.5], [25.0], (0.0, 2.5)).sample(1.0)
+    samples = step_signal([0.0], [2.5], [25.0], window=(0.0, 2.5)).sample(1.0)
     assert samples.values.tolist() == [10.0, 10.0, 5.0]
     assert samples.edges.tolist() == [0.0, 1.0, 2.0, 3.0]
 
@@ -125,7 +125,7 @@ def test_last_bin_reaches_past_the_window() -> None:
 @pytest.mark.parametrize("fs", [0.0, -1.0, math.nan, math.inf, "10", None, MOST_BINS, 1e-310, np.float64(1e-309)])
 def test_refuses_frequencies_that_make_no_bins(fs: object) -> None:
     with pytest.raises(SelectionError):
-        step_signal([0.0], [1.0], [1.0], (0.0, 2.0)).sample(fs)  # type: ignore[arg-type]
+        step_signal([0.0], [1.0], [1.0], window=(0.0, 2.0)).sample(fs)  # type: ignore[arg-type]
 
 
 @given(signals(), FREQUENCIES)
@@ -148,11 +148,11 @@ def test_abstraction_error_agrees_with_rational_arithmetic(signal: StepSignal, f
 def test_abstraction_error_of_known_signals() -> None:
     constant = step_signal([0.0], [8.0], [8.0])
     assert abstraction_error(constant, 1.0) == 0.0
-    half = step_signal([0.0], [4.0], [8.0], (0.0, 8.0))
+    half = step_signal([0.0], [4.0], [8.0], window=(0.0, 8.0))
     assert abstraction_error(half, 1 / 8) == 0.5
     assert abstraction_error(half, 1 / 4) == 0.0
-    assert abstraction_error(event_signal([1.0, 2.0], (0.0, 8.0)), 64.0) == 1.0
-    assert abstraction_error(step_signal([], [], [], (0.0, 8.0)), 1.0) == 0.0
+    assert abstraction_error(event_signal([1.0, 2.0], window=(0.0, 8.0)), 64.0) == 1.0
+    assert abstraction_error(step_signal([], [], [], window=(0.0, 8.0)), 1.0) == 0.0
 
 
 def test_abstraction_error_counts_what_leaves_the_window() -> None:
@@ -161,7 +161,7 @@ def test_abstraction_error_counts_what_leaves_the_window() -> None:
 
 def square_wave(period: float, duty: float, duration: float) -> StepSignal:
     start = np.arange(0, duration, period) + 0.37 * period * (1 - duty)
-    return step_signal(start, start + duty * period, np.full(len(start), 1e6), (0.0, duration))
+    return step_signal(start, start + duty * period, np.full(len(start), 1e6), window=(0.0, duration))
 
 
 def coarsest(signal: StepSignal, most_bins: int) -> float:
@@ -189,15 +189,15 @@ def test_automatic_frequency_of_square_waves(period: float, duty: float, duratio
 
 def test_automatic_frequency_of_constant_and_idle_signals_has_64_bins() -> None:
     assert automatic_frequency(step_signal([0.0], [10.0], [1e9])) == 6.4
-    assert automatic_frequency(step_signal([], [], [], (0.0, 10.0))) == 6.4
+    assert automatic_frequency(step_signal([], [], [], window=(0.0, 10.0))) == 6.4
 
 
 def test_automatic_frequency_looks_past_a_rung_that_is_worse_than_the_one_below() -> None:
     """In each of 64 bins an impulse in one half makes up for a gap in the other: 128 bins shift twice as much."""
     bins = np.arange(64.0)
     start, end = np.concatenate((bins, bins + 0.74)), np.concatenate((bins + 0.70, bins + 1))
-    signal = step_signal(start, end, end - start, (0.0, 64.0)) + step_signal(
-        bins + 0.2, bins + 0.2, np.full(64, 0.04), (0.0, 64.0)
+    signal = step_signal(start, end, end - start, window=(0.0, 64.0)) + step_signal(
+        bins + 0.2, bins + 0.2, np.full(64, 0.04), window=(0.0, 64.0)
     )
     assert abstraction_error(signal, 1.0) == pytest.approx(0.04)
     assert 0.05 < abstraction_error(signal, 2.0) < 0.1
@@ -209,7 +209,7 @@ def test_automatic_frequency_stops_at_the_limit() -> None:
     assert automatic_frequency(pulses) == 2**17 / 64
     assert automatic_frequency(pulses, 1000) == 512 / 64
     assert automatic_frequency(pulses, 10) == 8 / 64
-    assert automatic_frequency(event_signal([1.0, 5.0], (0.0, 64.0))) == 2**17 / 64
+    assert automatic_frequency(event_signal([1.0, 5.0], window=(0.0, 64.0))) == 2**17 / 64
     assert len(pulses.sample(automatic_frequency(pulses))) == 2**17
 
 
@@ -235,7 +235,7 @@ def test_a_finer_partition_at_most_doubles_the_error(signal: StepSignal, power: 
 
 
 def test_samples_represent_themselves() -> None:
-    samples = step_signal([0.0], [1.0], [8.0], (0.0, 2.0), name="POSIX").sample(1.0)
+    samples = step_signal([0.0], [1.0], [8.0], window=(0.0, 2.0), name="POSIX").sample(1.0)
     assert repr(samples) == "Samples('POSIX', 2 bins of 1 s from 0 s, volume=8, unit='byte s-1')"
     assert samples.to_dict() == {
         "name": "POSIX",
@@ -249,7 +249,7 @@ def test_samples_represent_themselves() -> None:
 
 def test_samples_become_a_data_array() -> None:
     pytest.importorskip("xarray")
-    signal = step_signal([1.0], [2.0], [8.0], (1.0, 3.0), name="POSIX")
+    signal = step_signal([1.0], [2.0], [8.0], window=(1.0, 3.0), name="POSIX")
     array = signal.sample(2.0, abstraction_error=True).to_xarray()
     assert array.dims == ("time",)
     assert array.name == "POSIX"

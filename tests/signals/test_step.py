@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from iostrata.model.errors import SelectionError
+from iostrata import SelectionError
 from iostrata.signals.construction import StepSignal, event_signal, step_signal
 
 WINDOW = (0.0, 10.0)
 
 
 def test_addition_keeps_unit_and_name() -> None:
-    left = step_signal([0.0], [1.0], [1.0], WINDOW, unit="s-1", name="x")
+    left = step_signal([0.0], [1.0], [1.0], window=WINDOW, unit="s-1", name="x")
     total = left + left
     assert (total.unit, total.name, total.values.tolist()) == ("s-1", "x", [2.0, 0.0])
     assert StepSignal.sum([left], name="y").name == "y"
@@ -42,12 +42,12 @@ def test_addition_keeps_unit_and_name() -> None:
 )
 def test_refuses_what_makes_no_signal(start: object, end: object, volume: object, window: object, message: str) -> None:
     with pytest.raises(SelectionError, match=message) as caught:
-        step_signal(start, end, volume, window)  # type: ignore[arg-type]
+        step_signal(start, end, volume, window=window)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
 
 
 def test_refuses_a_clip_without_overlap_and_sums_that_do_not_fit() -> None:
-    signal = step_signal([0.0], [1.0], [1.0], WINDOW)
+    signal = step_signal([0.0], [1.0], [1.0], window=WINDOW)
     with pytest.raises(SelectionError, match="outside the signal"):
         signal.clip(10.0, 11.0)
     with pytest.raises(SelectionError, match="must lie below"):
@@ -55,7 +55,7 @@ def test_refuses_a_clip_without_overlap_and_sums_that_do_not_fit() -> None:
     with pytest.raises(SelectionError, match="clip them to one window"):
         signal + signal.clip(0.0, 5.0)
     with pytest.raises(SelectionError, match="cannot add"):
-        signal + event_signal([1.0], WINDOW)
+        signal + event_signal([1.0], window=WINDOW)
     with pytest.raises(SelectionError, match="at least one"):
         StepSignal.sum([])
     with pytest.raises(TypeError):
@@ -63,13 +63,13 @@ def test_refuses_a_clip_without_overlap_and_sums_that_do_not_fit() -> None:
 
 
 def test_clip_beyond_the_window_is_the_part_that_exists() -> None:
-    signal = step_signal([0.0], [10.0], [10.0], WINDOW)
+    signal = step_signal([0.0], [10.0], [10.0], window=WINDOW)
     assert signal.clip(8.0, 99.0).window == (8.0, 10.0)
     assert signal.clip(-1.0, 99.0) is signal
 
 
 def test_volume_until_keeps_shape_and_nan() -> None:
-    signal = step_signal([0.0], [10.0], [10.0], WINDOW)
+    signal = step_signal([0.0], [10.0], [10.0], window=WINDOW)
     assert signal.volume_until([[1.0, 2.0], [3.0, 4.0]]).tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert signal.volume_until(2.5) == 2.5
     assert signal.volume_until([-math.inf, math.inf]).tolist() == [0.0, 10.0]
@@ -77,7 +77,7 @@ def test_volume_until_keeps_shape_and_nan() -> None:
 
 
 def test_representation_and_dictionary() -> None:
-    signal = step_signal([0.0, 3.0], [1.0, 3.0], [5.0, 2.0], WINDOW, name="POSIX write")
+    signal = step_signal([0.0, 3.0], [1.0, 3.0], [5.0, 2.0], window=WINDOW, name="POSIX write")
     assert repr(signal) == (
         "StepSignal('POSIX write', 3 steps and 1 impulses from 0 to 10 s, volume=7, unit='byte s-1')"
     )
@@ -98,7 +98,7 @@ def test_plot_draws_steps_and_impulses() -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    axes = step_signal([0.0, 3.0], [1.0, 3.0], [5.0, 2.0], WINDOW, name="POSIX").plot(color="black")
+    axes = step_signal([0.0, 3.0], [1.0, 3.0], [5.0, 2.0], window=WINDOW, name="POSIX").plot(color="black")
     (stairs,) = axes.patches
     assert stairs.get_data().values.tolist() == [5.0, 0.0, 0.0]
     assert stairs.get_label() == "POSIX"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.model.codes import UNDEFINED_TIME
-from iostrata.model.errors import SelectionError
 from iostrata.signals.construction import step_signal, step_signal_from_ticks
 
 RESOLUTION = 1_000_000_000
@@ -61,7 +61,7 @@ def test_volumes_are_exact_where_seconds_are_not(
 def test_agrees_with_seconds_where_these_are_exact() -> None:
     begin, end = np.array([0, 256, 512]), np.array([512, 768, 512])
     ticks = step_signal_from_ticks(begin, end, [64, 32, 5], 1024, (0.125, 1.0), unit="1", name="x")
-    seconds = step_signal(begin / 1024, end / 1024, [64, 32, 5], (0.125, 1.0))
+    seconds = step_signal(begin / 1024, end / 1024, [64, 32, 5], window=(0.125, 1.0))
     for field in ("times", "values", "cumulative", "impulse_times", "impulse_volumes"):
         assert getattr(ticks, field).tolist() == getattr(seconds, field).tolist()
     assert (ticks.unit, ticks.name) == ("1", "x")

@@ -26,7 +26,7 @@ WINDOW = 20
 
 def signal_of(experiment: Experiment):
     """Return the exact step signal."""
-    return step_signal(experiment.start, experiment.end, experiment.volume, experiment.window)
+    return step_signal(experiment.start, experiment.end, experiment.volume, window=experiment.window)
 
 
 def job_of(experiment: Experiment) -> dict:
@@ -94,7 +94,7 @@ def timing(environment: Path) -> str:
         sliding_fit(samples, wave, WINDOW)
         correlation = time.perf_counter() - begin
         starts = np.arange(size // WINDOW) * float(WINDOW)
-        bursts = step_signal(starts, starts + 5, np.ones(starts.size), (0.0, float(size)))
+        bursts = step_signal(starts, starts + 5, np.ones(starts.size), window=(0.0, float(size)))
         begin = time.perf_counter()
         result = detect_period(bursts, "hybrid", 1.0)
         whole = time.perf_counter() - begin
@@ -109,7 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ftio-environment", type=Path, default=Path("build/ftio"))
     arguments = parser.parse_args()
-    detect_period(step_signal([0.0, 2, 4, 6], [1.0, 3, 5, 7], np.ones(4), (0.0, 8.0)), "hybrid", 8.0)
+    detect_period(step_signal([0.0, 2, 4, 6], [1.0, 3, 5, 7], np.ones(4), window=(0.0, 8.0)), "hybrid", 8.0)
     text = (
         "The experiments of §6.3 of the Frontiers'25 paper rebuilt from its published numbers: HACC-IO, 18.01 s at "
         "1 Hz over 180.1 s, valid in [9.88, 72.08] and [106.38, 168.28] s; DLIO, ten checkpoints 27.65 s apart at "

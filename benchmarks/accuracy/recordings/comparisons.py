@@ -80,7 +80,7 @@ def without_last_phase(signal: StepSignal) -> StepSignal:
     phases = detect_period(signal).phases
     cut = phases[-1].start if phases else float(start[moved].max(initial=signal.window[1]))
     kept = start < cut - 1e-12
-    return step_signal(start[kept], end[kept], volume[kept], signal.window)
+    return step_signal(start[kept], end[kept], volume[kept], window=signal.window)
 
 
 def with_noise(signal: StepSignal) -> StepSignal:
@@ -94,5 +94,5 @@ def with_noise(signal: StepSignal) -> StepSignal:
         np.append(start, at),
         np.append(end, np.minimum(at + long, signal.window[1])),
         np.append(volume, added),
-        signal.window,
+        window=signal.window,
     )

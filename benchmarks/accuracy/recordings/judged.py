@@ -66,7 +66,7 @@ def _judge(expected: Expected, result: PeriodResult) -> dict[str, Any]:
     if "IOR" in expected.what:
         row["expected phases"] = expected.phases
         row["count right"] = len(result.phases) == expected.phases
-        moved = np.array([phase.bytes for phase in result.phases])
+        moved = np.array([phase.volume for phase in result.phases])
         row["bytes right"] = moved.size == expected.phases and bool(
             np.all(np.abs(moved / expected.bytes_a_phase - 1) <= BYTES)
         )

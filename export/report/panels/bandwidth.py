@@ -41,5 +41,5 @@ def phase_strip(phases: Sequence[Phase], most: int) -> dict[str, Any]:
         "together": together,
         "start": packed([group[0].start for group in groups], "f8"),
         "end": packed([group[-1].end for group in groups], "f8"),
-        "bytes": packed([sum(phase.bytes for phase in group) for group in groups], "f4"),
+        "bytes": packed([sum(phase.volume for phase in group) for group in groups], "f4"),
     }

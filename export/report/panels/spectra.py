@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ....analysis.comparison.layer_periods import LayerPeriod
+from ....analysis.results.evidence import SpectralEvidence
 from ....analysis.spectral.spectrum import power_spectrum
 from ..encoding import packed
 
@@ -41,8 +42,8 @@ def spectrum_curve(period: LayerPeriod, points: int) -> dict[str, Any] | None:
     edges[-1] = len(share)
     peak = np.maximum.reduceat(share, edges[:-1])
     line = np.array([low + int(np.argmax(share[low:high])) for low, high in pairwise(edges)]) + 1
-    candidates = period.result.evidence.get("candidates_hz", ())
-    marked = [float(value) for value in np.asarray(candidates, np.float64).ravel()[:_MOST_MARKED]]
+    evidence = period.result.evidence
+    candidates = evidence.candidates_hz if isinstance(evidence, SpectralEvidence) else ()
     return {
         "layer": period.layer,
         "direction": period.direction,
@@ -54,7 +55,7 @@ def spectrum_curve(period: LayerPeriod, points: int) -> dict[str, Any] | None:
         "share": packed(peak, "f4"),
         "significant": spectrum.significant_share(FALSE_ALARM_RATE),
         "false_alarm_rate": FALSE_ALARM_RATE,
-        "candidates_hz": marked,
+        "candidates_hz": list(candidates[:_MOST_MARKED]),
         "period_hz": [1 / other.period for other in period.result.periods[:_MOST_MARKED] if other.period > 0],
     }
 
@@ -62,7 +63,7 @@ def spectrum_curve(period: LayerPeriod, points: int) -> dict[str, Any] | None:
 def _frequency(period: LayerPeriod) -> float | None:
     result = period.result
     fs = result.sampling.fs
-    if fs is None or "candidates_hz" in result.evidence:
+    if fs is None or isinstance(result.evidence, SpectralEvidence):
         return fs
     shown = _FEWEST_BINS / period.signal.duration
     if result.period is not None:

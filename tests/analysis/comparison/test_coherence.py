@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata import step_signal
 from iostrata.analysis.comparison.coherence import coherence_at
-from iostrata.signals.construction import step_signal
 
 
 def bursts(period, count, delay=0.0, length=0.1, volume=1000.0, window=None):

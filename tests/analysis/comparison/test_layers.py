@@ -4,10 +4,9 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from iostrata import compare_layers, open_trace
 from iostrata.analysis.comparison import layers as module
 from iostrata.analysis.comparison.layer_periods import layer_periods
-from iostrata.analysis.comparison.layers import compare_layers
-from iostrata.layers.opening import open_trace
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 

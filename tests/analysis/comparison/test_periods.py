@@ -4,11 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from iostrata import Regime, detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.periods import VERDICTS, compare_flows, compare_periods, relation_of
-from iostrata.analysis.detect import detect_period
-from iostrata.analysis.results.result import Regime
-from iostrata.layers.opening import open_trace
-from iostrata.signals.construction import step_signal
 
 WINDOW = (0.0, 60.0)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import otf2
 import pytest
+from iostrata import open_trace
 from iostrata.analysis.findings import bytes as findings_of_bytes
 from iostrata.analysis.findings import calls as findings_of_calls
 from iostrata.analysis.findings import operations as findings_of_operations
 from iostrata.analysis.findings.evidence import EVIDENCE_UNITS
 from iostrata.analysis.findings.find import DETECTORS, find
 from iostrata.analysis.findings.rules import RULES, SEVERITIES
-from iostrata.layers.opening import open_trace
 from otf2.enums import (
     IoAccessMode,
     IoCreationFlag,

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from iostrata import Samples, SelectionError
 from iostrata.analysis.fitting.components import reconstruct
-from iostrata.model.errors import SelectionError
-from iostrata.signals.samples import Samples
 
 signals = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1e9))
 

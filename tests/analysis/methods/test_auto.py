@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period, detect_period_samples
+from iostrata import (
+    PeriodResult,
+    SelectionError,
+    StepSignal,
+    detect_period,
+    detect_period_samples,
+    open_trace,
+    step_signal,
+)
 from iostrata.analysis.registry import DEFAULT_METHOD
-from iostrata.analysis.results.result import PeriodResult
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
-from iostrata.signals.step import StepSignal
 
 
 def train(
@@ -29,7 +32,7 @@ def train(
 
 def verdict(result: PeriodResult) -> tuple[object, ...]:
     """What is said, without numbers that have a unit."""
-    return result.periodic, len(result.phases), len(result.periods), len(result.regimes), result.evidence["verdict"]
+    return result.periodic, len(result.phases), len(result.periods), len(result.regimes), result.evidence.verdict
 
 
 def test_it_is_the_default() -> None:
@@ -56,7 +59,7 @@ def test_units_and_the_origin_of_time_change_nothing(seed: int, scale: float, sh
     assert two.period_interval == pytest.approx(tuple(scale * edge for edge in one.period_interval), rel=1e-4)
     assert two.jitter == pytest.approx(one.jitter, rel=1e-4, abs=1e-9)
     assert two.confidence == pytest.approx(one.confidence, abs=1e-6)
-    np.testing.assert_allclose([p.bytes for p in two.phases], [unit * p.bytes for p in one.phases], rtol=1e-6)
+    np.testing.assert_allclose([p.volume for p in two.phases], [unit * p.volume for p in one.phases], rtol=1e-6)
 
 
 @settings(max_examples=40)
@@ -171,7 +174,7 @@ def test_fewer_than_four_bursts_are_no_period(x: np.ndarray, bursts: int) -> Non
     assert result.recurrence is None
     assert len(result.phases) == bursts
     assert result.confidence == 0.0
-    assert sum(phase.bytes for phase in result.phases) <= x.sum() + 1e-9
+    assert sum(phase.volume for phase in result.phases) <= x.sum() + 1e-9
 
 
 def test_nothing_and_operations_of_no_length() -> None:
@@ -179,7 +182,7 @@ def test_nothing_and_operations_of_no_length() -> None:
     ticks = np.arange(1.0, 9.0)
     result = detect_period(step_signal(ticks, ticks, np.full(8, 7.0), window=(0.0, 10.0)))
     assert result.period == pytest.approx(1.0)
-    assert [phase.bytes for phase in result.phases] == pytest.approx([7.0] * 8)
+    assert [phase.volume for phase in result.phases] == pytest.approx([7.0] * 8)
 
 
 def bursts(starts: np.ndarray, widths: float | np.ndarray, volume: float | np.ndarray, last: float) -> StepSignal:
@@ -306,7 +309,7 @@ def test_the_logs_beneath_checkpoints(fixtures: Path) -> None:
 def test_fill_values_are_start_up(fixtures: Path) -> None:
     result = detect_period(open_trace(fixtures / "ncckpt4").layers["POSIX"].bandwidth("write"))
     assert result.period == pytest.approx(0.4015, rel=0.002)
-    assert result.evidence["start_up_phases"] == 1
+    assert result.evidence.start_up_phases == 1
 
 
 def test_a_real_cluster(fixtures: Path) -> None:
@@ -314,7 +317,7 @@ def test_a_real_cluster(fixtures: Path) -> None:
     write = detect_period(layer.bandwidth("write"))
     assert write.period == pytest.approx(10.143, rel=0.001)
     assert write.confidence > 0.9
-    np.testing.assert_allclose([phase.bytes for phase in write.phases], 64424509440 / 8, rtol=2e-3)
+    np.testing.assert_allclose([phase.volume for phase in write.phases], 64424509440 / 8, rtol=2e-3)
     assert detect_period(layer.bandwidth("read")).period == pytest.approx(10.1755, rel=0.001)
 
 

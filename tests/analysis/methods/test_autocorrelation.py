@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.signals.construction import step_signal
+from iostrata import detect_period, detect_period_samples, step_signal
 from scipy.signal import find_peaks
 
 
@@ -37,7 +36,7 @@ def test_period_and_confidence_are_those_of_the_paper(seed: int, period: int, ji
     assert result.frequency == pytest.approx(1 / kept.mean())
     assert result.confidence == pytest.approx(max(0.0, 1 - kept.std() / kept.mean()))
     assert result.period_interval == pytest.approx((kept.min() - 0.125, kept.max() + 0.125))
-    assert (result.evidence["candidates"], result.evidence["dropped"]) == (kept.size, distances.size - kept.size)
+    assert (result.evidence.candidates, result.evidence.dropped) == (kept.size, distances.size - kept.size)
     assert result.method == "autocorrelation"
 
 

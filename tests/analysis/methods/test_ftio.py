@@ -7,11 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.results.result import Regime
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
+from iostrata import Regime, SelectionError, detect_period, detect_period_samples, open_trace, step_signal
 
 
 def sound_archives() -> list[str]:
@@ -99,16 +95,16 @@ def test_a_run_like_the_example_of_the_paper() -> None:
     assert 0.5 < result.confidence < 0.9
     lowered = detect_period(signal, method="ftio", fs=10.0, tolerance=0.3)
     assert lowered.period == result.period
-    assert (result.evidence["harmonics"], lowered.evidence["harmonics"]) == (0, 1)
+    assert (result.evidence.harmonics, lowered.evidence.harmonics) == (0, 1)
     assert lowered.confidence > result.confidence
-    assert 0.9 < result.evidence["autocorrelation_confidence"] <= 1
-    assert result.evidence["autocorrelation_period_s"] == pytest.approx(98, rel=0.05)
-    assert result.evidence["refined_confidence"] > result.confidence
+    assert 0.9 < result.evidence.autocorrelation_confidence <= 1
+    assert result.evidence.autocorrelation_period_s == pytest.approx(98, rel=0.05)
+    assert result.evidence.refined_confidence > result.confidence
     assert len(result.phases) == 8
     assert result.recurrence == pytest.approx(781.7 / 8, rel=0.02)
     assert result.jitter is not None
     assert result.jitter < 0.1
-    assert sum(phase.bytes for phase in result.phases) == pytest.approx(signal.volume, rel=0.02)
+    assert sum(phase.volume for phase in result.phases) == pytest.approx(signal.volume, rel=0.02)
     assert result.metrics is not None
     assert result.metrics.r_io == pytest.approx(8 * 25 / 781.7, rel=0.15)
     assert result.metrics.sigma_vol == pytest.approx(0.0, abs=0.1)
@@ -123,15 +119,15 @@ def test_disagreement_of_the_autocorrelation_lowers_the_refined_confidence() -> 
     agreed = detect_period_samples(burst, 1.0, method="ftio")
     disagreed = detect_period_samples(burst * (1 + (n % 3 == 0)), 1.0, method="ftio")
     assert agreed.period == disagreed.period == pytest.approx(30)
-    assert agreed.evidence["autocorrelation_period_s"] == pytest.approx(30)
-    assert disagreed.evidence["autocorrelation_period_s"] == pytest.approx(3)
+    assert agreed.evidence.autocorrelation_period_s == pytest.approx(30)
+    assert disagreed.evidence.autocorrelation_period_s == pytest.approx(3)
     refined = {}
     for name, result in (("agreed", agreed), ("disagreed", disagreed)):
-        parts = [result.confidence, result.evidence["autocorrelation_confidence"], result.evidence["similarity"]]
+        parts = [result.confidence, result.evidence.autocorrelation_confidence, result.evidence.similarity]
         refined[name] = np.mean(parts)
-        assert result.evidence["refined_confidence"] == pytest.approx(refined[name])
-    assert agreed.evidence["similarity"] == pytest.approx(1.0)
-    assert disagreed.evidence["similarity"] < 0.5
+        assert result.evidence.refined_confidence == pytest.approx(refined[name])
+    assert agreed.evidence.similarity == pytest.approx(1.0)
+    assert disagreed.evidence.similarity < 0.5
     assert refined["agreed"] == pytest.approx(1.0)
     assert refined["disagreed"] < disagreed.confidence
     assert refined["disagreed"] < refined["agreed"] - 0.2
@@ -180,7 +176,7 @@ def test_three_lines_name_none() -> None:
     result = detect_period_samples(waves, 1.0, method="ftio")
     assert not result.periodic
     assert "3 frequencies" in result.reason
-    assert result.evidence["candidates"] == 3
+    assert result.evidence.candidates == 3
 
 
 def test_harmonics_are_dropped_and_do_not_weigh_on_the_confidence() -> None:
@@ -245,13 +241,13 @@ def test_the_confidence_is_the_mean_of_three(seed: int) -> None:
     assert plain.period is not None
     assert merged.period == plain.period
     assert merged.period_interval == plain.period_interval
-    periods = [*np.asarray(alone.evidence["candidates_s"]).tolist(), plain.period]
-    assert len(periods) == alone.evidence["candidates"] + 1
+    periods = [*np.asarray(alone.evidence.candidates_s).tolist(), plain.period]
+    assert len(periods) == alone.evidence.candidates + 1
     agreement = 1 - statistics.pstdev(periods) / statistics.fmean(periods)
     assert merged.confidence == pytest.approx((plain.confidence + alone.confidence + agreement) / 3)
     assert merged.periods[0].confidence == merged.confidence
-    assert merged.evidence["refined_confidence"] == merged.confidence
-    assert merged.evidence["spectral_confidence"] == plain.confidence
+    assert merged.evidence.refined_confidence == merged.confidence
+    assert merged.evidence.spectral_confidence == plain.confidence
 
 
 def test_an_autocorrelation_without_a_peak_counts_against_the_period() -> None:
@@ -261,7 +257,7 @@ def test_an_autocorrelation_without_a_peak_counts_against_the_period() -> None:
     assert merged.period == plain.period == pytest.approx(30.0)
     assert merged.confidence == pytest.approx(plain.confidence / 3)
     assert "counts against it" in merged.reason
-    assert merged.evidence["refined_confidence"] is None
+    assert merged.evidence.refined_confidence is None
 
 
 def test_without_a_line_there_is_no_period_whatever_the_autocorrelation_says() -> None:

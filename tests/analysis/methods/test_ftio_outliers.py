@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period_samples
+from iostrata import SelectionError, detect_period_samples
 from iostrata.analysis.methods.ftio import is_peak
 from iostrata.analysis.methods.ftio_outliers import (
     FEWEST_NEIGHBOURS,
@@ -19,7 +19,6 @@ from iostrata.analysis.methods.ftio_outliers import (
     is_noise,
 )
 from iostrata.analysis.spectral.outliers import z_scores
-from iostrata.model.errors import SelectionError
 from scipy.signal import find_peaks
 
 pytest.importorskip("sklearn")
@@ -102,7 +101,7 @@ def test_a_frequency_between_two_lines_is_one_candidate() -> None:
     wave = 3 + np.cos(2 * np.pi * 21.48 * n / 400)
     both = detect_period_samples(wave, 1.0, method="ftio")
     one = detect_period_samples(wave, 1.0, method="ftio-peaks")
-    assert (both.evidence["candidates"], one.evidence["candidates"]) == (2, 1)
+    assert (both.evidence.candidates, one.evidence.candidates) == (2, 1)
     assert one.period == both.period == pytest.approx(400 / 21)
     assert one.method == "ftio-peaks"
 
@@ -119,7 +118,7 @@ def test_all_harmonics_of_a_clean_train_are_peaks() -> None:
     result = detect_period_samples(train, 1.0, method="ftio-peaks")
     assert result.period == pytest.approx(20)
     assert result.confidence == pytest.approx(1.0)
-    assert result.evidence["harmonics"] == 9
+    assert result.evidence.harmonics == 9
 
 
 ensemble = pytest.importorskip("sklearn.ensemble")

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period, detect_period_samples
-from iostrata.analysis.results.result import PeriodResult
-from iostrata.layers.opening import open_trace
+from iostrata import PeriodResult, detect_period, detect_period_samples, open_trace
 from scipy.fft import fft
 
 MOST_FOR_SUMS = 1500
@@ -90,8 +88,8 @@ def agrees(result: PeriodResult, samples: list[float], fs: float, **options: flo
     if expected.close:
         return False
     resolution = fs / len(samples)
-    assert result.evidence["candidates"] == len(expected.kept)
-    np.testing.assert_allclose(np.asarray(result.evidence["candidates_hz"]) / resolution, expected.kept[:16], rtol=1e-9)
+    assert result.evidence.candidates == len(expected.kept)
+    np.testing.assert_allclose(np.asarray(result.evidence.candidates_hz) / resolution, expected.kept[:16], rtol=1e-9)
     assert result.periodic == (expected.line is not None)
     assert result.confidence == pytest.approx(expected.confidence, rel=1e-6)
     if expected.line is None:
@@ -170,5 +168,5 @@ def test_every_layer_of_every_archive_is_judged_as_the_paper_says(name: str, fix
                 assert len(samples) == result.sampling.samples
                 judged += agrees(result, samples.values.tolist(), samples.fs)
                 if result.periodic:
-                    assert result.periods[0].bytes == pytest.approx(signal.volume)
+                    assert result.periods[0].volume == pytest.approx(signal.volume)
     assert judged >= 3

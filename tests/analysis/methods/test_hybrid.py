@@ -5,19 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period, detect_period_samples
+from iostrata import SelectionError, StepSignal, detect_period, detect_period_samples, open_trace, step_signal
 from iostrata.analysis.methods.hybrid_search import analyse_hybrid, broad_peak
 from iostrata.analysis.spectral.dominant import dominant_frequency
 from iostrata.analysis.spectral.spectrum import power_spectrum
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
-from iostrata.signals.step import StepSignal
 
 
 def train(starts: np.ndarray, length: float, end: float) -> StepSignal:
     """Equal bursts."""
-    return step_signal(starts, starts + length, np.ones(starts.size), (0.0, end))
+    return step_signal(starts, starts + length, np.ones(starts.size), window=(0.0, end))
 
 
 def overlap(found: list[tuple[float, float]], truth: list[tuple[float, float]], end: float) -> float:
@@ -52,8 +48,8 @@ def test_what_it_says_has_its_parts() -> None:
     assert result.method == "hybrid"
     assert result.period_interval is not None
     assert result.period_interval[0] < 20 < result.period_interval[1]
-    assert result.evidence["valid_share"] > 0.9
-    assert result.evidence["correlation"] > 0.5
+    assert result.evidence.valid_share > 0.9
+    assert result.evidence.correlation > 0.5
     assert 0 < result.confidence <= 1
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["regimes"][0]["period_s"] == pytest.approx(20, rel=1e-3)
@@ -68,7 +64,7 @@ def test_other_wavelets_find_the_same(wavelet: str) -> None:
 
 @pytest.mark.parametrize("samples", [[1.0], [0.0] * 50, [3.0] * 50, [0.0, 1.0] + [0.0] * 40, list(range(40))])
 def test_what_has_no_period_has_none(samples: list[float]) -> None:
-    result = detect_period_samples(samples, 1.0, "hybrid")
+    result = detect_period_samples(samples, 1.0, method="hybrid")
     assert not result.periodic
     assert result.confidence == 0
     assert result.regimes == ()
@@ -123,7 +119,7 @@ def test_real_checkpoints_whose_jitter_parts_the_peak_have_their_period(fixtures
     truth = json.loads((fixtures / "ckpt4_jitter" / "truth.json").read_text())["checkpoints"]
     result = detect_period(open_trace(fixtures / "ckpt4_jitter").layers["MPI-IO"].bandwidth("write"), "hybrid")
     assert result.period == pytest.approx(truth["mean_interval_s"], rel=0.01)
-    assert result.evidence["valid_share"] > 0.9
+    assert result.evidence.valid_share > 0.9
 
 
 @pytest.mark.parametrize(("lines", "named"), [((9, 10, 11), 10), ((9, 10, 12), None), ((5, 13, 18), None)])

@@ -5,11 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period_samples
+from iostrata import SelectionError, detect_period_samples, step_signal
 from iostrata.analysis.methods.ftio import SpectralMethod
 from iostrata.analysis.registry import detector
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
 
 SPECTRAL = ["ftio", "ftio-dbscan", "ftio-isolation-forest", "ftio-lof", "ftio-merged", "ftio-peaks"]
 
@@ -33,31 +31,31 @@ def waves(*parts: tuple[int, float], count: int = 400) -> np.ndarray:
 def test_in_amplitudes_a_weaker_line_is_nearer(method: str) -> None:
     """0.85 of the amplitude is 0.72 of the power: a candidate at a tolerance of 0.8 of the one, not of the other."""
     samples = waves((21, 1.0), (50, 0.85))
-    power = detect_period_samples(samples, 1.0, method, spectrum="power")
-    amplitude = detect_period_samples(samples, 1.0, method, spectrum="amplitude")
-    assert (power.evidence["candidates"], amplitude.evidence["candidates"]) == (1, 2)
+    power = detect_period_samples(samples, 1.0, method=method, spectrum="power")
+    amplitude = detect_period_samples(samples, 1.0, method=method, spectrum="amplitude")
+    assert (power.evidence.candidates, amplitude.evidence.candidates) == (1, 2)
     assert power.frequency == amplitude.frequency == pytest.approx(21 / 400)
-    assert detect_period_samples(samples, 1.0, method).to_dict() == power.to_dict()
-    assert detect_period_samples(samples, 1.0, method, tolerance=0.6).evidence["candidates"] == 2
+    assert detect_period_samples(samples, 1.0, method=method).to_dict() == power.to_dict()
+    assert detect_period_samples(samples, 1.0, method=method, tolerance=0.6).evidence.candidates == 2
 
 
 def test_a_threshold_out_of_reach_leaves_no_outlier(method: str) -> None:
     high = 0.99 if method == "ftio-isolation-forest" else 13.9 if method != "ftio-lof" else 1e6
-    assert detect_period_samples(waves((21, 1.0), (50, 0.95)), 1.0, method).periodic
-    result = detect_period_samples(waves((21, 1.0), (50, 0.95)), 1.0, method, threshold=high)
+    assert detect_period_samples(waves((21, 1.0), (50, 0.95)), 1.0, method=method).periodic
+    result = detect_period_samples(waves((21, 1.0), (50, 0.95)), 1.0, method=method, threshold=high)
     assert not result.periodic
     assert result.reason.startswith("No frequency")
 
 
 def test_the_strongest_frequencies_are_listed(method: str) -> None:
     samples = waves((21, 1.0), (50, 0.5))
-    result = detect_period_samples(samples, 2.0, method, frequencies=2)
-    listed = result.evidence["frequencies"]
+    result = detect_period_samples(samples, 2.0, method=method, frequencies=2)
+    listed = result.evidence.frequencies
     assert isinstance(listed, list)
     assert [row["frequency_hz"] for row in listed] == pytest.approx([21 / 200, 50 / 200])
     assert [row["amplitude"] for row in listed] == pytest.approx([1.0, 0.5], rel=0.02)
     assert [row["phase_rad"] for row in listed] == pytest.approx([0.3, 0.3], abs=0.02)
-    assert detect_period_samples(samples, 2.0, method, frequencies=0).evidence["frequencies"] == []
+    assert detect_period_samples(samples, 2.0, method=method, frequencies=0).evidence.frequencies == []
     assert json.loads(json.dumps(result.to_dict()))["evidence"]["frequencies"] == listed
 
 
@@ -81,13 +79,13 @@ def test_the_strongest_frequencies_are_listed(method: str) -> None:
 )
 def test_options_out_of_range_are_refused_in_one_line(method: str, option: dict[str, object]) -> None:
     with pytest.raises(SelectionError, match=next(iter(option))) as caught:
-        detect_period_samples(waves((21, 1.0)), 1.0, method, **option)
+        detect_period_samples(waves((21, 1.0)), 1.0, method=method, **option)
     assert "\n" not in str(caught.value)
 
 
 def test_a_signal_without_a_line_has_no_period(method: str) -> None:
     for samples in (np.zeros(100), np.full(100, 7.0), np.eye(1, 100, 40)[0], np.ones(1)):
-        result = detect_period_samples(samples, 1.0, method)
+        result = detect_period_samples(samples, 1.0, method=method)
         assert not result.periodic
         assert result.confidence == 0.0
 
@@ -103,5 +101,5 @@ def test_a_bounded_search_says_how_far_it_went(name: str) -> None:
     signal = step_signal(starts, starts + 1.0, np.ones(50), window=(0.0, 200.0))
     result = bounded(signal, 2.0)
     assert result.period == pytest.approx(4.0)
-    assert result.evidence["frequencies_searched"] == 60
+    assert result.evidence.frequencies_searched == 60
     assert "Only the lowest 60 of 200 frequencies were searched, up to 0.3 Hz." in result.reason

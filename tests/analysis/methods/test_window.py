@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from iostrata.analysis.detect import detect_period, detect_period_samples
+from iostrata import SelectionError, StepSignal, detect_period, detect_period_samples, step_signal
 from iostrata.analysis.methods.window import aliasing_warning, analysed_window
 from iostrata.analysis.results.result import SamplingInfo
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import StepSignal, step_signal
 
 METHODS = ["ftio", "ftio-peaks", "ftio-merged", "autocorrelation"]
 
@@ -64,7 +62,7 @@ def test_bins_too_coarse_for_the_signal_are_named(method: str) -> None:
     result = detect_period(square(2.5), method, fs=0.5)
     assert result.sampling.abstraction_error is not None
     assert result.sampling.abstraction_error > 0.25
-    warning = result.evidence["aliasing"]
+    warning = result.evidence.aliasing
     assert isinstance(warning, str)
     assert f"{result.sampling.abstraction_error:.0%} of the volume" in warning
     assert warning in result.reason
@@ -76,9 +74,9 @@ def test_bins_too_coarse_for_the_signal_are_named(method: str) -> None:
 def test_fine_or_automatic_bins_raise_no_warning(method: str) -> None:
     for fs in (10.0, "auto"):
         result = detect_period(square(2.5), method, fs=fs)
-        assert result.evidence["aliasing"] is None
+        assert result.evidence.aliasing is None
         assert "Aliasing" not in result.reason
-    assert detect_period_samples(square(2.5).sample(0.5).values, 0.5, method).evidence["aliasing"] is None
+    assert detect_period_samples(square(2.5).sample(0.5).values, 0.5, method=method).evidence.aliasing is None
 
 
 def test_the_limit_is_half_of_what_one_bin_loses() -> None:
@@ -103,4 +101,4 @@ def test_a_signal_that_hardly_changes_has_nothing_to_lose() -> None:
         window=(0.0, 100.0),
     )
     result = detect_period(ripple, "ftio", fs=0.5)
-    assert result.evidence["aliasing"] is None
+    assert result.evidence.aliasing is None

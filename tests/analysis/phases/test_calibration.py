@@ -62,7 +62,7 @@ def test_of_regimes_with_jitter_as_many_are_right_as_it_says() -> None:
             parts.append(at + np.concatenate(([0.0], np.cumsum(intervals[:-1]))))
             at += float(intervals.sum())
         start = np.concatenate(parts)
-        regimes = detect_period(step_signal(start, start + 1.0, np.full(30, 1e9), (0.0, at + 5.0))).regimes
+        regimes = detect_period(step_signal(start, start + 1.0, np.full(30, 1e9), window=(0.0, at + 5.0))).regimes
         if len(regimes) == 2:
             said += [regime.confidence for regime in regimes]
             right += [abs(regime.period / period - 1) <= 0.1 for regime, period in zip(regimes, periods, strict=True)]

@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
-from iostrata import detect_period, step_signal
+from iostrata import StepSignal, detect_period, step_signal
 from iostrata.analysis.phases.regime_decision import with_lost_beginnings
 from iostrata.analysis.phases.trains import PhaseTrain, vertices
 from iostrata.analysis.phases.verdict import Stay
-from iostrata.signals.construction import StepSignal
 
 
 def fast_then_slow(slow: float = 16.0) -> tuple[StepSignal, np.ndarray]:
     start = np.concatenate((4.0 * np.arange(20), 90.0 + slow * np.arange(9)))
-    return step_signal(start, start + 1.0, np.full(start.size, 1e9), (0.0, 100.0 + 9 * slow)), start
+    return step_signal(start, start + 1.0, np.full(start.size, 1e9), window=(0.0, 100.0 + 9 * slow)), start
 
 
 def phases_at(start: np.ndarray) -> PhaseTrain:
@@ -38,7 +37,7 @@ def test_a_boundary_that_is_right_stays_to_the_digit() -> None:
 
 def test_a_pause_before_a_regime_is_no_part_of_it() -> None:
     start = np.concatenate((4.0 * np.arange(20), 150.0 + 16.0 * np.arange(9)))
-    signal = step_signal(start, start + 1.0, np.full(start.size, 1e9), (0.0, 300.0))
+    signal = step_signal(start, start + 1.0, np.full(start.size, 1e9), window=(0.0, 300.0))
     stays = (Stay(0.0, 150.0, 4.0), Stay(150.0, 279.0, 16.0))
     assert with_lost_beginnings(stays, phases_at(start), *vertices(signal)) == stays
 
@@ -48,7 +47,7 @@ def test_auto_finds_slow_bursts_that_are_one_with_fast_ones_over_its_level() -> 
     first = 5 + 10.0 * np.arange(14) + rng.normal(0, 0.2, 14)
     start = np.concatenate((first, 145 + 4.0 * np.arange(20), 230 + 16.0 * np.arange(9)))
     length = np.repeat([2.0, 1.0, 3.0], [14, 20, 9])
-    regimes = detect_period(step_signal(start, start + length, 1e9 * length, (0.0, 380.0))).regimes
+    regimes = detect_period(step_signal(start, start + length, 1e9 * length, window=(0.0, 380.0))).regimes
     assert [regime.period for regime in regimes] == pytest.approx([10.0, 4.0, 16.0], rel=0.02)
     assert [regime.start for regime in regimes] == pytest.approx([5.0, 145.0, 230.0], abs=3.0)
     assert all(regime.confidence is not None and regime.confidence > 0.95 for regime in regimes)

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from iostrata.analysis.detect import detect_period
+from iostrata import detect_period, step_signal
 from iostrata.analysis.phases.change_points import SHAPE, partition
 from iostrata.analysis.phases.regimes import divide, find_regimes, wide_apart, without_missing
 from iostrata.analysis.phases.trains import vertices
-from iostrata.signals.construction import step_signal
 from scipy.stats import multivariate_t
 
 
@@ -99,7 +98,7 @@ def regimes_of(parts: list[tuple[int, float]], duty: float = 0.2, after: float =
             clock.append(clock[-1] + period)
     starts = np.array(clock[:-1])
     ends = starts + np.array(lengths)
-    signal = step_signal(starts, ends, np.ones(starts.size), (0.0, clock[-1] + after))
+    signal = step_signal(starts, ends, np.ones(starts.size), window=(0.0, clock[-1] + after))
     return find_regimes(*vertices(signal)), np.array(firsts)
 
 
@@ -129,9 +128,9 @@ def test_regimes_are_found_though_one_set_of_phases_may_not_show_them(parts: lis
 def test_what_has_no_period_has_no_regime(seed: int) -> None:
     rng = np.random.default_rng(seed)
     starts = np.cumsum(rng.exponential(20, 60))
-    signal = step_signal(starts, starts + 1, np.ones(60), (0.0, starts[-1] + 20))
+    signal = step_signal(starts, starts + 1, np.ones(60), window=(0.0, starts[-1] + 20))
     assert find_regimes(*vertices(signal), 0.001) == []
-    assert find_regimes(*vertices(step_signal([1.0], [2.0], [1.0], (0.0, 10.0)))) == []
+    assert find_regimes(*vertices(step_signal([1.0], [2.0], [1.0], window=(0.0, 10.0)))) == []
 
 
 @pytest.mark.parametrize(
@@ -140,7 +139,7 @@ def test_what_has_no_period_has_no_regime(seed: int) -> None:
 def test_auto_names_regimes_with_period_confidence_and_phases(parts: list[tuple[int, float]]) -> None:
     clock = np.concatenate(([0.0], np.cumsum(np.concatenate([np.full(count, period) for count, period in parts]))))
     lengths = 0.2 * np.diff(clock)
-    signal = step_signal(clock[:-1], clock[:-1] + lengths, np.ones(lengths.size), (0.0, float(clock[-1])))
+    signal = step_signal(clock[:-1], clock[:-1] + lengths, np.ones(lengths.size), window=(0.0, float(clock[-1])))
     result = detect_period(signal)
     assert result.periodic
     assert len(result.regimes) == len(parts)
@@ -174,6 +173,6 @@ def test_auto_does_not_split_one_clock_by_its_jitter(jitter: float) -> None:
     for seed in range(40):
         rng = np.random.default_rng(seed)
         start = 5.0 + np.cumsum(20.0 * np.maximum(1 + jitter * rng.normal(size=40), 0.2))
-        signal = step_signal(start, start + 3.0, np.full(40, 1e9), (0.0, float(start[-1]) + 20.0))
+        signal = step_signal(start, start + 3.0, np.full(40, 1e9), window=(0.0, float(start[-1]) + 20.0))
         split += len(detect_period(signal).regimes) > 1
     assert split <= 1

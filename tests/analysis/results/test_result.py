@@ -2,18 +2,13 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from iostrata.analysis.results.result import (
-    Period,
-    PeriodMetrics,
-    PeriodResult,
-    Phase,
-    Regime,
-    SamplingInfo,
-    plain,
-)
+from iostrata import Period, PeriodResult, Phase, Regime
+from iostrata.analysis.results.evidence import HybridEvidence
+from iostrata.analysis.results.result import PeriodMetrics, SamplingInfo, plain
 
 KEYS = [
     "periodic",
@@ -51,7 +46,7 @@ def result(**changes: object) -> PeriodResult:
         "metrics": PeriodMetrics(r_io=np.float64(0.1), b_io=math.inf),
         "sampling": SamplingInfo(np.float64(10.0), 100, True, None),
         "reason": "1 < 2 & so on.",
-        "evidence": {"lines": np.arange(3), "nested": {"x": np.float32(0.5)}, "flag": np.bool_(False)},
+        "evidence": HybridEvidence(wavelet="db1", level=np.int64(3), valid_share=np.float32(0.5)),
     }
     return PeriodResult(**(values | changes))  # type: ignore[arg-type]
 
@@ -79,7 +74,7 @@ def test_numbers_are_pythons_and_what_is_not_finite_is_none() -> None:
     assert document["periodic"] is True
     assert document["jitter"] is None
     assert document["metrics"]["b_io"] is None
-    assert document["evidence"] == {"lines": [0, 1, 2], "nested": {"x": 0.5}, "flag": False}
+    assert document["evidence"] == {"wavelet": "db1", "level": 3, "valid_share": 0.5, "correlation": None}
     assert isinstance(document["period_s"], float)
 
 
@@ -117,3 +112,13 @@ def test_each_regime_has_a_row() -> None:
     page = result(regimes=(Regime(0.0, 4.0, 0.2), Regime(4.0, 9.5, 0.45)))._repr_html_()
     assert "0 to 4 s: every 0.2 s" in page
     assert "4 to 9.5 s: every 0.45 s" in page
+
+
+def test_evidence_tells_of_a_filter_and_a_baseline_only_where_there_is_one() -> None:
+    evidence = HybridEvidence(wavelet="db1", level=3)
+    plain_keys = ["wavelet", "level", "valid_share", "correlation"]
+    assert list(evidence.to_dict()) == plain_keys
+    assert list(replace(evidence, baseline=-1.0).to_dict()) == ["baseline", *plain_keys]
+    filtered = replace(evidence, filter="low:0.5")
+    assert list(filtered.to_dict()) == [*plain_keys, "filter", "baseline"]
+    assert filtered.to_dict()["baseline"] is None

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.analysis.spectral.dominant import dominant_frequency, separate_harmonics
 from iostrata.analysis.spectral.outliers import Z_SCORE, OutlierCriterion
 from iostrata.analysis.spectral.spectrum import power_spectrum
-from iostrata.model.errors import SelectionError
 
 
 @settings(max_examples=150)

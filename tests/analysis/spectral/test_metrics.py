@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata import StepSignal, step_signal
 from iostrata.analysis.results.result import PeriodMetrics
 from iostrata.analysis.spectral.metrics import characterise, substantial
-from iostrata.signals.construction import StepSignal, step_signal
 
 WINDOW = (2.0, 42.0)
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period
+from iostrata import StepSignal, detect_period, step_signal
 from iostrata.analysis.spectral.sampling_rate import phase_frequency, runs_above_mean
-from iostrata.signals.construction import StepSignal, step_signal
 from iostrata.signals.sampling import automatic_frequency
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.analysis.spectral.spectrum import power_spectrum, strongest_frequencies
-from iostrata.model.errors import SelectionError
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60)
 

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.detect import detect_period
+from iostrata import Samples, SelectionError, StepSignal, detect_period, step_signal
 from iostrata.analysis.timefrequency.filters import Butterworth, filter_samples
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import StepSignal, step_signal
-from iostrata.signals.samples import Samples
 from scipy.signal import sosfreqz
 
 
@@ -84,27 +81,27 @@ def test_a_filter_before_any_method_parts_two_periods(method: str) -> None:
         np.append(large, small),
         np.append(large + 4, small + 0.4),
         np.append(np.full(40, 40.0), np.full(400, 3.0)),
-        (100, 500),
+        window=(100, 500),
     )
     low = detect_period(signal, method, filter="low:0.3")
     assert low.period == pytest.approx(10, rel=0.02)
-    assert low.evidence["filter"] == "low:0.3"
+    assert low.evidence.filter == "low:0.3"
     assert low.sampling.automatic
     assert all(100 <= phase.start <= 500 for phase in low.phases)
     high = detect_period(signal, "ftio", filter=Butterworth("high", (0.75,), 8))
     assert high.period == pytest.approx(1, rel=0.05)
-    assert high.evidence["baseline"] < 0
+    assert high.evidence.baseline < 0
 
 
 def test_a_filter_that_takes_too_many_samples_is_refused() -> None:
-    signal = step_signal([0.0], [1.0], [1.0], (0.0, 1e6))
+    signal = step_signal([0.0], [1.0], [1.0], window=(0.0, 1e6))
     with pytest.raises(SelectionError, match="lower cutoff"):
         detect_period(signal, filter="low:1000")
 
 
 def bursts_from_the_start() -> StepSignal:
     start = 10.0 * np.arange(8)
-    return step_signal(start, start + 1.0, np.full(8, 1e9), (0.0, 80.0))
+    return step_signal(start, start + 1.0, np.full(8, 1e9), window=(0.0, 80.0))
 
 
 def test_a_burst_at_the_beginning_stays_a_burst() -> None:
@@ -123,9 +120,9 @@ def test_phases_after_a_filter_hold_what_was_moved_during_them(method: str, form
     assert found.phases
     for phase in found.phases:
         busy = sum(max(0.0, min(phase.end, at + 1) - max(phase.start, at)) for at in 10.0 * np.arange(8))
-        assert phase.bytes == pytest.approx(1e9 * busy, abs=1)
-    assert sum(phase.bytes for phase in found.phases) <= signal.volume * (1 + 1e-9)
-    assert all(period.bytes <= signal.volume * (1 + 1e-9) for period in found.periods)
+        assert phase.volume == pytest.approx(1e9 * busy, abs=1)
+    assert sum(phase.volume for phase in found.phases) <= signal.volume * (1 + 1e-9)
+    assert all(period.volume <= signal.volume * (1 + 1e-9) for period in found.periods)
     assert found.metrics is not None
     assert found.metrics.r_io == pytest.approx(0.1)
     assert found.metrics.b_io == pytest.approx(1e9)

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 import pywt
+from iostrata import Samples, SelectionError
 from iostrata.analysis.timefrequency.transforms import scalogram, short_time_fourier
-from iostrata.model.errors import SelectionError
-from iostrata.signals.samples import Samples
 from scipy.signal import ShortTimeFFT
 
 
@@ -14,7 +13,7 @@ def test_a_cosine_has_its_amplitude_at_its_period(period: float) -> None:
     times = np.arange(4096) / 10.0
     samples = Samples(100 + 7 * np.cos(2 * np.pi * times / period), 10.0, 50.0)
     periods = period * 2.0 ** (np.arange(-6, 7) / 6)
-    found = scalogram(samples, periods)
+    found = scalogram(samples, periods=periods)
     middle = found.amplitude[:, 2048]
     best = int(np.argmax(middle))
     assert 1 / found.frequencies[best] == pytest.approx(period, rel=0.03)
@@ -36,7 +35,7 @@ def test_pywavelets_finds_the_same_shape() -> None:
     rng = np.random.default_rng(1)
     values = np.convolve(rng.normal(size=2000), np.ones(5), "same")
     periods = np.array([20.0, 40.0, 80.0])
-    ours = scalogram(Samples(values, 1.0, 0.0), periods)
+    ours = scalogram(Samples(values, 1.0, 0.0), periods=periods)
     # ψ(t) = exp(2πi C t - t²/B) with ω₀ = 6 for one standard deviation: B = 2, C = 6 / 2π.
     wavelet = pywt.ContinuousWavelet(f"cmor2.0-{6 / (2 * np.pi):.10f}")
     scales = periods * 6 / (2 * np.pi)
@@ -50,7 +49,7 @@ def test_pywavelets_finds_the_same_shape() -> None:
 def test_scipy_finds_the_same_short_time_transform() -> None:
     rng = np.random.default_rng(2)
     values = rng.random(1000)
-    found = short_time_fourier(Samples(values, 2.0, 10.0), 64.0, 0.5)
+    found = short_time_fourier(Samples(values, 2.0, 10.0), window=64.0, overlap=0.5)
     window = 0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(128) + 0.5) / 128)
     peer = ShortTimeFFT(window, hop=64, fs=2.0, fft_mode="onesided")
     # Only the piece's weighted mean is taken off before, which is in the lowest lines.
@@ -65,7 +64,7 @@ def test_scipy_finds_the_same_short_time_transform() -> None:
 def test_a_change_of_period_is_seen_in_pieces() -> None:
     times = np.arange(4000) / 10.0
     values = np.where(times < 200, np.cos(2 * np.pi * times / 5), 2 * np.cos(2 * np.pi * times / 12.5))
-    found = short_time_fourier(Samples(values, 10.0, 0.0), 50.0)
+    found = short_time_fourier(Samples(values, 10.0, 0.0), window=50.0)
     early, late = found.amplitude[:, 2], found.amplitude[:, -3]
     assert found.frequencies[early.argmax()] == pytest.approx(0.2)
     assert early.max() == pytest.approx(1, rel=0.01)
@@ -81,7 +80,7 @@ def test_constants_are_nothing() -> None:
 @pytest.mark.parametrize("periods", [[1.0], [1000.0], [np.nan], []])
 def test_periods_out_of_range_are_refused(periods: list[float]) -> None:
     with pytest.raises(SelectionError):
-        scalogram(Samples(np.ones(100), 1.0, 0.0), np.array(periods))
+        scalogram(Samples(np.ones(100), 1.0, 0.0), periods=np.array(periods))
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -90,7 +89,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(SelectionError, match="too large"):
         scalogram(Samples(np.ones(2**20), 1.0, 0.0), voices=12)
     with pytest.raises(SelectionError):
-        short_time_fourier(Samples(np.ones(100), 1.0, 0.0), 101.0)
+        short_time_fourier(Samples(np.ones(100), 1.0, 0.0), window=101.0)
     with pytest.raises(SelectionError):
         short_time_fourier(Samples(np.ones(100), 1.0, 0.0), overlap=1.0)
 

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata import detect_period, event_signal, step_signal
+from iostrata import StepSignal, detect_period, event_signal, step_signal
 from iostrata.analysis.phases.trains import vertices
 from iostrata.analysis.timefrequency.valid_share import MOST_PERIODS, holding_intervals, holding_share
-from iostrata.signals.construction import StepSignal
 
 
 def train(count: int, period: float, duty: float = 0.2, jitter: float = 0.0, first: float = 3.0) -> StepSignal:
     rng = np.random.default_rng(count)
     start = first + period * (np.arange(count) + jitter * rng.uniform(-0.5, 0.5, count))
-    return step_signal(start, start + duty * period, np.full(count, 1e9), (0.0, first + period * count))
+    return step_signal(start, start + duty * period, np.full(count, 1e9), window=(0.0, first + period * count))
 
 
 @settings(max_examples=40)
@@ -35,14 +34,14 @@ def test_volume_that_moves_in_no_time_counts_from_the_first_on() -> None:
 def test_of_a_stretch_in_which_it_stops_it_holds_for_the_part(part: float) -> None:
     signal = train(40, 10.0)
     end = 3.0 + 400.0 / part
-    longer = step_signal(signal.times[:-1], signal.times[1:], signal.values * np.diff(signal.times), (0.0, end))
+    longer = step_signal(signal.times[:-1], signal.times[1:], signal.values * np.diff(signal.times), window=(0.0, end))
     assert holding_share(*vertices(longer), 3.0, end, 10.0) == pytest.approx(part, abs=0.05)
 
 
 def test_the_intervals_are_where_the_period_is_and_another_one_has_none() -> None:
     fast, slow = 4.0 * np.arange(28), 130.0 + 16.0 * np.arange(10)
     start = np.concatenate((fast, slow))
-    signal = step_signal(start, start + 1.0, np.ones(38), (0.0, 300.0))
+    signal = step_signal(start, start + 1.0, np.ones(38), window=(0.0, 300.0))
     ((low, high),) = holding_intervals(*vertices(signal), 60.0, 290.0, 16.0)
     assert low == pytest.approx(130.0, abs=1.0)
     assert high == pytest.approx(130.0 + 9 * 16.0 + 0.5 + 8.0, abs=1.0)
@@ -62,7 +61,7 @@ def test_bursts_at_random_times_do_not_hold() -> None:
     shares = []
     for seed in range(40):
         start = np.cumsum(np.random.default_rng(seed).exponential(10.0, 40))
-        signal = step_signal(start, start + 1.0, np.full(40, 1.0), (0.0, float(start[-1]) + 10.0))
+        signal = step_signal(start, start + 1.0, np.full(40, 1.0), window=(0.0, float(start[-1]) + 10.0))
         shares.append(holding_share(*vertices(signal), float(start[0]), float(start[-1]), 10.0))
     assert np.mean(shares) < 0.25
 
@@ -75,14 +74,14 @@ def test_of_very_many_periods_parts_stand_for_all() -> None:
     count = 3 * MOST_PERIODS
     start = 1.0 * np.arange(count)
     kept = start < count / 2
-    signal = step_signal(start[kept], start[kept] + 0.2, np.full(int(kept.sum()), 1.0), (0.0, float(count)))
+    signal = step_signal(start[kept], start[kept] + 0.2, np.full(int(kept.sum()), 1.0), window=(0.0, float(count)))
     assert holding_share(*vertices(signal), 0.0, float(count), 1.0) == pytest.approx(0.5, abs=1 / 16)
 
 
 def test_auto_gives_it_with_every_regime() -> None:
     first, second = 5.0 + 10.0 * np.arange(20), 205.0 + 4.0 * np.arange(40)
     start = np.concatenate((first, second))
-    result = detect_period(step_signal(start, start + 1.0, np.full(60, 1e9), (0.0, 370.0)))
+    result = detect_period(step_signal(start, start + 1.0, np.full(60, 1e9), window=(0.0, 370.0)))
     assert len(result.regimes) == 2
     for regime in result.regimes:
         assert regime.valid_share is not None
@@ -96,7 +95,7 @@ def test_auto_gives_it_with_every_regime() -> None:
 def test_jitter_across_the_borders_of_bins_is_no_change_of_the_period() -> None:
     rng = np.random.default_rng(4)
     start = 0.7 + 0.4 * np.arange(20) + rng.normal(0, 0.005, 20)
-    signal = step_signal(start, start + 0.002, np.ones(20), (0.0, float(start[-1]) + 0.01))
+    signal = step_signal(start, start + 0.002, np.ones(20), window=(0.0, float(start[-1]) + 0.01))
     share = holding_share(*vertices(signal), float(start[0]), float(start[-1]), 0.4)
     assert share is not None
     assert share > 0.95

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata import SelectionError, step_signal
 from iostrata.analysis.methods.hybrid_search import analyse_hybrid
 from iostrata.analysis.timefrequency.validity import validity
-from iostrata.model.errors import SelectionError
-from iostrata.signals.construction import step_signal
 
 
 def bursts(starts: np.ndarray, length: float, end: float, fs: float) -> np.ndarray:
     """Samples of equal bursts."""
-    return step_signal(starts, starts + length, np.ones(starts.size), (0.0, end)).sample(fs).values
+    return step_signal(starts, starts + length, np.ones(starts.size), window=(0.0, end)).sample(fs).values
 
 
 @given(

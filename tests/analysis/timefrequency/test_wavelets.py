@@ -7,8 +7,8 @@ import pytest
 import pywt
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.analysis.timefrequency.wavelets import approximation, decomposition_level, frequency_bands, largest_level
-from iostrata.model.errors import SelectionError
 
 WAVELETS = ["db1", "db4", "sym5", "coif2", "bior2.2"]
 

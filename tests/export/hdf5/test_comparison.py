@@ -5,9 +5,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from iostrata.analysis.comparison.layers import compare_layers
-from iostrata.export.hdf5.writer import write_hdf5
-from iostrata.layers.opening import open_trace
+from iostrata import compare_layers, open_trace, write_hdf5
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 

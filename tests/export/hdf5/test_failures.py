@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iostrata.export.hdf5.writer import write_hdf5
-from iostrata.layers.trace import Trace
-from iostrata.model.errors import OutputError, SelectionError
+from iostrata import OutputError, SelectionError, Trace, write_hdf5
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 

@@ -9,11 +9,9 @@ import h5py
 import numpy as np
 import pytest
 import xarray
+from iostrata import Trace, open_trace, write_hdf5
 from iostrata.export.hdf5.variables import storable
-from iostrata.export.hdf5.writer import write_hdf5
 from iostrata.export.written import Written
-from iostrata.layers.opening import open_trace
-from iostrata.layers.trace import Trace
 
 Check = Callable[[Path], None]
 Texts = Callable[[h5py.Dataset], list[str]]

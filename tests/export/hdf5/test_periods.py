@@ -7,12 +7,9 @@ import h5py
 import iostrata
 import numpy as np
 import pytest
+from iostrata import SelectionError, Trace, open_trace, write_hdf5
 from iostrata.analysis.fitting.signal_fit import fit_signal
-from iostrata.export.hdf5.writer import write_hdf5
-from iostrata.layers.opening import open_trace
 from iostrata.layers.selection.directions import DIRECTIONS
-from iostrata.layers.trace import Trace
-from iostrata.model.errors import SelectionError
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 

@@ -13,13 +13,9 @@ import pytest
 import xarray
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.export.hdf5.writer import write_hdf5
+from iostrata import Layer, StepSignal, Trace, open_trace, write_hdf5
 from iostrata.export.json.documents import handles_document, layers_document
 from iostrata.export.written import Written
-from iostrata.layers.layer import Layer
-from iostrata.layers.opening import open_trace
-from iostrata.layers.trace import Trace
-from iostrata.signals.construction import StepSignal
 
 Check = Callable[[Path], None]
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -10,9 +10,7 @@ from typing import Any
 
 import otf2
 import pytest
-from iostrata.export.report.write import write_report
-from iostrata.layers.opening import open_trace
-from iostrata.layers.trace import Trace
+from iostrata import Trace, open_trace, write_report
 from otf2.enums import IoAccessMode, IoHandleFlag, IoOperationMode, IoParadigmClass, IoParadigmFlag, LocationGroupType
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from iostrata import Trace, compare_layers, detect_period, step_signal, write_report
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
-from iostrata.analysis.comparison.layers import compare_layers, comparison_document
-from iostrata.analysis.detect import detect_period
+from iostrata.analysis.comparison.layers import comparison_document
 from iostrata.export.json.documents import handles_document, layers_document, periods_document
 from iostrata.export.json.text import json_text
 from iostrata.export.report.contents import report_contents
@@ -22,9 +22,7 @@ from iostrata.export.report.limits import Limits
 from iostrata.export.report.page import SCRIPTS, page
 from iostrata.export.report.panels.collectives import collective_calls
 from iostrata.export.report.panels.heat_map import volume_grid
-from iostrata.export.report.write import MOST_BYTES, write_report
-from iostrata.layers.trace import Trace
-from iostrata.signals.construction import step_signal
+from iostrata.export.report.write import MOST_BYTES
 from iostrata.signals.envelope import envelope
 
 TYPES = {"u1": "<u1", "u2": "<u2", "u4": "<u4", "i4": "<i4", "f4": "<f4", "f8": "<f8"}

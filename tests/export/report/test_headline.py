@@ -5,14 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from iostrata import Trace, compare_layers, detect_period, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
-from iostrata.analysis.comparison.layers import compare_layers, comparison_document
-from iostrata.analysis.detect import detect_period
+from iostrata.analysis.comparison.layers import comparison_document
 from iostrata.export.json.documents import layers_document
 from iostrata.export.report.contents import report_contents
 from iostrata.export.report.headline import headline, verdict_text
-from iostrata.layers.trace import Trace
-from iostrata.signals.construction import step_signal
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ from typing import Any
 
 import otf2
 import pytest
+from iostrata import open_trace, write_report
 from iostrata.export.report.page import page as written_page
-from iostrata.export.report.write import write_report
-from iostrata.layers.opening import open_trace
 from otf2.enums import LocationGroupType
 
 PAGES = ("ncckpt4", "hostile", "broken_race_corruption", "ior384")

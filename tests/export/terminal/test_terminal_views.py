@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iostrata import detect_period, open_trace, step_signal
+from iostrata import Period, Phase, Regime, detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod
-from iostrata.analysis.results.result import Period, PeriodMetrics, Phase, Regime
+from iostrata.analysis.results.result import PeriodMetrics
 from iostrata.export.terminal.console import UNBOUNDED, bounded, stdout_console
 from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_layers

@@ -6,10 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from iostrata import OutputError, TraceError, open_trace, write_annotated
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
-from iostrata.export.timeline.otf2_markers import write_annotated
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import OutputError, TraceError
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 

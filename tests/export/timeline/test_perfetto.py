@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from iostrata import open_trace, write_perfetto
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
-from iostrata.export.timeline.perfetto import LAYERS, write_perfetto
-from iostrata.layers.opening import open_trace
+from iostrata.export.timeline.perfetto import LAYERS
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -78,7 +78,7 @@ def test_phases_are_slices_of_their_own_track(tmp_path):
     tracks = {event["args"]["name"]: event["tid"] for event in of_kind(events, "M") if event["name"] == "thread_name"}
     slices = [event for event in of_kind(events, "X") if event["pid"] == LAYERS]
     phases = [event for event in slices if event["tid"] == tracks["netCDF write phases"]]
-    assert [event["args"]["bytes"] for event in phases] == [phase.bytes for phase in period.result.phases]
+    assert [event["args"]["bytes"] for event in phases] == [phase.volume for phase in period.result.phases]
     assert [event["ts"] / 1e6 for event in phases] == pytest.approx([phase.start for phase in period.result.phases])
     (found,) = (event for event in slices if event["tid"] == tracks["netCDF write period"])
     assert found["args"]["period_s"] == period.result.period

@@ -15,11 +15,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import Regime, open_trace, write_perfetto
 from iostrata.analysis.comparison.layer_periods import LayerPeriod
-from iostrata.analysis.results.result import Regime
 from iostrata.export.timeline import perfetto
-from iostrata.export.timeline.perfetto import write_perfetto
-from iostrata.layers.opening import open_trace
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 NEEDED = {

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata import open_trace
 from iostrata.layers.attribution.attribution import attribute_operations
 from iostrata.layers.handles.order import layer_order
-from iostrata.layers.opening import open_trace
 from iostrata.model.codes import UNDEFINED_TIME, IoFlag, IoMode
 
 MOST_PROCESSES = 16

@@ -6,9 +6,8 @@ import subprocess
 from collections import Counter, defaultdict
 
 import pytest
-from iostrata.layers.opening import open_trace
+from iostrata import SelectionError, open_trace
 from iostrata.model.codes import IoMode, IoRecord
-from iostrata.model.errors import SelectionError
 
 NAMES = ["ckpt4", "ncckpt4", "nonblocking4", "ncckpt4_perstep", "threads2"]
 KINDS = {

@@ -8,9 +8,8 @@ import otf2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import SelectionError, TraceError, open_trace
 from iostrata.layers.attribution.functions import event_functions, read_calling_functions
-from iostrata.layers.opening import open_trace
-from iostrata.model.errors import SelectionError, TraceError
 from iostrata.otf2io.definitions.regions import IoRegions
 from iostrata.otf2io.direct.walk import RegionEvents
 

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import open_trace
 from iostrata.layers.flow.balance import time_splits
-from iostrata.layers.opening import open_trace
 from iostrata.model.codes import IoMode
 
 STACK = [("netCDF", "/s/o", -1), ("MPI-IO", "/s/o", 0), ("POSIX", "/s/o", 1), ("POSIX", "/tmp/ompi.x/a.sm", 1)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from iostrata.layers.opening import open_trace
+from iostrata import open_trace
 from iostrata.model.codes import IoFlag
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.model.codes import IoFlag, IoMode
-from iostrata.model.errors import SelectionError
 
 STACK = [
     ("netCDF", "/s/out.nc", -1),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from iostrata.layers.opening import open_trace
+from iostrata import open_trace
 
 pytestmark = pytest.mark.skipif(shutil.which("otf2-print") is None, reason="otf2-print is not installed")
 

@@ -1,8 +1,8 @@
 """Hidden traffic in traces made by hand and in archives of which it is known."""
 
 import pytest
+from iostrata import open_trace
 from iostrata.layers.flow.hidden import CAUSES
-from iostrata.layers.opening import open_trace
 from iostrata.model.codes import IoMode
 
 STACK = [("MPI-IO", "/s/a", -1), ("POSIX", "/s/a", 0), ("MPI-IO", "/s/b", -1), ("POSIX", "/s/own", -1)]

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.layers.handles.stack import higher_ancestors
 from iostrata.model.codes import MOST_BYTES, IoMode, IoRecord
-from iostrata.model.errors import SelectionError
 from iostrata.model.rows import sound_parents
 
 STACK = [

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from iostrata import SelectionError
 from iostrata.layers.selection.files import DEFAULT_RULES, FileRule, select_files
-from iostrata.model.errors import SelectionError
 
 ASIDE = [
     "/proc/self/maps",

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.layers.selection.window import TickWindow, completed_bytes, select_window, trace_window
 from iostrata.model.codes import Status
-from iostrata.model.errors import SelectionError
 
 WHOLE = TickWindow(0, 1000, True, 100)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata import SelectionError
 from iostrata.layers.summary.memory import FEWEST_BINS, MOST_BINS, MemoryPlan, plan_memory
-from iostrata.model.errors import SelectionError
 from iostrata.otf2io.anchor import Anchor
 
 MIB = 1 << 20

@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from iostrata.export.hdf5.writer import write_hdf5
-from iostrata.layers.opening import open_trace
+from iostrata import BinnedTrace, IostrataError, SelectionError, Trace, open_trace, write_hdf5
 from iostrata.layers.summary import trace as binned_trace
-from iostrata.layers.summary.trace import BinnedTrace, read_binned_trace
-from iostrata.layers.trace import Trace
-from iostrata.model.errors import IostrataError, SelectionError
+from iostrata.layers.summary.trace import read_binned_trace
 from iostrata.otf2io import archive as archive_module
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -136,7 +133,7 @@ def everything(trace: BinnedTrace) -> list[Any]:
 def test_samples_at_a_given_frequency(fs: float) -> None:
     full = open_trace(FIXTURES / "ckpt4")
     for window in (None, (1.0, 6.5)):
-        binned = read_binned_trace(FIXTURES / "ckpt4", SMALL, fs=fs, window=window)
+        binned = open_trace(FIXTURES / "ckpt4", memory=SMALL, fs=fs, window=window)
         binned.check_frequency(fs)
         assert 1 / fs / binned.resolution == pytest.approx(round(1 / fs / binned.resolution))
         for name, layer in full.select(window=window or (None, None)).layers.items():

@@ -12,8 +12,8 @@ import _otf2
 import numpy as np
 import otf2
 import pytest
+from iostrata import TraceError
 from iostrata.model.codes import UNDEFINED_UINT32
-from iostrata.model.errors import TraceError
 from iostrata.otf2io.archive import Archive, EventsRead, open_archive
 from otf2.enums import IoAccessMode, IoHandleFlag, IoStatusFlag, Type
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iostrata.model.errors import TraceError
+from iostrata import TraceError
 from iostrata.model.events import IoEvents
 from iostrata.otf2io.archive import Archive, EventsRead, open_archive, read_events
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from iostrata import SelectionError
 from iostrata.model.codes import UNDEFINED_UINT32, IoFlag, IoRecord, Status
-from iostrata.model.errors import SelectionError
 from iostrata.model.events import IoEvents
 from iostrata.otf2io.archive import open_archive, read_events
 from iostrata.otf2io.matching import stream as operation_stream

@@ -1,4 +1,4 @@
-"""Write what the commands print of a real archive, for the guide: ``python docs/examples.py``."""
+"""Write what the commands print of a real archive, for the guide: ``python docs/guide/examples/write.py``."""
 
 from io import StringIO
 from pathlib import Path
@@ -11,8 +11,8 @@ from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_layers
 from iostrata.export.terminal.periods import print_periods
 
-ARCHIVE = Path(__file__).parents[1] / "fixtures" / "ncckpt4"
-FOLDER = Path(__file__).parent / "guide" / "examples"
+ARCHIVE = Path(__file__).parents[3] / "fixtures" / "ncckpt4"
+FOLDER = Path(__file__).parent
 COLUMNS = 80
 
 
@@ -27,7 +27,7 @@ def examples() -> dict[str, str]:
             trace, layer_periods(chosen_layers(trace, ("netCDF",)), ("write",)), console
         ),
         "compare": lambda console: print_comparison(
-            iostrata.compare_layers(trace, ("netCDF", "POSIX"), ("write",)), console
+            iostrata.compare_layers(trace, layers=("netCDF", "POSIX"), directions=("write",)), console
         ),
     }
     found = {}
@@ -40,7 +40,6 @@ def examples() -> dict[str, str]:
 
 def main() -> None:
     """Write a file a command."""
-    FOLDER.mkdir(exist_ok=True)
     for name, text in examples().items():
         (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
         print(f"wrote {FOLDER / name}.txt")

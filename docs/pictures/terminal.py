@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COLUMNS = 100
 THEME = TerminalTheme(
     (255, 255, 255),
@@ -98,7 +98,7 @@ def draw(shown: str, output: str, path: Path) -> None:
 def main() -> None:
     """Draw the picture of the README."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "periods.png")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "periods.png")
     arguments = parser.parse_args()
     program = str(Path(sysconfig.get_path("scripts")) / "iostrata")
     shown = "periods fixtures/ncckpt4 --direction write --layer netCDF --layer MPI-IO --layer ISOC"

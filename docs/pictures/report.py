@@ -14,7 +14,7 @@ import iostrata
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PICTURES = {
     "report-top.png": ("report", "whole", 1280, 1250, False),
     "report-flow.png": ("flow", "section", 1280, 0, False),

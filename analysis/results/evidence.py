@@ -1,0 +1,150 @@
+"""What a method has to say for its verdict beside the period, one record a kind of method."""
+
+from dataclasses import dataclass
+
+from ...model.document import Plain
+from .parts import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence(Record):
+    """What else there is to say for a verdict; each method has its own record with more fields.
+
+    Attributes
+    ----------
+    filter : str or None
+        The Butterworth filter that was put before the method.
+    baseline : float or None
+        The smallest sample, where it is negative: volumes count from there.
+    """
+
+    filter: str | None = None
+    baseline: float | None = None
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Give the entry ``evidence`` of the document of ``iostrata periods --json``."""
+        own = super().to_dict()
+        filter, baseline = own.pop("filter"), own.pop("baseline")
+        if filter is not None:
+            return {**own, "filter": filter, "baseline": baseline}
+        return own if baseline is None else {"baseline": baseline, **own}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseEvidence(Evidence):
+    """Of ``auto``, where phases decide.
+
+    Attributes
+    ----------
+    verdict : str
+        Which of its tests decided.
+    p_value : float or None
+        Of the intervals between phases under a process without a period, corrected for the search.
+    contrast : float or None
+        How much the phases stand out: the ratio of the persistence of the least of them to that of the next rise.
+    sets_of_phases : int
+        How many sets of phases were tried.
+    missing_phases : int
+        Phases that the period predicts and the signal does not have.
+    start_up_phases, shut_down_phases : int
+        Phases set apart at the start and at the end of the run.
+    size_cycle : int or None
+        Number of phases after which their sizes repeat.
+    """
+
+    verdict: str
+    p_value: float | None
+    contrast: float | None
+    sets_of_phases: int
+    missing_phases: int
+    start_up_phases: int
+    shut_down_phases: int
+    size_cycle: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineEvidence(Evidence):
+    """Of ``auto``, where a line of the spectrum decides; fields as in `PhaseEvidence`."""
+
+    verdict: str = "line"
+    p_value: float
+    sets_of_phases: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpectralEvidence(Evidence):
+    """Of ``ftio`` and its variants.
+
+    Attributes
+    ----------
+    candidates_hz : tuple of float
+        The first candidates for the dominant frequency.
+    candidates, harmonics : int
+        How many candidates there are, and how many were set aside as harmonics of lower ones.
+    frequencies : list of dict
+        The strongest cosines, each with its frequency, amplitude and phase.
+    frequencies_searched : int
+        Lines of the spectrum that were looked at.
+    spectral_confidence : float or None
+        c_d of the paper.
+    autocorrelation_period_s, autocorrelation_confidence : float or None
+        The period that the autocorrelation shows, and c_a of the paper.
+    similarity, refined_confidence : float or None
+        c_s of the paper, and the mean of the three.
+    aliasing : str or None
+        A warning, where the sampling frequency that was asked for is too low.
+    """
+
+    candidates_hz: tuple[float, ...]
+    candidates: int
+    harmonics: int
+    frequencies: list[dict[str, float]]
+    frequencies_searched: int
+    spectral_confidence: float | None
+    autocorrelation_period_s: float | None
+    autocorrelation_confidence: float | None
+    similarity: float | None
+    refined_confidence: float | None
+    aliasing: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutocorrelationEvidence(Evidence):
+    """Of ``autocorrelation``.
+
+    Attributes
+    ----------
+    candidates_s : tuple of float
+        The first distances between neighbouring peaks that are alike.
+    candidates, dropped : int
+        How many distances are alike, and how many were left out as outliers.
+    aliasing : str or None
+        As in `SpectralEvidence`.
+    """
+
+    candidates_s: tuple[float, ...] = ()
+    candidates: int = 0
+    dropped: int = 0
+    aliasing: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridEvidence(Evidence):
+    """Of ``hybrid``.
+
+    Attributes
+    ----------
+    wavelet : str
+        Name of the wavelet.
+    level : int
+        Level of the decomposition.
+    valid_share : float
+        Share of the run in which the period holds.
+    correlation : float or None
+        Mean of the sliding correlation in that share.
+    """
+
+    wavelet: str
+    level: int
+    valid_share: float = 0.0
+    correlation: float | None = None

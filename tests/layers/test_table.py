@@ -1,0 +1,81 @@
+"""The operations as a table, and the bandwidths as a data set, against the numbers of the layers."""
+
+from pathlib import Path
+
+import iostrata
+import numpy as np
+import pytest
+
+pandas = pytest.importorskip("pandas")
+xarray = pytest.importorskip("xarray")
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+@pytest.fixture(scope="module", params=["ncckpt4", "nonblocking4"])
+def trace(request):
+    return iostrata.open_trace(FIXTURES / request.param)
+
+
+def test_the_table_adds_up_to_the_layers(trace):
+    table = trace.to_dataframe()
+    assert table.index.name == "operation"
+    assert len(table) == len(trace.operations)
+    assert str(table.bytes_moved.dtype) == "UInt64"
+    chosen = table[table.selected].groupby(["layer", "mode"], observed=True).bytes_moved.sum()
+    for name, layer in trace.layers.items():
+        for direction in layer.directions:
+            assert chosen[name, direction] == layer.statistics(direction).bytes
+    parents = table.loc[table.parent.dropna().astype(int)]
+    inner = table[table.parent.notna()]
+    assert (parents.layer.astype(str).to_numpy() == inner.parent_layer.astype(str).to_numpy()).all()
+    assert (parents.begin_s.to_numpy() <= inner.begin_s.to_numpy()).all()
+
+
+def test_the_table_is_that_of_the_parquet_file(trace, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    iostrata.write_parquet(trace, tmp_path / "operations.parquet")
+    written = parquet.read_table(tmp_path / "operations.parquet").drop_columns(["operation", "function"])
+    table = trace.to_dataframe()
+    assert written.column_names == list(table.columns)
+    for name in table:
+        given = [None if pandas.isna(value) else value for value in table[name].to_list()]
+        assert given == written[name].to_pylist(), name
+
+
+def test_the_window_cuts_the_table(trace):
+    start, end = trace.window
+    part = trace.select(window=(start, start + (end - start) / 2)).to_dataframe()
+    assert 0 < len(part) < len(trace.operations)
+    assert (part.begin_s < start + (end - start) / 2).all()
+
+
+@pytest.mark.parametrize("memory", [None, 800_000_000])
+def test_the_data_set_is_the_root_of_the_written_file(trace, tmp_path, memory):
+    shown = trace if memory is None else iostrata.open_trace(trace.path, memory=memory)
+    iostrata.write_hdf5(shown, tmp_path / "layers.h5", periods=False, comparison=False)
+    with xarray.open_dataset(tmp_path / "layers.h5", engine="h5netcdf", decode_times=False) as written:
+        made = shown.to_xarray()
+        for name in ("history", "method", "filter"):
+            written.attrs.pop(name)
+            made.attrs.pop(name, None)
+        xarray.testing.assert_identical(made, written.load())
+
+
+def test_the_data_set_conserves_the_volume_at_any_frequency(trace):
+    for fs in (3.0, 1000.0):
+        data = trace.to_xarray(fs=fs, traffic="own")
+        for name, layer in trace.layers.items():
+            for direction in layer.directions:
+                moved = float(data.bandwidth.sel(layer=name, direction=direction).sum()) / fs
+                np.testing.assert_allclose(moved, layer.bandwidth(direction, "own").volume, rtol=1e-9, atol=1e-6)
+
+
+def test_what_makes_no_sense_is_refused(trace):
+    with pytest.raises(iostrata.SelectionError, match="traffic"):
+        trace.to_xarray(traffic="theirs")
+    with pytest.raises(iostrata.SelectionError, match="sampling frequency"):
+        trace.to_xarray(fs=-1)
+    bounded = iostrata.open_trace(trace.path, memory=800_000_000)
+    with pytest.raises(iostrata.SelectionError, match="finer than"):
+        bounded.to_xarray(fs=10 / bounded.resolution)
