@@ -23,7 +23,7 @@ def test_signals_work_without_a_place_for_the_cache(tmp_path: Path) -> None:
     package = tmp_path / "iostrata"
     package.mkdir()
     shutil.copy(installed / "__init__.py", package)
-    for folder in ("otf2io", "layers"):
+    for folder in ("model", "signals"):
         shutil.copytree(installed / folder, package / folder, ignore=shutil.ignore_patterns("__pycache__"))
         # A file in the place of the folder keeps root out as well.
         (package / folder / "__pycache__").write_bytes(b"")
@@ -38,7 +38,7 @@ def test_signals_work_without_a_place_for_the_cache(tmp_path: Path) -> None:
         env={**environment, **nowhere},
     )
     assert (done.stdout, done.stderr) == ("[4.0, 4.0]\n", "")
-    assert all((package / folder / "__pycache__").is_file() for folder in ("otf2io", "layers"))
+    assert all((package / folder / "__pycache__").is_file() for folder in ("model", "signals"))
 
 
 def test_other_errors_of_the_compiler_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
