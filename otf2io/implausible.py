@@ -82,7 +82,9 @@ def _bounds(clock: Clock) -> tuple[int, int]:
 
 
 def _may_be_implausible(events: IoEvents, clock: Clock) -> bool:
-    """Return whether a second look is needed, which costs more; the undefined number of bytes is the largest of all."""
+    """Return whether a second look is needed, which costs more."""
     first, last = _bounds(clock)
+    # The undefined number of bytes is −1 by its bits.
+    value = events.value.view(np.int64)
     far = events.time.min() < first or events.time.max() > last
-    return bool(far or (events.value + np.uint64(1)).max() > MOST_BYTES + 1)
+    return bool(far or value.min() < -1 or value.max() > MOST_BYTES)
