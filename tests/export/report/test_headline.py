@@ -61,9 +61,7 @@ def test_both_directions_and_every_substantial_layer_are_told(sentences):
     )
     told = sentences("broken_race_corruption")[0]
     assert told.startswith("The program wrote 55.4 MB through POSIX, on 3 of ")
-    assert told.endswith(
-        "ranks, and 22.5 MB through MPI-IO, and read 6.5 MB through MPI-IO and 2.34 MB through POSIX."
-    )
+    assert told.endswith("ranks, and 22.5 MB through MPI-IO, and read 6.5 MB through MPI-IO and 2.34 MB through POSIX.")
     # 2.6 MB of 170 MB are no substantial share.
     assert sentences("mixed4")[0].startswith("The program wrote 168 MB through MPI-IO, on 4 of 4 ranks; of this POSIX")
 
