@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from ...model.kernels import compiled
 
 Ints = npt.NDArray[Any]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def in_order(group: Ints, start: Ints, groups: int) -> bool:
     """Tell whether the marks of each group stand by their starts."""
     latest = np.full(groups, np.iinfo(np.int64).min, np.int64)
@@ -20,7 +21,7 @@ def in_order(group: Ints, start: Ints, groups: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def gaps_before(group: Ints, start: Ints, end: Ints, groups: int) -> npt.NDArray[np.int64]:
     """Return the time between each mark's start and the latest end before it in its group, int64 (n,).
 
@@ -52,7 +53,7 @@ def gaps_before(group: Ints, start: Ints, end: Ints, groups: int) -> npt.NDArray
     return gaps
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def merged_across(
     gaps: npt.NDArray[np.int64],
     gap: int,

@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ....layers.layer import Layer
 from ....layers.trace import Trace
 from ....model.codes import IoMode
+from ....model.kernels import compiled
 from ....model.operations import view
 from ..encoding import packed
 from ..limits import Limits
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def spread_volume(
     row: npt.NDArray[np.int64],
     begin: npt.NDArray[np.int64],
