@@ -123,6 +123,20 @@ def all_marks(trace: Trace, key_of_handle: Ints) -> tuple[Marks, Ints, Ints]:
     return Marks(row, kind, start, end, np.ones(len(row), np.int32), volume), key_of, process_of - 1
 
 
+def marks_of_files(trace: Trace, layers: tuple[str, ...]) -> tuple[Marks, Ints, Ints, int]:
+    """Return the marks of some layers on the selected files, as `all_marks`, and the number of keys a layer has.
+
+    A key is the place of a layer in `layers` times that number, plus the row of a file + 1, or 0 for no file.
+    """
+    forest, definitions = trace.handles, trace.definitions
+    place = np.array([layers.index(name) if name in layers else -1 for name in forest.layers] + [-1], np.int64)
+    layer = place[forest.layer_row]
+    shown = (layer >= 0) & trace.selection.selected
+    files = len(definitions.files.id) + 1
+    key = np.where(shown, layer * files + definitions.handles.file + 1, -1)
+    return *all_marks(trace, key.astype(np.int64)), files
+
+
 Keys = npt.NDArray[np.int32]
 
 Columns = tuple[Keys, npt.NDArray[np.int32], npt.NDArray[np.uint8], Ints, Ints, npt.NDArray[np.float64]]

@@ -26,7 +26,7 @@ from ..atomic import atomic_file
 from ..json.text import json_text
 from ..report.encoding import shortened
 from ..written import Written
-from .marks import KINDS, Ints, Marks, all_marks, merged_marks
+from .marks import KINDS, Ints, Marks, marks_of_files, merged_marks
 
 MOST_SLICES: Final = 200_000
 """Operations that are written one by one; of more, neighbours are written as one."""
@@ -101,14 +101,7 @@ class _Slices:
 
 
 def _slices(trace: Trace, layers: tuple[str, ...], most: int) -> _Slices:
-    forest, definitions = trace.handles, trace.definitions
-    place = np.array([layers.index(name) if name in layers else -1 for name in forest.layers] + [-1], np.int64)
-    layer = place[forest.layer_row]
-    shown = (layer >= 0) & trace.selection.selected
-    files = len(definitions.files.id) + 1
-    marks, key, process = all_marks(
-        trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
-    )
+    marks, key, process, files = marks_of_files(trace, layers)
     marks = marks.take(np.isin(marks.kind, [KINDS.index(mode) for mode in ("read", "write", "flush")]))
     if np.count_nonzero(np.bincount(marks.row * len(KINDS) + marks.kind)) > most:
         # More files and ranks than slices: a slice is then of any file.

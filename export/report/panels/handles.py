@@ -10,6 +10,17 @@ from ..limits import Limits
 
 _LEVELS = 15
 
+_NUMBERS = (
+    "ranks",
+    "operations",
+    "bytes_read",
+    "bytes_written",
+    "metadata_events",
+    "subtree_operations",
+    "subtree_bytes_read",
+    "subtree_bytes_written",
+)
+
 
 def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
     """Return the selected handles and the handles above them.
@@ -40,14 +51,7 @@ def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
             "layer": [names.number(layers[row] or "?") for row in rows.tolist()],
             "file": [-1 if forest.file[row] is None else names.number(str(forest.file[row])) for row in rows.tolist()],
             "name": [names.number(forest.name[row]) for row in rows.tolist()],
-            "ranks": forest.ranks[rows].tolist(),
-            "operations": forest.operations[rows].tolist(),
-            "bytes_read": forest.bytes_read[rows].tolist(),
-            "bytes_written": forest.bytes_written[rows].tolist(),
-            "metadata_events": forest.metadata_events[rows].tolist(),
-            "subtree_operations": forest.subtree_operations[rows].tolist(),
-            "subtree_bytes_read": forest.subtree_bytes_read[rows].tolist(),
-            "subtree_bytes_written": forest.subtree_bytes_written[rows].tolist(),
+            **{name: getattr(forest, name)[rows].tolist() for name in _NUMBERS},
             "set_aside": [
                 -1 if forest.set_aside[row] is None else names.number(str(forest.set_aside[row]))
                 for row in rows.tolist()

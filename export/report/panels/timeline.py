@@ -9,7 +9,7 @@ import numpy as np
 from ....layers.selection.window import TickWindow
 from ....layers.trace import Trace
 from ....model.arrays import Ticks
-from ...timeline.marks import KINDS, all_marks, merged_marks
+from ...timeline.marks import KINDS, marks_of_files, merged_marks
 from ..encoding import Names, packed
 from ..limits import Limits
 
@@ -26,15 +26,8 @@ def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits
     files, and where that is too many, too, a layer and some ranks that follow each other. Marks of one row and kind
     are merged where the gap between them is below a share of the window, the smallest that meets the limit on marks.
     """
-    forest, definitions = trace.handles, trace.definitions
-    place = np.array([layers.index(name) if name in layers else -1 for name in forest.layers] + [-1], np.int64)
-    layer = place[forest.layer_row]
-    shown = (layer >= 0) & trace.selection.selected
-    files = len(definitions.files.id) + 1
-    marks, of_file, process = all_marks(
-        trace, np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
-    )
-    rank = np.append(definitions.groups.rank, -1)[process].astype(np.int64)
+    marks, of_file, process, files = marks_of_files(trace, layers)
+    rank = np.append(trace.definitions.groups.rank, -1)[process].astype(np.int64)
     ranks = np.unique(rank)
     most_of_a_layer = max(1, limits.rows // max(1, len(layers)))
     together = 1
