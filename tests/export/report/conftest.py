@@ -1,5 +1,7 @@
 """A browser, reports of real archives, and an archive whose names try to break out of the page."""
 
+import fcntl
+import os
 import shutil
 import subprocess
 import sys
@@ -77,11 +79,17 @@ def hostile_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "traces.otf2"
 
 
-def many_ranks(folder: Path) -> Path:
-    """Write an archive of two layers with 2·10⁵ operations of 4096 ranks, as the benchmark does larger ones."""
-    script = Path(__file__).parents[3] / "benchmarks" / "generate.py"
-    command = [sys.executable, str(script), str(folder), "--kind", "layered", "--events", "102"]
-    subprocess.run(command, check=True, capture_output=True)
+def many_ranks(temporary: Path) -> Path:
+    """Write an archive of two layers with 2·10⁵ operations of 4096 ranks, once for all processes that run tests."""
+    common = temporary.parent if "PYTEST_XDIST_WORKER" in os.environ else temporary
+    folder, unfinished = common / "many-ranks", common / "many-ranks-unfinished"
+    with (common / "many-ranks.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            script = Path(__file__).parents[3] / "benchmarks" / "generate.py"
+            command = [sys.executable, str(script), str(unfinished), "--kind", "layered", "--events", "102"]
+            subprocess.run(command, check=True, capture_output=True)
+            unfinished.rename(folder)
     return folder
 
 
@@ -98,7 +106,7 @@ def reports(
             if name == "hostile":
                 trace = open_trace(hostile_archive, files="all")
             elif name == "many ranks":
-                trace = open_trace(many_ranks(folder / "many-ranks"))
+                trace = open_trace(many_ranks(tmp_path_factory.getbasetemp()))
             else:
                 trace = trace_of(name)
             known[name] = write_report(trace, folder / f"{name}.html").path
