@@ -30,26 +30,17 @@ from .quantities import words
 from .written import Written
 
 SUFFIXES: Final = (".png", ".svg", ".pdf")
-
 MOST_SIGNALS: Final = 16
-
 _FINER: Final = 8.0
-
 _FEWEST_BINS, _MOST_BINS = 64, 2**12
-
 _PERIODS_IN_PIECE: Final = 4.0
-
 _BRIGHTEST: Final = 0.98
 """Quantile of the amplitudes that has the brightest colour."""
-
 _WIDTH, _HEIGHT = 11.0, 6.5
-
 _SHARES: Final = 2
 """Most steps of the narrow axis of a spectrum, whose labels may have many digits."""
-
 _TITLE_WIDTH: Final = 95
 """Characters of a title that fit into a line."""
-
 _UNITS: Final = {"bandwidth": "B/s", "operations": "1/s", "metadata": "1/s", "in-flight": ""}
 
 

@@ -46,7 +46,6 @@ LayerT = TypeVar("LayerT", bound=Divisible)
 
 
 _TITLES: Final = {"rank": "rank {}", "handle": "handle {}"}
-
 _WITHOUT: Final = {
     "file": "no file",
     "filesystem": "no known file system",

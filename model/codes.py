@@ -8,11 +8,8 @@ from enum import IntEnum, IntFlag
 from typing import Final
 
 UNDEFINED_UINT64: Final = 2**64 - 1
-
 UNDEFINED_UINT32: Final = 2**32 - 1
-
 UNDEFINED_UINT8: Final = 2**8 - 1
-
 UNDEFINED_TIME: Final = -(2**63)
 """Marks a time stamp (int64 ticks) that the trace does not have: the end of an operation never completed."""
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 SCHEMA_VERSION: Final = 1
-
 Document = dict[str, Any]
 
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]

@@ -43,7 +43,6 @@ _WITHOUT_COUNTING: Final[dict[str, Any]] = {"_nrt": False} if hasattr(CPUTargetO
 """The option is not documented; a numba without it compiles the same loops, only slower ones."""
 
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, **_WITHOUT_COUNTING}
-
 _INNER: Final[dict[str, Any]] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Half the time of a compilation goes into the entry from Python, which inner functions do not need."""
 
@@ -64,7 +63,6 @@ def inlined(function: Kernel) -> Kernel:
 
 
 _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
-
 _SECOND: Final = np.uint64(0x94D049BB133111EB)
 
 

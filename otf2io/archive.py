@@ -20,7 +20,6 @@ from .implausible import ImplausibleEvents
 from .library.engine import read_with_library
 
 ENGINES: Final = ("auto", "direct", "library")
-
 DIRECT_TRACE_FORMAT: Final = 2
 """The trace format whose records the direct engine knows: OTF2 1.5 to 3.x."""
 

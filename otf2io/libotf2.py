@@ -51,9 +51,7 @@ def kept_interrupts(kept: list[BaseException]) -> Iterator[None]:
 
 
 SUCCESS: Final = 0
-
 CALLBACK_SUCCESS: Final = 0
-
 CALLBACK_INTERRUPT: Final = 1
 
 DEFINITION_CALLBACKS: Final = {
@@ -102,7 +100,6 @@ DEFINITION_CALLBACKS: Final = {
 """Callback types of the global definitions read here; the first argument is the user's pointer, not used."""
 
 _EVENT_HEAD: Final = (c_int, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p)
-
 EVENT_CALLBACKS: Final = {
     "IoCreateHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8, c_uint32, c_uint32),
     "IoDestroyHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32),

@@ -10,7 +10,6 @@ from ..model.errors import SelectionError
 
 # Rates above this become impulses, so that no sum of rates overflows.
 _MOST_RATE = 1e290
-
 # Ticks of real traces are far smaller; "undefined" is far larger.
 _MOST_TICKS = 2.0**62
 

@@ -6,7 +6,6 @@ from .step import StepSignal, bin_averages, deviation_share
 
 #: Fewest bins that `automatic_frequency` chooses.
 FEWEST_AUTOMATIC_BINS = 64
-
 #: Share of the volume that `automatic_frequency` lets the bin averages put at another time.
 AUTOMATIC_ERROR = 0.05
 

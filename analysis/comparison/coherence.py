@@ -10,11 +10,8 @@ import numpy.typing as npt
 from ...signals.construction import StepSignal
 
 SAMPLES_PER_PERIOD: Final = 32
-
 PERIODS_PER_SEGMENT: Final = 2
-
 FEWEST_SEGMENTS: Final = 3
-
 MOST_BINS: Final = 2**20
 
 

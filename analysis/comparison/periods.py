@@ -21,14 +21,10 @@ VERDICTS: Final = ("same", "harmonic", "smeared", "split", "absent-below", "abse
 
 SAME_WITHIN: Final = 0.05
 """Periods are the same where their intervals overlap or they differ by at most this share."""
-
 HIGHEST_HARMONIC: Final = 16
-
 HARMONIC_WITHIN: Final = 0.03
-
 FOLLOWS_FROM: Final = 0.9
 """Coherence from which on a lower layer follows, if its modulation is at least half of that above."""
-
 NOTHING_BELOW: Final = 0.01
 """Share of the bytes above up to which the lower layer has hardly moved anything."""
 

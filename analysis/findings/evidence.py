@@ -36,7 +36,6 @@ EVIDENCE_UNITS: Final = {name: unit for unit, names in _MEASURED_IN.items() for 
 ``count``; ``rank``: the number of a rank, or where it is no list of them how many they are."""
 
 FILES_SHOWN: Final = 8
-
 RANKS_SHOWN: Final = 64
 
 

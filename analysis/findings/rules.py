@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 KIB: Final = 2**10
-
 MIB: Final = 2**20
 
 SEVERITIES: Final = ("critical", "warning", "info")

@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 
 CHUNK = 16_384
 """Samples whose derivatives are held at a time."""
-
 MOST_STEPS = 100
-
 SMALLEST_GAIN = 1e-6
 """Relative decrease of the error below which the fit has settled."""
-
 CLOSEST = 0.25
 """Smallest distance of two fitted frequencies, in lines of the spectrum."""
 

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
 MOST_COMPONENTS = 100
 """Most cosines that a signal of a layer is described by."""
-
 FINER = 8.0
 """How much finer than for its spectrum a signal is sampled: some 24 bins for a period."""
-
 MOST_SAMPLES = 2**14
 """Most samples of a signal that cosines are fitted to."""
 

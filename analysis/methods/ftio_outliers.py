@@ -89,7 +89,6 @@ detect_dbscan = SpectralMethod(
 
 TREES, SUBSAMPLE = 100, 256
 """As Liu, Ting and Zhou have them."""
-
 FEWEST_SAMPLES = 16
 """Of fewer than eight lines, each is soon alone."""
 

@@ -20,10 +20,8 @@ from ..timefrequency.wavelets import approximation, decomposition_level, discret
 
 MOST_CANDIDATES = 5
 """Periods that are tried."""
-
 LEAST_IN_SAMPLES = 0.5
 """Share of the power of a line of an approximation that the samples have there, too."""
-
 ENOUGH = 0.5
 """Share of the run in which a period holds so that no other one is tried."""
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 FALSE_ALARM_RATE = 0.01
 """Of the search for phases, which are told beside what a sampling method says."""
-
 LOST_SHARE = 0.5
 """Share of a signal's departure from its mean rate that bins may lose: beyond, they show less of it than they hide."""
 

@@ -22,12 +22,10 @@ import numpy.typing as npt
 from ...model.kernels import compiled
 
 Floats = npt.NDArray[np.float64]
-
 Rows = npt.NDArray[np.int64]
 
 #: Up to this many values every position may be a cut; beyond, those that a search in nested windows brings up.
 MOST_EXACT = 2048
-
 SHAPE = 1.0
 
 

@@ -6,29 +6,19 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-
 Rows = npt.NDArray[np.int64]
 
 HARMONICS = 4
-
 FEWEST_TEETH = 4
-
 MOST_EVENTS = 4096
-
 # Share of a comb's teeth that have an event, and how far events lie from them, as a share of the period.
 OCCUPANCY = 0.75
-
 TOOTH_WIDTH = 0.1
-
 MOST_COMBS = 4
-
 MOST_PEAKS = 24
-
 LONGEST_CYCLE = 12
-
 # A cycle of sizes explains this share of their variance, and sizes vary at least this much.
 EXPLAINED = 0.8
-
 SIZES_DIFFER = 0.2
 
 

@@ -12,18 +12,14 @@ from .trains import PhaseTrain, variation
 from .verdict import Clock, Verdict
 
 Floats = npt.NDArray[np.float64]
-
 Rows = npt.NDArray[np.int64]
 
 # Several clocks are the verdict on a train when they account for this share of its phases.
 COMBS_COVER = 0.6
-
 # Events of a further clock that lie outside the main phases; otherwise they are parts of these.
 MOSTLY = 0.5
-
 # Periods this close are one.
 SAME_PERIOD = 0.03
-
 # Combs are searched after the main test; they have this share of its false-alarm rate.
 COMB_SHARE = 0.1
 

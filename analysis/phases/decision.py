@@ -17,7 +17,6 @@ Floats = npt.NDArray[np.float64]
 
 # Above this coefficient of variation phases recur, but nobody could set a clock by them.
 MOST_JITTER = 0.3
-
 # The main test has the whole false-alarm rate; regimes, tried after it failed, have a share.
 REGIME_SHARE = 0.25
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from ...model.kernels import compiled
 
 Floats = npt.NDArray[np.float64]
-
 Rows = npt.NDArray[np.int64]
 
 

@@ -11,20 +11,13 @@ Floats = npt.NDArray[np.float64]
 
 # Start-up or shut-down I/O: everything between is this regular, and the edge this far from it.
 REGULAR_WITHIN = 0.1
-
 EDGE_DEVIATION = 0.1
-
 EDGE_DEVIATIONS = 5.0
-
 EDGE_BYTES = 1.5
-
 # A clock with phases left out: at most this share, and what is left as regular as this.
 MOST_MISSING = 0.25
-
 CLOCK_JITTER = 0.1
-
 LONG_DEVIATION = 0.15
-
 # Starts are compared in pairs up to this many of them.
 MOST_PAIRED = 512
 

@@ -23,10 +23,8 @@ Floats = npt.NDArray[np.float64]
 
 LONGEST_PAUSE = 1.5
 """Periods of the regime before, after its last phase, that are no sign of a lost phase."""
-
 PERIODS_AFTER = 8.0
 """Periods from the boundary on in which the period is looked at."""
-
 LEAST_MOVE = 0.5
 """Periods by which a boundary is moved at least; below that, the phases place it better."""
 
@@ -68,13 +66,10 @@ def with_lost_beginnings(
 
 FEWEST_PHASES = 6
 """Fewest phases of a regime beside others."""
-
 LEAST_COVERED = 0.9
 """Share of the time from the first to the last volume that regimes cover."""
-
 SMALLEST_SIZE = 0.05
 """Bytes of a regime's phases, relative to those of the regime with the largest."""
-
 ONE_CLOCK, WHOLE = 0.05, 0.95
 """Jitter up to which, and share of that time from which, phases are one clock and nothing more is to be found."""
 

@@ -13,29 +13,20 @@ from .trains import PhaseTrain, candidate_trains
 Floats = npt.NDArray[np.float64]
 
 FEWEST_INTERVALS = 3
-
 USUAL_JITTER = 0.03
 """Usual deviation of the logarithm of intervals within a regime: what the phases of a regular run show."""
-
 USUAL_REACH = 1.0
 """Usual deviation of the logarithm of the periods of a run's regimes: a factor of e."""
-
 SMALLEST_CHANGE = 1.1
 """Factor by which the periods of neighbouring regimes differ at least."""
-
 MOST_JITTER = 0.3
-
 EXTENT_WEIGHT = 4.0
 """Weight of the logarithm of the share of the window that a set of phases fills."""
-
 NEIGHBOURS, MOST_MISSING, MULTIPLE_WITHIN = 7, 3, 0.15
-
 LONGEST_GAP = 3.0
 """Periods between the phases of two stretches of one period that are still one regime."""
-
 DEVIATIONS = 3.5
 """Standard deviations of the jitter by which the periods of neighbouring regimes differ at least."""
-
 DEEPEST = 3
 """How often a stretch in which the phases tell nothing is looked into by itself."""
 

@@ -23,11 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 NULL_SHAPE = 3.0
-
 CLEAR_CONTRAST = 2.0
-
 CLEAR_TRIALS = 10
-
 FAINT_TRIALS = 40
 
 

@@ -8,10 +8,8 @@ from .trains import PhaseTrain, least_variation
 
 # Bytes that vary less are alike.
 ALIKE = 0.25
-
 # Noise has no set of phases of this contrast, and hardly this many phases that are alike.
 STARK_CONTRAST = 5.0
-
 MANY_PHASES = 8
 
 

@@ -10,10 +10,8 @@ from ...model.quantities import seconds_text
 from .parts import Phase, Regime
 
 MOST_LINES = 10_000
-
 SHADES = ("tab:blue", "tab:orange")
 """Colours of regimes, in turns."""
-
 NARROWEST = 0.12
 """Share of the axes' time below which a regime is not named."""
 

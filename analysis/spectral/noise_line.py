@@ -7,12 +7,9 @@ import numpy as np
 from ...model.arrays import Floats
 
 FEWEST_CYCLES = 8
-
 # Half-width of the background's window in ln f, and the fewest lines in it.
 BACKGROUND_WIDTH = 0.35
-
 FEWEST_LINES = 8
-
 MOST_SAMPLES = 2**20
 
 

@@ -20,22 +20,17 @@ if TYPE_CHECKING:
 
 BINS_PER_PHASE = 3.0
 """Bins for the distance of two phases, where phases fill the window."""
-
 FEWEST_BINS = 32
 """Coarsest partition that is looked at. A lone burst gets this one: finer bins would only follow its shape."""
-
 DOUBLINGS = 2
 """How often bins are halved without showing a further phase before the phases count as resolved.
 
 Once is not enough where bins are hardly more than bursts: then a run of full bins ends where one is left empty.
 """
-
 SMALLEST_SHARE = 0.01
 """Runs with less than this share of the largest run's volume are no phases."""
-
 MOST_OF_IT = 0.5
 """Share of the volume that runs must hold: the one bin with five of 129 even bursts, in 32 bins, is no phase."""
-
 GAP = 0.5
 """Runs are parted where a bin falls below this share of the mean.
 

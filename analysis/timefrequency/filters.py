@@ -23,15 +23,11 @@ if TYPE_CHECKING:
 Kind = Literal["low", "high", "band"]
 
 MOST_ORDER = 12
-
 SAMPLES_PER_CUTOFF = 16.0
 """Samples in a period of the highest cutoff, where the sampling frequency follows from the filter."""
-
 MOST_BINS = 2**20
-
 PADDING = 3.0
 """Periods of the lowest cutoff by which the samples are continued at either end: the response has died away by then."""
-
 FORMS = "low:HZ, high:HZ or band:HZ:HZ"
 
 

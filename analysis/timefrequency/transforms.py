@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 CYCLES = 6.0
 """ω₀ of Morlet's wavelet: oscillations within some two standard deviations."""
-
 MOST_VALUES = 2**26
 """Most values of a scalogram: 512 MiB."""
 

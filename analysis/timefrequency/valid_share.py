@@ -13,16 +13,12 @@ from ...model.errors import SelectionError
 
 BINS_PER_PERIOD = 24
 """So that a short burst which jitter moves into the next bin stays within the tolerated change of phase, an 18th."""
-
 FEWEST_PERIODS = 2.5
 """Shortest stretch, in periods: below it, there are not three bursts."""
-
 SAME = 0.1
 """Share by which the period that holds may differ from the one asked for."""
-
 MOST_PERIODS = 4096
 """Longest stretch, in periods, that is looked at as a whole."""
-
 PIECES, PERIODS_IN_PIECE = 16, 256
 """Of a longer one, evenly spread parts."""
 

@@ -11,33 +11,25 @@ from .sliding_correlation import SlidingFit, sliding_fit
 
 SMALLEST_AMPLITUDE, LARGEST_AMPLITUDE = 0.4, 0.75
 """Bounds of the share of the usual amplitude below which a window does not show the period."""
-
 LEAST_SHOWN = 0.25
 """Least share of a window's variance that the period explains, relative to that of one burst as short as can be.
 
 A window with several bursts alike shows less, which only rounding makes alike from one window to the next.
 """
-
 LARGEST_STEP, SMALLEST_STEP = np.pi / 3, np.pi / 9
 """Bounds of the change of phase from one period to the next that is tolerated, in rad.
 
 Cosines the larger one apart correlate by a half. The smaller one is an 18th of the period.
 """
-
 FEWEST_PERIODS = 1.6
 """Shortest distance of the first burst of a stretch from its last, in periods: three bursts, imprecisely placed."""
-
 SMALLEST_CHANGE = 0.1
 """Change of phase in rad below which two windows are in step whatever their number: what sampling alone makes."""
-
 CHANCE = 0.3
 """Expected number of stretches without a period that are as long as those taken for valid."""
-
 REFINEMENTS = 6
-
 CORRECTIONS = 3
 """How often the frequency is corrected by the windows that were found valid."""
-
 FURTHEST = 0.2
 """Share by which it may then differ from the one that was given."""
 

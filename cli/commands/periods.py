@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ...layers.trace import Trace
 
 PARTS_SHOWN: Final = 8
-
 PARTS_IN_JSON: Final = 1000
 
 SIGNAL = click.option(

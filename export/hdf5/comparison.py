@@ -29,7 +29,6 @@ _NUMBERS: Final = (
 )
 
 _PARTS: Final = ("", "upper_", "lower_", "attributed_", "inferred_", "hidden_", "own_", "set_aside_")
-
 _UNITS: Final = {
     **dict.fromkeys((f"{part}operations" for part in _PARTS), "1"),
     **dict.fromkeys((f"{part}bytes" for part in _PARTS), "byte"),

@@ -42,7 +42,6 @@ _SECONDS: Final = (
     ("summed_s", "sum of the durations of operations that ended"),
     ("busy_step_s", "distance of the points in time that busy_s was counted at, 0: exact"),
 )
-
 _REQUESTS: Final = (
     ("min", "smallest request"),
     ("p50", "request that half of the requests do not exceed"),

@@ -11,10 +11,8 @@ import numpy.typing as npt
 from .storage import HDF5Storage
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-
 _CHUNK: Final = 2**16
 """Most values of a chunk, the unit of compression: 512 KiB of float64, half of HDF5's chunk cache."""
-
 _WORTH_COMPRESSING: Final = 2**10
 
 Attribute = str | int | float | npt.NDArray[Any]

@@ -9,7 +9,6 @@ from ...analysis.results.result import PeriodResult, Regime
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text, share_text
 
 _REGIMES_SAID: Final = 4
-
 _ALMOST_ALL: Final = 0.9
 """Share of the run from which on a single regime is not told from it: what starts up and ends has no phases."""
 
@@ -100,13 +99,10 @@ def _in_regimes(regimes: tuple[Regime, ...]) -> str:
 Document = dict[str, Any]
 
 _VERBS: Final = {"write": "wrote", "read": "read"}
-
 _OTHER_LAYER: Final = 0.05
 """Share of the program's own bytes of a direction from which on a further layer is named."""
-
 _OTHER_WAY: Final = 0.01
 """Bytes of the other direction are named from this multiple of those of the larger on."""
-
 _SAID: Final = ("write-amplification", "read-amplification")
 
 

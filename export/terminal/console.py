@@ -10,7 +10,6 @@ from rich.text import Text
 
 UNBOUNDED: Final = 1_000_000
 """Width in columns that no view fills: what goes into a pipe is neither wrapped nor cut."""
-
 _PIPED_CURVE: Final = 100
 
 
@@ -73,7 +72,6 @@ class _WithoutTrailingSpaces(TextIOBase):
 
 
 _TOGETHER: Final = re.compile(r"(?<=\d) (?=(?:%|[kMGTPE]?B(?:/s)?|[mµ]?s|[kMG]?Hz|\([<>\d])(?![\w-]))|(?<=rank) (?=\d)")
-
 _HELD: Final = "\ue000"
 """Stands for a blank at which no line ends; no name out of a trace has it, for `printable` writes it as an escape."""
 

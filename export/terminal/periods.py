@@ -52,18 +52,12 @@ def fit_lines(fit: SignalFit, of: QuantityWords) -> Iterator[str]:
 
 
 _HEIGHT: Final = 4
-
 _PART_HEIGHT: Final = 2
-
 _PARTS: Final = {"file": "file", "filesystem": "file system", "rank": "rank", "node": "node", "handle": "handle"}
-
 _GUTTER: Final = 11
 """Columns of the labels left of a curve."""
-
 _CLOSEST_TICKS: Final = 3
-
 _REGIMES_SHOWN: Final = 12
-
 _FILTERED: Final = (
     "period and phases are those of the filtered signal; curve, volumes and rates those of the signal itself"
 )

@@ -14,11 +14,8 @@ Ints = npt.NDArray[np.int64]
 
 KINDS: Final = ("in use", "read", "write", "flush", "open", "close", "other")
 """What a mark stands for: a handle is there, an operation, or a metadata event."""
-
 _OPENS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DUPLICATE_HANDLE)
-
 _FINEST_GAP: Final = 2**12
-
 _WIDEST_GAP: Final = 2**3
 
 
@@ -138,7 +135,6 @@ def marks_of_files(trace: Trace, layers: tuple[str, ...]) -> tuple[Marks, Ints, 
 
 
 Keys = npt.NDArray[np.int32]
-
 Columns = tuple[Keys, npt.NDArray[np.int32], npt.NDArray[np.uint8], Ints, Ints, npt.NDArray[np.float64]]
 
 

@@ -19,7 +19,6 @@ from ...otf2io.markers import Marker, write_markers
 from ..written import Written
 
 GROUP: Final = "iostrata"
-
 _PARTS: Final = ("*.evt", "*.def", "*.snap")
 
 

@@ -30,14 +30,10 @@ from .marks import KINDS, Ints, Marks, marks_of_files, merged_marks
 
 MOST_SLICES: Final = 200_000
 """Operations that are written one by one; of more, neighbours are written as one."""
-
 COUNTER_BINS: Final = 4096
-
 MOST_PHASES: Final = 10_000
-
 LAYERS: Final = 1
 """Number of the process that stands for the layers as a whole; ranks follow it."""
-
 _NAME: Final = 300
 
 

@@ -20,7 +20,6 @@ from .traffic import Traffic
 
 FUNCTION: Final = "function"
 """The key that is no part of the definitions: the function that was called."""
-
 METADATA_KINDS: Final = {
     "opens": (IoRecord.CREATE_HANDLE,),
     "closes": (IoRecord.DESTROY_HANDLE,),

@@ -15,7 +15,6 @@ from ..selection.directions import DIRECTIONS
 from ..statistics.statistics import sums_by, total
 
 WITHOUT_PARENT: Final = "without-parent"
-
 WITHOUT_CHILDREN: Final = "without-children"
 
 CAUSES: Final = {

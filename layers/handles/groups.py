@@ -10,7 +10,6 @@ import numpy as np
 from .forest import HandleForest
 
 _NUMBERS: Final = re.compile(r"(\d+)")
-
 SERIES: Final = 4
 """Names that differ in numbers only are taken together from this many on."""
 

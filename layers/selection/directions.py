@@ -13,7 +13,6 @@ DIRECTIONS: Final = ("read", "write")
 """Directions that are looked at unless one is named, each by itself; ``total`` is both together."""
 
 TRAFFIC: Final = ("all", "own", "inherited")
-
 QUANTITIES: Final = ("bandwidth", "operations", "metadata", "in-flight")
 """What a signal of a layer can measure; metadata events have neither direction nor traffic."""
 

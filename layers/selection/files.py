@@ -46,9 +46,7 @@ DEFAULT_RULES: Final = (
 """Rules of what is no application file; of several that match, the first counts."""
 
 WITHOUT_FILE: Final = "handle without a file (standard streams, pipes, handles that stand for all)"
-
 WITHOUT_HANDLE: Final = "operation on a handle that the trace does not define"
-
 WITHOUT_LAYER: Final = "handle of a paradigm that the trace does not define"
 
 

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from .request_sizes import RequestCounts
 
 _ROWS: Final = 1 << 16
-
 _PAIRS: Final = 1 << 18
-
 _MAKES: Final = np.array([IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DUPLICATE_HANDLE], np.uint8)
 
 

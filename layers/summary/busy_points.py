@@ -15,11 +15,8 @@ from ...model.kernels import compiled
 Words = npt.NDArray[np.uint64]
 
 MOST_POINTS: Final = 1 << 26
-
 _WORD: Final = 64
-
 _BLOCK: Final = 1 << 16
-
 _ALL: Final = np.uint64(2**64 - 1)
 
 

@@ -19,17 +19,11 @@ from ...model.operations import OperationColumns
 from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Kept, Sums
 
 _QUANTUM: Final = 2.0**16
-
 _FEW: Final = 16
-
 _NEVER: Final = int(Status.NEVER_COMPLETED)
-
 _CANCELLED: Final = int(Status.CANCELLED)
-
 _COMPLETE: Final = int(Status.COMPLETE)
-
 _FLUSH: Final = int(IoMode.FLUSH)
-
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 
 

@@ -10,26 +10,18 @@ from ...otf2io.anchor import Anchor
 
 PROGRAM: Final = 200 << 20
 """Bytes of the program itself with compiled kernels and what analyses and HDF5 need, as measured."""
-
 MOST_BINS: Final = 1 << 20
-
 FEWEST_BINS: Final = 1 << 10
 
 _BYTES_PER_BIN: Final = 16
-
 _ANALYSED: Final = 12
 """Signals' worth of memory for the one that is analysed."""
-
 BYTES_PER_HANDLE: Final = 2000
 """What the forest of handles and writing it to HDF5 take for each, as measured."""
-
 _BYTES_PER_SIGNAL: Final = 8 << 20
 """Stretches and sizes that are counted, at most, and the memory to join them."""
-
 _SHORTEST_ROW: Final = 8
-
 _ROW: Final = 46
-
 _BYTES_PER_THREAD: Final = 12 << 20
 
 _EVENTS_WAITING: Final = range(1 << 16, 1 << 20)

@@ -10,12 +10,9 @@ from ...model.kernels import compiled, hashed, random_seed
 from ..statistics.statistics import RequestBytes
 
 _SIZES: Final = 1 << 16
-
 _MOST: Final = 3 * _SIZES // 4
-
 _DIGITS: Final = 10
 """Binary digits that are left of a size where there are too many sizes; it then grows by less than 0.2 %."""
-
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 
 

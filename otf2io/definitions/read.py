@@ -27,19 +27,12 @@ from .records import DefinitionRecords, read_definition_records
 _Record = TypeVar("_Record", bound=tuple[Any, ...])
 
 _PARADIGM_MPI: Final = 4
-
 _COMM_LOCATIONS: Final = 4
-
 _FLAG_OS: Final = 1
-
 _PROPERTY_VERSION: Final = 0
-
 _TYPE_STRING: Final = 11
-
 _SIGNED_BITS: Final = {5: 8, 6: 16, 7: 32, 8: 64}
-
 _UNSIGNED_BITS: Final = {1: 8, 2: 16, 3: 32, 4: 64}
-
 _FLOAT_TYPES: Final = {9: ("<u4", "<f4"), 10: ("<u8", "<f8")}
 
 

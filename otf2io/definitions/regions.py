@@ -13,7 +13,6 @@ from ..anchor import Anchor
 from .records import collect_definitions
 
 _FILE_IO: Final = 27
-
 _FILE_IO_METADATA: Final = 38
 """``OTF2_RegionRole`` of functions that move data of files, and of those that open, close, seek and the like."""
 

@@ -25,36 +25,23 @@ SOUND, DAMAGED, FULL, IMPLAUSIBLE, SHORT = range(5)
 says, but with values that no tracer writes; the chunk's end is missing."""
 
 TIMESTAMP: Final = 5
-
 ATTRIBUTES: Final = 6
-
 FIRST_IO: Final = 69
-
 LAST_IO: Final = 82
-
 ENTER: Final = 12
-
 LEAVE: Final = 13
-
 LONGEST_FIELDS: Final = 46
 """Bytes that the fields of an I/O record take at most."""
 
 CREATE: Final = 69
-
 SEEK: Final = 72
-
 BEGIN: Final = 75
-
 COMPLETE: Final = 78
-
 LAST_MODE: Final = 2
 
 LAST_MARK: Final = 2
-
 _SINGLE_SHORT: Final = (12, 13, 24)
-
 _SINGLE_LONG: Final = (16, 17, 20, 21, 28, 29, 30)
-
 _NO_OFFSET: Final = np.uint64(2**64 - 1)
 
 
@@ -73,7 +60,6 @@ SKIP_LIMIT: Final = _skip_limits()
 
 SKIP_LIMIT_REGIONS: Final = SKIP_LIMIT.copy()
 """The same where Enter and Leave are looked at too."""
-
 SKIP_LIMIT_REGIONS[[ENTER, LEAVE]] = -1
 
 LONGEST_SINGLE: Final = np.where(SKIP_LIMIT <= 8, SKIP_LIMIT, 0)

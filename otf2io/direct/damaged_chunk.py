@@ -45,20 +45,16 @@ from .records import put_io_record, read_offset, trace_time
 from .state import CUT, EVENTS, FIRST_STAMP, GARBAGE, LATEST, STAMP, note
 
 _FIRST_EVENT: Final = 10
-
 _LAST_EVENT: Final = 127
 """Event types of OTF2 3.1 go from 10 to 92; newer ones are let pass."""
 
 _NO_OFFSET: Final = np.uint64(2**64 - 1)
-
 _NO_HANDLE: Final = np.uint32(2**32 - 1)
 
 _MOST_BYTES: Final = np.uint64(MOST_BYTES)
 
 _LONGEST_RECORD: Final = 2**16
-
 _END_OF_FILE: Final = 2
-
 _END_OF_BUFFER: Final = 1
 
 

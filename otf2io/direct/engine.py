@@ -22,11 +22,8 @@ from ..base import Progress, ProgressReport
 from .walk import DirectWalk, EventBatch, RegionEvents, join_regions
 
 _SHARE_TO_RESERVE: Final = 0.2
-
 _RUNS_PER_WORKER: Final = 8
-
 _MOST_EVENTS_PER_RUN: Final = 1 << 22
-
 _EVENTS_PER_FILE: Final = 1 << 10
 """What opening a location's files costs, in events walked."""
 

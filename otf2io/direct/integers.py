@@ -46,13 +46,9 @@ def load_word(_context: Any, buffer: Any, _at: Any) -> Any:
 
 
 _MASKS: Final = np.array([(1 << (8 * size)) - 1 for size in range(9)], np.uint64)
-
 _UNDEFINED: Final = np.uint64(2**64 - 1)
-
 _NOTHING: Final = np.uint64(0)
-
 _LONGEST_RECORD: Final = 2**40
-
 _INVALID_STEP: Final = 512
 """How far a number of impossible size moves on: beyond the end of any record short enough for a length byte."""
 

@@ -90,7 +90,6 @@ def global_id(ids: LocalIds, kind: int, local: np.uint64) -> np.uint64:
 
 
 _BEYOND: Final = 2.0**63
-
 _INDEFINITE: Final = np.int64(-(2**63))
 
 
@@ -136,18 +135,13 @@ READ, BROKEN, NO_ROOM = range(3)
 """Outcomes: all read; the file is damaged; `LocalIds` is too small."""
 
 _MAPPING: Final = 5
-
 _CLOCK_OFFSET: Final = 6
-
 _KINDS: Final = np.full(256, -1, np.int64)
-
 _KINDS[[1, 3, 12, 13]] = range(MAPPED)
 """Row in `LocalIds` of each kind of id (``OTF2_MappingType``), −1 for kinds that I/O records do not use."""
 
 _MOST_KINDS: Final = 64
-
 _LAST_MARK: Final = 2
-
 _SPARSE: Final = 1
 
 

@@ -45,19 +45,14 @@ DONE, NEEDS_ROWS, NEEDS_BYTES, NEEDS_IDS, PAUSED = range(5)
 ids; or the budget is spent."""
 
 _SHORTEST_EVENT: Final = 2
-
 SHORTEST_IO: Final = 3
 """Bytes of the shortest I/O record."""
 
 _EVENTS_LIMIT: Final = 2**62
-
 _END_OF_FILE: Final = 2
-
 _END_OF_BUFFER: Final = 1
-
 _COST_OF_FILE: Final = 4096
 """What opening a file costs, in bytes of walk."""
-
 _SKIPPING: Final = NO_HEADER | BAD_CHUNK | MORE
 """After such damage further chunks may be anything."""
 

@@ -14,23 +14,15 @@ from numba import types
 from ...model.kernels import inlined
 
 _open = types.ExternalFunction("open", types.int32(types.uintp, types.int32))
-
 _close = types.ExternalFunction("close", types.int32(types.int32))
-
 _seek = types.ExternalFunction("lseek", types.int64(types.int32, types.int64, types.int32))
-
 _pread = types.ExternalFunction("pread", types.int64(types.int32, types.uintp, types.uintp, types.int64))
 
 _READ_ONLY = 0
-
 _FROM_END = 2
-
 _TO_DATA: Final = getattr(os, "SEEK_DATA", -1)
-
 _TO_HOLE: Final = getattr(os, "SEEK_HOLE", -1)
-
 _CLOSE_ON_EXEC = 0o2000000
-
 # A named pipe in the place of a file would be waited for without end; so it has no size, which ends the attempt.
 _NEVER_WAIT = 0o4000
 

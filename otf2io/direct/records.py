@@ -18,19 +18,12 @@ from .integers import load_byte, read_integer, read_short_integer
 from .local_definitions import ATTRIBUTE, IO_FILE, IO_HANDLE, LocalIds, corrected_time, global_id, interval_at
 
 _NONE: Final = np.uint64(2**64 - 1)
-
 _NO_HANDLE: Final = np.uint64(2**32 - 1)
-
 _ZERO: Final = np.uint64(0)
-
 _ONE_BYTE_TYPES: Final = (1, 5)
-
 _TWO_BYTE_TYPES: Final = (2, 6)
-
 _FLOAT: Final = 9
-
 _DOUBLE: Final = 10
-
 _UINT64: Final = 4
 
 

@@ -91,27 +91,16 @@ the last I/O event, flags of damage, and where the first of them struck (events 
 STATE_SIZE: Final = 8
 
 NO_FILE: Final = 1
-
 EMPTY: Final = 2
-
 NO_HEADER: Final = 4
-
 BAD_CHUNK: Final = 8
-
 GARBAGE: Final = 16
-
 CUT: Final = 32
-
 NO_END: Final = 64
-
 MORE: Final = 128
-
 UNREADABLE: Final = 256
-
 NO_DEFINITIONS: Final = 512
-
 BAD_DEFINITIONS: Final = 1024
-
 BACKWARDS: Final = 2048
 
 _LOSSES: Final = NO_HEADER | BAD_CHUNK | GARBAGE | CUT | UNREADABLE

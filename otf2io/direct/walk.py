@@ -29,9 +29,7 @@ ROWS: Final = 1 << 16
 _OFFSET_ATTRIBUTE: Final = "Offset"
 
 _BYTES_PER_CALL: Final = 1 << 26
-
 _LARGEST_BATCH: Final = 1 << 20
-
 _IDS: Final = 1 << 14
 
 _IDS_PER_DEFINITION: Final = 4

@@ -31,9 +31,7 @@ from .callbacks import EventBuffer
 from .file_check import EventFile, check_event_file, count_credible_events
 
 _OFFSET_ATTRIBUTE: Final = "Offset"
-
 _BATCH: Final = 1 << 16
-
 _LOCATIONS_PER_READER: Final = 256
 
 

@@ -21,13 +21,9 @@ from ..anchor import BIG_ENDIAN, CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from ..files import END, open_regular
 
 _END_OF_CHUNK, _END_OF_BUFFER, _END_OF_FILE = 0, 1, 2
-
 _TIMESTAMP: Final = 5
-
 _ATTRIBUTES: Final = 6
-
 _EVENT_TYPES: Final = range(10, 128)
-
 _WITHOUT_LENGTH: Final = frozenset((12, 13, 16, 17, 20, 21, 24, 28, 29, 30))
 """Record types of one compressed integer, no length byte: Enter, Leave, and some of MPI, of threads and of tasks."""
 

@@ -19,23 +19,14 @@ from ...model.kernels import compiled_uncounted, hashed, inlined, random_seed
 from ...model.operations import OperationColumns
 
 _BEGIN: Final = int(IoRecord.OPERATION_BEGIN)
-
 _COMPLETE: Final = int(IoRecord.OPERATION_COMPLETE)
-
 _CANCELLED: Final = int(IoRecord.OPERATION_CANCELLED)
-
 _NON_BLOCKING: Final = int(IoFlag.NON_BLOCKING)
-
 _DONE: Final = int(Status.COMPLETE)
-
 _STOPPED: Final = int(Status.CANCELLED)
-
 _OPEN: Final = int(Status.NEVER_COMPLETED)
-
 _NO_TIME: Final = np.int64(UNDEFINED_TIME)
-
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
-
 _NONE: Final = -1
 
 OPERATIONS, LOCATION, FREE_SLOTS, UNMATCHED_ENDS, UNMATCHED_STEPS = range(5)

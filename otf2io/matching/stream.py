@@ -36,9 +36,7 @@ MOST_WAITING: Final = 1 << 20
 """Events that wait for other threads of their process: 48 MB, and eight times that while they are matched."""
 
 _FIRST_IN_FLIGHT: Final = 1 << 10
-
 _ROWS: Final = 1 << 16
-
 _USUAL_RECORD: Final = 8
 """Bytes that few I/O records stay below."""
 

@@ -11,11 +11,8 @@ from ....analysis.spectral.spectrum import power_spectrum
 from ..encoding import packed
 
 FALSE_ALARM_RATE = 0.01
-
 _MOST_MARKED = 64
-
 _BINS_A_PERIOD = 16
-
 _FEWEST_BINS = 256
 
 

@@ -14,7 +14,6 @@ from ..encoding import Names, packed
 from ..limits import Limits
 
 _OPERATIONS: Final = tuple(KINDS.index(name) for name in ("read", "write", "flush"))
-
 _SCALE: Final = 2**32 - 1
 """The window's end in the unit of the marks on the page; its start is 0."""
 
