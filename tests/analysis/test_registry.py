@@ -13,8 +13,8 @@ def test_every_method_is_there() -> None:
     assert "ftio" in registry.methods()
     assert registry.DEFAULT_METHOD in registry.methods()
     for name in registry.methods():
-        detect = registry.detector(name)
-        assert detect is import_module(registry.METHODS[name], registry.__package__).detect
+        module, attribute = registry.METHODS[name].split(":")
+        assert registry.detector(name) is getattr(import_module(module, registry.__package__), attribute)
 
 
 @pytest.mark.parametrize("name", registry.methods())
