@@ -65,7 +65,7 @@ _TABLES: Final[tuple[tuple[str, str, tuple[Column[Any], ...]], ...]] = (
             ("period_low_s", "s", "lower end of the component's period", lambda one: one.period_interval[0]),
             ("period_high_s", "s", "upper end of the component's period", lambda one: one.period_interval[1]),
             ("confidence", "1", "confidence of the method in the component's period", attrgetter("confidence")),
-            ("bytes", "byte", "volume that recurs with the component's period", attrgetter("bytes")),
+            ("bytes", "byte", "volume that recurs with the component's period", attrgetter("volume")),
         ),
     ),
     (
@@ -74,7 +74,7 @@ _TABLES: Final[tuple[tuple[str, str, tuple[Column[Any], ...]], ...]] = (
         (
             ("start_s", "s", _START.format("phase, a burst of substantial I/O"), attrgetter("start")),
             ("end_s", "s", _END.format("phase"), attrgetter("end")),
-            ("bytes", "byte", "volume of the phase", attrgetter("bytes")),
+            ("bytes", "byte", "volume of the phase", attrgetter("volume")),
         ),
     ),
     (

@@ -19,7 +19,7 @@ from scipy.optimize import least_squares
 )
 @settings(max_examples=150)
 def test_it_is_never_worse_and_stays_within_its_bounds(values: np.ndarray, count: int, bound: float) -> None:
-    fit = fourier_fit(Samples(values, 3.0, 2.0), count, reach=bound)
+    fit = fourier_fit(Samples(values, 3.0, 2.0), count, bound=bound)
     scale = 1 + np.abs(values).max()
     before = np.mean(((values - fit.lines.values) / scale) ** 2)
     after = np.mean(((values - fit.components.values) / scale) ** 2)
@@ -82,7 +82,7 @@ def test_what_there_is_nothing_to_fit_in_falls_back(values: np.ndarray) -> None:
 @pytest.mark.parametrize("bound", [0, -0.1, 1.1, np.nan])
 def test_a_bound_out_of_range_is_refused(bound: float) -> None:
     with pytest.raises(SelectionError):
-        fourier_fit(Samples(np.ones(20), 1.0, 0.0), 2, reach=bound)
+        fourier_fit(Samples(np.ones(20), 1.0, 0.0), 2, bound=bound)
 
 
 def test_data_and_plot() -> None:

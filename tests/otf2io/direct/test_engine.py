@@ -210,12 +210,14 @@ def test_values_of_all_sizes(
     written_archive: Any, new_location: Any, check_engines: Callable[[Path], EventsRead]
 ) -> None:
     numbers = sorted({value for bits in range(0, 65, 4) for value in (2**bits - 1, 2**bits % 2**64)})
+    # More bytes than that in one operation are damage.
+    sizes = [number if number <= 2**48 or number == UNDEFINED_UINT64 else 2**48 for number in numbers]
     events = [
-        ("IoOperationBegin", 100 + i, (number % 2**32, 0, number % 2**32, number, numbers[-1 - i]), ())
+        ("IoOperationBegin", 100 + i, (number % 2**32, 0, number % 2**32, sizes[i], numbers[-1 - i]), ())
         for i, number in enumerate(numbers)
     ]
     read = check_engines(written_archive([new_location(events)]))
-    assert read.events.value.tolist() == numbers
+    assert read.events.value.tolist() == sizes
     assert read.events.matching.tolist() == numbers[::-1]
     assert read.events.handle.tolist() == [number % 2**32 for number in numbers]
 
