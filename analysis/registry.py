@@ -42,10 +42,7 @@ def methods() -> list[str]:
 def detector(name: str) -> Detector:
     """Import a method.
 
-    Raises
-    ------
-    SelectionError
-        If there is no method of this name.
+    Raises SelectionError if there is no method of this name.
     """
     try:
         module, _, attribute = METHODS[name].partition(":")

@@ -19,10 +19,7 @@ Seconds = tuple[float | None, float | None]
 def parse_frequency(_context: click.Context, _option: click.Parameter, text: str) -> Frequency:
     """Return the frequency in Hz that `text` gives, or ``"auto"``.
 
-    Raises
-    ------
-    click.BadParameter
-        If it is neither ``auto`` nor a finite number above 0.
+    Raises click.BadParameter if it is neither ``auto`` nor a finite number above 0.
     """
     if text == "auto":
         return "auto"
@@ -35,10 +32,7 @@ def parse_frequency(_context: click.Context, _option: click.Parameter, text: str
 def parse_window(_context: click.Context, _option: click.Parameter, text: str | None) -> Seconds | None:
     """Return (start, end) in s from ``START:END``, None on a side that was left out; None without a window.
 
-    Raises
-    ------
-    click.BadParameter
-        If it is not of this form, or ends before it starts.
+    Raises click.BadParameter if it is not of this form, or ends before it starts.
     """
     if text is None:
         return None
@@ -54,10 +48,8 @@ def parse_window(_context: click.Context, _option: click.Parameter, text: str | 
 def parse_filter(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
     """Return `text` where it is a filter.
 
-    Raises
-    ------
-    click.BadParameter
-        If it is not of the form that `iostrata.analysis.timefrequency.filters.Butterworth.parse` reads.
+    Raises click.BadParameter if it is not of the form that `iostrata.analysis.timefrequency.filters.Butterworth.parse`
+    reads.
     """
     if text is None:
         return None
@@ -89,10 +81,7 @@ def _number(text: str) -> float | None:
 def parse_memory(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Return the bytes that `text` gives, such as ``500M`` or ``2GiB``; None without one.
 
-    Raises
-    ------
-    click.BadParameter
-        If it is not of this form.
+    Raises click.BadParameter if it is not of this form.
     """
     if text is None:
         return None

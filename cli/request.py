@@ -49,10 +49,7 @@ class Request:
     def open_full(self) -> "Trace":
         """Open the trace with all its operations; warn on stderr where it is damaged or hardly anything of it counts.
 
-        Raises
-        ------
-        TraceError, SelectionError
-            As `open_trace`.
+        Raises TraceError, SelectionError as `open_trace`.
         """
         from ..layers.opening import open_trace
 

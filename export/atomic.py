@@ -30,8 +30,9 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give the path of a new, empty file; rename it to `path` when the block ends without an error.
 
     The new file stands in the folder of `path`, so that the rename cannot fail half-way; a symbolic link at `path` is
-    followed. Whatever ends the block early, an interrupt included, removes the new file and leaves what stood at
-    `path` as it was.
+    followed. Whatever ends the block early, an interrupt included, removes the new file and leaves what stood at `path`
+    as it was. Raises OutputError where `path` is a folder, a device or a pipe, and for every OSError of the block or of
+    the rename.
 
     Parameters
     ----------
@@ -42,11 +43,6 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     ------
     Path
         Where to write meanwhile.
-
-    Raises
-    ------
-    OutputError
-        Where `path` is a folder, a device or a pipe, and for every OSError of the block or of the rename.
     """
     if os.fspath(path).endswith("/"):
         raise OutputError(f"cannot write {os.fspath(path)!r}: it names a folder; give the name of a file in it")

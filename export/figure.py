@@ -47,10 +47,7 @@ _UNITS: Final = {"bandwidth": "B/s", "operations": "1/s", "metadata": "1/s", "in
 def check_figure_library() -> None:
     """Import matplotlib.
 
-    Raises
-    ------
-    SelectionError
-        If it is not installed.
+    Raises SelectionError if it is not installed.
     """
     try:
         import matplotlib.figure  # noqa: F401
@@ -67,7 +64,9 @@ def write_period_figure(
     """Draw signals with their periods, one below the other, into a file.
 
     Each has the signal as averages of bins, with phases, regimes and the fit; the scalogram and the short-time Fourier
-    transform on the same time axis; and the power spectrum beside them on the same frequency axis.
+    transform on the same time axis; and the power spectrum beside them on the same frequency axis. Raises
+    SelectionError if there are no signals or too many, the suffix is another one, or matplotlib is not installed;
+    OutputError if the file cannot be written; nothing is left behind then.
 
     Parameters
     ----------
@@ -80,13 +79,6 @@ def write_period_figure(
         drawn over the bins it was made of.
     filter : str, optional
         The filter that was put before the method; the filtered signal is drawn and transformed too.
-
-    Raises
-    ------
-    SelectionError
-        If there are no signals or too many, the suffix is another one, or matplotlib is not installed.
-    OutputError
-        If the file cannot be written; nothing is left behind then.
     """
     check_figure_library()
     from matplotlib import rc_context
@@ -109,10 +101,7 @@ def draw_periods(
 ) -> Any:
     """Draw what `write_period_figure` writes, as a ``matplotlib.figure.Figure``.
 
-    Raises
-    ------
-    SelectionError
-        If there are no signals or too many.
+    Raises SelectionError if there are no signals or too many.
     """
     from matplotlib.figure import Figure
 

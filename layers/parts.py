@@ -113,15 +113,12 @@ class LayerParts(Mapping[Key, LayerT], Generic[LayerT]):
     def volumes(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> dict[Key, float]:
         """Return the volume of `Layer.signal` of each part without making the signals, the largest first.
 
+        Raises SelectionError as `Layer.signal`.
+
         Parameters
         ----------
         quantity, direction, traffic : str
             As in `Layer.signal`.
-
-        Raises
-        ------
-        SelectionError
-            As `Layer.signal`.
         """
         rows, amounts = self.layer.contributions(quantity, direction, traffic)
         place = self._metadata_place if quantity == "metadata" else self._place
@@ -137,16 +134,12 @@ class UnknownPartError(UnknownKeyError):
 def layer_parts(layer: LayerT, by: str) -> LayerParts[LayerT]:
     """Split a layer by a key, with the groups of `breakdown`.
 
+    Raises SelectionError if there is no such key.
+
     Parameters
     ----------
-    layer : Layer
     by : str
         One of `iostrata.layers.statistics.grouping.KEYS`.
-
-    Raises
-    ------
-    SelectionError
-        If there is no such key.
     """
     keys, places = grouping(layer.definitions, by)
     operations, events = layer.operations, layer.metadata_events

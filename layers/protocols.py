@@ -66,7 +66,6 @@ class AnyTrace(ABC):
     ----------
     path : Path
         The archive's anchor.
-    definitions : Definitions
     damage : DamageReport
         What is lost.
     engine : str
@@ -123,10 +122,7 @@ class AnyTrace(ABC):
     def check_frequency(self, fs: float) -> None:
         """Do nothing unless bins of 1/`fs` seconds are finer than those that the trace was read into.
 
-        Raises
-        ------
-        SelectionError
-            If they are.
+        Raises SelectionError if they are.
         """
         if self.resolution is not None and fs * self.resolution > 1 + 1e-6:
             raise SelectionError(

@@ -43,7 +43,6 @@ def operation_table(
 
     Parameters
     ----------
-    traffic : Traffic
     rows : intp (n,)
         Places in ``traffic.operations``.
     functions : CallingFunctions, optional

@@ -14,7 +14,6 @@ class Clock:
 
     Attributes
     ----------
-    ticks_per_second : int
     start : int
         Time stamp of the trace's start in ticks; all times elsewhere are relative to it.
     length : int
@@ -54,7 +53,6 @@ class LocationGroups:
     Attributes
     ----------
     id : uint32
-    name : tuple of str
     kind : uint8
         ``OTF2_LocationGroupType``: 1 is a process (``PROCESS``).
     node : int32
@@ -79,7 +77,6 @@ class Locations:
     ----------
     id : uint64
         Names the ``.evt`` and ``.def`` files of the location.
-    name : tuple of str
     kind : uint8
         ``OTF2_LocationType``: 1 is a CPU thread.
     events : uint64
@@ -118,8 +115,6 @@ class Files:
     Attributes
     ----------
     id : uint32
-    name : tuple of str
-    directory : bool
     scope : int32
         Row in ``Definitions.system_tree`` of the node where the path holds; −1 where it holds everywhere.
     properties : tuple of dict
@@ -140,7 +135,6 @@ class Handles:
     Attributes
     ----------
     id : uint32
-    name : tuple of str
     file : int32
         Row in ``Definitions.files``, −1 for a handle without a file.
     paradigm : int32

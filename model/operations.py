@@ -86,7 +86,6 @@ class OperationsView(Operations):
 
     Parameters
     ----------
-    source : Operations
     rows : intp (n,)
         Places in `source`.
     """

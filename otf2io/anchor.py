@@ -74,10 +74,7 @@ class Anchor:
 def find_anchor(path: str | os.PathLike[str]) -> Path:
     """Find the anchor that `path` means: the anchor itself, or a folder that holds exactly one ``*.otf2``.
 
-    Raises
-    ------
-    TraceError
-        `path` does not exist or cannot be read, or the folder holds no anchor or several.
+    Raises TraceError if `path` does not exist or cannot be read, or the folder holds no anchor or several.
     """
     given = Path(path)
     try:
@@ -104,12 +101,8 @@ def find_anchor(path: str | os.PathLike[str]) -> Path:
 def read_anchor(path: str | os.PathLike[str]) -> Anchor:
     """Read the anchor at `path` (or the only one in the folder `path`).
 
-    Raises
-    ------
-    TraceError
-        There is no anchor, it cannot be read, or it is not one.
-    UnsupportedTraceError
-        The archive is of a kind that no engine here reads: SION files, a newer format.
+    Raises TraceError if there is no anchor, it cannot be read, or it is not one; UnsupportedTraceError if the archive
+    is of a kind that no engine here reads: SION files, a newer format.
     """
     anchor = find_anchor(path)
     try:

@@ -75,10 +75,8 @@ class EventsRead:
 
     Attributes
     ----------
-    events : IoEvents
     counts : uint64 (locations,)
         Number of all events read at each location, whatever their type.
-    damage : DamageReport
     engine : str
         The engine that read them: ``"direct"`` or ``"library"``.
     """
@@ -92,12 +90,8 @@ class EventsRead:
 def open_archive(path: str | os.PathLike[str]) -> Archive:
     """Open the archive at `path`, an anchor (``*.otf2``) or a folder with exactly one.
 
-    Raises
-    ------
-    TraceError
-        There is no usable archive.
-    UnsupportedTraceError
-        The archive is of a kind that no engine here reads.
+    Raises TraceError if there is no usable archive; UnsupportedTraceError if the archive is of a kind that no engine
+    here reads.
     """
     anchor = read_anchor(path)
     return Archive(anchor, read_definitions(anchor))
@@ -115,7 +109,6 @@ def read_events(
 
     Parameters
     ----------
-    archive : Archive
     engine : {"auto", "direct", "library"}
     workers : int, optional
         Number of threads; by default the engine chooses.

@@ -31,10 +31,7 @@ class ProgressReport:
     def add(self, events: int) -> None:
         """Report `events` more events.
 
-        Raises
-        ------
-        CancelledError
-            If another thread failed or the user interrupted: it makes no sense to go on.
+        Raises CancelledError if another thread failed or the user interrupted: it makes no sense to go on.
         """
         if self._cancelled:
             raise CancelledError

@@ -35,10 +35,7 @@ class NotRegularError(OSError):
 def open_regular(path: Path) -> BinaryIO:
     """Open the regular file at `path` for reading.
 
-    Raises
-    ------
-    OSError
-        It cannot be opened, or it is not a regular file.
+    Raises OSError if it cannot be opened, or it is not a regular file.
     """
     # Looked at before it is opened: opening a pipe waits for a writer, and opening a device can have effects.
     if not stat.S_ISREG(path.stat().st_mode):

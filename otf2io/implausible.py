@@ -47,7 +47,6 @@ class ImplausibleEvents:
 
         Parameters
         ----------
-        known : tuple of LocationDamage
         counts : uint64 (locations,)
             Number of all events read.
         """

@@ -165,10 +165,7 @@ _PROTOTYPES: Final[dict[str, tuple[object, tuple[object, ...]]]] = {
 def library() -> ctypes.CDLL:
     """Load the shared object of the package ``otf2`` and declare the functions used here.
 
-    Raises
-    ------
-    TraceError
-        The package is not installed or its shared object cannot be loaded.
+    Raises TraceError if the package is not installed or its shared object cannot be loaded.
     """
     try:
         from _otf2 import Config
@@ -239,12 +236,8 @@ def describe(code: int) -> str:
 def open_reader(anchor: Anchor) -> Iterator[int]:
     """Open the archive with the library and give the reader's address; closes it at the end.
 
-    Raises
-    ------
-    TraceError
-        The library refuses the archive.
-    UnsupportedTraceError
-        It is compressed and the library has no zlib (the ``otf2`` wheels have none).
+    Raises TraceError if the library refuses the archive; UnsupportedTraceError if it is compressed and the library has
+    no zlib (the ``otf2`` wheels have none).
     """
     lib = library()
     with silenced():

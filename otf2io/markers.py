@@ -24,7 +24,6 @@ class Marker:
         What it is one of; a viewer shows categories by themselves.
     start, length : int
         Ticks since the trace's start, and how many it lasts.
-    text : str
     """
 
     category: str
@@ -36,9 +35,10 @@ class Marker:
 def write_markers(anchor: Anchor, group: str, markers: Iterable[Marker], clock_start: int, clock_length: int) -> int:
     """Write markers into an archive that has none yet, and return their number.
 
+    Raises TraceError if the library refuses.
+
     Parameters
     ----------
-    anchor : Anchor
     group : str
         What all categories belong to, such as the name of a program.
     markers : iterable of Marker
@@ -46,11 +46,6 @@ def write_markers(anchor: Anchor, group: str, markers: Iterable[Marker], clock_s
         out.
     clock_start, clock_length : int
         ``Clock.start`` and ``Clock.length``.
-
-    Raises
-    ------
-    TraceError
-        If the library refuses.
     """
     lib = library()
     categories: dict[str, int] = {}

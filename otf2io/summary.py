@@ -34,14 +34,10 @@ class ArchiveSummary:
 
     Attributes
     ----------
-    archive : Archive
     ranks, nodes, locations : int
         Processes, the system tree nodes they ran on, and threads.
     events : int
         Events of all kinds that the definitions promise.
-    paradigms : tuple of ParadigmCounts
-    communicators : tuple of CommunicatorSize
-    handle_roots, handles_precreated, handles_without_file : int
     files_per_system : tuple of (str, str, int)
         File system, mount point and number of files, where the trace knows them.
     """

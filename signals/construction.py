@@ -24,7 +24,8 @@ def step_signal_from_ticks(
 
     Durations and shares are taken in ticks, where they are exact, and only the breakpoints are turned into seconds. At
     100 000 s, seconds as float64 know a duration of one nanosecond to 1 % only: the rate of such a step gives way, its
-    volume does not. A step shorter than float64 can tell becomes an impulse.
+    volume does not. A step shorter than float64 can tell becomes an impulse. Raises SelectionError as `step_signal`, or
+    if `ticks_per_second` is not a finite number above 0.
 
     Parameters
     ----------
@@ -38,11 +39,6 @@ def step_signal_from_ticks(
         In seconds, as in `step_signal`.
     unit, name : str
         Of the signal.
-
-    Raises
-    ------
-    SelectionError
-        As `step_signal`, or if `ticks_per_second` is not a finite number above 0.
     """
     if not (np.isfinite(ticks_per_second) and ticks_per_second > 0):
         raise SelectionError(
@@ -101,6 +97,8 @@ LARGEST_SAMPLE = 1e140
 def signal_of_samples(values: NDArray[np.float64], fs: float, start: float, unit: str) -> tuple[StepSignal, float]:
     """Make a step signal of samples, and say what was taken off them so that none is negative.
 
+    Raises SelectionError if a sample is too large to be squared.
+
     Parameters
     ----------
     values : float64 (n,)
@@ -109,17 +107,11 @@ def signal_of_samples(values: NDArray[np.float64], fs: float, start: float, unit
         Sampling frequency in Hz.
     start : float
         Beginning of the first sample in s.
-    unit : str
 
     Returns
     -------
     StepSignal, float
         And the smallest sample where it is negative, else 0.
-
-    Raises
-    ------
-    SelectionError
-        If a sample is too large to be squared.
     """
 
     baseline = min(float(values.min()), 0.0)

@@ -54,12 +54,8 @@ def checked_intervals(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the intervals as float64 (n,) each.
 
-    With `undefined_ticks` the times are ticks, and those that mean "undefined" are refused.
-
-    Raises
-    ------
-    SelectionError
-        If lengths differ, a number is not finite, an end lies before its start, or a volume is negative.
+    With `undefined_ticks` the times are ticks, and those that mean "undefined" are refused. Raises SelectionError if
+    lengths differ, a number is not finite, an end lies before its start, or a volume is negative.
     """
     starts, ends, volumes = checked_times(start, "starts"), checked_times(end, "ends"), checked_times(volume, "volumes")
     if not len(starts) == len(ends) == len(volumes):
@@ -88,10 +84,8 @@ def checked_window(
 ) -> tuple[float, float]:
     """Return the window's start and end, without a window those of the intervals.
 
-    Raises
-    ------
-    SelectionError
-        If the window is not two finite numbers, the first below the second, or there is neither window nor interval.
+    Raises SelectionError if the window is not two finite numbers, the first below the second, or there is neither
+    window nor interval.
     """
     if window is None:
         if intervals is None or not len(intervals[0]):

@@ -124,12 +124,8 @@ class Samples:
 def bin_count(duration: float, fs: float) -> int:
     """Return the number of bins of width 1/`fs` that cover `duration` seconds, at least 1.
 
-    A remainder of less than 1e-9 of a bin, or within the rounding of ``duration * fs``, opens no further bin.
-
-    Raises
-    ------
-    SelectionError
-        If `fs` or ``1 / fs`` is not a finite number above 0, or there would be more than 2^24 bins.
+    A remainder of less than 1e-9 of a bin, or within the rounding of ``duration * fs``, opens no further bin. Raises
+    SelectionError if `fs` or ``1 / fs`` is not a finite number above 0, or there would be more than 2^24 bins.
     """
     if not (isinstance(fs, (int, float, np.integer, np.floating)) and math.isfinite(fs) and fs > 0):
         raise SelectionError(f"sampling frequency {fs!r} is not a finite number of Hz above 0")

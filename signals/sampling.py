@@ -20,11 +20,11 @@ def abstraction_error(signal: StepSignal, fs: float) -> float:
 
     The abstraction error of the FTIO paper (Tarraf et al., IPDPS 2024, §II-B and §II-E) is the difference in volume
     between the discrete and the original signal, because FTIO takes the value of the signal at points in time. Averages
-    conserve the volume, so that difference is zero here for every fs and says nothing; hence this distance.
+    conserve the volume, so that difference is zero here for every fs and says nothing; hence this distance. Raises
+    SelectionError as `StepSignal.sample`.
 
     Parameters
     ----------
-    signal : StepSignal
     fs : float
         Sampling frequency in Hz.
 
@@ -32,11 +32,6 @@ def abstraction_error(signal: StepSignal, fs: float) -> float:
     -------
     float
         In [0, 1].
-
-    Raises
-    ------
-    SelectionError
-        As `StepSignal.sample`.
     """
     return deviation_share(signal, bin_averages(signal, fs), fs)
 
@@ -54,18 +49,12 @@ def automatic_frequency(signal: StepSignal, most_bins: int = 2**17) -> float:
 
     The bins of one rung are halves of those of the rung below. The distance of a signal to its averages at most doubles
     from one partition to a finer one, so once a rung has more than twice the tolerated error, no coarser rung is
-    acceptable and the search, from the finest rung down, ends.
+    acceptable and the search, from the finest rung down, ends. Raises SelectionError if `most_bins` is out of range.
 
     Parameters
     ----------
-    signal : StepSignal
     most_bins : int
         Upper limit of the number of bins, from 1 to 2^24.
-
-    Raises
-    ------
-    SelectionError
-        If `most_bins` is out of range.
     """
     if not 1 <= most_bins <= MOST_BINS:
         raise SelectionError(f"most_bins {most_bins!r} is not between 1 and {MOST_BINS}")

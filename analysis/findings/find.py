@@ -110,7 +110,6 @@ def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
 
     Parameters
     ----------
-    trace : Trace
     rules : iterable of Rule
         Ids must be those of `DETECTORS`.
 

@@ -22,6 +22,8 @@ MOST_LISTED = 16
 def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, skip_first_phase: bool = False) -> PeriodResult:
     """Find the period of a signal from the peaks of its autocorrelation.
 
+    Raises SelectionError if an option is out of its range.
+
     Parameters
     ----------
     signal : StepSignal
@@ -39,11 +41,6 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, skip_fir
         Periodic where the autocorrelation has a peak. ``confidence`` is c_a, and 0 without a period. The interval
         goes from the shortest to the longest distance of peaks that was kept, and half a bin beyond each, since peaks
         are seen at whole bins.
-
-    Raises
-    ------
-    SelectionError
-        If an option is out of its range.
     """
     window = analysed_window(signal, fs, skip_first_phase=skip_first_phase, finer=FINER)
     shifted = autocorrelation_period(window.samples.values, window.samples.fs)

@@ -60,6 +60,8 @@ class SpectralMethod:
     ) -> PeriodResult:
         """Find the period of a signal as FTIO does.
 
+        Raises SelectionError if an option is out of its range, or scikit-learn is needed and not installed.
+
         Parameters
         ----------
         signal : StepSignal
@@ -86,11 +88,6 @@ class SpectralMethod:
             has no number for its certainty that there is none. The interval of the period is half a line of the
             spectrum to each side. ``evidence`` holds the candidates, c_d, the autocorrelation's period and confidence
             c_a, the similarity c_s, and the refined confidence.
-
-        Raises
-        ------
-        SelectionError
-            If an option is out of its range, or scikit-learn is needed and not installed.
 
         Notes
         -----

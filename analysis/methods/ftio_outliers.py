@@ -23,17 +23,14 @@ They build trees and lists of neighbours in Python objects, for which 2^23 lines
 def scikit_learn(module: str, method: str) -> Any:
     """Import a module of scikit-learn.
 
+    Raises SelectionError if scikit-learn is not installed.
+
     Parameters
     ----------
     module : str
         Name below ``sklearn``.
     method : str
         The method that needs it, for the error.
-
-    Raises
-    ------
-    SelectionError
-        If scikit-learn is not installed.
     """
     try:
         return import_module(f"sklearn.{module}")

@@ -57,6 +57,8 @@ def analysed_window(
 ) -> AnalysedWindow:
     """Choose and sample the window of the analysis.
 
+    Raises SelectionError if `skip_first_phase` is no bool, or as of ``StepSignal.sample``.
+
     Parameters
     ----------
     signal : StepSignal
@@ -73,11 +75,6 @@ def analysed_window(
     -------
     AnalysedWindow
         The window is that of the signal where it has fewer than two phases, which is then said.
-
-    Raises
-    ------
-    SelectionError
-        If `skip_first_phase` is no bool, or as of ``StepSignal.sample``.
     """
     if not isinstance(skip_first_phase, bool):
         raise SelectionError(f"skip_first_phase {skip_first_phase!r}: give True or False")

@@ -34,6 +34,8 @@ class SlidingFit:
 def sliding_fit(x: Floats, y: NDArray[Any], window: int) -> SlidingFit:
     """Fit a signal by another one in every window of consecutive samples.
 
+    Raises SelectionError if the signals differ in length, are not finite, or the window has no place in them.
+
     Parameters
     ----------
     x : float64 (n,)
@@ -42,11 +44,6 @@ def sliding_fit(x: Floats, y: NDArray[Any], window: int) -> SlidingFit:
         Another one; a complex one correlates with its real and its imaginary part at once.
     window : int
         Samples m in a window, 2 to n.
-
-    Raises
-    ------
-    SelectionError
-        If the signals differ in length, are not finite, or the window has no place in them.
 
     Notes
     -----

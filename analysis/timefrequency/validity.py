@@ -79,6 +79,8 @@ class Validity:
 def validity(signal: Floats, samples: Floats, fs: float, period: float, start: float = 0.0) -> Validity:
     """Find the intervals in which a period holds.
 
+    Raises SelectionError if the period has less than four samples or does not fit twice into the signal.
+
     Parameters
     ----------
     signal : float64 (n,)
@@ -91,11 +93,6 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
         In s, known to within a few percent; at least four samples and at most half the signal.
     start : float
         Time of the beginning of the first sample in s.
-
-    Raises
-    ------
-    SelectionError
-        If the period has less than four samples or does not fit twice into the signal.
 
     Notes
     -----

@@ -17,10 +17,7 @@ EXTENSION = "symmetric"
 def transforms() -> ModuleType:
     """Import PyWavelets.
 
-    Raises
-    ------
-    SelectionError
-        If it is not installed.
+    Raises SelectionError if it is not installed.
     """
     try:
         import pywt
@@ -35,10 +32,7 @@ def transforms() -> ModuleType:
 def discrete_wavelet(name: str) -> Any:
     """Look a discrete wavelet up by its name in PyWavelets.
 
-    Raises
-    ------
-    SelectionError
-        If there is none of this name, or PyWavelets is not installed.
+    Raises SelectionError if there is none of this name, or PyWavelets is not installed.
     """
     pywt = transforms()
     if not isinstance(name, str) or name not in pywt.wavelist(kind="discrete"):
@@ -109,6 +103,8 @@ def frequency_bands(fs: float, level: int) -> list[tuple[float, float]]:
 def approximation(samples: NDArray[np.float64], level: int, wavelet: str = "db1") -> NDArray[np.float64]:
     """Return the approximation of a signal at its own sampling: what is left when all details are zero.
 
+    Raises SelectionError if the wavelet does not exist, the level is out of range, or PyWavelets is not installed.
+
     Parameters
     ----------
     samples : float64 (n,)
@@ -122,11 +118,6 @@ def approximation(samples: NDArray[np.float64], level: int, wavelet: str = "db1"
     -------
     float64 (n,)
         Aligned with the signal, in its unit: a smooth signal is its own approximation, without delay or gain.
-
-    Raises
-    ------
-    SelectionError
-        If the wavelet does not exist, the level is out of range, or PyWavelets is not installed.
 
     Notes
     -----

@@ -64,8 +64,6 @@ def write_handles(writer: GroupWriter, handles: HandleForest, names: tuple[str, 
 
     Parameters
     ----------
-    writer : GroupWriter
-    handles : HandleForest
     names : tuple of str
         Layers of the dimension ``layer`` of the root.
     """

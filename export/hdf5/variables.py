@@ -53,7 +53,6 @@ class GroupWriter:
 
     Parameters
     ----------
-    group : h5netcdf.Group
     storage : HDF5Storage
         Where the file's bytes go; asked after each variable whether they arrived.
     sizes : mapping of str to int, optional
@@ -138,10 +137,8 @@ class GroupWriter:
 
         Parameters
         ----------
-        name : str
         dimensions : tuple of str
             In this group or one above.
-        dtype : NumPy dtype
         fill : bool
             Whether NaN is given as ``_FillValue``. A coordinate has none by the CF conventions.
         **attributes

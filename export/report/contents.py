@@ -40,7 +40,6 @@ def report_contents(
 
     Parameters
     ----------
-    trace : Trace
     layers : sequence of Layer
         Those that the report is about.
     periods : sequence of LayerPeriod

@@ -113,7 +113,6 @@ def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Docum
     ----------
     layers : dict
         Document of ``iostrata layers --json``.
-    periods : iterable of LayerPeriod
     comparison : dict, optional
         Document of ``iostrata compare --json``.
     """

@@ -62,7 +62,6 @@ def merged_marks(marks: Marks, most: int) -> tuple[Marks, int]:
     ----------
     marks : Marks
         Rows are numbers from 0, so that a table over them fits into memory.
-    most : int
     """
     if len(marks) <= most:
         return marks.take(np.lexsort((marks.start, marks.kind, marks.row))), 0
@@ -97,7 +96,6 @@ def all_marks(trace: Trace, key_of_handle: Ints) -> tuple[Marks, Ints, Ints]:
 
     Parameters
     ----------
-    trace : Trace
     key_of_handle : int64 (handles,)
         Key from 0 on that each handle's marks get, −1 for a handle that is left out.
 

@@ -31,7 +31,6 @@ def gaps_before(group: Ints, start: Ints, end: Ints, groups: int) -> npt.NDArray
         From 0 to ``groups - 1``.
     start, end : int64 (n,)
         In the order of the starts within each group.
-    groups : int
 
     Returns
     -------
@@ -69,10 +68,8 @@ def merged_across(
     ----------
     gaps : int64 (n,)
         As from `gaps_before`.
-    gap : int
     group, end, count : integer (n,)
     volume : float64 (n,)
-    groups : int
 
     Returns
     -------

@@ -79,7 +79,6 @@ def attribute_operations(operations: Operations, definitions: Definitions, order
     ----------
     operations : Operations (n,)
         All of a trace, ordered by begin.
-    definitions : Definitions
     order : tuple of str
         Layers, highest first, as from `layer_order`.
 

@@ -18,7 +18,6 @@ def rows_by_key(key: npt.NDArray[np.integer], keys: int) -> tuple[Ints, Ints]:
     ----------
     key : integer (n,)
         From 0 to ``keys - 1``; rows of a negative key are left out.
-    keys : int
 
     Returns
     -------

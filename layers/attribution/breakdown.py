@@ -40,7 +40,6 @@ class Breakdown:
     ----------
     by : str
         ``file``, ``filesystem``, ``rank``, ``node``, ``handle`` or ``function``.
-    layer : tuple of str
     key : tuple of (str or int or None)
         File name, file system, MPI rank, name of the node, OTF2 id of the handle, or name of the function that was
         called; None where there is none.
@@ -94,9 +93,10 @@ def breakdown(
 ) -> Breakdown:
     """Split the operations of all layers, on selected files within the window, by a key.
 
+    Raises SelectionError if there is no such key.
+
     Parameters
     ----------
-    traffic : Traffic
     events : IoEvents
         All of the trace.
     metadata : MetadataEvents
@@ -105,11 +105,6 @@ def breakdown(
         One of `iostrata.layers.statistics.grouping.KEYS`, or `FUNCTION`.
     functions : CallingFunctions, optional
         Needed by `FUNCTION`.
-
-    Raises
-    ------
-    SelectionError
-        If there is no such key.
     """
     if by not in (*KEYS, FUNCTION):
         raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, FUNCTION))}")

@@ -53,7 +53,6 @@ def collective_calls(operations: Operations, layer: npt.NDArray[np.int32], defin
     operations : Operations (n,)
         Ordered by begin.
     layer : int32 (n,)
-    definitions : Definitions
 
     Returns
     -------

@@ -53,25 +53,19 @@ def read_calling_functions(
 
     Only functions of the roles *file I/O* and *file I/O metadata* are looked at; the program's own, of which a trace
     can have millions of events, are passed over. Where the trace defines no I/O function its events are not read.
+    Raises SelectionError if the engine was not ``direct``: the other one does not read Enter and Leave; TraceError if
+    the archive is not what it was when `events` were read.
 
     Parameters
     ----------
     path : Path
         The archive's anchor.
-    definitions : Definitions
     events : IoEvents
         All of the trace.
     engine : str
         The engine that read them.
     workers : int, optional
         Threads that read.
-
-    Raises
-    ------
-    SelectionError
-        The engine was not ``direct``: the other one does not read Enter and Leave.
-    TraceError
-        The archive is not what it was when `events` were read.
     """
     if engine != "direct":
         raise SelectionError(
@@ -104,7 +98,6 @@ def event_functions(
         Location of each I/O event.
     entered : RegionEvents
         Of the same read; of functions in `regions` only.
-    regions : IoRegions
     """
     from .functions_kernel import innermost_regions
 

@@ -48,7 +48,6 @@ def count_distinct(start: Ticks, order: Ticks, value: npt.NDArray[np.integer], v
         Rows in `value`.
     value : integer (n,)
         From −1 to ``values - 2``.
-    values : int
 
     Returns
     -------

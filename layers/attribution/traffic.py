@@ -29,12 +29,8 @@ class Traffic:
     Attributes
     ----------
     operations : Operations (n,)
-    definitions : Definitions
     layers : tuple of str
         Highest first.
-    attribution : Attribution
-    selection : FileSelection
-    window : TickWindow
     """
 
     operations: Operations
@@ -101,10 +97,7 @@ class Traffic:
     def layer_row(self, name: str) -> int:
         """Return the place of a layer, 0 for the highest.
 
-        Raises
-        ------
-        SelectionError
-            If the trace has no such layer.
+        Raises SelectionError if the trace has no such layer.
         """
         if name not in self.layers:
             raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(self.layers) or 'none'}")
@@ -113,10 +106,7 @@ class Traffic:
     def of_direction(self, direction: str) -> npt.NDArray[np.bool_]:
         """Return whether an operation is of a direction, bool (n,); ``total`` is reads and writes.
 
-        Raises
-        ------
-        SelectionError
-            If there is no such direction.
+        Raises SelectionError if there is no such direction.
         """
         return is_of_direction(self.operations.mode, direction)
 

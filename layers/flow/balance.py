@@ -21,7 +21,6 @@ class LayerBalance:
 
     Attributes
     ----------
-    layer, direction : str
     operations, bytes
         Of all files.
     attributed_operations, attributed_bytes
@@ -88,7 +87,6 @@ class TimeSplit:
 
     Attributes
     ----------
-    layer, direction : str
     summed_s : float
         Sum of the durations of the layer's operations on selected files, as far as the window holds them, in s.
     spent_s : dict of str to float

@@ -47,7 +47,6 @@ def flow_collectives(
 
     Parameters
     ----------
-    traffic : Traffic
     upper_rows : intp (n,)
     units : int64 (n,)
         Number of the call of each.

@@ -195,17 +195,14 @@ class Flow(FlowCalls):
 def flow_between(traffic: Traffic, upper: str, lower: str, direction: str = "total") -> Flow:
     """Return the flow from an upper to a lower layer.
 
+    Raises SelectionError if the trace has no such layer, `upper` does not stand above `lower`, or there is no such
+    direction.
+
     Parameters
     ----------
-    traffic : Traffic
     upper, lower : str
         Names of layers; there is no need for them to be adjacent.
     direction : {"read", "write", "total"}
-
-    Raises
-    ------
-    SelectionError
-        If the trace has no such layer, `upper` does not stand above `lower`, or there is no such direction.
     """
     high, low = traffic.layer_row(upper), traffic.layer_row(lower)
     if high >= low:

@@ -42,8 +42,6 @@ class HiddenTraffic:
         Of the bytes.
     other : str or None
         The layer above (the nearest in the tree of handles), or the next one below; None where there is none.
-    operations : int
-    bytes : int or float
     share : float
         Of all bytes of the layer in this direction.
     files, ranks : int

@@ -38,7 +38,6 @@ class FlowTable:
     ----------
     key : str
         What the labels are: ``file`` or ``class``.
-    labels : tuple of str
     operations, bytes : mapping of str to array
         By part: ``upper``, ``lower`` (by descent), ``attributed``, ``inferred``, ``hidden``.
     """
@@ -91,8 +90,6 @@ def flow_table(
 
     Parameters
     ----------
-    key : str
-    labels : tuple of str
     places : (int64 (n,), int64 (m,))
         Row in `labels` of each upper and each lower operation.
     upper, lower : Amounts (n,), (m,)

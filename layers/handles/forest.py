@@ -202,15 +202,12 @@ def handle_forest(
 
     Parameters
     ----------
-    definitions : Definitions
     operations : Operations
         All of the trace, in any order.
-    metadata : MetadataEvents
     order : tuple of str
         Layers, highest first, as from `layer_order`.
     selection : FileSelection
         Only marks handles as set aside.
-    window : TickWindow
     """
     handles = definitions.handles
     count = len(handles.id)

@@ -20,17 +20,12 @@ class HandleGroup:
 
     Attributes
     ----------
-    layer : str or None
     file : str or None
         Name of the file, of a series with ``*`` for the numbers that differ; None for handles without a file.
     name : str
         Name of the handles, where they share one.
-    parent : HandleGroup or None
     children : list of HandleGroup
         The one with most bytes first.
-    handles, operations : int
-    files : set of str
-    bytes_read, bytes_written : int or float
     subtree_operations : int
         Operations of the group and of all groups below it.
     """
@@ -56,7 +51,6 @@ def handle_groups(forest: HandleForest, chosen: Collection[str] | None = None) -
 
     Parameters
     ----------
-    forest : HandleForest
     chosen : collection of str, optional
         Layers whose handles are not left out; all unless given. Sums over what is below a group count these only.
     """

@@ -22,10 +22,7 @@ _MODES: Final = {"read": (IoMode.READ,), "write": (IoMode.WRITE,), "total": (IoM
 def modes_of(direction: str) -> tuple[IoMode, ...]:
     """Return the modes of the operations of a direction.
 
-    Raises
-    ------
-    SelectionError
-        If there is no such direction.
+    Raises SelectionError if there is no such direction.
     """
     if direction not in _MODES:
         raise SelectionError(f"no direction {direction!r}; there are {', '.join(_MODES)}")
@@ -35,10 +32,7 @@ def modes_of(direction: str) -> tuple[IoMode, ...]:
 def is_of_direction(mode: npt.NDArray[np.uint8], direction: str) -> Mask:
     """Return which operations, of these modes, are of a direction, bool (n,).
 
-    Raises
-    ------
-    SelectionError
-        If there is no such direction.
+    Raises SelectionError if there is no such direction.
     """
     first, *others = modes_of(direction)
     found = mode == first
@@ -50,10 +44,7 @@ def is_of_direction(mode: npt.NDArray[np.uint8], direction: str) -> Mask:
 def check_traffic(traffic: str) -> None:
     """Do nothing unless there is no such traffic.
 
-    Raises
-    ------
-    SelectionError
-        If there is none.
+    Raises SelectionError if there is none.
     """
     if traffic not in TRAFFIC:
         raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
@@ -62,10 +53,7 @@ def check_traffic(traffic: str) -> None:
 def check_quantity(quantity: str) -> None:
     """Do nothing unless there is no such quantity.
 
-    Raises
-    ------
-    SelectionError
-        If there is none.
+    Raises SelectionError if there is none.
     """
     if quantity not in QUANTITIES:
         raise SelectionError(f"no signal {quantity!r}; there are {', '.join(QUANTITIES)}")

@@ -103,19 +103,15 @@ def select_files(
 ) -> FileSelection:
     """Tell selected handles from those set aside, by the names of their files.
 
+    Raises SelectionError if `files` is no pattern, or no file of the trace matches it.
+
     Parameters
     ----------
-    definitions : Definitions
     files : str
         ``application``: all that `rules` do not set aside and that has a file. ``all``: everything. Otherwise a shell
         pattern for full names, which replaces the rules: files that do not match are set aside.
     rules : iterable of (pattern, reason)
         The table behind ``application``.
-
-    Raises
-    ------
-    SelectionError
-        If `files` is no pattern, or no file of the trace matches it.
     """
     if not isinstance(files, str) or not files:
         raise SelectionError(f"files {files!r}: give 'application', 'all' or a pattern such as '*/out_*.nc'")

@@ -33,7 +33,6 @@ class TickWindow:
         Ticks since the trace's start.
     closed : bool
         Whether `end` belongs to it, as at the trace's end; elsewhere it belongs to the window that follows.
-    ticks_per_second : int
     """
 
     start: int
@@ -115,7 +114,6 @@ def trace_window(clock: Clock, extent: tuple[int, int] | None) -> TickWindow:
 
     Parameters
     ----------
-    clock : Clock
     extent : (int, int) or None
         First begin and last begin or end of all operations, as in ``Operations.extent``.
     """
@@ -128,16 +126,13 @@ def trace_window(clock: Clock, extent: tuple[int, int] | None) -> TickWindow:
 def select_window(whole: TickWindow, window: tuple[float | None, float | None] | None) -> TickWindow:
     """Return the window of the seconds `window`, rounded to ticks and cut to the `whole` trace.
 
+    Raises SelectionError if these are no two numbers, the start is not before the end, or the trace has nothing between
+    them.
+
     Parameters
     ----------
-    whole : TickWindow
     window : (start, end) in s from the trace's start, or None
         None in place of a number, or of both, means the trace's edge.
-
-    Raises
-    ------
-    SelectionError
-        If these are no two numbers, the start is not before the end, or the trace has nothing between them.
     """
     if window is None:
         return whole
@@ -173,12 +168,8 @@ def bounded_windows(
 
     The first is open, up to `NO_LENGTH`, at an edge that is not given: operations may lie outside of what the clock
     properties tell. Once the extent of all operations is known, `select_window` of `trace_window` has what was counted,
-    except for operations without duration at an end that lies behind the clock's but before the last operation.
-
-    Raises
-    ------
-    SelectionError
-        As `select_window`, for a window that cannot be one whatever the operations are.
+    except for operations without duration at an end that lies behind the clock's but before the last operation. Raises
+    SelectionError as `select_window`, for a window that cannot be one whatever the operations are.
     """
     whole = trace_window(definitions.clock, None)
     second = whole.ticks_per_second

@@ -38,16 +38,12 @@ class Grouping(NamedTuple):
 def grouping(definitions: Definitions, by: str) -> Grouping:
     """Return the keys of one kind.
 
+    Raises SelectionError if there is no such kind of key.
+
     Parameters
     ----------
-    definitions : Definitions
     by : str
         One of `KEYS`.
-
-    Raises
-    ------
-    SelectionError
-        If there is no such kind of key.
     """
     if by not in _GROUPINGS:
         raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join(KEYS)}")

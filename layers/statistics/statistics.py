@@ -123,7 +123,6 @@ def layer_statistics(
         Whether the operation's handle has no ancestor of a higher layer.
     file : int32 (handles,)
         File row of each handle, −1 where it has none.
-    window : TickWindow
     layer, direction : str
         Names for the result.
     """

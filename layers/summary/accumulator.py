@@ -32,7 +32,6 @@ class OperationSums:
 
     Parameters
     ----------
-    definitions : Definitions
     order : tuple of str
         Layers, highest first.
     selection : FileSelection
@@ -180,8 +179,6 @@ def slots_of(layer: int, modes: Iterable[int], traffic: str) -> list[int]:
 
     Parameters
     ----------
-    layer : int
-    modes : iterable of IoMode
     traffic : {"all", "own", "inherited"}
     """
     inherited = {"all": (0, 1), "own": (0,), "inherited": (1,)}[traffic]

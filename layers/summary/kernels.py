@@ -57,7 +57,6 @@ def add_operations(
         Slot for the bytes of operations that are set aside.
     start, stop, closed
         As in `TickWindow`.
-    sums : Sums
     kept : Kept
         Room for n rows.
 
@@ -151,7 +150,6 @@ def spread_over_bins(
     ----------
     row_of_slot : int32 (slots,)
         Row of `volumes` for each slot, −1 for none.
-    kept : Kept
     first, count : int
         First row of `kept`, and the one after the last.
     volumes : float64 (rows, bins)

@@ -28,7 +28,6 @@ class BinnedLayer:
         Place among the layers, 0 for the highest.
     sums : OperationSums
         Of all layers.
-    tick_window : TickWindow
     """
 
     name: str
@@ -69,15 +68,12 @@ class BinnedLayer:
     def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
         """Return the aggregate bandwidth in bytes per second, constant within each bin that was kept.
 
+        Raises SelectionError if there is no such direction or traffic.
+
         Parameters
         ----------
         direction : {"read", "write", "total"}
         traffic : {"all", "own", "inherited"}
-
-        Raises
-        ------
-        SelectionError
-            If there is no such direction or traffic.
         """
         slots = np.array(self._slots(direction, traffic))
         name = f"{self.name} {direction}" if traffic == "all" else f"{self.name} {direction} ({traffic})"
@@ -86,10 +82,7 @@ class BinnedLayer:
     def signal(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return `bandwidth`, the only quantity that bins were kept of.
 
-        Raises
-        ------
-        SelectionError
-            If another quantity is asked for.
+        Raises SelectionError if another quantity is asked for.
         """
         check_quantity(quantity)
         if quantity != "bandwidth":
@@ -109,18 +102,14 @@ class BinnedLayer:
         """Return the statistics of one direction, the numbers of `Layer.statistics`.
 
         Two of them can be inexact where there is very much to tell apart: ``busy_s`` where there were more than 2^17
-        busy stretches (then ``busy_step_s`` is above 0), and p50 and p90 of ``request_bytes``, which are less than
-        0.2 % too large where there were more than 49,000 sizes.
+        busy stretches (then ``busy_step_s`` is above 0), and p50 and p90 of ``request_bytes``, which are at
+        most 0.2 % too large where there were more than 49,000 sizes. Raises SelectionError if there is no such direction or
+        traffic.
 
         Parameters
         ----------
         direction : {"read", "write", "total"}
         traffic : {"all", "own", "inherited"}
-
-        Raises
-        ------
-        SelectionError
-            If there is no such direction or traffic.
         """
         from .request_sizes import RequestCounts
 

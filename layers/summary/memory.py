@@ -83,12 +83,9 @@ def plan_memory(
     """Share out `memory` bytes.
 
     `handle_bytes` are set aside for what is done with each handle. One thread and the fewest bins come first. Of the
-    rest threads get up to half, bins what is left; so with more memory there are never fewer of either.
-
-    Raises
-    ------
-    SelectionError
-        If it is not a whole number of bytes, or is not enough for one thread and 1024 bins, or `workers` is below one.
+    rest threads get up to half, bins what is left; so with more memory there are never fewer of either. Raises
+    SelectionError if it is not a whole number of bytes, or is not enough for one thread and 1024 bins, or `workers` is
+    below one.
     """
     if isinstance(memory, bool) or not isinstance(memory, int) or memory <= 0:
         raise SelectionError(f"memory {memory!r}: give a whole number of bytes above 0")

@@ -143,6 +143,9 @@ def read_binned_trace(
 ) -> BinnedTrace:
     """Read an OTF2 archive into bins and statistics, in memory that does not follow the number of events.
 
+    Raises TraceError if the archive cannot be read, or nothing of its events; SelectionError if files, window or `fs`
+    make no sense, the memory is not enough, or the archive is one that the engine ``direct`` cannot read.
+
     Parameters
     ----------
     path : str or Path
@@ -156,14 +159,6 @@ def read_binned_trace(
         What to set aside of the memory for each handle of the trace.
     engine, workers, files, window, progress, rules
         As in `open_trace`; the engine must be able to read directly.
-
-    Raises
-    ------
-    TraceError
-        If the archive cannot be read, or nothing of its events.
-    SelectionError
-        If files, window or `fs` make no sense, the memory is not enough, or the archive is one that the engine
-        ``direct`` cannot read.
     """
     from ...otf2io.matching.stream import stream_operations
     from .bins import BinGrid

@@ -138,10 +138,7 @@ def _collectors(records: DefinitionRecords) -> dict[str, Callable[..., None]]:
 def read_definition_records(anchor: Anchor) -> DefinitionRecords:
     """Read the global definitions of an archive that `DefinitionRecords` holds.
 
-    Raises
-    ------
-    TraceError
-        As `collect_definitions`.
+    Raises TraceError as `collect_definitions`.
     """
     records = DefinitionRecords()
     collect_definitions(anchor, _collectors(records))
@@ -151,16 +148,12 @@ def read_definition_records(anchor: Anchor) -> DefinitionRecords:
 def collect_definitions(anchor: Anchor, collectors: Mapping[str, Callable[..., None]]) -> None:
     """Read all global definitions of an archive through the official library.
 
+    Raises TraceError if the file of global definitions is missing, cut, or does not hold what the anchor promises.
+
     Parameters
     ----------
-    anchor : Anchor
     collectors : mapping of str to callable
         For each type of record that is wanted, one of `DEFINITION_CALLBACKS`, what is called with each.
-
-    Raises
-    ------
-    TraceError
-        The file of global definitions is missing, cut, or does not hold what the anchor promises.
     """
     path = anchor.base.with_name(anchor.base.name + ".def")
     try:

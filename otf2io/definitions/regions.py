@@ -25,7 +25,6 @@ class IoRegions:
     ----------
     id : uint32 (n,)
         Global ids, ascending.
-    name : tuple of str
     """
 
     id: npt.NDArray[np.uint32]
@@ -35,10 +34,7 @@ class IoRegions:
 def read_io_regions(anchor: Anchor) -> IoRegions:
     """Read the regions of an archive that do I/O.
 
-    Raises
-    ------
-    TraceError
-        The file of global definitions is missing or damaged.
+    Raises TraceError if the file of global definitions is missing or damaged.
     """
     strings: dict[int, bytes] = {}
     regions: dict[int, tuple[int, int]] = {}

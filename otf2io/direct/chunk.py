@@ -85,7 +85,6 @@ class ChunkResult(NamedTuple):
 
     Attributes
     ----------
-    outcome : int
     events : int
         Events passed.
     row, region_row : int
@@ -192,16 +191,10 @@ def walk_chunk(
     ----------
     data : uint8 (n,)
         At least `PADDING` bytes longer than `end`.
-    begin, end : int
     wanted : int
         Events to read; `columns` and `regions` have room for as many rows.
-    columns : EventColumns
     row : int
         First free row of `columns`.
-    regions : RegionColumns
-    region_row : int
-    ids : LocalIds
-    rules : Rules
     stamp : uint64
         Time stamp that holds before the chunk's first.
     latest : int64

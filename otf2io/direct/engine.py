@@ -34,11 +34,8 @@ class DirectRead:
 
     Attributes
     ----------
-    events : IoEvents
-    regions : RegionEvents
     counts : uint64 (locations,)
         Number of all events read at each location.
-    damage : tuple of LocationDamage
     """
 
     events: IoEvents
@@ -60,7 +57,6 @@ def read_directly(
     ----------
     anchor : Anchor
         Of an archive that `iostrata.otf2io.archive.direct_obstacle` has nothing against.
-    definitions : Definitions
     workers : int, optional
         Threads; by default as many as there are processors to run on.
     progress : callable, optional
@@ -152,7 +148,6 @@ def location_runs(promised: npt.NDArray[np.float64], workers: int) -> list[range
     ----------
     promised : float64 (locations,)
         Events of each location.
-    workers : int
 
     Returns
     -------

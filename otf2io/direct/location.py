@@ -246,15 +246,10 @@ def walk_locations(
 
     Parameters
     ----------
-    source : Source
     location, last : int
         Rows in the definitions.
     states : int64 (locations, STATE_SIZE)
         As `new_states` makes them, or as an earlier call left them.
-    scratch : Scratch
-    columns : EventColumns
-    regions : RegionColumns
-    rules : Rules
     row, region_row : int
         First free rows.
     budget : int

@@ -56,10 +56,8 @@ def put_io_record(
         Where the fields begin.
     kind : int
         Record type, 69 to 82.
-    columns : EventColumns
     row : int
         Row of `columns` to write.
-    ids : LocalIds
     time : int64
         Ticks since the trace's start.
     offset : uint64
@@ -134,7 +132,6 @@ def read_offset(
     data : uint8 (n,)
     at, end : int
         Where the list begins and ends.
-    ids : LocalIds
     wanted : uint64 (m,)
         Global ids of the attributes that serve, the preferred one first.
 

@@ -19,8 +19,6 @@ def location_damage(
 
     Parameters
     ----------
-    anchor : Anchor
-    definitions : Definitions
     states : int64 (locations, STATE_SIZE)
         As the walk left them.
 

@@ -92,7 +92,6 @@ class DirectWalk:
     ----------
     anchor : Anchor
         Of an archive that `iostrata.otf2io.archive.direct_obstacle` has nothing against.
-    definitions : Definitions
     regions : sequence of int
         Global ids of the regions whose Enter and Leave are wanted.
     """

@@ -51,8 +51,6 @@ def read_with_library(
 
     Parameters
     ----------
-    anchor : Anchor
-    definitions : Definitions
     workers : int, optional
         Threads; each has a reader of its own. One where not given, because the callbacks hold the interpreter's lock;
         more pay where few of the events are I/O.

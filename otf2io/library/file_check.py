@@ -73,10 +73,8 @@ def check_chunk(
 
     Parameters
     ----------
-    records : bytes
     events : int
         Number of events that the chunk's header promises.
-    little_endian : bool
     earliest, latest : int
         Range of credible time stamps, in raw ticks.
     """
@@ -148,11 +146,8 @@ def count_credible_events(
 
     Parameters
     ----------
-    path : Path
     sound : int
         Events to look at; the chunks that hold them have valid headers.
-    chunk_size : int
-    little_endian : bool
     longest : int
         Ticks before and after the file's first time stamp beyond which a time stamp is not credible.
 
@@ -192,7 +187,6 @@ class EventFile:
 
     Attributes
     ----------
-    path : Path
     promised : int
         Events that the definitions promise.
     size : int
@@ -218,7 +212,6 @@ def check_event_file(path: Path, promised: int, chunk_size: int) -> EventFile:
 
     Parameters
     ----------
-    path : Path
     promised : int
         Number of events that the definitions promise.
     chunk_size : int

@@ -22,7 +22,6 @@ class Matching:
 
     Attributes
     ----------
-    operations : Operations
     unmatched_ends : int
         Complete and cancelled events without a begin that they could close.
     unmatched_steps : int
@@ -65,7 +64,6 @@ def match_events(events: IoEvents, definitions: Definitions) -> Matching:
     ----------
     events : IoEvents
         Rows of one location in the order of its file; the order of locations does not matter.
-    definitions : Definitions
 
     Returns
     -------

@@ -173,8 +173,6 @@ def match_rows(
 
     Parameters
     ----------
-    columns : EventColumns
-    first, last : int
     shared : bool (locations,)
         Whether the location's process has other locations with events.
     state : OpenOperations

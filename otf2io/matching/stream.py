@@ -49,8 +49,6 @@ class StreamedRead:
     ----------
     counts : uint64 (locations,)
         Number of all events read at each location.
-    io_events : int
-    damage : tuple of LocationDamage
     unmatched_events : int
         Events that end, issue or test an operation of which no begin was found. Where threads of a process use one key
         for blocking and for non-blocking operations, an issued or test event can count that `match_events` ties to a
@@ -75,13 +73,12 @@ def stream_operations(
 
     They are those of `match_events` on all events, unless a location has more than `MOST_IN_FLIGHT` operations in
     flight. Memory follows the largest chunk of the event files, the number of threads, and the number of operations in
-    flight, not the number of events.
+    flight, not the number of events. Raises SelectionError if more events than that must wait.
 
     Parameters
     ----------
     anchor : Anchor
         Of an archive that `iostrata.otf2io.archive.direct_obstacle` has nothing against.
-    definitions : Definitions
     consume : callable
         Called with each `OperationBatch`, from any thread, never from two at once.
     workers : int, optional
@@ -90,11 +87,6 @@ def stream_operations(
         ``(done_events, total_events)``, from any thread, never from two at once.
     most_waiting : int, optional
         Events that may wait for other threads of their process; `MOST_WAITING` unless given.
-
-    Raises
-    ------
-    SelectionError
-        If more events than that must wait.
     """
     walk = DirectWalk(anchor, definitions)
     threads = workers or len(os.sched_getaffinity(0))

@@ -34,7 +34,6 @@ def spread_volume(
     begin, end : int64 (n,)
         Ticks, within [start, start + length].
     amount : float64 (n,)
-    rows, bins : int
     start, length : int
         Where the first bin starts and how long all of them are, in ticks.
 
