@@ -87,16 +87,7 @@ class Samples:
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the averages of the bins; needs matplotlib.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            A new figure without it.
-        **kwargs
-            For ``Axes.stairs``.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        Returns `ax`, without it the axes of a new figure; further arguments are for ``Axes.stairs``.
         """
         ax = axes_for(ax, "time (s)", self.unit)
         if self.name:

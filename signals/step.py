@@ -240,16 +240,7 @@ class StepSignal:
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the steps, and a tick at the bottom for each impulse; needs matplotlib.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            A new figure without it.
-        **kwargs
-            For ``Axes.stairs``.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        Returns `ax`, without it the axes of a new figure; further arguments are for ``Axes.stairs``.
         """
         ax = axes_for(ax, "time (s)", self.unit)
         if self.name:

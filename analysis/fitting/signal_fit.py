@@ -70,16 +70,7 @@ class SignalFit:
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the samples in grey, the plain sum and the fit over them; needs matplotlib.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            A new figure without it.
-        **kwargs
-            For ``Axes.plot`` of the fit.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        Returns `ax`, without it the axes of a new figure; further arguments are for ``Axes.plot`` of the fit.
         """
         ax = self.fit.plot(self.samples.plot(ax, color="0.6", label="signal"), **kwargs)
         ax.legend(fontsize="small")

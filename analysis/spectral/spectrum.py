@@ -118,16 +118,7 @@ class Spectrum:
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the share of the power over the frequency, and `significant_share`; needs matplotlib.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            A new figure without it.
-        **kwargs
-            For ``Axes.plot``.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        Returns `ax`, without it the axes of a new figure; further arguments are for ``Axes.plot``.
         """
         ax = axes_for(ax, "frequency (Hz)", "share of the power")
         power = self.power[1:]

@@ -67,16 +67,7 @@ class TimeFrequency:
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the amplitude in colours; the CWT over logarithmic frequency, with the reach of the ends as a line.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            A new figure without it.
-        **kwargs
-            For ``Axes.pcolormesh``.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        Returns `ax`, without it the axes of a new figure; further arguments are for ``Axes.pcolormesh``.
         """
         ax = axes_for(ax, "time (s)", "frequency (Hz)")
         # A screen shows no more columns than this.

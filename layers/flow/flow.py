@@ -120,16 +120,7 @@ class Flow(FlowCalls):
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the bytes of both layers as bars, the lower one split into attributed and hidden; needs matplotlib.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            A new figure without it.
-        **kwargs
-            For ``Axes.barh``.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        Returns `ax`, without it the axes of a new figure; further arguments are for ``Axes.barh``.
         """
         ax = axes_for(ax, "bytes")
         inside = self.lower_bytes - self.hidden_bytes
