@@ -54,6 +54,7 @@ SUCCESS: Final = 0
 CALLBACK_SUCCESS: Final = 0
 CALLBACK_INTERRUPT: Final = 1
 
+_PARADIGM: Final = (c_uint8, c_uint32, c_uint32, c_uint8, c_uint32, c_uint8)
 DEFINITION_CALLBACKS: Final = {
     "ClockProperties": CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64, c_uint64, c_uint64),
     "String": CFUNCTYPE(c_int, c_void_p, c_uint32, c_char_p),
@@ -64,33 +65,8 @@ DEFINITION_CALLBACKS: Final = {
     "Group": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint8, c_uint8, c_uint32, c_uint32, c_void_p),
     "Comm": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32, c_uint32, c_uint32),
     "InterComm": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32, c_uint32, c_uint32, c_uint32),
-    "Region": CFUNCTYPE(
-        c_int,
-        c_void_p,
-        c_uint32,
-        c_uint32,
-        c_uint32,
-        c_uint32,
-        c_uint8,
-        c_uint8,
-        c_uint32,
-        c_uint32,
-        c_uint32,
-        c_uint32,
-    ),
-    "IoParadigm": CFUNCTYPE(
-        c_int,
-        c_void_p,
-        c_uint8,
-        c_uint32,
-        c_uint32,
-        c_uint8,
-        c_uint32,
-        c_uint8,
-        POINTER(c_uint8),
-        POINTER(c_uint8),
-        POINTER(c_uint64),
-    ),
+    "Region": CFUNCTYPE(c_int, c_void_p, *[c_uint32] * 4, *[c_uint8] * 2, *[c_uint32] * 4),
+    "IoParadigm": CFUNCTYPE(c_int, c_void_p, *_PARADIGM, *map(POINTER, (c_uint8, c_uint8, c_uint64))),
     "IoRegularFile": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32),
     "IoDirectory": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32),
     "IoFileProperty": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint8, c_uint64),
@@ -148,10 +124,7 @@ _PROTOTYPES: Final[dict[str, tuple[object, tuple[object, ...]]]] = {
     "OTF2_Reader_GetMarkerWriter": (c_void_p, (c_void_p,)),
     "OTF2_Reader_CloseMarkerWriter": (c_int, (c_void_p, c_void_p)),
     "OTF2_MarkerWriter_WriteDefMarker": (c_int, (c_void_p, c_uint32, c_char_p, c_char_p, c_uint8)),
-    "OTF2_MarkerWriter_WriteMarker": (
-        c_int,
-        (c_void_p, c_uint64, c_uint64, c_uint32, c_uint8, c_uint64, c_char_p),
-    ),
+    "OTF2_MarkerWriter_WriteMarker": (c_int, (c_void_p, c_uint64, c_uint64, c_uint32, c_uint8, c_uint64, c_char_p)),
     "OTF2_GlobalDefReaderCallbacks_New": (c_void_p, ()),
     "OTF2_GlobalDefReaderCallbacks_Delete": (None, (c_void_p,)),
     "OTF2_EvtReaderCallbacks_New": (c_void_p, ()),
