@@ -1,10 +1,12 @@
 """I/O events as columns: one row per I/O record of an archive, whatever its type."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from .arrays import Columns
 
 
 class EventColumns(NamedTuple):
@@ -28,7 +30,7 @@ def empty_columns(rows: int) -> EventColumns:
 
 
 @dataclass(frozen=True, eq=False)
-class IoEvents:
+class IoEvents(Columns):
     """I/O events, struct of arrays; all arrays have shape (n,).
 
     Rows of one location stand together in the order of its file; locations in the order of the definitions.
@@ -81,20 +83,6 @@ class IoEvents:
     matching: npt.NDArray[np.uint64]
     value: npt.NDArray[np.uint64]
     offset: npt.NDArray[np.uint64]
-
-    def __len__(self) -> int:
-        return len(self.time)
-
-    def take(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "IoEvents":
-        """Return the events at `rows` (a mask or indices)."""
-        return IoEvents(*(getattr(self, field.name)[rows] for field in fields(self)))
-
-    @classmethod
-    def concatenate(cls, parts: "list[IoEvents]") -> "IoEvents":
-        """Join `parts` in their order."""
-        if not parts:
-            return cls.empty()
-        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
     @classmethod
     def empty(cls) -> "IoEvents":

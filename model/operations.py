@@ -1,17 +1,18 @@
 """Operations as columns: whole, some rows of them without a copy, and batches that compiled matching writes to."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import Columns
 from .codes import UNDEFINED_UINT64
 from .events import IoEvents
 
 
 @dataclass(frozen=True, eq=False)
-class Operations:
+class Operations(Columns):
     """I/O operations, struct of arrays; all arrays have shape (n,), ordered by begin time.
 
     Attributes
@@ -59,13 +60,6 @@ class Operations:
     tests: npt.NDArray[np.uint32]
     status: npt.NDArray[np.uint8]
 
-    def __len__(self) -> int:
-        return len(self.begin)
-
-    def take(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Operations":
-        """Return the operations at `rows` (a mask or indices)."""
-        return Operations(*(getattr(self, field.name)[rows] for field in fields(self)))
-
     @property
     def extent(self) -> tuple[int, int] | None:
         """First begin and last begin or end in ticks; None where there are no operations."""
@@ -110,7 +104,7 @@ class OperationsView(Operations):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, rows: Rows) -> Operations:
+    def take(self, rows: Rows) -> Operations:  # type: ignore[override]
         """Return the operations at `rows` (a mask or indices)."""
         return self.source.take(self.rows[rows])
 

@@ -1,6 +1,6 @@
 """The numbers behind findings, what each is measured in, and how they are worded."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...layers.flow.collectives import FlowCollectives
 from ...layers.flow.flow import Flow
 from ...layers.handles.order import layer_name
 from ...layers.statistics.statistics import total
@@ -69,6 +70,13 @@ class Evidence:
     def adjacent(self, direction: str) -> tuple[Flow, ...]:
         """Return the flows between neighbouring layers in one direction."""
         return tuple(flow for flow in self.flows if flow.adjacent and flow.direction == direction)
+
+    def collective(self, fewest: float = 1) -> Iterator[tuple[Flow, FlowCollectives]]:
+        """Give the flows to the operating system below at least `fewest` collective calls, writes first."""
+        for direction in ("write", "read"):
+            for flow in self.adjacent(direction):
+                if flow.lower in self.systems and len(flow.collectives) >= fewest:
+                    yield flow, flow.collectives
 
     def to_bottom(self, direction: str) -> tuple[Flow, ...]:
         """Return the flows from each layer that is above another and not below one, to the lowest it connects to."""
@@ -136,6 +144,11 @@ class Evidence:
             "file_count": int((files >= 0).sum()),
             "time_range_s": [int(begin.min()) / second, int(end.max()) / second],
         }
+
+
+def ends_of(flow: Flow) -> dict[str, Any]:
+    """Return from which layer to which a flow goes, and its direction."""
+    return {"upper": flow.upper, "lower": flow.lower, "direction": flow.direction}
 
 
 def distinct_names(names: Iterable[str], most: int = FILES_SHOWN) -> list[str]:

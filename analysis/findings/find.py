@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...layers.trace import Trace
-from ..results.result import Plain, plain
+from ..results.parts import Record
 from .bytes import (
     data_sieving,
     fill_values,
@@ -28,7 +28,7 @@ from .rules import RULES, SEVERITIES, Rule
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Record):
     """One finding.
 
     Attributes
@@ -69,17 +69,6 @@ class Finding:
         """From the first begin to the last end of the operations concerned, in s from the trace's start."""
         found = self.evidence.get("time_range_s")
         return None if found is None else (found[0], found[1])
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Return the entry of ``findings`` in ``compare --json``."""
-        return {
-            "id": self.id,
-            "severity": self.severity,
-            "layer": self.layer,
-            "text": self.text,
-            "evidence": plain(self.evidence),
-            "advice": self.advice,
-        }
 
 
 DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Hit]]]] = {

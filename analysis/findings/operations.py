@@ -10,7 +10,7 @@ from ...layers.flow.ranks import moving_ranks
 from ...layers.handles.lifetimes import Origin
 from ...model.codes import UNDEFINED_UINT64
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
-from .evidence import Evidence, Hit, distinct_names
+from .evidence import Evidence, Hit, distinct_names, ends_of
 from .rules import KIB, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
@@ -78,9 +78,7 @@ def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
                 f"of at most {bytes_text(float(largest[rows].max()))}; "
                 f"{aligned:,} of them began on a 4 KiB boundary",
                 {
-                    "upper": flow.upper,
-                    "lower": flow.lower,
-                    "direction": direction,
+                    **ends_of(flow),
                     "split_operations": len(rows),
                     "pieces": int(count[split].sum()),
                     "aligned_operations": aligned,

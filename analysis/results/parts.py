@@ -12,7 +12,7 @@ class Record:
     KEYS: ClassVar[dict[str, str]] = {}
 
     def to_dict(self) -> dict[str, Plain]:
-        """Give the entry of the document of ``iostrata periods --json``."""
+        """Give the entry of the document of ``iostrata periods --json`` or ``compare --json``."""
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
         return {self.KEYS.get(name, name): plain(getattr(self, name)) for name in names}
 

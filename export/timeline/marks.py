@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.trace import Trace
+from ...model.arrays import Columns
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import view
 
@@ -20,7 +21,7 @@ _WIDEST_GAP: Final = 2**3
 
 
 @dataclass(frozen=True, eq=False)
-class Marks:
+class Marks(Columns):
     """What happened when, columns of shape (n,).
 
     Attributes
@@ -43,13 +44,6 @@ class Marks:
     end: Ints
     count: npt.NDArray[np.integer]
     bytes: npt.NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.row)
-
-    def take(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Marks":
-        """Return the marks at `rows`."""
-        return Marks(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
 def merged_marks(marks: Marks, most: int) -> tuple[Marks, int]:
@@ -133,16 +127,16 @@ def marks_of_files(trace: Trace, layers: tuple[str, ...]) -> tuple[Marks, Ints, 
 
 
 Keys = npt.NDArray[np.int32]
-Columns = tuple[Keys, npt.NDArray[np.int32], npt.NDArray[np.uint8], Ints, Ints, npt.NDArray[np.float64]]
+_MarkColumns = tuple[Keys, npt.NDArray[np.int32], npt.NDArray[np.uint8], Ints, Ints, npt.NDArray[np.float64]]
 
 
-def _in_time(columns: Columns) -> Columns:
+def _in_time(columns: _MarkColumns) -> _MarkColumns:
     order = np.argsort(columns[3], kind="stable")
     key, process, kind, start, end, volume = columns
     return key[order], process[order], kind[order], start[order], end[order], volume[order]
 
 
-def _operations(trace: Trace, keys: Keys) -> Columns:
+def _operations(trace: Trace, keys: Keys) -> _MarkColumns:
     window = trace.tick_window
     chosen = window.part(trace.operations)
     chosen = view(chosen, keys[chosen.handle] >= 0)
@@ -153,7 +147,7 @@ def _operations(trace: Trace, keys: Keys) -> Columns:
     return keys[chosen.handle], chosen.process, kind[chosen.mode], begin, end, volume
 
 
-def _lifetimes(trace: Trace, keys: Keys) -> Columns:
+def _lifetimes(trace: Trace, keys: Keys) -> _MarkColumns:
     """Return the time from a handle's making to its destruction, as far as it lies in the window."""
     window, lifetimes = trace.tick_window, trace.handles.lifetimes
     begin = np.where(lifetimes.created == UNDEFINED_TIME, window.start, lifetimes.created)
@@ -165,7 +159,7 @@ def _lifetimes(trace: Trace, keys: Keys) -> Columns:
     return key[rows], lifetimes.process[rows].astype(np.int32), kind, begin[rows], end[rows], np.zeros(len(rows))
 
 
-def _events(trace: Trace, keys: Keys) -> Columns:
+def _events(trace: Trace, keys: Keys) -> _MarkColumns:
     window, events = trace.tick_window, trace.metadata
     handle = np.where(events.new_handle >= 0, events.new_handle, events.handle)
     key = np.where(handle >= 0, keys[handle], -1)

@@ -6,6 +6,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Columns
 from ...model.codes import UNDEFINED_TIME, IoRecord
 from ...model.definitions import Definitions
 from ...model.operations import Operations
@@ -24,7 +25,7 @@ class Origin(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Lifetimes:
+class Lifetimes(Columns):
     """Lifetimes of handles, columns of shape (n,), ordered by handle, process and epoch.
 
     Handle ids are not of one process: processes share them, and one process creates the same handle several times. A
@@ -49,9 +50,6 @@ class Lifetimes:
     origin: npt.NDArray[np.uint8]
     created: npt.NDArray[np.int64]
     destroyed: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.handle)
 
     @property
     def never_created(self) -> npt.NDArray[np.bool_]:
@@ -105,15 +103,7 @@ def handle_lifetimes(metadata: MetadataEvents, operations: Operations, definitio
         np.append(created, np.full(count, UNDEFINED_TIME)),
         np.append(destroyed, np.full(count, UNDEFINED_TIME)),
     )
-    order = np.lexsort((lifetimes.epoch, lifetimes.process, lifetimes.handle))
-    return Lifetimes(
-        lifetimes.handle[order],
-        lifetimes.process[order],
-        lifetimes.epoch[order],
-        lifetimes.origin[order],
-        lifetimes.created[order],
-        lifetimes.destroyed[order],
-    )
+    return lifetimes.take(np.lexsort((lifetimes.epoch, lifetimes.process, lifetimes.handle)))
 
 
 def _epochs(first: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:

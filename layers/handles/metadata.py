@@ -1,12 +1,12 @@
 """Metadata events: I/O events that move no data, tied to their handles, files and paradigms."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Mask
+from ...model.arrays import Columns, Mask
 from ...model.codes import IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
@@ -24,7 +24,7 @@ OPERATION_RECORDS: Final = (
 
 
 @dataclass(frozen=True, eq=False)
-class MetadataEvents:
+class MetadataEvents(Columns):
     """Creating, destroying and duplicating handles, seeks, status changes, deletions and locks; columns of shape (n,).
 
     Attributes
@@ -52,13 +52,6 @@ class MetadataEvents:
     new_handle: npt.NDArray[np.int32]
     file: npt.NDArray[np.int32]
     paradigm: npt.NDArray[np.int32]
-
-    def __len__(self) -> int:
-        return len(self.time)
-
-    def take(self, rows: npt.NDArray[np.intp]) -> "MetadataEvents":
-        """Return some of the events."""
-        return MetadataEvents(*(getattr(self, column.name)[rows] for column in fields(self)))
 
 
 def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvents:

@@ -103,8 +103,8 @@ class BinnedLayer:
 
         Two of them can be inexact where there is very much to tell apart: ``busy_s`` where there were more than 2^17
         busy stretches (then ``busy_step_s`` is above 0), and p50 and p90 of ``request_bytes``, which are at
-        most 0.2 % too large where there were more than 49,000 sizes. Raises SelectionError if there is no such direction or
-        traffic.
+        most 0.2 % too large where there were more than 49,000 sizes. Raises SelectionError if there is no such
+        direction or traffic.
 
         Parameters
         ----------

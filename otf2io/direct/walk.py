@@ -5,12 +5,13 @@ import itertools
 import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Columns
 from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents, empty_columns
@@ -37,7 +38,7 @@ _IDS_PER_DEFINITION: Final = 4
 
 
 @dataclass(frozen=True, eq=False)
-class RegionEvents:
+class RegionEvents(Columns):
     """Enter and Leave of selected regions, columns of shape (n,), in the order of `IoEvents`.
 
     Attributes
@@ -61,9 +62,6 @@ class RegionEvents:
     enter: npt.NDArray[np.bool_]
     position: npt.NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return len(self.time)
-
 
 @dataclass(frozen=True, eq=False)
 class EventBatch:
@@ -81,8 +79,7 @@ def join_regions(batches: Sequence[EventBatch]) -> RegionEvents:
         for batch, start in zip(batches, starts, strict=False)
         if len(batch.regions)
     ] or [_region_events(_region_columns((), 0), 0)]
-    joined: Any = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(RegionEvents))
-    return RegionEvents(*joined)
+    return RegionEvents.concatenate(parts)
 
 
 class DirectWalk:

@@ -97,7 +97,7 @@ def read_with_library(
         for row, result in enumerate(results)
         if result.reason is not None
     )
-    return IoEvents.concatenate([result.events for result in results]), counts, damage
+    return IoEvents.concatenate([IoEvents.empty(), *(result.events for result in results)]), counts, damage
 
 
 def _read_batch(
@@ -187,7 +187,7 @@ class _BatchReader:
         """Read the first `limit` events of a location."""
         location = int(self._definitions.locations.id[row])
         start = self._definitions.clock.start
-        parts: list[IoEvents] = []
+        parts = [IoEvents.empty()]
         total = 0
         count = c_uint64()
         with self._event_reader(location) as reader:
