@@ -8,14 +8,11 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..model.document import SCHEMA_VERSION
-from ..model.errors import SelectionError
 from ..signals.samples import bin_count
 from ..signals.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency
 from ..signals.step import StepSignal
 from .protocols import AnyTrace
-from .selection.directions import TRAFFIC
-
-DIRECTIONS: Final = ("read", "write")
+from .selection.directions import DIRECTIONS, check_traffic
 
 VARIABLES: Final[dict[str, dict[str, str]]] = {
     "layer": {"long_name": "I/O layer, highest first"},
@@ -75,8 +72,7 @@ def bandwidth_dataset(trace: AnyTrace, fs: float | Literal["auto"], traffic: str
     """Return the bandwidths as an ``xarray.Dataset``; see `iostrata.Trace.to_xarray`."""
     import xarray
 
-    if traffic not in TRAFFIC:
-        raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
+    check_traffic(traffic)
     layers = [layer for layer in trace.layers.values() if layer.directions]
     signals = [layer.bandwidth(direction, traffic) for layer in layers for direction in DIRECTIONS]
     rate = common_frequency(trace, signals) if fs == "auto" else fs

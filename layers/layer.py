@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Ticks
 from ..model.codes import UNDEFINED_TIME, IoMode, Status
 from ..model.definitions import Definitions, Paradigm
 from ..model.errors import SelectionError
@@ -15,13 +16,14 @@ from ..signals.construction import StepSignal, level_signal, step_signal_from_ti
 from .handles.metadata import MetadataEvents
 from .mappings import statistics_table
 from .parts import LayerParts, layer_parts
+from .protocols import AnyLayer
 from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction
 from .selection.window import TickWindow, completed_bytes
 from .statistics.statistics import LayerStatistics, layer_statistics, total, union_length
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class Layer(AnyLayer):
     """Operations of one layer, or of a part of it, on the selected files within the trace's window.
 
     Attributes
@@ -81,23 +83,15 @@ class Layer:
         return self.trace_metadata.take(self.metadata_rows)
 
     @property
-    def window(self) -> tuple[float, float]:
-        """Start and end of the signals in s from the trace's start."""
-        return self.tick_window.seconds
-
-    @property
     def directions(self) -> tuple[str, ...]:
-        """Those of ``read`` and ``write`` that have operations."""
         return tuple(way for way in DIRECTIONS if is_of_direction(self.operations.mode, way).any())
 
     @property
     def flushes(self) -> int:
-        """Number of flushes; they move no bytes and have no direction."""
         return int((self.operations.mode == IoMode.FLUSH).sum())
 
     @property
     def flush_busy_s(self) -> float:
-        """Time in s in which at least one flush that ended was under way."""
         ended = self.operations.status != Status.NEVER_COMPLETED
         flushes = view(self.operations, (self.operations.mode == IoMode.FLUSH) & ended)
         return union_length(*self.tick_window.clipped(flushes)) / self.tick_window.ticks_per_second
@@ -124,41 +118,19 @@ class Layer:
         moved = completed_bytes(operations)
         moving = moved > 0
         kept = view(operations, moving)
-        return step_signal_from_ticks(
-            kept.begin,
-            self.tick_window.ends(kept),
-            moved[moving],
-            self.tick_window.ticks_per_second,
-            window=self.window,
-            name=self._named(direction, traffic),
-        )
+        return self._rate(kept.begin, self.tick_window.ends(kept), moved[moving], self._named(direction, traffic))
 
     def operation_rate(self, direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return operations per second; each that ended counts one, spread evenly from its begin to its end."""
         operations = self._chosen(direction, traffic)
         ended = view(operations, operations.end != UNDEFINED_TIME)
-        return step_signal_from_ticks(
-            ended.begin,
-            self.tick_window.ends(ended),
-            np.ones(len(ended)),
-            self.tick_window.ticks_per_second,
-            window=self.window,
-            unit="s-1",
-            name=f"{self._named(direction, traffic)} operations",
-        )
+        name = f"{self._named(direction, traffic)} operations"
+        return self._rate(ended.begin, self.tick_window.ends(ended), np.ones(len(ended)), name, "s-1")
 
     def metadata_rate(self) -> StepSignal:
         """Return metadata events per second: handles made and destroyed, seeks, status changes, deletions, locks."""
         times = self.metadata_events.time
-        return step_signal_from_ticks(
-            times,
-            times,
-            np.ones(len(times)),
-            self.tick_window.ticks_per_second,
-            window=self.window,
-            unit="s-1",
-            name=f"{self._title} metadata events",
-        )
+        return self._rate(times, times, np.ones(len(times)), f"{self._title} metadata events", "s-1")
 
     def in_flight(self, direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return the number of operations under way; one that never completed is so to the window's end."""
@@ -277,17 +249,7 @@ class Layer:
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction.
 
-        Parameters
-        ----------
-        direction : {"read", "write", "total"}
-            ``total`` is read and write together.
-        traffic : {"all", "own", "inherited"}
-            Own traffic goes through handles without an ancestor of a higher layer.
-
-        Raises
-        ------
-        SelectionError
-            If there is no such direction or traffic.
+        Parameters and errors are those of `bandwidth`; ``total`` is read and write together.
         """
         chosen = np.flatnonzero(self._mask(direction, traffic))
         return layer_statistics(
@@ -306,6 +268,13 @@ class Layer:
     @property
     def _title(self) -> str:
         return f"{self.name} {self.part}" if self.part else self.name
+
+    def _rate(
+        self, begin: Ticks, end: Ticks, volume: npt.NDArray[Any], name: str, unit: str = "byte s-1"
+    ) -> StepSignal:
+        """Return the signal of volumes that are each spread over [begin, end]."""
+        second = self.tick_window.ticks_per_second
+        return step_signal_from_ticks(begin, end, volume, second, window=self.window, unit=unit, name=name)
 
     def _named(self, direction: str, traffic: str) -> str:
         """Return the name of a signal: layer, direction, and the traffic unless it is all."""

@@ -19,31 +19,49 @@ if TYPE_CHECKING:
     from .handles.forest import HandleForest
 
 
-class AnyLayer(Protocol):
-    """`iostrata.layers.layer.Layer` or `iostrata.layers.summary.layer.BinnedLayer`."""
+class AnyLayer(ABC):
+    """Base of layers, `iostrata.layers.layer.Layer` and `iostrata.layers.summary.layer.BinnedLayer`.
+
+    Attributes
+    ----------
+    name : str
+        Identification of the paradigm.
+    tick_window : TickWindow
+        Part of the trace's time that signals and statistics are of.
+    """
+
+    name: str
+    tick_window: TickWindow
 
     @property
-    def name(self) -> str:
-        """Identification of the paradigm."""
+    def window(self) -> tuple[float, float]:
+        """Start and end of the signals in s from the trace's start."""
+        return self.tick_window.seconds
 
     @property
+    @abstractmethod
     def directions(self) -> tuple[str, ...]:
         """Those of ``read`` and ``write`` that have operations."""
 
     @property
+    @abstractmethod
     def flushes(self) -> int:
-        """Number of flushes."""
+        """Number of flushes; they move no bytes and have no direction."""
 
     @property
+    @abstractmethod
     def flush_busy_s(self) -> float:
-        """Time in s in which at least one flush was under way."""
+        """Time in s in which at least one flush that ended was under way."""
 
+    @abstractmethod
     def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
         """Return the aggregate bandwidth in bytes per second."""
 
+    @abstractmethod
     def signal(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return the signal of a quantity by its name."""
 
+    @abstractmethod
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction."""
 

@@ -95,10 +95,6 @@ class Components:
             Such as that of ``samples.plot()``; a new figure without it.
         **kwargs
             For ``Axes.plot``.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
         ax = axes_for(ax, "time (s)")
         kwargs.setdefault("label", f"{len(self)} components")

@@ -66,10 +66,6 @@ class FourierFit:
             Such as that of ``samples.plot()``; a new figure without it.
         **kwargs
             For ``Axes.plot`` of the fit.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
         ax = self.lines.plot(ax, label="plain sum of as many lines", color="tab:gray", linestyle="--", linewidth=1)
         noun = "cosine" if len(self.components) == 1 else "cosines"

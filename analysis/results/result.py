@@ -106,10 +106,6 @@ class PeriodResult:
             Such as that of ``signal.plot()``, whose time it shares; a new figure without it.
         **kwargs
             For ``Axes.axvspan`` of the phases.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
         from .plots import draw_phases, verdict_text
 
@@ -127,10 +123,6 @@ class PeriodResult:
             Such as that of ``signal.plot()``, whose time it shares; a new figure without it.
         **kwargs
             For ``Axes.axvspan``.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
         from .plots import draw_regimes
 

@@ -143,10 +143,6 @@ class GroupWriter:
             Whether NaN is given as ``_FillValue``. A coordinate has none by the CF conventions.
         **attributes
             Such as ``long_name`` and ``units``.
-
-        Returns
-        -------
-        h5netcdf.Variable
         """
         layout: dict[str, Any] = {}
         shape = tuple(self._sizes[dimension] for dimension in dimensions)

@@ -15,7 +15,7 @@ from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
 from ...layers.dataset import VARIABLES, common_frequency, provenance
 from ...layers.protocols import AnyTrace
-from ...layers.selection.directions import DIRECTIONS, TRAFFIC
+from ...layers.selection.directions import DIRECTIONS, check_traffic
 from ...layers.summary.trace import BinnedTrace
 from ...layers.trace import Trace
 from ...model.errors import SelectionError
@@ -86,10 +86,6 @@ def write_hdf5(
         As `detect_period` takes it: the groups ``periods``, ``regimes`` and ``components`` are those of the filtered
         signals, bandwidths and the group ``comparison`` are not filtered.
 
-    Returns
-    -------
-    Written
-
     Raises
     ------
     SelectionError
@@ -97,8 +93,7 @@ def write_hdf5(
     OutputError
         If the file cannot be written; nothing is left behind then.
     """
-    if traffic not in TRAFFIC:
-        raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
+    check_traffic(traffic)
     wanted = (layers,) if isinstance(layers, str) else layers or ()
     names = tuple(layer.name for layer in chosen_layers(trace, wanted) if layer.directions)
     start, end = trace.window

@@ -1,6 +1,6 @@
 """The terminal view of ``iostrata layers``."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -71,10 +71,10 @@ def _print_table(statistics: list[LayerStatistics], console: Console) -> None:
     directions = [entry.direction for entry in statistics]
     name_width = min(_WIDEST_NAME, max(map(cell_len, names)))
     left = name_width + max(map(len, directions))
-    columns, gap = _all_columns(statistics), 2
+    columns, gap = _columns({name: name for name in _CELLS}, statistics), 2
     dropped = []
     if left + gap + _width(columns, gap) > console.width:
-        columns, gap = _essential_columns(statistics), 1
+        columns, gap = _columns(_ESSENTIAL, statistics), 1
         for title in _LEAST_NEEDED:
             if left + gap + _width(columns, gap) <= console.width:
                 break
@@ -102,40 +102,39 @@ def _width(columns: list[Column], gap: int) -> int:
     return sum(gap + max(map(len, (*title.split("\n"), *cells))) for title, cells in columns)
 
 
-def _essential_columns(statistics: list[LayerStatistics]) -> list[Column]:
-    return [
-        ("operations", [count_text(entry.operations) for entry in statistics]),
-        ("bytes", [bytes_text(entry.bytes) for entry in statistics]),
-        ("busy", [seconds_text(entry.busy_s) for entry in statistics]),
-        ("mean while\nbusy", [_mean(entry) for entry in statistics]),
-        ("request\nmedian", [_size(entry.request_bytes.p50) for entry in statistics]),
-        ("ranks", [count_text(entry.ranks) for entry in statistics]),
-        ("files", [count_text(entry.files) for entry in statistics]),
-        ("own", [share_text(entry.own_bytes, entry.bytes) for entry in statistics]),
-    ]
+_CELLS: Final[dict[str, Callable[[LayerStatistics], str]]] = {
+    "operations": lambda entry: count_text(entry.operations),
+    "bytes": lambda entry: bytes_text(entry.bytes),
+    "exactly": lambda entry: f"{entry.bytes:,.0f} B",
+    "busy": lambda entry: seconds_text(entry.busy_s),
+    "summed": lambda entry: seconds_text(entry.summed_s),
+    "mean while busy": lambda entry: rate_text(entry.bytes / entry.busy_s) if entry.busy_s > 0 else "–",
+    "request min": lambda entry: _size(entry.request_bytes.min),
+    "median": lambda entry: _size(entry.request_bytes.p50),
+    "90 %": lambda entry: _size(entry.request_bytes.p90),
+    "max": lambda entry: _size(entry.request_bytes.max),
+    "ranks": lambda entry: count_text(entry.ranks),
+    "files": lambda entry: count_text(entry.files),
+    "handles": lambda entry: count_text(entry.handles),
+    "own bytes": lambda entry: share_text(entry.own_bytes, entry.bytes),
+}
+"""All columns in their order."""
+
+_ESSENTIAL: Final = {
+    "operations": "operations",
+    "bytes": "bytes",
+    "busy": "busy",
+    "mean while\nbusy": "mean while busy",
+    "request\nmedian": "median",
+    "ranks": "ranks",
+    "files": "files",
+    "own": "own bytes",
+}
+"""Columns for a narrow terminal by their narrower titles."""
 
 
-def _all_columns(statistics: list[LayerStatistics]) -> list[Column]:
-    return [
-        ("operations", [count_text(entry.operations) for entry in statistics]),
-        ("bytes", [bytes_text(entry.bytes) for entry in statistics]),
-        ("exactly", [f"{entry.bytes:,.0f} B" for entry in statistics]),
-        ("busy", [seconds_text(entry.busy_s) for entry in statistics]),
-        ("summed", [seconds_text(entry.summed_s) for entry in statistics]),
-        ("mean while busy", [_mean(entry) for entry in statistics]),
-        ("request min", [_size(entry.request_bytes.min) for entry in statistics]),
-        ("median", [_size(entry.request_bytes.p50) for entry in statistics]),
-        ("90 %", [_size(entry.request_bytes.p90) for entry in statistics]),
-        ("max", [_size(entry.request_bytes.max) for entry in statistics]),
-        ("ranks", [count_text(entry.ranks) for entry in statistics]),
-        ("files", [count_text(entry.files) for entry in statistics]),
-        ("handles", [count_text(entry.handles) for entry in statistics]),
-        ("own bytes", [share_text(entry.own_bytes, entry.bytes) for entry in statistics]),
-    ]
-
-
-def _mean(entry: LayerStatistics) -> str:
-    return rate_text(entry.bytes / entry.busy_s) if entry.busy_s > 0 else "–"
+def _columns(titles: Mapping[str, str], statistics: list[LayerStatistics]) -> list[Column]:
+    return [(title, [_CELLS[name](entry) for entry in statistics]) for title, name in titles.items()]
 
 
 def _size(size: int | None) -> str:

@@ -82,10 +82,6 @@ def attribute_operations(operations: Operations, definitions: Definitions, order
     order : tuple of str
         Layers, highest first, as from `layer_order`.
 
-    Returns
-    -------
-    Attribution
-
     Notes
     -----
     O(n) after a counting sort, times the number of ancestors of a handle that are of a higher layer and were used,

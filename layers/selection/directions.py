@@ -1,5 +1,6 @@
 """Directions, traffic and quantities by their names, and the operations that a direction stands for."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -20,20 +21,13 @@ _MODES: Final = {"read": (IoMode.READ,), "write": (IoMode.WRITE,), "total": (IoM
 
 
 def modes_of(direction: str) -> tuple[IoMode, ...]:
-    """Return the modes of the operations of a direction.
-
-    Raises SelectionError if there is no such direction.
-    """
-    if direction not in _MODES:
-        raise SelectionError(f"no direction {direction!r}; there are {', '.join(_MODES)}")
+    """Return the modes of the operations of a direction; raise SelectionError where there is no such direction."""
+    _check("direction", direction, _MODES)
     return _MODES[direction]
 
 
 def is_of_direction(mode: npt.NDArray[np.uint8], direction: str) -> Mask:
-    """Return which operations, of these modes, are of a direction, bool (n,).
-
-    Raises SelectionError if there is no such direction.
-    """
+    """Return which operations, of these modes, are of a direction, bool (n,); errors as `modes_of`."""
     first, *others = modes_of(direction)
     found = mode == first
     for other in others:
@@ -42,18 +36,15 @@ def is_of_direction(mode: npt.NDArray[np.uint8], direction: str) -> Mask:
 
 
 def check_traffic(traffic: str) -> None:
-    """Do nothing unless there is no such traffic.
-
-    Raises SelectionError if there is none.
-    """
-    if traffic not in TRAFFIC:
-        raise SelectionError(f"no traffic {traffic!r}; there are {', '.join(TRAFFIC)}")
+    """Raise SelectionError unless there is such traffic."""
+    _check("traffic", traffic, TRAFFIC)
 
 
 def check_quantity(quantity: str) -> None:
-    """Do nothing unless there is no such quantity.
+    """Raise SelectionError unless there is such a quantity."""
+    _check("signal", quantity, QUANTITIES)
 
-    Raises SelectionError if there is none.
-    """
-    if quantity not in QUANTITIES:
-        raise SelectionError(f"no signal {quantity!r}; there are {', '.join(QUANTITIES)}")
+
+def _check(what: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise SelectionError(f"no {what} {name!r}; there are {', '.join(known)}")

@@ -8,6 +8,8 @@ import numpy as np
 from ...model.codes import IoMode
 from ...model.errors import SelectionError
 from ...signals.step import StepSignal
+from ..mappings import statistics_table
+from ..protocols import AnyLayer
 from ..selection.directions import DIRECTIONS, check_quantity, check_traffic, modes_of
 from ..selection.window import TickWindow
 from ..statistics.statistics import LayerStatistics
@@ -17,7 +19,7 @@ from .tables import CANCELLED, NEVER, OPERATIONS, UNDEFINED
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedLayer:
+class BinnedLayer(AnyLayer):
     """Bandwidths in bins and statistics of one layer, on the selected files within the trace's window.
 
     Attributes
@@ -40,62 +42,36 @@ class BinnedLayer:
         return f"<BinnedLayer {self.name}: {', '.join(moved) or 'no transfers'}>"
 
     def _repr_html_(self) -> str:
-        from ..mappings import statistics_table
-
         return statistics_table([self])
 
     @property
-    def window(self) -> tuple[float, float]:
-        """Start and end of the signals in s from the trace's start."""
-        return self.tick_window.seconds
-
-    @property
     def directions(self) -> tuple[str, ...]:
-        """Those of ``read`` and ``write`` that have operations."""
         return tuple(way for way in DIRECTIONS if self._count(self._slots(way, "all"), OPERATIONS))
 
     @property
     def flushes(self) -> int:
-        """Number of flushes; they move no bytes and have no direction."""
         return self._count(slots_of(self.row, [IoMode.FLUSH], "all"), OPERATIONS)
 
     @property
     def flush_busy_s(self) -> float:
-        """Time in s in which at least one flush that ended was under way."""
         busy = self._busy(slots_of(self.row, [IoMode.FLUSH], "all"))
         return busy.length / self.tick_window.ticks_per_second
 
     def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
-        """Return the aggregate bandwidth in bytes per second, constant within each bin that was kept.
-
-        Raises SelectionError if there is no such direction or traffic.
-
-        Parameters
-        ----------
-        direction : {"read", "write", "total"}
-        traffic : {"all", "own", "inherited"}
-        """
+        """Return the bandwidth as `Layer.bandwidth`, constant within each bin."""
         slots = np.array(self._slots(direction, traffic))
         name = f"{self.name} {direction}" if traffic == "all" else f"{self.name} {direction} ({traffic})"
         return self.sums.grid.signal(slots, self.tick_window, name)
 
     def signal(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> StepSignal:
-        """Return `bandwidth`, the only quantity that bins were kept of.
-
-        Raises SelectionError if another quantity is asked for.
-        """
+        """Return `bandwidth`; raise SelectionError for other quantities, which have no bins."""
         check_quantity(quantity)
         if quantity != "bandwidth":
             self._refuse(f"the signal {quantity!r}")
         return self.bandwidth(direction, traffic)
 
     def by(self, key: str) -> NoReturn:
-        """Refuse: bins are of whole layers.
-
-        Raises
-        ------
-        SelectionError
-        """
+        """Raise SelectionError: bins are of whole layers."""
         self._refuse(f"parts by {key}")
 
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
@@ -103,13 +79,7 @@ class BinnedLayer:
 
         Two of them can be inexact where there is very much to tell apart: ``busy_s`` where there were more than 2^17
         busy stretches (then ``busy_step_s`` is above 0), and p50 and p90 of ``request_bytes``, which are at
-        most 0.2 % too large where there were more than 49,000 sizes. Raises SelectionError if there is no such
-        direction or traffic.
-
-        Parameters
-        ----------
-        direction : {"read", "write", "total"}
-        traffic : {"all", "own", "inherited"}
+        most 0.2 % too large where there were more than 49,000 sizes.
         """
         from .request_sizes import RequestCounts
 

@@ -33,23 +33,7 @@ Window = tuple[float | None, float | None]
 
 @dataclass(frozen=True, eq=False)
 class BinnedTrace(AnyTrace):
-    """What `open_trace` returns with a bound of memory: layers as bins and statistics.
-
-    Attributes
-    ----------
-    path : Path
-        The archive's anchor.
-    definitions : Definitions
-    sums : OperationSums
-    damage : DamageReport
-    engine : str
-    events_total, events_of_io : int
-        Events read, of any kind and of I/O.
-    tick_window : TickWindow
-    selection : FileSelection
-    unmatched_events : int
-        As in `Trace`.
-    """
+    """What `open_trace` returns with a bound of memory: layers as bins and statistics; attributes as in `Trace`."""
 
     path: Path
     definitions: Definitions

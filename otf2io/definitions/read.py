@@ -42,10 +42,6 @@ def read_definitions(anchor: Anchor) -> Definitions:
     Ids that nothing defines become row −1; where parents form a cycle, its lowest row becomes a root; of two records
     with one id the first holds. Names are UTF-8; other bytes appear as ``\\xNN``. Raises TraceError if the file of
     global definitions is missing or damaged, or holds no clock.
-
-    Returns
-    -------
-    Definitions
     """
     records = read_definition_records(anchor)
     if not records.clock or not records.clock[0][0]:
