@@ -26,7 +26,7 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
     share, else null), ``location``, ``rank``, ``node``, ``handle`` (OTF2 ids), ``file``, ``selected`` (whether the file
     is one of those that count), ``own`` (whether the program called the operation itself), ``mode``, ``collective``,
     ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered; null where the trace has no
-    Enter and Leave of such functions, or was not read by the engine ``direct``, of which the metadata tell),
+    Enter and Leave of such functions, or was not read by the engine ``direct``, as the metadata tell),
     ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start; null where the trace has no such event),
     ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``, ``offset`` (null where unknown) and
     ``status``.

@@ -32,7 +32,7 @@ class Written:
     markers : int
         Phases and periods that an archive is marked with.
     cut : mapping of str to int
-        Lists of which a report does not show all, with the number of their entries.
+        Lists that a report shows only in part, with the number of their entries.
     signals : int
         Signals in a picture.
     """

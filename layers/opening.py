@@ -61,9 +61,9 @@ def open_trace(
         Bytes that the process may take in all. With it the events are not kept but summed up while they are read, into
         bandwidths in bins of time and statistics; the result is a `BinnedTrace`, which has no operations.
     fs : float or "auto"
-        With `memory`: bins per second (Hz) of which those that are kept are whole parts, so that sampling at `fs` loses
-        nothing. "auto": as many bins as the memory allows. Without `memory` signals are exact and there is nothing to
-        choose: `fs` then belongs to `detect_period`, ``signal.sample`` and whatever else samples.
+        With `memory`: bins per second (Hz). Each such bin is a whole number of the result's bins, so that sampling at
+        `fs` loses nothing. "auto": as many bins as the memory allows. Without `memory` signals are exact and there is
+        nothing to choose: `fs` then belongs to `detect_period`, ``signal.sample`` and whatever else samples.
     engine : {"auto", "direct", "library"}
         What reads the events; both give the same rows.
     workers : int, optional

@@ -9,7 +9,7 @@ from .anchor import Anchor
 from .libotf2 import SUCCESS, describe, library, open_reader
 
 MOST_CATEGORIES: Final = 255
-"""A category has one byte in the file, of which one value stands for none."""
+"""A category has one byte in the file; one of its values means none."""
 _NO_SEVERITY: Final = 0
 _GLOBAL: Final = 0
 

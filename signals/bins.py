@@ -1,6 +1,6 @@
 """Compiled walks over the bins of a step function, each linear in steps and bins.
 
-Bin b of a signal sampled with frequency fs reaches from ``start + b / fs`` to ``start + (b + 1) / fs``, its end not
+Bin b of a signal sampled with frequency fs goes from ``start + b / fs`` to ``start + (b + 1) / fs``, its end not
 included. What the window has beyond the last bin (rounding, or an impulse at the window's end) belongs to the last bin.
 
 The module needs numba; import it inside the function that uses it.

@@ -1,4 +1,4 @@
-"""Intervals made ready for the sweep: checked, clipped to the window, and told apart from impulses."""
+"""Intervals made ready for the sweep: checked, clipped to the window, and separated from impulses."""
 
 from dataclasses import dataclass
 

@@ -21,7 +21,7 @@ class Samples:
     Attributes
     ----------
     values : float64 (n,)
-        Average in each bin, in `unit`. The last bin may reach past the window's end; the signal is zero there.
+        Average in each bin, in `unit`. The last bin may extend past the window's end; the signal is zero there.
     fs : float
         Bins per second.
     start : float

@@ -105,7 +105,7 @@ class StepSignal:
         """Return the averages of the signal in bins of width 1/`fs`; the volume is conserved.
 
         Bins start at the window's start and do not include their end, except that an impulse at the window's end is in
-        the last bin. There are ceil(duration · fs) bins, of which the last may reach past the window's end; there the
+        the last bin. There are ceil(duration · fs) bins; the last may extend past the window's end; there the
         signal is zero, so that the sum of the values divided by `fs` is the volume to rounding.
 
         Parameters

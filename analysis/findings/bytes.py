@@ -11,21 +11,21 @@ from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT
 from ...model.arrays import Rows
 from ...model.operations import view
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
-from .evidence import Evidence, Hit
+from .evidence import Evidence, Match
 from .rules import Rule
 
 
-def write_amplification(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def write_amplification(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers for which more is written at the bottom than at their top."""
     return _amplification(evidence, rule, "write")
 
 
-def read_amplification(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def read_amplification(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers for which more is read at the bottom than at their top; reads inside writes do not count."""
     return _amplification(evidence, rule, "read")
 
 
-def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[Hit]:
+def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[Match]:
     for flow in evidence.to_bottom(direction):
         aside = _inside_writes(evidence, flow) if direction == "read" else 0
         moved, asked = flow.lower_bytes - aside, flow.upper_bytes
@@ -40,7 +40,7 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[H
             for step in evidence.adjacent(direction)
             if step.upper_bytes and evidence.traffic.layer_row(step.upper) >= evidence.traffic.layer_row(flow.upper)
         ]
-        yield Hit(
+        yield Match(
             flow.upper,
             f"{flow.lower} has {word} {bytes_text(moved)} for {bytes_text(asked)} of {flow.upper}: "
             f"{amplification:.2f} times; "
@@ -99,7 +99,7 @@ def fill_rows(evidence: Evidence) -> tuple[Flow, Rows] | None:
     return None
 
 
-def fill_values(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def fill_values(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find variables that a format library fills before they are written."""
     found = fill_rows(evidence)
     if found is None:
@@ -112,7 +112,7 @@ def fill_values(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
     start, end = where["time_range_s"]
     first = evidence.traffic.operations.begin[flow.upper_rows].min() / evidence.traffic.window.ticks_per_second
     again = flow.lower_access.overlapping_bytes
-    yield Hit(
+    yield Match(
         flow.upper,
         f"{flow.upper} filled {joined(where['files'], where['file_count'])} with {bytes_text(filled)} "
         f"before the program "
@@ -131,7 +131,7 @@ def fill_values(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
     )
 
 
-def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find reads inside writes of the layer above."""
     for flow in evidence.adjacent("write"):
         read = flow.against_bytes
@@ -141,7 +141,7 @@ def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         share = read / flow.lower_bytes if flow.lower_bytes else None
         extra = flow.lower_bytes - flow.upper_bytes
         more = f" and {bytes_text(extra)} more written than {flow.upper} asked for" if extra > 0 else ""
-        yield Hit(
+        yield Match(
             flow.upper,
             f"{flow.upper} writes made {flow.lower} read {bytes_text(read)} in {len(flow.against):,} operations"
             f" by {named_ranks(where['ranks'])}{more}: blocks are read, changed and written back",
@@ -158,7 +158,7 @@ def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         )
 
 
-def read_back(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find processes that read their own writes, in layers whose offsets count from the start of the file."""
     for layer in evidence.traffic.layers:
         if not evidence.traffic.absolute_offsets(layer):
@@ -168,7 +168,7 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         written = evidence.bytes(evidence.rows(layer, "write"))
         if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * written:
             continue
-        yield Hit(
+        yield Match(
             layer,
             f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
             f"{percent_text(back / written)} of what they wrote",
@@ -176,7 +176,7 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         )
 
 
-def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers of parallel libraries whose bytes are recorded nowhere below."""
     traffic = evidence.traffic
     descends_with_operations = np.zeros(len(traffic.layers), np.bool_)
@@ -193,7 +193,7 @@ def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             continue
         lower = [name for name in traffic.layers[row + 1 :] if len(evidence.rows(name, "total"))]
         others = f"; {' and '.join(lower)} hold the program's own calls only" if lower else ""
-        yield Hit(
+        yield Match(
             layer,
             f"{layer} moved {bytes_text(moved)}, but no operation of a layer below was recorded for "
             f"it{others}: {layer} "
@@ -202,7 +202,7 @@ def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         )
 
 
-def hidden_bytes(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def hidden_bytes(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find bytes outside of the operations of the layer above that are no fill values."""
     for one in evidence.trace.hidden:
         if one.kind != WITHOUT_PARENT:
@@ -212,7 +212,7 @@ def hidden_bytes(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         explained: dict[str, Any] = {"fill_bytes": fills} if fills else {}
         if rest < rule.thresholds["bytes"] or rest < rule.thresholds["share"] * one.bytes / one.share:
             continue
-        yield Hit(
+        yield Match(
             one.layer,
             f"{one.layer} {'wrote' if one.direction == 'write' else 'read'} {bytes_text(rest)} for "
             f"{one.other} outside of "

@@ -8,11 +8,11 @@ from ...layers.attribution.collectives import distinct_pairs
 from ...layers.statistics.statistics import union_length
 from ...model.codes import IoFlag
 from ...model.quantities import bytes_text, named_ranks, percent_text
-from .evidence import Evidence, Hit, ends_of
+from .evidence import Evidence, Match, ends_of
 from .rules import MIB, Rule
 
 
-def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find collective calls whose transfer few ranks do."""
     for flow, calls in evidence.collective():
         participants, movers = calls.participants, calls.movers
@@ -27,7 +27,7 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         nodes = np.unique(node[evidence.traffic.operations.process[calls.lower_rows]])
         names = [evidence.traffic.definitions.system_tree.name[row] for row in nodes.tolist() if row >= 0]
         way = "leave" if flow.direction == "write" else "arrive"
-        yield Hit(
+        yield Match(
             flow.upper,
             f"collective {flow.upper} {flow.direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
             f"{named_ranks(ranks)} only: {bytes_text(moved)} in {len(calls):,} calls",
@@ -46,7 +46,7 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         )
 
 
-def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find collective calls beneath which each rank transfers for itself and nothing is merged."""
     for flow, calls in evidence.collective(rule.thresholds["calls"]):
         alone = calls.movers == calls.participants
@@ -56,7 +56,7 @@ def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             continue
         if exclusive < rule.thresholds["exclusive_share"]:
             continue
-        yield Hit(
+        yield Match(
             flow.upper,
             f"{len(calls):,} collective {flow.upper} {flow.direction} calls: every rank transfers its own part by "
             f"{flow.lower}, {len(calls.upper_rows):,} requests became {len(calls.lower_rows):,}, and "
@@ -73,7 +73,7 @@ def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         )
 
 
-def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find collective calls in which ranks without a transfer of their own wait for those that have one."""
     from ...layers.attribution.attribution_kernel import rows_by_key
     from ...layers.attribution.group_kernels import union_by_group
@@ -92,7 +92,7 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         if waiting < rule.thresholds["seconds"] or waiting < rule.thresholds["share"] * summed:
             continue
         ranks = evidence.ranks(calls.lower_rows)
-        yield Hit(
+        yield Match(
             flow.upper,
             f"in collective {flow.upper} {flow.direction}s, ranks wait {waiting:.3g} s in all while "
             f"{named_ranks(ranks)} transfer{'s' if len(ranks) == 1 else ''}: "
@@ -109,7 +109,7 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         )
 
 
-def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers that are busy while nothing moves in the next layer."""
     window = evidence.traffic.window
     for direction in ("write", "read"):
@@ -125,7 +125,7 @@ def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             least = max(rule.thresholds["seconds"], rule.thresholds["share_of_run"] * run)
             if idle < least or idle < rule.thresholds["share"] * busy:
                 continue
-            yield Hit(
+            yield Match(
                 flow.upper,
                 f"{flow.upper} {direction}s keep the layer busy for {busy:.3g} s, and for {idle:.3g} s of it "
                 f"({percent_text(idle / busy)}) nothing moves in {flow.lower}",
@@ -139,7 +139,7 @@ def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             )
 
 
-def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find files that several ranks write by independent calls: the program's own ones of each layer."""
     traffic = evidence.traffic
     for layer in traffic.layers:
@@ -156,7 +156,7 @@ def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         if moved < rule.thresholds["bytes"]:
             continue
         where = evidence.where(shared)
-        yield Hit(
+        yield Match(
             layer,
             f"{where['rank_count']:,} ranks write {bytes_text(moved)} to {where['file_count']:,} shared "
             f"file{'s' if where['file_count'] != 1 else ''} by {len(shared):,} independent {layer} operations",

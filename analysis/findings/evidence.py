@@ -41,7 +41,7 @@ RANKS_SHOWN: Final = 64
 
 
 @dataclass(frozen=True)
-class Hit:
+class Match:
     """One place where a rule applies; `severity` is None where it is the rule's own."""
 
     layer: str

@@ -22,7 +22,7 @@ from .calls import (
     shared_file_independent,
     waiting_ranks,
 )
-from .evidence import Evidence, Hit
+from .evidence import Evidence, Match
 from .operations import imbalance, metadata_storm, opened_not_used, small_requests, split_requests, stray_files
 from .rules import RULES, SEVERITIES, Rule
 
@@ -71,7 +71,7 @@ class Finding(Record):
         return None if found is None else (found[0], found[1])
 
 
-DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Hit]]]] = {
+DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "write-amplification": write_amplification,
     "read-amplification": read_amplification,
     "fill-values": fill_values,
@@ -111,8 +111,10 @@ def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
     evidence = Evidence(trace)
     caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
     found = [
-        Finding(rule.id, hit.severity or rule.severity, hit.layer, hit.text + caution, hit.evidence, rule.advice)
+        Finding(
+            rule.id, match.severity or rule.severity, match.layer, match.text + caution, match.evidence, rule.advice
+        )
         for rule in rules
-        for hit in DETECTORS[rule.id](evidence, rule)
+        for match in DETECTORS[rule.id](evidence, rule)
     ]
     return tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity)))

@@ -10,14 +10,14 @@ from ...layers.flow.ranks import moving_ranks
 from ...layers.handles.lifetimes import Origin
 from ...model.codes import UNDEFINED_UINT64
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
-from .evidence import Evidence, Hit, distinct_names, ends_of
+from .evidence import Evidence, Match, distinct_names, ends_of
 from .rules import KIB, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
 """Where files of one node usually lie."""
 
 
-def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers and directions whose requests are mostly small."""
     limit = rule.thresholds["size"]
     for layer in evidence.traffic.layers:
@@ -32,7 +32,7 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             if share < rule.thresholds["share"]:
                 continue
             where = evidence.where(small)
-            yield Hit(
+            yield Match(
                 layer,
                 f"{percent_text(share)} of {len(rows):,} {layer} {direction}s ask for less than "
                 f"{int(limit) // KIB} KiB; "
@@ -50,7 +50,7 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             )
 
 
-def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find large requests that the next layer does in several smaller ones."""
     traffic = evidence.traffic
     for direction in ("write", "read"):
@@ -71,7 +71,7 @@ def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             offset = traffic.operations.offset[rows]
             known = offset != UNDEFINED_UINT64
             aligned = int((known & (offset % np.uint64(4 * KIB) == 0)).sum())
-            yield Hit(
+            yield Match(
                 flow.upper,
                 f"{flow.lower} did {len(rows):,} {flow.upper} {direction}s of "
                 f"{bytes_text(float(np.median(request[split])))} (median) in {int(count[split].sum()):,} pieces "
@@ -89,7 +89,7 @@ def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             )
 
 
-def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers with many metadata operations, all within a second or more of them than transfers."""
     second = evidence.traffic.window.ticks_per_second
     for layer in evidence.trace.layers.values():
@@ -101,7 +101,7 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         ratio = len(times) / max(1, transfers)
         if peak < rule.thresholds["per_second"] and ratio < rule.thresholds["per_transfer"]:
             continue
-        yield Hit(
+        yield Match(
             layer.name,
             f"{len(times):,} {layer.name} metadata operations beside {transfers:,} transfers, "
             f"up to {peak:,} within a second",
@@ -114,7 +114,7 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         )
 
 
-def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers in which one rank or one node does most of what the program itself asks for."""
     for layer in evidence.traffic.layers:
         for direction in ("read", "write"):
@@ -139,7 +139,7 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
                 if one_rank
                 else f"node {found.busiest_node} does {percent_text(node_share)}"
             )
-            yield Hit(
+            yield Match(
                 layer,
                 f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {ranks:,} ranks "
                 f"on {nodes:,} nodes",
@@ -147,7 +147,7 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             )
 
 
-def opened_not_used(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def opened_not_used(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find files that many ranks open and only one transfers."""
     traffic = evidence.traffic
     lifetimes = evidence.trace.handles.lifetimes
@@ -169,7 +169,7 @@ def opened_not_used(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         most = max(len(openers[file]) for file in idle)
         groups = traffic.definitions.groups.rank
         using = sorted({int(groups[process]) for file in idle for process in users[file]})
-        yield Hit(
+        yield Match(
             layer,
             f"{joined(names, len(names))}: opened in {layer} by {most:,} of {ranks:,} ranks, "
             f"used by {named_ranks(using)} only" + (" (one each)" if len(using) > 1 else ""),
@@ -193,13 +193,13 @@ def _processes_by_file(file: Any, process: Any) -> dict[int, set[int]]:
     return found
 
 
-def stray_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def stray_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find I/O to system files, many in a layer or any inside calls of a higher layer, and to node-local files."""
     yield from _system_files(evidence, rule)
     yield from _local_files(evidence, rule)
 
 
-def _local_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def _local_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find the program's own files that only one node can see, by their scope or their folder."""
     definitions = evidence.traffic.definitions
     files, nodes = definitions.files, np.unique(definitions.groups.node[evidence.traffic.processes])
@@ -216,7 +216,7 @@ def _local_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         if moved < rule.thresholds["local_bytes"] or not len(rows):
             continue
         where = evidence.where(rows)
-        yield Hit(
+        yield Match(
             layer,
             f"{layer} moves {bytes_text(moved)} on {joined(where['files'], where['file_count'])}, which "
             f"only one node sees",
@@ -224,7 +224,7 @@ def _local_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
         )
 
 
-def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
+def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find operations on files that are set aside."""
     traffic = evidence.traffic
     aside = traffic.within & ~traffic.selected & (traffic.operations.handle >= 0)
@@ -245,7 +245,7 @@ def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Hit]:
             names = " and ".join(callers)
             some = f" ({where['files'][0]}, …)" if where["files"] else ""
             text += f", {len(inside):,} of them inside {names} operations of {named_ranks(where['ranks'])}{some}"
-        yield Hit(
+        yield Match(
             layer,
             text,
             {

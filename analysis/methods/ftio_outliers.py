@@ -128,7 +128,7 @@ def is_locally_sparse(scores: NDArray[np.float64], threshold: float) -> NDArray[
     """Mark lines above the mean whose local outlier factor reaches ``threshold``.
 
     Lines are points in the plane of frequency and strength, in which the whole band is as long as one standard
-    deviation of the strengths. Lines of the same strength then still lie apart, and the factor stays defined.
+    deviation of the strengths. Lines of the same strength are then still distinct points, and the factor is defined.
     1.5 is the factor from which scikit-learn, too, takes values for outliers.
     """
     plane = np.column_stack((np.arange(scores.size) / scores.size, scores))

@@ -47,7 +47,7 @@ class PhaseEvidence(Evidence):
     missing_phases : int
         Phases that the period predicts and the signal does not have.
     start_up_phases, shut_down_phases : int
-        Phases set apart at the start and at the end of the run.
+        Phases of the start and of the end of the run, which belong to no period.
     size_cycle : int or None
         Number of phases after which their sizes repeat.
     """

@@ -142,7 +142,7 @@ class PeriodResult:
             rows.append(("other periods", ", ".join(f"{other.period:.6g} s" for other in self.periods[1:])))
         if len(self.regimes) > 1:
             rows.extend(
-                ("regime", f"{stay.start:.6g} to {stay.end:.6g} s: every {stay.period:.6g} s") for stay in self.regimes
+                ("regime", f"{one.start:.6g} to {one.end:.6g} s: every {one.period:.6g} s") for one in self.regimes
             )
         rows.append(("phases", str(len(self.phases))))
         if self.sampling.fs is not None:

@@ -94,7 +94,7 @@ def phase_frequency(signal: StepSignal, most_bins: int = 2**17) -> float:
     bins above the mean, as substantial I/O is in §II-C, that hold most of the volume. With d the median distance of
     their starts and a the share of the window that they fill, there are 3 / a bins to a distance d.
 
-    Phases that fill only a share of the window put a broad lobe around zero frequency, whose flank at line 1 must stay
+    Phases that fill only a share of the window put a broad lobe around zero frequency, whose flank at line 1 must lie
     below the fundamental; and their lines are broad, so that the fundamental loses little between two of them. Both
     allow finer bins, and the first asks for them.
 

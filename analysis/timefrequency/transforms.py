@@ -65,7 +65,7 @@ class TimeFrequency:
         )
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw the amplitude in colours; the CWT over logarithmic frequency, with the reach of the ends as a line.
+        """Draw the amplitude in colours; the CWT over logarithmic frequency, with the cone of influence as a line.
 
         Returns `ax`, without it the axes of a new figure; further arguments are for ``Axes.pcolormesh``.
         """
@@ -103,9 +103,9 @@ def scalogram(samples: Samples, *, periods: Floats | None = None, voices: int = 
     Notes
     -----
     Frontiers'25, eq. 5, with ψ(t) = exp(iω₀t - t²/2), ω₀ = 6, evaluated at all samples by the Fourier transform
-    (Torrence and Compo 1998, eq. 4), padded with zeros so that one end does not reach into the other. It is scaled by
+    (Torrence and Compo 1998, eq. 4), padded with zeros so that one end does not affect the other. It is scaled by
     1/a and not 1/√|a|, which makes the value an amplitude. The wavelet is taken as analytic; what ω₀ = 6 leaves at
-    negative frequencies is 1e-8. The ends reach √2 a into the signal. O(p n log n).
+    negative frequencies is 1e-8. The ends affect √2 a of the signal. O(p n log n).
     """
     values, fs, n = samples.values, samples.fs, len(samples)
     if n < 8:

@@ -19,7 +19,7 @@ A window with several bursts alike shows less, which only rounding makes alike f
 LARGEST_STEP, SMALLEST_STEP = np.pi / 3, np.pi / 9
 """Bounds of the change of phase from one period to the next that is tolerated, in rad.
 
-Cosines the larger one apart correlate by a half. The smaller one is an 18th of the period.
+Cosines that differ in phase by the larger one correlate by a half. The smaller one is an 18th of the period.
 """
 FEWEST_PERIODS = 1.6
 """Shortest distance of the first burst of a stretch from its last, in periods: three bursts, imprecisely placed."""
@@ -187,7 +187,7 @@ def _refined_frequency(signal: Floats, fs: float, window: int, frequency: float)
 
 
 def _valid_pairs(fit: SlidingFit, window: int) -> tuple[NDArray[np.bool_], float]:
-    """Say of every two adjoining windows, the first of which starts at sample i, whether both show one cosine.
+    """Return for each sample i whether the window starting there and the next one show the same cosine.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def _mean_change(valid: NDArray[np.bool_], slope: NDArray[np.complex128], window
     """Give the mean change of phase from one period to the next, in rad, where the period holds.
 
     The mean and not the median: an approximation places short bursts at its own coefficients, so that changes come in
-    steps, of which the median is one.
+    steps, and their median is always one of these.
     """
     if not valid.any():
         return 0.0

@@ -76,9 +76,8 @@ def decomposition_level(
     Notes
     -----
     The level depends on the period in samples, not in seconds: the same run sampled twice as fast takes one level
-    more. The paper sets it by hand, to 2 (caption of Fig. 3) or 3 (§6.3) for 18 s at 1 Hz; here it is 1, of which the
-    study in benchmarks/accuracy/papers says that it loses no more of the periods than 2 and places their intervals
-    better.
+    more. The paper sets it by hand, to 2 (caption of Fig. 3) or 3 (§6.3) for 18 s at 1 Hz; here it is 1, which
+    loses no more of the periods than 2 and places their intervals better (benchmarks/accuracy/papers).
     """
     cycle = period * fs
     if not (np.isfinite(cycle) and cycle > 0):

@@ -12,6 +12,10 @@ def command(request: Request) -> None:
     Findings with their numbers and what helps; for each upper and lower layer bytes and their ratio, the ranks that
     moved them, the fan-out (operations below per call above; a collective call counts once) and what became of the
     period; where the time of operations goes; and the bytes that only one of two layers shows.
+
+    A lower layer's bytes by descent went through handles below the upper layer's; those inside ran within its
+    operations, the rest is hidden. Lag is positive where the lower layer follows; coherence, 0 to 1, says how closely
+    both vary together at the upper layer's period.
     """
     from ...analysis.comparison.layers import compare_layers
 

@@ -19,8 +19,9 @@ def command(request: Request, by: str | None) -> None:
     """Show what each I/O layer did: operations, bytes, time, requests.
 
     One row per layer and direction, the highest layer first. Bytes are those moved by completed operations, with
-    decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way; own is
-    the share of bytes that the program moved by calling this layer itself.
+    decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way, summed
+    is the sum of all durations; own is the share of bytes that the program moved by calling this layer itself, the rest
+    is inherited: a higher layer caused it. Set aside are operations on files that --files leaves out.
     """
     if request.memory is not None and by is not None:
         raise click.UsageError("--memory keeps no operations, which --by needs: leave one of them out")

@@ -68,6 +68,9 @@ def command(
     One verdict per layer and direction that moved bytes: the period in s with its uncertainty and the confidence in it
     (0 to 1), or why there is none. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s).
 
+    Recurrence is the mean time between the starts of phases, periodic or not, and jitter its coefficient of variation.
+    The abstraction error is the share of the volume that sampling puts at another time than the exact signal.
+
     Substantial I/O is what runs above the signal's mean: R_IO is its share of the time, B_IO its mean value, and its
     stretches are the phases. The periodicity score, 0 to 1, says how much the periods are alike in their volume and in
     their share of substantial I/O: 1 where all are the same.

@@ -1,8 +1,8 @@
 """The bytes of an HDF5 file on disk, kept so that a full disk does not bring the process down.
 
-The HDF5 library cannot close a file whose last writes failed: the objects stay half open, and the process crashes when
-it ends. So the library writes through `HDF5Storage`, to which every write succeeds; the first real failure is kept and
-raised by `check`, between two calls of the library, after which the library closes the file in good order.
+The HDF5 library cannot close a file whose last writes failed: its objects remain half open, and the process crashes
+when it ends. So the library writes through `HDF5Storage`, to which every write succeeds; the first real failure is
+remembered and raised by `check`, between two calls of the library, which then closes the file in good order.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Self
 
 
 class HDF5Storage:
-    """A seekable binary file for h5py's driver for file-like objects, of which no write fails.
+    """A seekable binary file for h5py's driver for file-like objects; no write to it fails.
 
     After the first failure, what is written stays in memory, so that the library reads back what it wrote. Callers
     call `check` after each portion they write; that bounds this memory to one portion.

@@ -76,7 +76,7 @@ def layers_document(
 ) -> Document:
     """Return the document of ``iostrata layers``: an entry per layer and direction that had operations.
 
-    Only operations of `traffic` count. Flushes have neither a direction nor a traffic: they stand apart, all of them.
+    Only operations of `traffic` count. Flushes have neither direction nor traffic: all are listed separately.
     With `table`, the layers split further, there is an object ``breakdown``.
     """
     layers, directions = tuple(layers), tuple(directions)

@@ -58,7 +58,7 @@ class Names:
 
 
 def without_long_text(value: Any, characters: int) -> Any:
-    """Return a document of plain values with every long string in it shortened, keys included; packed columns stay."""
+    """Return a document of plain values with every long string in it shortened, keys too, but not packed columns."""
     if isinstance(value, str):
         return shortened(value, characters)
     if isinstance(value, dict):

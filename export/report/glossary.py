@@ -14,7 +14,7 @@ DEFINITIONS: Final = {
     "ranks": "Distinct processes of the operations.",
     "own_bytes": "The part that the program moved by calling this layer itself: on handles without an ancestor of a "
     "higher layer. The rest is inherited from the layers above.",
-    "undefined_bytes_operations": "Operations of which the trace does not know the bytes moved: failed, cancelled, "
+    "undefined_bytes_operations": "Operations whose bytes moved the trace does not know: failed, cancelled, "
     "never completed.",
     "request_bytes": "Sizes asked for, over the operations whose request the trace knows; the quantiles are sizes "
     "that occur.",
@@ -46,7 +46,7 @@ DEFINITIONS: Final = {
     "participants": "Distinct ranks that make one collective call.",
     "collective_calls": "Collective calls of two ranks or more beneath which bytes moved; a call of all its ranks "
     "counts once.",
-    "alone_calls": "Share of the calls of which a single rank does all the transfer below.",
+    "alone_calls": "Share of the calls in which a single rank does all the transfer below.",
     "regime_confidence": "How sure the method is of the period in this stretch by itself, from 0 to 1.",
     "modulation": "Amplitude at the period of the upper layer over the mean rate: 0 is flat, 2 is all bytes in "
     "instants.",

@@ -70,9 +70,9 @@ def told_alike(one: PeriodResult, other: PeriodResult, window: tuple[float, floa
 
 
 def _near(one: Regime, other: Regime) -> bool:
-    apart = max(one.period, other.period)
-    same = apart <= 1.05 * min(one.period, other.period)
-    return same and abs(one.start - other.start) <= apart and abs(one.end - other.end) <= apart
+    longer = max(one.period, other.period)
+    same = longer <= 1.05 * min(one.period, other.period)
+    return same and abs(one.start - other.start) <= longer and abs(one.end - other.end) <= longer
 
 
 def _is_part(regime: Regime, result: PeriodResult, window: tuple[float, float]) -> bool:

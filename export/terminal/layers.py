@@ -57,7 +57,7 @@ def print_layers(
 
 
 def _uncounted(entry: LayerStatistics) -> Iterator[str]:
-    """Yield the sentence on operations of which bytes or end are not known."""
+    """Yield the sentence on operations whose bytes or end are unknown."""
     if entry.undefined_bytes_operations:
         fates = [(entry.cancelled_operations, "cancelled"), (entry.never_completed_operations, "never completed")]
         told = ", ".join(f"{count_text(count)} {fate}" for count, fate in fates if count)

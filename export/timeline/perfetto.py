@@ -2,8 +2,8 @@
 
 Source: Google, "Trace Event Format" (Chrome), and Perfetto's documentation of what its importer takes: complete events
 (``X``) with times in µs, counters (``C``), and names of processes and threads (``M``). Slices of one track must lie
-inside one another or apart: what overlaps by a nanosecond is dropped or drawn wrongly. So times are whole nanoseconds,
-written such that an importer that cuts off what is less than a nanosecond reads them back.
+inside one another or not overlap at all: what overlaps by a nanosecond is dropped or drawn wrongly. So times are whole
+nanoseconds, written such that an importer that cuts off what is less than a nanosecond reads them back.
 """
 
 import json
@@ -147,7 +147,7 @@ def _nanoseconds(seconds: float) -> int:
 
 
 def _microseconds(nanoseconds: int) -> float:
-    """Return µs of which a float64 times 1000, cut off to a whole number, is `nanoseconds`."""
+    """Return µs such that 1000 times their float64, truncated, is `nanoseconds`."""
     value = nanoseconds / 1000
     return value if int(value * 1000) == nanoseconds else round(value + 0.0002, 4)
 
@@ -239,7 +239,7 @@ def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Itera
 
 
 class _Tracks:
-    """Tracks of one rank and layer, of which each holds slices one after the other."""
+    """Tracks of one rank and layer; each holds slices one after the other."""
 
     def __init__(self) -> None:
         self._busy: list[tuple[int, int]] = []

@@ -51,7 +51,7 @@ def read_calling_functions(
 ) -> CallingFunctions:
     """Read the events of a trace once more, now with Enter and Leave, and find the function of each I/O event.
 
-    Only functions of the roles *file I/O* and *file I/O metadata* are looked at; the program's own, of which a trace
+    Only functions of the roles *file I/O* and *file I/O metadata* are looked at; the program's own, which a trace
     can have millions of events, are passed over. Where the trace defines no I/O function its events are not read.
     Raises SelectionError if the engine was not ``direct``: the other one does not read Enter and Leave; TraceError if
     the archive is not what it was when `events` were read.

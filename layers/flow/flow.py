@@ -130,7 +130,7 @@ class Flow(FlowCalls):
         ax.barh(self.lower, self.hidden_bytes, **outside)
         if not ax.yaxis_inverted():
             ax.invert_yaxis()
-        # Room for the legend above the bars, of which any may reach to the right end.
+        # Room for the legend above the bars: any of them may extend to the right end.
         ax.set_ylim(top=-0.9)
         ax.legend(fontsize="small", loc="upper left", ncols=3)
         ax.set_title(f"{self.upper} → {self.lower}, {self.direction}: {ratio_text(self.amplification)} by descent")

@@ -63,7 +63,7 @@ class FileSelection:
     handle_reason : int32 (handles,)
         Row in `reasons`, −1 for a handle that is selected.
     file_reason : int32 (files,)
-        The same for files, of which only the name counts.
+        The same for files, by their names alone.
     """
 
     files: str

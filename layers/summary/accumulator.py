@@ -17,7 +17,7 @@ from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
 from .bins import BinGrid
 from .busy_time import BusyTime
-from .tables import CUT, MODES, PART, WHOLE, Kept, kept_columns, new_sums
+from .tables import CUT, MODES, PART, WHOLE, Counted, counted_columns, new_sums
 
 if TYPE_CHECKING:
     from .request_sizes import RequestCounts
@@ -39,7 +39,7 @@ class OperationSums:
     window : TickWindow
         Part of the trace that counts.
     grid : BinGrid
-        For the bandwidths, with a signal for each slot.
+        For the bandwidths, with a signal for each category.
     covered : (int, int)
         Ticks between which most of the operations lie.
     """
@@ -60,15 +60,15 @@ class OperationSums:
         self.definitions = definitions
         self.order = order
         self.grid = grid
-        self.slots = slot_count(order)
-        self.sums = new_sums(self.slots + 1, processes, len(handles.id), len(selection.reasons))
-        self.busy = {slot: BusyTime(*covered) for slot in range(self.slots)}
+        self.categories = category_count(order)
+        self.sums = new_sums(self.categories + 1, processes, len(handles.id), len(selection.reasons))
+        self.busy = {category: BusyTime(*covered) for category in range(self.categories)}
         self.requests: dict[int, RequestCounts] = {}
         self.metadata_counts = np.zeros(len(handles.id), np.int64)
         self._window = window
-        self.slot_of_handle = np.where(shown, stack.layer * MODES * 2 + ~stack.own, -1).astype(np.int32)
+        self.category_of_handle = np.where(shown, stack.layer * MODES * 2 + ~stack.own, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
-        self._kept = kept_columns(_ROWS)
+        self._counted = counted_columns(_ROWS)
         self._pairs = np.empty(0, np.int64)
         self._fresh_pairs: list[npt.NDArray[np.int64]] = []
         self._sorted_handles = bool(np.array_equal(handles.id, np.arange(len(handles.id))))
@@ -95,9 +95,9 @@ class OperationSums:
         stride = len(self.definitions.groups.id) + 1
         return np.bincount(self._pairs // stride, minlength=len(self.metadata_counts)).astype(np.int64)
 
-    def bytes(self, slots: Iterable[int]) -> int | float:
-        """Return the bytes moved in all of `slots`: an int, or a float where the window cuts an operation."""
-        rows = list(slots)
+    def bytes(self, categories: Iterable[int]) -> int | float:
+        """Return the bytes moved in all of `categories`: an int, or a float where the window cuts an operation."""
+        rows = list(categories)
         whole, part = (int(self.sums.bytes[rows, column].sum()) for column in (WHOLE, PART))
         return whole + part / 2**32 if self.cut(rows) else whole
 
@@ -106,13 +106,13 @@ class OperationSums:
         whole, part = self.sums.handle_bytes[:, mode].T
         return np.asarray(whole + part * 2.0**-32) if self.sums.any_cut[0] else whole.astype(np.uint64)
 
-    def cut(self, slots: Iterable[int]) -> bool:
-        """Tell whether the window cuts an operation of one of `slots`."""
-        return bool(self.sums.counts[list(slots), CUT].any())
+    def cut(self, categories: Iterable[int]) -> bool:
+        """Tell whether the window cuts an operation of one of `categories`."""
+        return bool(self.sums.counts[list(categories), CUT].any())
 
-    def summed_ticks(self, slots: Iterable[int]) -> int:
-        """Return the sum of the durations in all of `slots`."""
-        return int(self.sums.ticks[list(slots)].sum())
+    def summed_ticks(self, categories: Iterable[int]) -> int:
+        """Return the sum of the durations in all of `categories`."""
+        return int(self.sums.ticks[list(categories)].sum())
 
     def _add_operations(self, columns: OperationColumns) -> None:
         from .kernels import add_operations
@@ -120,26 +120,26 @@ class OperationSums:
 
         count = len(columns.begin)
         handle = self._handle_rows(columns.handle)
-        window, kept = self._window, self._kept
+        window, counted = self._window, self._counted
         pairs = add_operations(
-            columns, handle, self.definitions.locations.group, self.slot_of_handle, self._reasons, self.slots,
-            window.start, window.end, window.closed, self.sums, kept,
+            columns, handle, self.definitions.locations.group, self.category_of_handle, self._reasons, self.categories,
+            window.start, window.end, window.closed, self.sums, counted,
         )  # fmt: skip
-        self._note_pairs(kept.handle_seen[:pairs], kept.process_seen[:pairs])
-        columns_kept: Any = (column[:count] for column in kept)
-        part = Kept(*columns_kept)
+        self._note_pairs(counted.handle_seen[:pairs], counted.process_seen[:pairs])
+        counted_rows: Any = (column[:count] for column in counted)
+        part = Counted(*counted_rows)
         ended = columns.status != Status.NEVER_COMPLETED
-        found = np.unique(part.slot)
+        found = np.unique(part.category)
         found = found[found >= 0]
-        for slot in found.tolist():
-            chosen = part.slot == slot if len(found) > 1 else slice(None)
-            of_slot = part.slot[chosen] == slot
-            lasting = of_slot & ended[chosen]
-            self.busy[slot].add(part.begin[chosen][lasting], part.end[chosen][lasting])
-            if slot // 2 % MODES != IoMode.FLUSH:
-                if slot not in self.requests:
-                    self.requests[slot] = RequestCounts()
-                self.requests[slot].add(columns.requested[chosen][of_slot])
+        for category in found.tolist():
+            chosen = part.category == category if len(found) > 1 else slice(None)
+            of_category = part.category[chosen] == category
+            lasting = of_category & ended[chosen]
+            self.busy[category].add(part.begin[chosen][lasting], part.end[chosen][lasting])
+            if category // 2 % MODES != IoMode.FLUSH:
+                if category not in self.requests:
+                    self.requests[category] = RequestCounts()
+                self.requests[category].add(columns.requested[chosen][of_category])
         self.grid.add(part, count, found[found // 2 % MODES != IoMode.FLUSH])
 
     def _handle_rows(self, identity: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
@@ -169,13 +169,13 @@ class OperationSums:
         self._fresh_pairs.clear()
 
 
-def slot_count(order: tuple[str, ...]) -> int:
-    """Return the number of slots: layer, mode, own or inherited."""
+def category_count(order: tuple[str, ...]) -> int:
+    """Return the number of categories: layer, mode, own or inherited."""
     return len(order) * MODES * 2
 
 
-def slots_of(layer: int, modes: Iterable[int], traffic: str) -> list[int]:
-    """Return the slots of a layer's operations of some modes.
+def categories_of(layer: int, modes: Iterable[int], traffic: str) -> list[int]:
+    """Return the categories of a layer's operations of some modes.
 
     Parameters
     ----------

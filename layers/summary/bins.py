@@ -9,19 +9,19 @@ from ...signals.step import StepSignal
 from ..selection.window import TickWindow
 
 if TYPE_CHECKING:
-    from .tables import Kept
+    from .tables import Counted
 
 _SLIVER: Final = 1e-6
 
 
 class BinGrid:
-    """Volumes in bins of equal width, one row a slot.
+    """Volumes in bins of equal width, one row a category.
 
     Where an operation lies outside, two bins each become one, until all is covered.
 
     Parameters
     ----------
-    slots : int
+    categories : int
         Number of signals that may occur; memory is taken for those that do.
     bins : int
         An even number.
@@ -31,8 +31,8 @@ class BinGrid:
         Of a bin in ticks.
     """
 
-    def __init__(self, slots: int, bins: int, origin: float, width: float) -> None:
-        self._row_of_slot = np.full(slots, -1, np.int32)
+    def __init__(self, categories: int, bins: int, origin: float, width: float) -> None:
+        self._row_of_category = np.full(categories, -1, np.int32)
         self._bins = bins
         self._origin = origin
         self._width = width
@@ -44,27 +44,27 @@ class BinGrid:
         """Width of a bin in ticks."""
         return self._width
 
-    def add(self, kept: "Kept", count: int, slots: npt.NDArray[np.integer]) -> None:
-        """Add the first `count` rows of `kept`; those of other slots than `slots` and the known ones are left out."""
+    def add(self, counted: "Counted", count: int, categories: npt.NDArray[np.integer]) -> None:
+        """Add the first `count` rows of `counted`; only of known categories and `categories`."""
         from .kernels import spread_over_bins
 
-        fresh = slots[self._row_of_slot[slots] < 0]
+        fresh = categories[self._row_of_category[categories] < 0]
         if len(fresh):
             known = len(self._volumes)
-            self._row_of_slot[fresh] = np.arange(known, known + len(fresh))
+            self._row_of_category[fresh] = np.arange(known, known + len(fresh))
             self._volumes = np.concatenate((self._volumes, np.zeros((len(fresh), self._bins))))
             self._rates = np.concatenate((self._rates, np.zeros((len(fresh), self._bins + 1))))
         done = 0
         while True:
             done = spread_over_bins(
-                self._row_of_slot, kept, done, count, self._volumes, self._rates, self._origin, self._width
+                self._row_of_category, counted, done, count, self._volumes, self._rates, self._origin, self._width
             )
             if done == count:
                 return
-            self._widen(int(kept.begin[done]), int(kept.end[done]))
+            self._widen(int(counted.begin[done]), int(counted.end[done]))
 
     def _widen(self, low: int, high: int) -> None:
-        """Double the width of the bins until they reach from tick `low` to `high`."""
+        """Double the width of the bins until they cover tick `low` to `high`."""
         self._settle()
         half = self._bins // 2
         while low < self._origin or (high - self._origin) / self._width > self._bins:
@@ -78,7 +78,7 @@ class BinGrid:
             self._width *= 2
 
     def cover(self, window: TickWindow) -> None:
-        """Make the bins reach over all of `window`, so that `signal` has none that is wider than the others."""
+        """Make the bins cover all of `window`, so that `signal` has none that is wider than the others."""
         self._widen(window.start, window.end)
 
     def _settle(self) -> None:
@@ -87,20 +87,20 @@ class BinGrid:
             volumes += np.cumsum(rates[:-1])
             rates[:] = 0
 
-    def signal(self, slots: npt.NDArray[np.integer], window: TickWindow, name: str) -> StepSignal:
-        """Return the bandwidth of all of `slots` over `window`, which has all of their volume and is covered.
+    def signal(self, categories: npt.NDArray[np.integer], window: TickWindow, name: str) -> StepSignal:
+        """Return the bandwidth of all of `categories` over `window`, which has all of their volume and is covered.
 
         It is constant in each bin; bins with the same bandwidth are one step.
         """
         self._settle()
-        rows = self._row_of_slot[slots]
+        rows = self._row_of_category[categories]
         volumes = np.zeros(self._bins)
         for row in rows[rows >= 0]:
             volumes += self._volumes[row]
         second = window.ticks_per_second
         low, high = window.seconds
         edges = (self._origin + np.arange(self._bins + 1) * self._width) / second
-        # An edge that only rounding keeps from the window's own must not make a bin of next to no width.
+        # An edge that only rounding keeps from the window's own must not make a bin of almost no width.
         sliver = _SLIVER * self._width / second
         first = max(0, int(np.searchsorted(edges, low + sliver, side="right")) - 1)
         last = max(first + 1, int(np.searchsorted(edges[:-1], high - sliver, side="left")))

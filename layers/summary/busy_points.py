@@ -24,7 +24,7 @@ class BusyPoints:
     """Whether something was under way at points in time, one in each `step` ticks; 8 MiB.
 
     The share of busy points tells the busy time without bias. Where points lie a tick apart it is exact. Elsewhere each
-    lies anywhere in its step, as if at random: operations as regular as the steps would hit points of equal distance
+    lies anywhere in its step, as if at random: operations as regular as the steps would meet equidistant points
     always or never.
 
     Parameters

@@ -16,7 +16,7 @@ from ...model.arrays import Floats
 from ...model.codes import UNDEFINED_UINT64, IoMode, Status
 from ...model.kernels import compiled
 from ...model.operations import OperationColumns
-from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Kept, Sums
+from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Counted, Sums
 
 _QUANTUM: Final = 2.0**16
 _FEW: Final = 16
@@ -32,14 +32,14 @@ def add_operations(
     operations: OperationColumns,
     handle: npt.NDArray[np.int32],
     process_of_location: npt.NDArray[np.int32],
-    slot_of_handle: npt.NDArray[np.int32],
+    category_of_handle: npt.NDArray[np.int32],
     reason_of_handle: npt.NDArray[np.int32],
-    aside_slot: int,
+    aside_category: int,
     start: int,
     stop: int,
     closed: bool,
     sums: Sums,
-    kept: Kept,
+    counted: Counted,
 ) -> int:
     """Add operations to `sums`, each within the window from `start` to `stop`.
 
@@ -49,25 +49,25 @@ def add_operations(
     handle : int32 (n,)
         Row of each operation's handle, −1 where undefined.
     process_of_location : int32 (locations,)
-    slot_of_handle : int32 (handles,)
-        Slot of reads on the handle, −1 where it is not selected.
+    category_of_handle : int32 (handles,)
+        Category of reads on the handle, −1 where it is not selected.
     reason_of_handle : int32 (handles + 1,)
         Row in ``FileSelection.reasons``, the last for undefined handles.
-    aside_slot : int
-        Slot for the bytes of operations that are set aside.
+    aside_category : int
+        Category for the bytes of operations that are set aside.
     start, stop, closed
         As in `TickWindow`.
-    kept : Kept
+    counted : Counted
         Room for n rows.
 
     Returns
     -------
     int
-        Number of rows in ``kept.handle_seen`` and ``kept.process_seen``: pairs that were not the last ones seen.
+        Number of rows in ``counted.handle_seen`` and ``counted.process_seen``: pairs that were not the last ones seen.
     """
     seen = 0
     for row in range(len(handle)):
-        kept.slot[row] = -1
+        counted.category[row] = -1
         at, mode, status = handle[row], operations.mode[row], operations.status[row]
         begin, end = operations.begin[row], operations.end[row]
         never = status == _NEVER
@@ -76,8 +76,8 @@ def add_operations(
         process = process_of_location[operations.location[row]]
         if at >= 0 and sums.last_process[at] != process + 1:
             sums.last_process[at] = process + 1
-            kept.handle_seen[seen] = at
-            kept.process_seen[seen] = process
+            counted.handle_seen[seen] = at
+            counted.process_seen[seen] = process
             seen += 1
         end = max(begin, stop) if never else max(begin, end)
         if end > begin:
@@ -95,48 +95,48 @@ def add_operations(
             volume *= float(last - first) / float(end - begin)
             whole = np.int64(volume)
             part = np.int64((volume - float(whole)) * 2.0**32)
-        slot = aside_slot
+        category = aside_category
         if at >= 0:
             sums.handle_operations[at] += 1
             sums.any_cut[0] |= cut
             if mode < _FLUSH:
                 sums.handle_bytes[at, mode, WHOLE] += whole
                 sums.handle_bytes[at, mode, PART] += part
-            if slot_of_handle[at] >= 0:
+            if category_of_handle[at] >= 0:
                 if mode > _FLUSH:
                     continue
-                slot = slot_of_handle[at] + 2 * np.int64(mode)
+                category = category_of_handle[at] + 2 * np.int64(mode)
                 sums.handle_used[at, mode] = True
-        if slot == aside_slot:
+        if category == aside_category:
             sums.aside[reason_of_handle[at]] += 1
             if at >= 0:
                 sums.aside_used[at] = True
-        sums.counts[slot, OPERATIONS] += 1
-        sums.counts[slot, CUT] += cut
-        sums.bytes[slot, WHOLE] += whole
-        sums.bytes[slot, PART] += part
-        if slot == aside_slot:
+        sums.counts[category, OPERATIONS] += 1
+        sums.counts[category, CUT] += cut
+        sums.bytes[category, WHOLE] += whole
+        sums.bytes[category, PART] += part
+        if category == aside_category:
             continue
-        sums.processes[slot, process + 1] = True
+        sums.processes[category, process + 1] = True
         if operations.moved[row] == _UNKNOWN:
-            sums.counts[slot, UNDEFINED] += 1
+            sums.counts[category, UNDEFINED] += 1
         if status == _CANCELLED:
-            sums.counts[slot, CANCELLED] += 1
+            sums.counts[category, CANCELLED] += 1
         elif never:
-            sums.counts[slot, NEVER] += 1
+            sums.counts[category, NEVER] += 1
         if not never:
-            sums.ticks[slot] += last - first
-        kept.slot[row] = slot
-        kept.begin[row] = first
-        kept.end[row] = first - 1 if never else last
-        kept.volume[row] = volume
+            sums.ticks[category] += last - first
+        counted.category[row] = category
+        counted.begin[row] = first
+        counted.end[row] = first - 1 if never else last
+        counted.volume[row] = volume
     return seen
 
 
 @compiled
 def spread_over_bins(
-    row_of_slot: npt.NDArray[np.int32],
-    kept: Kept,
+    row_of_category: npt.NDArray[np.int32],
+    counted: Counted,
     first: int,
     count: int,
     volumes: Floats,
@@ -148,10 +148,10 @@ def spread_over_bins(
 
     Parameters
     ----------
-    row_of_slot : int32 (slots,)
-        Row of `volumes` for each slot, −1 for none.
+    row_of_category : int32 (categories,)
+        Row of `volumes` for each category, −1 for none.
     first, count : int
-        First row of `kept`, and the one after the last.
+        First row of `counted`, and the one after the last.
     volumes : float64 (rows, bins)
         Gets the bytes in each bin.
     rates : float64 (rows, bins + 1)
@@ -168,15 +168,15 @@ def spread_over_bins(
     """
     bins = volumes.shape[1]
     for row in range(first, count):
-        slot = kept.slot[row]
-        if slot < 0 or not kept.volume[row] > 0:
+        category = counted.category[row]
+        if category < 0 or not counted.volume[row] > 0:
             continue
-        target = row_of_slot[slot]
+        target = row_of_category[category]
         if target < 0:
             continue
-        volume = np.rint(kept.volume[row] * _QUANTUM) / _QUANTUM
-        low = (float(kept.begin[row]) - origin) / width
-        high = (float(kept.end[row]) - origin) / width
+        volume = np.rint(counted.volume[row] * _QUANTUM) / _QUANTUM
+        low = (float(counted.begin[row]) - origin) / width
+        high = (float(counted.end[row]) - origin) / width
         if low < 0 or high > bins:
             return row
         here = min(int(low), bins - 1)

@@ -13,7 +13,7 @@ from ..protocols import AnyLayer
 from ..selection.directions import DIRECTIONS, check_quantity, check_traffic, modes_of
 from ..selection.window import TickWindow
 from ..statistics.statistics import LayerStatistics
-from .accumulator import OperationSums, slots_of
+from .accumulator import OperationSums, categories_of
 from .busy_time import BusyTime
 from .tables import CANCELLED, NEVER, OPERATIONS, UNDEFINED
 
@@ -38,7 +38,7 @@ class BinnedLayer(AnyLayer):
     tick_window: TickWindow
 
     def __repr__(self) -> str:
-        moved = [f"{way} {self.sums.bytes(self._slots(way, 'all'))} bytes" for way in self.directions]
+        moved = [f"{way} {self.sums.bytes(self._categories(way, 'all'))} bytes" for way in self.directions]
         return f"<BinnedLayer {self.name}: {', '.join(moved) or 'no transfers'}>"
 
     def _repr_html_(self) -> str:
@@ -46,22 +46,22 @@ class BinnedLayer(AnyLayer):
 
     @property
     def directions(self) -> tuple[str, ...]:
-        return tuple(way for way in DIRECTIONS if self._count(self._slots(way, "all"), OPERATIONS))
+        return tuple(way for way in DIRECTIONS if self._count(self._categories(way, "all"), OPERATIONS))
 
     @property
     def flushes(self) -> int:
-        return self._count(slots_of(self.row, [IoMode.FLUSH], "all"), OPERATIONS)
+        return self._count(categories_of(self.row, [IoMode.FLUSH], "all"), OPERATIONS)
 
     @property
     def flush_busy_s(self) -> float:
-        busy = self._busy(slots_of(self.row, [IoMode.FLUSH], "all"))
+        busy = self._busy(categories_of(self.row, [IoMode.FLUSH], "all"))
         return busy.length / self.tick_window.ticks_per_second
 
     def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
         """Return the bandwidth as `Layer.bandwidth`, constant within each bin."""
-        slots = np.array(self._slots(direction, traffic))
+        categories = np.array(self._categories(direction, traffic))
         name = f"{self.name} {direction}" if traffic == "all" else f"{self.name} {direction} ({traffic})"
-        return self.sums.grid.signal(slots, self.tick_window, name)
+        return self.sums.grid.signal(categories, self.tick_window, name)
 
     def signal(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return `bandwidth`; raise SelectionError for other quantities, which have no bins."""
@@ -77,59 +77,59 @@ class BinnedLayer(AnyLayer):
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction, the numbers of `Layer.statistics`.
 
-        Two of them can be inexact where there is very much to tell apart: ``busy_s`` where there were more than 2^17
-        busy stretches (then ``busy_step_s`` is above 0), and p50 and p90 of ``request_bytes``, which are at
+        Two of them can be inexact where there are very many different values: ``busy_s`` where there were more than
+        2^17 busy stretches (then ``busy_step_s`` is above 0), and p50 and p90 of ``request_bytes``, which are at
         most 0.2 % too large where there were more than 49,000 sizes.
         """
         from .request_sizes import RequestCounts
 
-        slots = self._slots(direction, traffic)
-        own = [slot for slot in slots if slot % 2 == 0]
+        categories = self._categories(direction, traffic)
+        own = [category for category in categories if category % 2 == 0]
         sums, second = self.sums.sums, self.tick_window.ticks_per_second
-        moved, own_moved = self.sums.bytes(slots), self.sums.bytes(own)
-        here = sums.handle_used[:, list(modes_of(direction))].any(axis=1) & self._handles(slots)
+        moved, own_moved = self.sums.bytes(categories), self.sums.bytes(own)
+        here = sums.handle_used[:, list(modes_of(direction))].any(axis=1) & self._handles(categories)
         files = np.unique(self.sums.definitions.handles.file[here])
-        busy = self._busy(slots)
+        busy = self._busy(categories)
         requests = RequestCounts()
-        for slot in slots:
-            if slot in self.sums.requests:
-                requests = requests.joined(self.sums.requests[slot])
+        for category in categories:
+            if category in self.sums.requests:
+                requests = requests.joined(self.sums.requests[category])
         return LayerStatistics(
             layer=self.name,
             direction=direction,
-            operations=self._count(slots, OPERATIONS),
+            operations=self._count(categories, OPERATIONS),
             bytes=moved,
             busy_s=busy.length / second,
-            summed_s=self.sums.summed_ticks(slots) / second,
+            summed_s=self.sums.summed_ticks(categories) / second,
             files=int((files >= 0).sum()),
             handles=int(here.sum()),
-            ranks=int(sums.processes[slots].any(axis=0).sum()),
+            ranks=int(sums.processes[categories].any(axis=0).sum()),
             own_operations=self._count(own, OPERATIONS),
             own_bytes=float(own_moved) if isinstance(moved, float) else own_moved,
-            undefined_bytes_operations=self._count(slots, UNDEFINED),
-            cancelled_operations=self._count(slots, CANCELLED),
-            never_completed_operations=self._count(slots, NEVER),
+            undefined_bytes_operations=self._count(categories, UNDEFINED),
+            cancelled_operations=self._count(categories, CANCELLED),
+            never_completed_operations=self._count(categories, NEVER),
             request_bytes=requests.quantiles(),
             busy_step_s=busy.step / second,
         )
 
-    def _slots(self, direction: str, traffic: str) -> list[int]:
+    def _categories(self, direction: str, traffic: str) -> list[int]:
         modes = modes_of(direction)
         check_traffic(traffic)
-        return slots_of(self.row, modes, traffic)
+        return categories_of(self.row, modes, traffic)
 
-    def _count(self, slots: list[int], column: int) -> int:
-        return int(self.sums.sums.counts[slots, column].sum())
+    def _count(self, categories: list[int], column: int) -> int:
+        return int(self.sums.sums.counts[categories, column].sum())
 
-    def _busy(self, slots: list[int]) -> BusyTime:
-        union = self.sums.busy[slots[0]]
-        for slot in slots[1:]:
-            union = union.joined(self.sums.busy[slot])
+    def _busy(self, categories: list[int]) -> BusyTime:
+        union = self.sums.busy[categories[0]]
+        for category in categories[1:]:
+            union = union.joined(self.sums.busy[category])
         return union
 
-    def _handles(self, slots: list[int]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-        """Return whether each handle is of one of the slots, whatever its mode."""
-        return np.isin(self.sums.slot_of_handle, [slot - slot // 2 % 3 * 2 for slot in slots])
+    def _handles(self, categories: list[int]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+        """Return whether each handle is of one of the categories, whatever its mode."""
+        return np.isin(self.sums.category_of_handle, [category - category // 2 % 3 * 2 for category in categories])
 
     def _refuse(self, what: str) -> NoReturn:
         raise SelectionError(f"{what}: the trace was read in bounded memory, which keeps only bandwidths of layers")

@@ -17,21 +17,22 @@ MODES: Final = 3
 
 
 class Sums(NamedTuple):
-    """Tables that operations are added to. A slot is a layer, a mode and whether a higher layer caused the operation.
+    """Tables that operations are added to.
 
-    The number of a slot is ``(layer * MODES + mode) * 2 + inherited``.
+    A category is a layer, a mode and whether a higher layer caused the operation; its number is
+    ``(layer * MODES + mode) * 2 + inherited``.
     """
 
     counts: npt.NDArray[np.int64]
-    """(slots, 5)"""
+    """(categories, 5)"""
     bytes: npt.NDArray[np.int64]
-    """(slots, 2)"""
+    """(categories, 2)"""
     ticks: npt.NDArray[np.int64]
-    """(slots,), durations of operations that ended"""
+    """(categories,), durations of operations that ended"""
     processes: npt.NDArray[np.bool_]
-    """(slots, processes + 1), whether a process had such operations; the first column: no process"""
+    """(categories, processes + 1), whether a process had such operations; the first column: no process"""
     handle_used: npt.NDArray[np.bool_]
-    """(handles, MODES), whether operations on it are in a slot"""
+    """(handles, MODES), whether operations on it are in a category"""
     handle_operations: npt.NDArray[np.int64]
     """(handles,)"""
     handle_bytes: npt.NDArray[np.int64]
@@ -48,10 +49,10 @@ class Sums(NamedTuple):
     """(handles,), the last process that was seen on it, plus one"""
 
 
-class Kept(NamedTuple):
-    """What is further done with each operation of a batch; slot −1 where it does not count."""
+class Counted(NamedTuple):
+    """What is further done with each operation of a batch; category −1 where it does not count."""
 
-    slot: npt.NDArray[np.int32]
+    category: npt.NDArray[np.int32]
     begin: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
     volume: Floats
@@ -59,21 +60,21 @@ class Kept(NamedTuple):
     process_seen: npt.NDArray[np.int32]
 
 
-def kept_columns(rows: int) -> Kept:
+def counted_columns(rows: int) -> Counted:
     """Return columns for `rows` operations, their content arbitrary."""
     types = (np.int32, np.int64, np.int64, np.float64, np.int32, np.int32)
     columns: Any = (np.empty(rows, dtype) for dtype in types)
-    return Kept(*columns)
+    return Counted(*columns)
 
 
-def new_sums(slots: int, processes: int, handles: int, reasons: int) -> Sums:
+def new_sums(categories: int, processes: int, handles: int, reasons: int) -> Sums:
     """Return empty tables."""
     edges = np.iinfo(np.int64)
     return Sums(
-        counts=np.zeros((slots, 5), np.int64),
-        bytes=np.zeros((slots, 2), np.int64),
-        ticks=np.zeros(slots, np.int64),
-        processes=np.zeros((slots, processes + 1), np.bool_),
+        counts=np.zeros((categories, 5), np.int64),
+        bytes=np.zeros((categories, 2), np.int64),
+        ticks=np.zeros(categories, np.int64),
+        processes=np.zeros((categories, processes + 1), np.bool_),
         handle_used=np.zeros((handles, MODES), np.bool_),
         handle_operations=np.zeros(handles, np.int64),
         handle_bytes=np.zeros((handles, 2, 2), np.int64),

@@ -23,7 +23,7 @@ from ..protocols import AnyTrace
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
 from ..selection.window import TickWindow, bounded_windows, select_window, trace_window
 from ..statistics.statistics import SetAside
-from .accumulator import OperationSums, slot_count
+from .accumulator import OperationSums, category_count
 from .layer import BinnedLayer
 from .memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
 
@@ -102,7 +102,7 @@ class BinnedTrace(AnyTrace):
         files = np.unique(self.definitions.handles.file[sums.aside_used])
         return SetAside(
             int(sums.aside.sum()),
-            self.sums.bytes([self.sums.slots]),
+            self.sums.bytes([self.sums.categories]),
             int((files >= 0).sum()),
             self.selection.named(sums.aside),
         )
@@ -137,8 +137,8 @@ def read_binned_trace(
     memory : int
         Bytes that the process may take in all; see `iostrata.layers.summary.memory`.
     fs : float or "auto"
-        Bins per second (Hz) of which those that are kept are whole parts. "auto": as many bins as the memory allows, up
-        to 2^20.
+        Bins per second (Hz); each such bin is a whole number of the result's bins. "auto": as many bins as the memory
+        allows, up to 2^20.
     handle_bytes : int
         What to set aside of the memory for each handle of the trace.
     engine, workers, files, window, progress, rules
@@ -155,7 +155,7 @@ def read_binned_trace(
     order = layer_order(definitions)
     plan = plan_memory(memory, archive.anchor, definitions, signal_count(definitions, order), workers, handle_bytes)
     width, bins = _bins(covered, plan, fs)
-    grid = BinGrid(slot_count(order), bins, float(covered.start), width)
+    grid = BinGrid(category_count(order), bins, float(covered.start), width)
     sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
     read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_waiting)
     damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
@@ -200,7 +200,7 @@ def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> 
     needed = bin_count(high - low, fs)
     if needed > MOST_BINS:
         raise SelectionError(
-            f"{needed} bins of {1 / fs:.6g} s are more than the {MOST_BINS} that can be kept: take a lower frequency"
+            f"{needed} bins of {1 / fs:.6g} s are more than the {MOST_BINS} that can be counted: take a lower frequency"
         )
     if needed > plan.bins:
         raise SelectionError(

@@ -1,6 +1,6 @@
 """The regions of an archive that do I/O: functions such as ``write``, ``MPI_File_write_at_all``, ``fprintf``.
 
-They are read apart from the other definitions, only where they are asked for.
+They are read separately from the other definitions, and only on request.
 """
 
 from dataclasses import dataclass

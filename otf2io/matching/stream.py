@@ -50,7 +50,7 @@ class StreamedRead:
     counts : uint64 (locations,)
         Number of all events read at each location.
     unmatched_events : int
-        Events that end, issue or test an operation of which no begin was found. Where threads of a process use one key
+        Events that end, issue or test an operation whose begin was not found. Where threads of a process use one key
         for blocking and for non-blocking operations, an issued or test event can count that `match_events` ties to a
         blocking operation, and the other way round; that changes no operation.
     """

@@ -52,7 +52,7 @@ const flowFigure = (direction) => {
     });
     const bars = entries.map((entry) => {
       const { top, width } = place.get(entry.layer);
-      return svg('rect', { x: 0, y: top, width, height: BAR, class: direction }, svg('title', {}, `${entry.layer} ${direction}: ${exactBytes(entry.bytes)}, of which the program’s own ${exactBytes(entry.own_bytes)}`));
+      return svg('rect', { x: 0, y: top, width, height: BAR, class: direction }, svg('title', {}, `${entry.layer} ${direction}: ${exactBytes(entry.bytes)}, ${exactBytes(entry.own_bytes)} of it the program’s own`));
     });
     const picture = svg('svg', { viewBox: `0 0 1000 ${height}`, preserveAspectRatio: 'none', class: 'flow-picture', role: 'img', 'aria-label': `Bytes ${direction === 'write' ? 'written' : 'read'} from layer to layer: ${pairs.map((pair) => `${pair.upper} to ${pairText(pair)}`).join('; ')}` }, bands, bars);
     picture.style.height = `${height}px`;

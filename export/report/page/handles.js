@@ -88,16 +88,16 @@ const handlesSection = () => {
   const search = (event) => {
     wanted = event.target.value.trim().toLowerCase();
     matches = null;
-    let hits = 0;
+    let matching = 0;
     if (wanted) {
       matches = new Set();
       for (let row = 0; row < count; row += 1) {
         if (!`${nameOf(handles.layer[row])} ${text(row)} ${nameOf(handles.name[row])}`.toLowerCase().includes(wanted)) continue;
-        hits += 1;
+        matching += 1;
         for (let above = row; above >= 0 && !matches.has(above); above = handles.parent[above]) matches.add(above);
       }
     }
-    found.textContent = wanted ? counted(hits, 'handle matches', 'handles match') : '';
+    found.textContent = wanted ? counted(matching, 'handle matches', 'handles match') : '';
     build();
   };
   openSome();

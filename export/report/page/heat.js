@@ -15,7 +15,7 @@ const heatSection = () => {
     maps.map((map) => {
       const cells = unpacked(map.cells);
       const value = (step) => (step ? map.smallest * (map.largest / map.smallest) ** ((step - 1) / 65534) : 0);
-      // Four powers of ten below the largest cell are told apart; the rest is as light as the least.
+      // Four powers of ten below the largest cell can be distinguished; anything less is as light as the least.
       const shade = (step) => Math.max(0.25, 1 + 0.75 * Math.log10(value(step) / map.largest) / 4);
       const active = new Set();
       for (let row = 0; row < rows; row += 1) if (cells.subarray(row * bins, (row + 1) * bins).some((cell) => cell > 0)) active.add(row);

@@ -5,7 +5,7 @@ const withCursors = (act) => { for (const line of document.querySelectorAll('.cu
 const showCursors = (x) => withCursors((line) => { line.style.transform = `translateX(${x}px)`; line.style.visibility = 'visible'; });
 const hideCursors = () => withCursors((line) => { line.style.visibility = 'hidden'; });
 
-// Fingers on a plot: what lies under each stays under it.
+// Fingers on a plot: each holds on to the time under it.
 const touches = (at) => {
   const fingers = new Map();
   const held = (event) => {
@@ -28,9 +28,9 @@ const touches = (at) => {
         return;
       }
       const [one, other] = [...fingers.values()].sort((first, second) => first.time - second.time);
-      const apart = share(other.x) - share(one.x);
-      if (!(apart > 0.02) || !(other.time > one.time)) return;
-      const span = (other.time - one.time) / apart;
+      const distance = share(other.x) - share(one.x);
+      if (!(distance > 0.02) || !(other.time > one.time)) return;
+      const span = (other.time - one.time) / distance;
       const start = one.time - share(one.x) * span;
       zoomTo(start, start + span);
     },

@@ -44,7 +44,7 @@ const secondsText = (seconds) => {
   return `${threeDigits(seconds / size)} ${unit}`;
 };
 
-// A time within a window: with as many digits as tell apart what the window shows.
+// A time within a window: with enough digits to distinguish what the window shows.
 const timeText = (seconds, span) => {
   const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(span || 1))));
   return `${seconds.toFixed(digits)} s`;

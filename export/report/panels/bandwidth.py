@@ -12,7 +12,7 @@ from ..encoding import packed
 def curve(signal: StepSignal, most_steps: int, bins: int) -> dict[str, Any]:
     """Return `envelope` of a signal as the page holds it.
 
-    Edges are float64; rates float32, of which 7 digits are right. An exact signal has one column for its three.
+    Edges are float64; rates are float32, accurate to 7 digits. An exact signal has one column for its three.
     """
     shown = envelope(signal, most_steps, bins)
     content: dict[str, Any] = {

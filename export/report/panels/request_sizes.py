@@ -12,7 +12,7 @@ def size_histogram(layer: Layer, direction: str) -> dict[str, Any]:
     """Return how many operations requested how many bytes, by powers of two.
 
     The bin ``2^k`` holds requests of 2^k to 2^(k+1) − 1 bytes; requests of 0 bytes and those whose size the trace does
-    not know are counted apart. Operations count whole, also where the window cuts them, as in ``request_bytes``.
+    not know are counted separately. Operations count whole, also where the window cuts them, as in ``request_bytes``.
     """
     operations = layer.operations
     requested = operations.requested[operations.mode == IoMode[direction.upper()]]

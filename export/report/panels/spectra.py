@@ -1,4 +1,4 @@
-"""Spectra as the page draws them: power by frequency, candidates, and the level that noise does not reach."""
+"""Spectra as the page draws them: power by frequency, candidates, and the level that noise rarely exceeds."""
 
 from itertools import pairwise
 from typing import Any
@@ -34,7 +34,7 @@ def spectrum_curve(period: LayerPeriod, points: int) -> dict[str, Any] | None:
     if not len(power) or total <= 0 or spectrum.flat:
         return None
     share = power / total
-    # Points are dense where the lines are on a logarithmic axis: the first lines stay by themselves.
+    # Points are dense where the lines are on a logarithmic axis: each of the first lines has a point of its own.
     edges = np.unique(np.geomspace(1, len(share) + 1, points + 1).astype(np.int64)) - 1
     edges[-1] = len(share)
     peak = np.maximum.reduceat(share, edges[:-1])

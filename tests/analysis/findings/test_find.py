@@ -398,7 +398,7 @@ def test_evidence_of_every_rule_has_a_unit_or_is_text():
     texts = {"upper", "lower", "direction", "nodes", "recorded_lower_layers", "node_local"}
     for module in (findings_of_bytes, findings_of_calls, findings_of_operations):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Hit":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Match":
                 keys = {key.value for key in node.args[2].keys if key is not None}
                 assert keys - texts <= EVIDENCE_UNITS.keys()
     assert EVIDENCE_UNITS["share_of_program_bytes"] == "share"

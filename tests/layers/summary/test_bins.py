@@ -9,36 +9,36 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iostrata.layers.selection.window import TickWindow
 from iostrata.layers.summary.bins import BinGrid
-from iostrata.layers.summary.tables import Kept
+from iostrata.layers.summary.tables import Counted
 from iostrata.signals.construction import step_signal_from_ticks
 
 SECOND = 1000
 Operation = tuple[int, int, float, int]
-"""Begin and end in ticks, bytes, slot."""
+"""Begin and end in ticks, bytes, category."""
 
 
-def kept_of(operations: list[Operation]) -> Kept:
-    begin, end, volume, slot = (list(column) for column in zip(*operations, strict=True))
+def counted_of(operations: list[Operation]) -> Counted:
+    begin, end, volume, category = (list(column) for column in zip(*operations, strict=True))
     none = np.empty(0, np.int32)
-    return Kept(
-        np.array(slot, np.int32), np.array(begin, np.int64), np.array(end, np.int64), np.array(volume, np.float64),
+    return Counted(
+        np.array(category, np.int32), np.array(begin, np.int64), np.array(end, np.int64), np.array(volume, np.float64),
         none, none,
     )  # fmt: skip
 
 
 def filled(
-    operations: list[Operation], bins: int, length: int, pieces: int = 1, origin: float = 0.0, slots: int = 2
+    operations: list[Operation], bins: int, length: int, pieces: int = 1, origin: float = 0.0, categories: int = 2
 ) -> BinGrid:
-    grid = BinGrid(slots, bins, origin, length / bins)
+    grid = BinGrid(categories, bins, origin, length / bins)
     size = -(-len(operations) // pieces)
     for first in range(0, len(operations), size):
         piece = operations[first : first + size]
-        grid.add(kept_of(piece), len(piece), np.unique([slot for *_, slot in piece]))
+        grid.add(counted_of(piece), len(piece), np.unique([category for *_, category in piece]))
     return grid
 
 
-def signal_of(grid: BinGrid, length: int, start: int = 0, slots: tuple[int, ...] = (0, 1)) -> Any:
-    return grid.signal(np.array(slots), TickWindow(start, length, True, SECOND), "x")
+def signal_of(grid: BinGrid, length: int, start: int = 0, categories: tuple[int, ...] = (0, 1)) -> Any:
+    return grid.signal(np.array(categories), TickWindow(start, length, True, SECOND), "x")
 
 
 def numbers(signal: Any) -> list[bytes]:
@@ -87,17 +87,17 @@ def _before(signal: Any, edges: Any) -> Any:
 @settings(max_examples=150)
 @given(operations=operation_lists, data=st.data(), pieces=st.integers(1, 5))
 def test_order_and_slicing_do_not_change_a_bit(operations: list[Operation], data: Any, pieces: int) -> None:
-    odd = [(begin, end, volume * 1.37, slot) for begin, end, volume, slot in operations]
+    odd = [(begin, end, volume * 1.37, category) for begin, end, volume, category in operations]
     first = filled(odd, 64, 4096)
     second = filled(data.draw(st.permutations(odd)), 64, 4096, pieces)
-    for slots in ((0,), (1,), (0, 1)):
-        assert numbers(signal_of(first, 4096, 0, slots)) == numbers(signal_of(second, 4096, 0, slots))
+    for categories in ((0,), (1,), (0, 1)):
+        assert numbers(signal_of(first, 4096, 0, categories)) == numbers(signal_of(second, 4096, 0, categories))
 
 
 @settings(max_examples=100)
 @given(operations=operation_lists, data=st.data(), pieces=st.integers(1, 5))
 def test_widening_in_another_order_moves_a_quantum_at_most(operations: list[Operation], data: Any, pieces: int) -> None:
-    moved = [(begin - 3000, end + 6000, volume * 1.37, slot) for begin, end, volume, slot in operations]
+    moved = [(begin - 3000, end + 6000, volume * 1.37, category) for begin, end, volume, category in operations]
     first = filled(moved, 64, 3000)
     second = filled(data.draw(st.permutations(moved)), 64, 3000, pieces)
     for grid in (first, second):
@@ -126,9 +126,9 @@ def test_widening_to_both_sides_conserves_volume_exactly(operations: list[Operat
     window = TickWindow(min(low, 0), max(high, 100), True, SECOND)
     grid.cover(window)
     assert grid.width in {100 / 16 * 2**times for times in range(40)}
-    for slot in (0, 1):
-        signal = grid.signal(np.array([slot]), window, "x")
-        whole = sum(Fraction(round(row[2] * 65536), 65536) for row in operations if row[3] == slot)
+    for category in (0, 1):
+        signal = grid.signal(np.array([category]), window, "x")
+        whole = sum(Fraction(round(row[2] * 65536), 65536) for row in operations if row[3] == category)
         assert Fraction(signal.volume) == whole
         assert signal.window == window.seconds
         assert (np.diff(signal.times) > 0).all()
@@ -162,8 +162,8 @@ def test_the_window_ends_where_rounding_puts_another_edge() -> None:
             grid = BinGrid(1, bins + bins % 2, 0.0, SECOND / (300 * parts) * 1.0)
             end = 10 * length
             operations = [(0, end, 3.0, 0), (end, end, 5.0, 0)]
-            grid.add(kept_of(operations), 2, np.array([0]))
-            signal = signal_of(grid, end, slots=(0,))
+            grid.add(counted_of(operations), 2, np.array([0]))
+            signal = signal_of(grid, end, categories=(0,))
             assert np.isfinite(signal.values).all()
             assert np.diff(signal.times).min() > 1e-3 / (300 * parts)
             assert signal.volume == pytest.approx(8.0, rel=1e-12)
@@ -179,12 +179,12 @@ def test_a_window_beyond_all_volume_gets_bins_of_the_same_width() -> None:
     assert grid.signal(np.array([1]), window, "x").volume == 0
 
 
-def test_slots_that_are_not_asked_for_have_no_row() -> None:
+def test_categories_that_are_not_asked_for_have_no_row() -> None:
     grid = BinGrid(3, 4, 0.0, 10.0)
-    grid.add(kept_of([(0, 5, 1.0, 0), (0, 5, 2.0, 1), (0, 5, 4.0, -1)]), 3, np.array([0]))
-    assert [signal_of(grid, 40, slots=(slot,)).volume for slot in range(3)] == [1.0, 0.0, 0.0]
-    grid.add(kept_of([(0, 5, 8.0, 2)]), 1, np.array([2]))
-    assert signal_of(grid, 40, slots=(0, 1, 2)).volume == 9.0
+    grid.add(counted_of([(0, 5, 1.0, 0), (0, 5, 2.0, 1), (0, 5, 4.0, -1)]), 3, np.array([0]))
+    assert [signal_of(grid, 40, categories=(category,)).volume for category in range(3)] == [1.0, 0.0, 0.0]
+    grid.add(counted_of([(0, 5, 8.0, 2)]), 1, np.array([2]))
+    assert signal_of(grid, 40, categories=(0, 1, 2)).volume == 9.0
 
 
 @pytest.mark.parametrize("low", [-(2**62), -1, 0, 2**61, 2**62 - 2])
