@@ -5,7 +5,8 @@ Keys are part of the public interface. New ones may come; what is there keeps it
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import fields
+from typing import Any, ClassVar, Final
 
 SCHEMA_VERSION: Final = 1
 Document = dict[str, Any]
@@ -13,21 +14,26 @@ Document = dict[str, Any]
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 
+class Record:
+    """Base of dataclasses whose fields are the entries of a document, in their order; `KEYS` has names that differ."""
+
+    KEYS: ClassVar[dict[str, str]] = {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of the document of ``--json``."""
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return {self.KEYS.get(name, name): plain(getattr(self, name)) for name in names}
+
+
 def plain(value: object) -> Plain:
     """Turn a value into what JSON can hold: no NumPy types, and None where a number is not finite.
 
-    Parameters
-    ----------
-    value : object
-        None, a string, a number or array of NumPy or Python, or sequences and mappings of these.
-
-    Returns
-    -------
-    None, bool, int, float, str, list or dict
-        The same value in Python's own types.
+    It is None, a string, a number or array of NumPy or Python, a `Record`, or sequences and mappings of these.
     """
     if value is None or isinstance(value, str | bool):
         return value
+    if isinstance(value, Record):
+        return value.to_dict()
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     listed = getattr(value, "tolist", None)

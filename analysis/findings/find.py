@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...layers.trace import Trace
-from ..results.parts import Record
+from ...model.document import Record
 from .bytes import (
     data_sieving,
     fill_values,

@@ -22,25 +22,15 @@ MOST_LISTED = 16
 def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, skip_first_phase: bool = False) -> PeriodResult:
     """Find the period of a signal from the peaks of its autocorrelation.
 
-    Raises SelectionError if an option is out of its range.
-
-    Parameters
-    ----------
-    signal : StepSignal
-        The exact signal; its window is the window of the analysis.
-    fs : float or "auto"
-        Sampling frequency in Hz, or "auto" for bins of about a 24th of the distance of the signal's phases, an eighth
-        of those of `iostrata.analysis.spectral.sampling_rate`. With one that is too low for the signal, ``reason`` and
-        ``evidence.aliasing`` warn.
-    skip_first_phase : bool
-        Whether the window starts at the signal's second phase.
+    Parameters and errors are those of `iostrata.analysis.methods.ftio.SpectralMethod`, but an automatic `fs` is eight
+    times as high: bins of about a 24th of the distance of the signal's phases.
 
     Returns
     -------
     PeriodResult
         Periodic where the autocorrelation has a peak. ``confidence`` is c_a, and 0 without a period. The interval
-        goes from the shortest to the longest distance of peaks that was kept, and half a bin beyond each, since peaks
-        are seen at whole bins.
+        goes from the shortest to the longest distance of peaks that is no outlier, and half a bin beyond each, since
+        peaks are seen at whole bins.
     """
     window = analysed_window(signal, fs, skip_first_phase=skip_first_phase, finer=FINER)
     shifted = autocorrelation_period(window.samples.values, window.samples.fs)

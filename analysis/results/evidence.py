@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...model.document import Plain
-from .parts import Record
+from ...model.document import Plain, Record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +46,7 @@ class PhaseEvidence(Evidence):
     missing_phases : int
         Phases that the period predicts and the signal does not have.
     start_up_phases, shut_down_phases : int
-        Phases of the start and of the end of the run, which belong to no period.
+        Phases at the start and at the end of the run that do not belong to the periodic ones.
     size_cycle : int or None
         Number of phases after which their sizes repeat.
     """

@@ -1,20 +1,9 @@
 """What a result is made of: periods, phases, regimes, sampling and metrics, and their plain form."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
-from ...model.document import Plain, plain
-
-
-class Record:
-    """Base of records whose fields are the entries of a document, in their order; `KEYS` has the names that differ."""
-
-    KEYS: ClassVar[dict[str, str]] = {}
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Give the entry of the document of ``iostrata periods --json`` or ``compare --json``."""
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        return {self.KEYS.get(name, name): plain(getattr(self, name)) for name in names}
+from ...model.document import Record
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,7 @@ _NUMBERS: Final[tuple[Column[PeriodResult], ...]] = (
     ("recurrence_s", "s", "mean time between the starts of phases", attrgetter("recurrence")),
     ("jitter", "1", "coefficient of variation of the time between phases", attrgetter("jitter")),
     ("fs_hz", "s-1", "sampling frequency of the analysis", attrgetter("sampling.fs")),
-    (
-        "abstraction_error",
-        "1",
-        "share of the volume that the bins of the analysis put at another time than the exact signal",
-        attrgetter("sampling.abstraction_error"),
-    ),
+    ("abstraction_error", "1", "share of the volume that sampling displaces", attrgetter("sampling.abstraction_error")),
 )
 """On (layer, direction)."""
 
@@ -51,42 +46,24 @@ _METRICS: Final = (
 _START: Final = "start of the {}, from the trace's start"
 _END: Final = "end of the {}, from the trace's start"
 
-_TABLES: Final[tuple[tuple[str, str, tuple[Column[Any], ...]], ...]] = (
-    (
-        "component",
-        "periods",
-        (
-            (
-                "period_s",
-                "s",
-                "period of the component; a signal has several at the same time, the strongest first",
-                attrgetter("period"),
-            ),
-            ("period_low_s", "s", "lower end of the component's period", lambda one: one.period_interval[0]),
-            ("period_high_s", "s", "upper end of the component's period", lambda one: one.period_interval[1]),
-            ("confidence", "1", "confidence of the method in the component's period", attrgetter("confidence")),
-            ("bytes", "byte", "volume that recurs with the component's period", attrgetter("volume")),
-        ),
-    ),
-    (
-        "phase",
-        "phases",
-        (
-            ("start_s", "s", _START.format("phase, a burst of substantial I/O"), attrgetter("start")),
-            ("end_s", "s", _END.format("phase"), attrgetter("end")),
-            ("bytes", "byte", "volume of the phase", attrgetter("volume")),
-        ),
-    ),
-    (
-        "regime",
-        "regimes",
-        (
-            ("start_s", "s", _START.format("regime, a stretch of the run with one period"), attrgetter("start")),
-            ("end_s", "s", _END.format("regime"), attrgetter("end")),
-            ("period_s", "s", "period of the regime", attrgetter("period")),
-        ),
-    ),
+_PERIODS: Final[tuple[Column[Any], ...]] = (
+    ("period_s", "s", "period of the component; the strongest of a signal comes first", attrgetter("period")),
+    ("period_low_s", "s", "lower end of the component's period", lambda one: one.period_interval[0]),
+    ("period_high_s", "s", "upper end of the component's period", lambda one: one.period_interval[1]),
+    ("confidence", "1", "confidence of the method in the component's period", attrgetter("confidence")),
+    ("bytes", "byte", "volume that recurs with the component's period", attrgetter("volume")),
 )
+_PHASES: Final[tuple[Column[Any], ...]] = (
+    ("start_s", "s", _START.format("phase, a burst of substantial I/O"), attrgetter("start")),
+    ("end_s", "s", _END.format("phase"), attrgetter("end")),
+    ("bytes", "byte", "volume of the phase", attrgetter("volume")),
+)
+_SPANS: Final[tuple[Column[Any], ...]] = (
+    ("start_s", "s", _START.format("regime, a stretch of the run with one period"), attrgetter("start")),
+    ("end_s", "s", _END.format("regime"), attrgetter("end")),
+    ("period_s", "s", "period of the regime", attrgetter("period")),
+)
+_TABLES: Final = (("component", "periods", _PERIODS), ("phase", "phases", _PHASES), ("regime", "regimes", _SPANS))
 """Tables in the group ``periods``: their dimension, what of a result they list, and their columns."""
 
 _REGIMES: Final = (
@@ -95,11 +72,7 @@ _REGIMES: Final = (
     ("period", "s", "period that holds in it"),
     ("confidence", "1", "confidence of the method in this period"),
     ("phases", "1", "number of phases that begin in it"),
-    (
-        "valid_share",
-        "1",
-        "share of it in which the sliding correlation (DFT x DWT) says that the period holds",
-    ),
+    ("valid_share", "1", "share of it in which the sliding correlation (DFT x DWT) says that the period holds"),
 )
 
 _COSINES: Final = (

@@ -42,17 +42,13 @@ def write_annotated(
     trace : Trace
         Its window and its selection of files decide what is marked; the copy holds everything.
     path : path
-        Anchor of the copy, ``NAME.otf2``; beside it come ``NAME.def``, ``NAME.marker`` and the folder ``NAME``, of
-        which none must be there.
+        Anchor of the copy, ``NAME.otf2``; beside it come ``NAME.def``, ``NAME.marker`` and the folder ``NAME``, none
+        of which may exist.
     layers, traffic, method, fs
-        As in `iostrata.write_report`.
+        As in `iostrata.write_report`, with the same errors. Nothing is left of a copy that cannot be completed.
 
     Raises
     ------
-    SelectionError
-        If there is no such layer, traffic or method, or `fs` makes no sense.
-    OutputError
-        If something is in the way or the copy cannot be written; nothing is left of it then.
     TraceError
         If the archive has markers already, or cannot be read any more.
     """

@@ -57,20 +57,12 @@ def write_perfetto(
     ----------
     trace : Trace
         Its window and its selection of files count.
-    path : path
-        An existing file is replaced once the new one is complete.
-    layers, traffic, method, fs
-        As in `iostrata.write_report`; counters, phases and periods are of `traffic`, operations of all.
+    path, layers, traffic, method, fs
+        As in `iostrata.write_report`, with the same errors; counters, phases and periods are of `traffic`, operations
+        of all.
     most_slices : int
         Most slices of operations. Where there are more, operations of one rank, layer, file and mode with little time
         between them are written as one; and if that is not enough those of one rank, layer and mode.
-
-    Raises
-    ------
-    SelectionError
-        If there is no such layer, traffic or method, or `fs` makes no sense.
-    OutputError
-        If the file cannot be written.
     """
     chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
     names = tuple(layer.name for layer in chosen)

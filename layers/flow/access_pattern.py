@@ -1,12 +1,13 @@
 """How operations walk through their files: in order, in strides or at random, and what is read or written again."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import UNDEFINED_UINT64, IoMode
+from ...model.document import Record
 from ...model.operations import Operations
 from ..attribution.collectives import numbered
 from ..selection.window import completed_bytes
@@ -16,7 +17,7 @@ _LARGEST: Final = np.uint64(2**62)
 
 
 @dataclass(frozen=True)
-class AccessPattern:
+class AccessPattern(Record):
     """Access pattern of operations of one direction.
 
     Each operation is compared with the one before it of the same process on the same file.
@@ -50,10 +51,6 @@ class AccessPattern:
     located_bytes: int
     repeated_bytes: int | None
     overlapping_bytes: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers by name."""
-        return asdict(self)
 
 
 def access_pattern(operations: Operations, file: npt.NDArray[np.int32], absolute: bool = True) -> AccessPattern:

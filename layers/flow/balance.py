@@ -1,19 +1,20 @@
 """Operations of a layer with and without a partner above, and in which layer below their time is spent."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.document import Record
 from ..attribution.traffic import Traffic
 from ..selection.directions import DIRECTIONS
 from ..statistics.statistics import total
 
 
 @dataclass(frozen=True)
-class LayerBalance:
+class LayerBalance(Record):
     """The operations of a layer and direction within the window, split by what is above them.
 
     `operations` and `bytes` are of all files and the sums of the four parts ``attributed``, ``inferred``, ``hidden``
@@ -50,10 +51,6 @@ class LayerBalance:
     own_bytes: int | float
     set_aside_operations: int
     set_aside_bytes: int | float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of ``balance`` in ``compare --json``."""
-        return asdict(self)
 
 
 def layer_balances(traffic: Traffic) -> Iterator[LayerBalance]:

@@ -1,13 +1,15 @@
 """A distribution in a few numbers."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.document import Record
+
 
 @dataclass(frozen=True)
-class Distribution:
+class Distribution(Record):
     """Count, mean and quantiles of numbers; None where there are none.
 
     The quantiles are numbers that occur: the smallest one that at least that share of the numbers does not exceed.
@@ -20,9 +22,10 @@ class Distribution:
     p90: float | None
     max: float | None
 
-    def to_dict(self) -> dict[str, int | float | None]:
-        """Return the numbers by name."""
-        return asdict(self)
+
+def quantile_places(count: int) -> list[int]:
+    """Return where minimum, median, nine tenths and maximum stand among at least one ordered number."""
+    return [0, -(-count * 50 // 100) - 1, -(-count * 90 // 100) - 1, count - 1]
 
 
 def distribution(values: npt.NDArray[np.generic]) -> Distribution:
@@ -31,6 +34,6 @@ def distribution(values: npt.NDArray[np.generic]) -> Distribution:
     if not count:
         return Distribution(0, None, None, None, None, None)
     numbers = values.astype(np.float64)
-    places = [0, -(-count * 50 // 100) - 1, -(-count * 90 // 100) - 1, count - 1]
+    places = quantile_places(count)
     ordered = np.partition(numbers, places)
     return Distribution(count, float(numbers.mean()), *(float(ordered[place]) for place in places))

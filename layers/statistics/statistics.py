@@ -1,21 +1,22 @@
 """The numbers of a layer in one direction; sums of bytes are exact as long as the bytes are whole."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import UNDEFINED_UINT64, Status
 from ...model.definitions import Definitions
+from ...model.document import Record
 from ...model.operations import Operations, view
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
+from .distribution import quantile_places
 
 
 @dataclass(frozen=True)
-class RequestBytes:
+class RequestBytes(Record):
     """Sizes of requests in bytes, over the operations whose request the trace knows; None where there are none.
 
     The quantiles are sizes that occur: the smallest one that at least that share of the requests does not exceed.
@@ -28,7 +29,7 @@ class RequestBytes:
 
 
 @dataclass(frozen=True)
-class LayerStatistics:
+class LayerStatistics(Record):
     """What a layer did in one direction.
 
     Attributes
@@ -74,13 +75,9 @@ class LayerStatistics:
     request_bytes: RequestBytes
     busy_step_s: float = 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of ``layers --json``."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class SetAside:
+class SetAside(Record):
     """Operations and bytes that are not selected, summed over all layers: the same traffic may be seen in several.
 
     Attributes
@@ -99,10 +96,6 @@ class SetAside:
     bytes: int | float
     files: int
     reasons: Mapping[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the object ``set_aside`` of ``layers --json``."""
-        return {**asdict(self), "reasons": dict(self.reasons)}
 
 
 def layer_statistics(
@@ -187,7 +180,7 @@ def _request_bytes(requested: npt.NDArray[np.uint64]) -> RequestBytes:
     count = len(requested)
     if not count:
         return RequestBytes(None, None, None, None)
-    places = [0, -(-count * 50 // 100) - 1, -(-count * 90 // 100) - 1, count - 1]
+    places = quantile_places(count)
     ordered = np.partition(requested, places)
     return RequestBytes(*(int(ordered[place]) for place in places))
 

@@ -17,7 +17,7 @@ from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
 from .bins import BinGrid
 from .busy_time import BusyTime
-from .tables import CUT, MODES, PART, WHOLE, Counted, counted_columns, new_sums
+from .tables import CUT, MODES, PART, WHOLE, Kept, kept_columns, new_sums
 
 if TYPE_CHECKING:
     from .request_sizes import RequestCounts
@@ -68,7 +68,7 @@ class OperationSums:
         self._window = window
         self.category_of_handle = np.where(shown, stack.layer * MODES * 2 + ~stack.own, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
-        self._counted = counted_columns(_ROWS)
+        self._kept = kept_columns(_ROWS)
         self._pairs = np.empty(0, np.int64)
         self._fresh_pairs: list[npt.NDArray[np.int64]] = []
         self._sorted_handles = bool(np.array_equal(handles.id, np.arange(len(handles.id))))
@@ -120,14 +120,14 @@ class OperationSums:
 
         count = len(columns.begin)
         handle = self._handle_rows(columns.handle)
-        window, counted = self._window, self._counted
+        window, kept = self._window, self._kept
         pairs = add_operations(
             columns, handle, self.definitions.locations.group, self.category_of_handle, self._reasons, self.categories,
-            window.start, window.end, window.closed, self.sums, counted,
+            window.start, window.end, window.closed, self.sums, kept,
         )  # fmt: skip
-        self._note_pairs(counted.handle_seen[:pairs], counted.process_seen[:pairs])
-        counted_rows: Any = (column[:count] for column in counted)
-        part = Counted(*counted_rows)
+        self._note_pairs(kept.handle_seen[:pairs], kept.process_seen[:pairs])
+        columns_kept: Any = (column[:count] for column in kept)
+        part = Kept(*columns_kept)
         ended = columns.status != Status.NEVER_COMPLETED
         found = np.unique(part.category)
         found = found[found >= 0]

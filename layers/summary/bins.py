@@ -9,7 +9,7 @@ from ...signals.step import StepSignal
 from ..selection.window import TickWindow
 
 if TYPE_CHECKING:
-    from .tables import Counted
+    from .tables import Kept
 
 _SLIVER: Final = 1e-6
 
@@ -44,8 +44,8 @@ class BinGrid:
         """Width of a bin in ticks."""
         return self._width
 
-    def add(self, counted: "Counted", count: int, categories: npt.NDArray[np.integer]) -> None:
-        """Add the first `count` rows of `counted`; only of known categories and `categories`."""
+    def add(self, kept: "Kept", count: int, categories: npt.NDArray[np.integer]) -> None:
+        """Add the first `count` rows of `kept`; only of known categories and `categories`."""
         from .kernels import spread_over_bins
 
         fresh = categories[self._row_of_category[categories] < 0]
@@ -57,11 +57,11 @@ class BinGrid:
         done = 0
         while True:
             done = spread_over_bins(
-                self._row_of_category, counted, done, count, self._volumes, self._rates, self._origin, self._width
+                self._row_of_category, kept, done, count, self._volumes, self._rates, self._origin, self._width
             )
             if done == count:
                 return
-            self._widen(int(counted.begin[done]), int(counted.end[done]))
+            self._widen(int(kept.begin[done]), int(kept.end[done]))
 
     def _widen(self, low: int, high: int) -> None:
         """Double the width of the bins until they cover tick `low` to `high`."""

@@ -16,7 +16,7 @@ from ...model.arrays import Floats
 from ...model.codes import UNDEFINED_UINT64, IoMode, Status
 from ...model.kernels import compiled
 from ...model.operations import OperationColumns
-from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Counted, Sums
+from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Kept, Sums
 
 _QUANTUM: Final = 2.0**16
 _FEW: Final = 16
@@ -39,7 +39,7 @@ def add_operations(
     stop: int,
     closed: bool,
     sums: Sums,
-    counted: Counted,
+    kept: Kept,
 ) -> int:
     """Add operations to `sums`, each within the window from `start` to `stop`.
 
@@ -57,17 +57,17 @@ def add_operations(
         Category for the bytes of operations that are set aside.
     start, stop, closed
         As in `TickWindow`.
-    counted : Counted
+    kept : Kept
         Room for n rows.
 
     Returns
     -------
     int
-        Number of rows in ``counted.handle_seen`` and ``counted.process_seen``: pairs that were not the last ones seen.
+        Number of rows in ``kept.handle_seen`` and ``kept.process_seen``: pairs that were not the last ones seen.
     """
     seen = 0
     for row in range(len(handle)):
-        counted.category[row] = -1
+        kept.category[row] = -1
         at, mode, status = handle[row], operations.mode[row], operations.status[row]
         begin, end = operations.begin[row], operations.end[row]
         never = status == _NEVER
@@ -76,8 +76,8 @@ def add_operations(
         process = process_of_location[operations.location[row]]
         if at >= 0 and sums.last_process[at] != process + 1:
             sums.last_process[at] = process + 1
-            counted.handle_seen[seen] = at
-            counted.process_seen[seen] = process
+            kept.handle_seen[seen] = at
+            kept.process_seen[seen] = process
             seen += 1
         end = max(begin, stop) if never else max(begin, end)
         if end > begin:
@@ -126,17 +126,17 @@ def add_operations(
             sums.counts[category, NEVER] += 1
         if not never:
             sums.ticks[category] += last - first
-        counted.category[row] = category
-        counted.begin[row] = first
-        counted.end[row] = first - 1 if never else last
-        counted.volume[row] = volume
+        kept.category[row] = category
+        kept.begin[row] = first
+        kept.end[row] = first - 1 if never else last
+        kept.volume[row] = volume
     return seen
 
 
 @compiled
 def spread_over_bins(
     row_of_category: npt.NDArray[np.int32],
-    counted: Counted,
+    kept: Kept,
     first: int,
     count: int,
     volumes: Floats,
@@ -151,7 +151,7 @@ def spread_over_bins(
     row_of_category : int32 (categories,)
         Row of `volumes` for each category, −1 for none.
     first, count : int
-        First row of `counted`, and the one after the last.
+        First row of `kept`, and the one after the last.
     volumes : float64 (rows, bins)
         Gets the bytes in each bin.
     rates : float64 (rows, bins + 1)
@@ -168,15 +168,15 @@ def spread_over_bins(
     """
     bins = volumes.shape[1]
     for row in range(first, count):
-        category = counted.category[row]
-        if category < 0 or not counted.volume[row] > 0:
+        category = kept.category[row]
+        if category < 0 or not kept.volume[row] > 0:
             continue
         target = row_of_category[category]
         if target < 0:
             continue
-        volume = np.rint(counted.volume[row] * _QUANTUM) / _QUANTUM
-        low = (float(counted.begin[row]) - origin) / width
-        high = (float(counted.end[row]) - origin) / width
+        volume = np.rint(kept.volume[row] * _QUANTUM) / _QUANTUM
+        low = (float(kept.begin[row]) - origin) / width
+        high = (float(kept.end[row]) - origin) / width
         if low < 0 or high > bins:
             return row
         here = min(int(low), bins - 1)

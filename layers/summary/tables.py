@@ -49,7 +49,7 @@ class Sums(NamedTuple):
     """(handles,), the last process that was seen on it, plus one"""
 
 
-class Counted(NamedTuple):
+class Kept(NamedTuple):
     """What is further done with each operation of a batch; category −1 where it does not count."""
 
     category: npt.NDArray[np.int32]
@@ -60,11 +60,11 @@ class Counted(NamedTuple):
     process_seen: npt.NDArray[np.int32]
 
 
-def counted_columns(rows: int) -> Counted:
+def kept_columns(rows: int) -> Kept:
     """Return columns for `rows` operations, their content arbitrary."""
     types = (np.int32, np.int64, np.int64, np.float64, np.int32, np.int32)
     columns: Any = (np.empty(rows, dtype) for dtype in types)
-    return Counted(*columns)
+    return Kept(*columns)
 
 
 def new_sums(categories: int, processes: int, handles: int, reasons: int) -> Sums:

@@ -132,17 +132,10 @@ def read_binned_trace(
 
     Parameters
     ----------
-    path : str or Path
-        The anchor (``*.otf2``), or a folder that holds exactly one.
-    memory : int
-        Bytes that the process may take in all; see `iostrata.layers.summary.memory`.
-    fs : float or "auto"
-        Bins per second (Hz); each such bin is a whole number of the result's bins. "auto": as many bins as the memory
-        allows, up to 2^20.
     handle_bytes : int
         What to set aside of the memory for each handle of the trace.
-    engine, workers, files, window, progress, rules
-        As in `open_trace`; the engine must be able to read directly.
+    path, memory, fs, engine, workers, files, window, progress, rules
+        As in `open_trace`; the engine must be able to read directly. There are at most 2^20 bins.
     """
     from ...otf2io.matching.stream import stream_operations
     from .bins import BinGrid

@@ -44,10 +44,10 @@ const drawBandwidth = (canvas, curve, verdict) => {
   const top = niceTop(Math.max(...everything));
   const yOf = (rate) => 4 + (PLOT - 4) * (1 - Math.min(1, rate / top));
   visibleRegimes(verdict).forEach((regime, number) => {
-    const [from, to] = [Math.max(left, xOf(regime.start_s, width)), Math.min(width, xOf(regime.end_s, width))];
-    if (to <= from) return;
+    const span = spanOf(regime.start_s, regime.end_s, width);
+    if (!span) return;
     context.fillStyle = number % 2 ? palette['regime-other'] : palette.regime;
-    context.fillRect(from, 0, to - from, PLOT + 2 * STRIP);
+    context.fillRect(span[0], 0, span[1], PLOT + 2 * STRIP);
   });
   context.strokeStyle = palette.line;
   context.lineWidth = 1;
@@ -78,13 +78,11 @@ const drawBandwidth = (canvas, curve, verdict) => {
   context.textAlign = 'left';
   context.fillStyle = palette.phase;
   for (let number = 0; number < phases.start.length; number += 1) {
-    const [from, to] = [xOf(phases.start[number], width), xOf(phases.end[number], width)];
-    if (to < left || from > width) continue;
-    const x = Math.max(left, from);
-    context.fillRect(x, PLOT + 3, Math.max(1.5, Math.min(width, to) - x), STRIP - 2);
+    const span = spanOf(phases.start[number], phases.end[number], width, 1.5);
+    if (span) context.fillRect(span[0], PLOT + 3, span[1], STRIP - 2);
   }
   drawPeriodTicks(context, verdict, phases, width, left);
-  drawRegimeNames(context, verdict, width, left);
+  drawRegimeNames(context, verdict, width);
 };
 
 const drawPeriodTicks = (context, verdict, phases, width, left) => {
@@ -105,12 +103,12 @@ const drawPeriodTicks = (context, verdict, phases, width, left) => {
   }
 };
 
-const drawRegimeNames = (context, verdict, width, left) => {
+const drawRegimeNames = (context, verdict, width) => {
   for (const regime of visibleRegimes(verdict)) {
-    const [from, to] = [Math.max(left, xOf(regime.start_s, width)), Math.min(width, xOf(regime.end_s, width))];
+    const [from, visible] = spanOf(regime.start_s, regime.end_s, width) || [0, 0];
     const text = `every ${secondsText(regime.period_s)}`;
     const room = context.measureText(text).width;
-    if (to - from < room + 8) continue;
+    if (visible < room + 8) continue;
     context.fillStyle = palette.page;
     context.fillRect(from + 2, 4, room + 4, 14);
     context.fillStyle = palette.text;

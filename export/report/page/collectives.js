@@ -18,10 +18,8 @@ const collectivePanel = (content) => {
     for (const [kind, top] of [[`${content.direction}-light`, columns.participants_most], [content.direction, columns.movers_most]]) {
       context.fillStyle = palette[kind];
       for (let place = 0; place < count; place += 1) {
-        const [from, to] = [xOf(columns.start[place], width), xOf(columns.end[place], width)];
-        if (to < left || from > width) continue;
-        const x = Math.max(left, from);
-        context.fillRect(x, yOf(top[place]), Math.max(1, Math.min(width, to) - x), RANKS - yOf(top[place]));
+        const span = spanOf(columns.start[place], columns.end[place], width, 1);
+        if (span) context.fillRect(span[0], yOf(top[place]), span[1], RANKS - yOf(top[place]));
       }
     }
     context.fillStyle = palette.muted;

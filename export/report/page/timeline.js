@@ -72,10 +72,9 @@ const timelineSection = () => {
         context.fillStyle = palette[KIND_COLOURS[kind]];
         for (let place = marks.first[row.number]; place < marks.first[row.number + 1]; place += 1) {
           if (marks.kind[place] !== kind) continue;
-          const [from, to] = [xOf(toTime(marks.start[place]), width), xOf(toTime(marks.end[place]), width)];
-          if (to < left || from > width) continue;
-          const x = Math.max(left, from);
-          const extent = Math.max(kind < 4 ? 1 : 1.5, Math.min(width, to) - x);
+          const span = spanOf(toTime(marks.start[place]), toTime(marks.end[place]), width, kind < 4 ? 1 : 1.5);
+          if (!span) continue;
+          const [x, extent] = span;
           if (kind === 0) context.fillRect(x, y + 4, extent, ROW - 7);
           else if (halves && kind < 3) context.fillRect(x, y + (kind === 1 ? 1 : ROW / 2), extent, ROW / 2 - 1);
           else if (kind < 4) context.fillRect(x, y + 1, extent, ROW - 2);

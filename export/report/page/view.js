@@ -16,6 +16,14 @@ const timeAt = (x, width) => {
   return view.start + (x - left) / (width - left) * (view.end - view.start);
 };
 
+// Where a stretch of time lies on a plot: [x, width], null where it is not shown.
+const spanOf = (start, end, width, least = 0) => {
+  const [left, from, to] = [gutter(width), xOf(start, width), xOf(end, width)];
+  if (to < left || from > width) return null;
+  const x = Math.max(left, from);
+  return [x, Math.max(least, Math.min(width, to) - x)];
+};
+
 const stale = new Set();
 let waiting = false;
 const redraw = (some) => {

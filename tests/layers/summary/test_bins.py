@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iostrata.layers.selection.window import TickWindow
 from iostrata.layers.summary.bins import BinGrid
-from iostrata.layers.summary.tables import Counted
+from iostrata.layers.summary.tables import Kept
 from iostrata.signals.construction import step_signal_from_ticks
 
 SECOND = 1000
@@ -17,10 +17,10 @@ Operation = tuple[int, int, float, int]
 """Begin and end in ticks, bytes, category."""
 
 
-def counted_of(operations: list[Operation]) -> Counted:
+def kept_of(operations: list[Operation]) -> Kept:
     begin, end, volume, category = (list(column) for column in zip(*operations, strict=True))
     none = np.empty(0, np.int32)
-    return Counted(
+    return Kept(
         np.array(category, np.int32), np.array(begin, np.int64), np.array(end, np.int64), np.array(volume, np.float64),
         none, none,
     )  # fmt: skip
@@ -33,7 +33,7 @@ def filled(
     size = -(-len(operations) // pieces)
     for first in range(0, len(operations), size):
         piece = operations[first : first + size]
-        grid.add(counted_of(piece), len(piece), np.unique([category for *_, category in piece]))
+        grid.add(kept_of(piece), len(piece), np.unique([category for *_, category in piece]))
     return grid
 
 
@@ -162,7 +162,7 @@ def test_the_window_ends_where_rounding_puts_another_edge() -> None:
             grid = BinGrid(1, bins + bins % 2, 0.0, SECOND / (300 * parts) * 1.0)
             end = 10 * length
             operations = [(0, end, 3.0, 0), (end, end, 5.0, 0)]
-            grid.add(counted_of(operations), 2, np.array([0]))
+            grid.add(kept_of(operations), 2, np.array([0]))
             signal = signal_of(grid, end, categories=(0,))
             assert np.isfinite(signal.values).all()
             assert np.diff(signal.times).min() > 1e-3 / (300 * parts)
@@ -181,9 +181,9 @@ def test_a_window_beyond_all_volume_gets_bins_of_the_same_width() -> None:
 
 def test_categories_that_are_not_asked_for_have_no_row() -> None:
     grid = BinGrid(3, 4, 0.0, 10.0)
-    grid.add(counted_of([(0, 5, 1.0, 0), (0, 5, 2.0, 1), (0, 5, 4.0, -1)]), 3, np.array([0]))
+    grid.add(kept_of([(0, 5, 1.0, 0), (0, 5, 2.0, 1), (0, 5, 4.0, -1)]), 3, np.array([0]))
     assert [signal_of(grid, 40, categories=(category,)).volume for category in range(3)] == [1.0, 0.0, 0.0]
-    grid.add(counted_of([(0, 5, 8.0, 2)]), 1, np.array([2]))
+    grid.add(kept_of([(0, 5, 8.0, 2)]), 1, np.array([2]))
     assert signal_of(grid, 40, categories=(0, 1, 2)).volume == 9.0
 
 
