@@ -40,10 +40,7 @@ def methods() -> list[str]:
 
 
 def detector(name: str) -> Detector:
-    """Import a method.
-
-    Raises SelectionError if there is no method of this name.
-    """
+    """Import a method; raises SelectionError if there is no method of this name."""
     try:
         module, _, attribute = METHODS[name].partition(":")
     except (KeyError, TypeError):

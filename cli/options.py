@@ -16,11 +16,11 @@ Frequency = float | Literal["auto"]
 Seconds = tuple[float | None, float | None]
 
 
-def parse_frequency(_context: click.Context, _option: click.Parameter, text: str) -> Frequency:
-    """Return the frequency in Hz that `text` gives, or ``"auto"``.
+# What an option's callback cannot parse it refuses with `click.BadParameter`.
 
-    Raises click.BadParameter if it is neither ``auto`` nor a finite number above 0.
-    """
+
+def parse_frequency(_context: click.Context, _option: click.Parameter, text: str) -> Frequency:
+    """Return the frequency in Hz that `text` gives, or ``"auto"``."""
     if text == "auto":
         return "auto"
     number = _number(text)
@@ -30,10 +30,7 @@ def parse_frequency(_context: click.Context, _option: click.Parameter, text: str
 
 
 def parse_window(_context: click.Context, _option: click.Parameter, text: str | None) -> Seconds | None:
-    """Return (start, end) in s from ``START:END``, None on a side that was left out; None without a window.
-
-    Raises click.BadParameter if it is not of this form, or ends before it starts.
-    """
+    """Return (start, end) in s from ``START:END``, None on a side that was left out; None without a window."""
     if text is None:
         return None
     sides = text.split(":")
@@ -46,11 +43,7 @@ def parse_window(_context: click.Context, _option: click.Parameter, text: str | 
 
 
 def parse_filter(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    """Return `text` where it is a filter.
-
-    Raises click.BadParameter if it is not of the form that `iostrata.analysis.timefrequency.filters.Butterworth.parse`
-    reads.
-    """
+    """Return `text` where it is a filter."""
     if text is None:
         return None
     from ..analysis.timefrequency.filters import Butterworth
@@ -79,10 +72,7 @@ def _number(text: str) -> float | None:
 
 
 def parse_memory(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
-    """Return the bytes that `text` gives, such as ``500M`` or ``2GiB``; None without one.
-
-    Raises click.BadParameter if it is not of this form.
-    """
+    """Return the bytes that `text` gives, such as ``500M`` or ``2GiB``; None without one."""
     if text is None:
         return None
     found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(?:([kmgt])(i?))?b?\s*", text, re.IGNORECASE | re.ASCII)

@@ -45,10 +45,7 @@ _UNITS: Final = {"bandwidth": "B/s", "operations": "1/s", "metadata": "1/s", "in
 
 
 def check_figure_library() -> None:
-    """Import matplotlib.
-
-    Raises SelectionError if it is not installed.
-    """
+    """Import matplotlib; raises SelectionError if it is not installed."""
     try:
         import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:

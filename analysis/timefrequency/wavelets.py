@@ -15,10 +15,7 @@ EXTENSION = "symmetric"
 
 
 def transforms() -> ModuleType:
-    """Import PyWavelets.
-
-    Raises SelectionError if it is not installed.
-    """
+    """Import PyWavelets; raises SelectionError if it is not installed."""
     try:
         import pywt
     except ModuleNotFoundError:

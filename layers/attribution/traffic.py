@@ -95,10 +95,7 @@ class Traffic:
         return np.flatnonzero(self.definitions.groups.kind == PROCESS)
 
     def layer_row(self, name: str) -> int:
-        """Return the place of a layer, 0 for the highest.
-
-        Raises SelectionError if the trace has no such layer.
-        """
+        """Return the place of a layer, 0 for the highest; raises SelectionError if the trace has no such layer."""
         if name not in self.layers:
             raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(self.layers) or 'none'}")
         return self.layers.index(name)
