@@ -193,7 +193,7 @@ def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> 
     needed = bin_count(high - low, fs)
     if needed > MOST_BINS:
         raise SelectionError(
-            f"{needed} bins of {1 / fs:.6g} s are more than the {MOST_BINS} that can be counted: take a lower frequency"
+            f"{needed} bins of {1 / fs:.6g} s are more than the {MOST_BINS} that can be kept: take a lower frequency"
         )
     if needed > plan.bins:
         raise SelectionError(
