@@ -146,8 +146,8 @@ def separate_harmonics(lines: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDA
     Lines are walked upwards. Line k is a harmonic if it lies within one line, and within 5 %, of m k0 for a lower line
     k0 that was kept and a whole m >= 2. One line, not a distance in Hz: the multiples of a period that falls between
     two lines lie one off (45, 89, 134), whatever the length of the trace. And 5 %, since at low indices one line more
-    is another frequency: 3 is no multiple of 2. The paper names multiples of two; its example is a second harmonic. Here
-    the odd ones count too, as in its authors' program: a train of short bursts has both, equally strong.
+    is another frequency: 3 is no multiple of 2. The paper names multiples of two; its example is a second harmonic.
+    Here the odd ones count too, as in its authors' program: a train of short bursts has both, equally strong.
 
     Parameters
     ----------

@@ -10,13 +10,13 @@ from iostrata.analysis.spectral.outliers import Z_SCORE, OutlierCriterion
 from iostrata.analysis.spectral.spectrum import power_spectrum
 
 
-@settings(max_examples=150)
 def is_multiple(line: int, lower: int) -> bool:
     """Whether a line is a multiple of a lower one, give or take one line and 5 %."""
     multiple = round(line / lower) * lower
     return multiple > lower and abs(line - multiple) <= min(1, 0.05 * multiple)
 
 
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     count=st.integers(20, 90),
