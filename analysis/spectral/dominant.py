@@ -136,12 +136,18 @@ def _nothing_found(
     return f"No frequency is an outlier: none reaches a {criterion.words} of {threshold:g}."
 
 
-def separate_harmonics(lines: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Part candidate lines into fundamentals and the harmonics of these.
+HARMONIC_WITHIN = 0.05
+"""Share of a frequency by which a line may miss its multiple: at low indices one line more is another frequency."""
 
-    Lines are walked upwards. Line k is a harmonic if it lies within one line of m k0 for a lower line k0 that was
-    kept and m = round(k / k0) >= 2. The tolerance counts lines, not Hz: the multiples of a period that falls between
-    two lines are one off (45, 89, 134), whatever the length of the trace.
+
+def separate_harmonics(lines: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Part candidate lines into fundamentals and the harmonics of these, which FTIO ignores (IPDPS'24, §II-B2).
+
+    Lines are walked upwards. Line k is a harmonic if it lies within one line, and within 5 %, of m k0 for a lower line
+    k0 that was kept and a whole m >= 2. One line, not a distance in Hz: the multiples of a period that falls between
+    two lines lie one off (45, 89, 134), whatever the length of the trace. And 5 %, since at low indices one line more
+    is another frequency: 3 is no multiple of 2. The paper names multiples of two; its example is a second harmonic.
+    Here the odd ones count too, as in its authors' program: a train of short bursts has both, equally strong.
 
     Parameters
     ----------
@@ -168,6 +174,9 @@ def separate_harmonics(lines: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDA
         if struck[line]:
             continue
         kept[position] = True
-        for first in (2 * line - 1, 2 * line, 2 * line + 1):
-            struck[first::line] = True
+        multiples = np.arange(2 * line, struck.size + 1, line)
+        beside = multiples[multiples * HARMONIC_WITHIN >= 1]
+        struck[beside - 1] = True
+        struck[multiples[multiples < struck.size]] = True
+        struck[(beside + 1)[beside + 1 < struck.size]] = True
     return lines[kept], lines[~kept]

@@ -29,7 +29,7 @@ def command(request: Request, out: Path) -> None:
     another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them. With --filter, the
     groups periods, regimes and components are those of the filtered signals; nothing else is filtered.
 
-    With --memory, which is for .h5 and .nc only too, the file has no group comparison.
+    --filter and --memory are for .h5 and .nc only; with --memory the file has no group comparison.
     """
     name, kinds = out.name.lower(), " and ".join(HDF5_SUFFIXES)
     layers, traffic, method, fs = request.layers, request.traffic, request.method, request.fs

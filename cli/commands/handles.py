@@ -15,8 +15,8 @@ def command(request: Request) -> None:
 
     A handle of a lower layer hangs below the handle that it serves. Handles of one layer and file stand on one line, as
     do files that differ in numbers only; --json has each by itself, those set aside too, which
-    --files leaves out. Bytes are those moved, with decimal prefixes (1 MB = 1,000,000 B); below are the operations on a
-    handle and on all beneath it.
+    --files leaves out. Bytes are those moved, with decimal prefixes (1 MB = 1,000,000 B); subtree counts the
+    operations on a handle and on all beneath it.
 
     With --layer, handles hang below their nearest ancestor in these layers; --json picks entries and leaves their
     parents and numbers as they are.

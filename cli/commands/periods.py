@@ -68,12 +68,11 @@ def command(
     One verdict per layer and direction that moved bytes: the period in s with its uncertainty and the confidence in it
     (0 to 1), or why there is none. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s).
 
-    Recurrence is the mean time between the starts of phases, periodic or not, and jitter its coefficient of variation.
-    The abstraction error is the share of the volume that sampling puts at another time than the exact signal.
-
-    Substantial I/O is what runs above the signal's mean: R_IO is its share of the time, B_IO its mean value, and its
-    stretches are the phases. The periodicity score, 0 to 1, says how much the periods are alike in their volume and in
-    their share of substantial I/O: 1 where all are the same.
+    Phases are bursts of I/O that stand out; recurrence is the mean time between their starts, periodic or not, and
+    jitter its coefficient of variation. The abstraction error is the share of the volume that sampling puts at another
+    time than the exact signal. Substantial I/O is what runs above the signal's mean: R_IO is its share of the time,
+    B_IO its mean value. The periodicity score, 0 to 1, says how much the periods are alike in their volume and in their
+    share of substantial I/O: 1 where all are the same.
 
     In JSON, unit is that of the signal (byte s-1, s-1, or 1 for operations in flight). Volumes are its integral over
     time: bytes, or for the other signals volume, a number of operations or events, or the summed time in operations in

@@ -42,15 +42,17 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
     for row in shown:
         of = {name: column[row] for name, column in columns.items()}
         metadata = [of[kind] for kind in METADATA_KINDS]
+        # Metadata operations have no recorded duration: nothing is known of the time of a row that has no others.
+        timed = of["reads"] or of["writes"] or of["flushes"]
+        summed, busy = (seconds_text(of[name]) if timed else "–" for name in ("summed_s", "busy_s"))
         moved = [bytes_text(of[name]) if of[name] else "–" for name in ("bytes_read", "bytes_written")]
         if roomy:
             inside = of["inside_operations"] + of["inside_metadata"]
             counts = [of["reads"], of["writes"], of["flushes"], *metadata]
-            times = [seconds_text(of["summed_s"]), seconds_text(of["busy_s"])]
-            cells = [*map(_count, counts), *moved, *times, _count(inside)]
+            cells = [*map(_count, counts), *moved, summed, busy, _count(inside)]
         else:
             counts = [of["reads"], of["writes"], sum(metadata)]
-            cells = [*map(_count, counts), *moved, seconds_text(of["busy_s"])]
+            cells = [*map(_count, counts), *moved, busy]
         view.add_row(Text(printable(table.layer[row]), style="bold"), _key(table.key[row], console), *cells)
     console.print(view)
     if len(shown) < len(rows):

@@ -36,7 +36,11 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     if flows:
         console.print(_pairs(flows, console.width >= _ROOMY))
         console.print()
-        text = "by descent: through handles below the upper layer's; inside: within its operations"
+        text = (
+            "ratio: bytes below over bytes above, by descent (through handles below the upper layer's) or inside "
+            "(within its operations); hidden: bytes below outside of them; fan-out: lower operations inside one upper; "
+            "time above: summed over ranks"
+        )
         if not all(flow.adjacent for flow in flows):
             text += f"; {_FAR}: with other layers in between"
         print_paragraph(text, console, "dim", indent=0)
@@ -61,7 +65,16 @@ def _pairs(flows: Iterable[Flow], roomy: bool) -> Table:
     table.add_column("", no_wrap=True)
     titles = ["above", "below", "ratio", "inside", "ranks", "fan-out"]
     if roomy:
-        titles = ["above", "below by descent", "ratio", "ratio inside", "hidden", "ranks above", "below", "busiest"]
+        titles = [
+            "above",
+            "below by descent",
+            "ratio",
+            "ratio inside",
+            "hidden",
+            "ranks above",
+            "ranks below",
+            "busiest",
+        ]
         titles += ["fan-out", "time above", "in the lower layer"]
     for title in titles:
         table.add_column(title, justify="right", no_wrap=True)
@@ -127,6 +140,8 @@ def _print_periods(comparison: Comparison, console: Console) -> None:
     for flow, found in shown:
         table.add_row(_named(flow), flow.direction, *_period_cells(found, console.width >= _ROOM_FOR_INTERVALS))
     console.print(table)
+    text = "lag: positive where the lower layer follows; coherence: from 0 to 1, at the period of the upper layer"
+    print_paragraph(text, console, "dim", indent=0)
 
 
 def _period_cells(found: PeriodComparison, intervals: bool) -> list[str]:

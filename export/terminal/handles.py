@@ -37,7 +37,9 @@ def print_handles(trace: AnyTrace, console: Console, layers: Iterable[AnyLayer] 
             console.print(line, no_wrap=True, overflow="ignore", crop=bounded(console))
         console.print()
         beneath = "here and beneath" if chosen is None else "here and beneath, on handles of these layers"
-        console.print(Text(f"below: operations {beneath}; * stands for numbers that differ", style="dim"))
+        console.print(
+            Text(f"subtree: operations {beneath}, flushes among them; * stands for numbers that differ", style="dim")
+        )
     reasons = Counter(
         reason
         for reason, layer in zip(forest.set_aside, forest.layer, strict=True)
@@ -53,7 +55,7 @@ def print_handles(trace: AnyTrace, console: Console, layers: Iterable[AnyLayer] 
 def _tree(roots: list[HandleGroup], console: Console) -> Iterator[Text]:
     """Give the lines of the tree beside their numbers; a table of rich takes a millisecond a row."""
     roomy = console.width >= _ROOMY
-    titles = ["files", *(("handles", "operations") if roomy else ("ops",)), "read", "written", "below"]
+    titles = ["files", *(("handles", "operations") if roomy else ("ops",)), "read", "written", "subtree"]
     gap = "  " if roomy else " "
     rows = [(group, prefix, _numbers(group, roomy)) for group, prefix in _lines(roots, console.options.ascii_only)]
     widths = [max(map(len, column)) for column in zip(titles, *(numbers for _, _, numbers in rows), strict=True)]

@@ -96,8 +96,8 @@ def plan_memory(
     fewest = FEWEST_BINS * _bytes_per_bin(signals)
     if base + thread + fewest > memory:
         raise SelectionError(
-            f"{anchor.path}: {memory >> 20} MiB of memory are not enough; give at least "
-            f"{-(-(base + thread + fewest) >> 20)} MiB"
+            f"{anchor.path}: {memory / 1e6:.0f} MB of memory are not enough; give at least "
+            f"{-(-(base + thread + fewest) // 10**6)}M"
         )
     wanted = (workers or len(os.sched_getaffinity(0))) * thread
     for_threads = min(wanted, max(thread, (memory - base - fewest) // 2))

@@ -198,7 +198,7 @@ def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> 
     if needed > plan.bins:
         raise SelectionError(
             f"{needed} bins of {1 / fs:.6g} s do not fit into the memory: give it "
-            f"{-(-plan.memory_for(needed) >> 20)} MiB, or take a lower frequency"
+            f"{-(-plan.memory_for(needed) // 10**6)}M, or take a lower frequency"
         )
     parts = max(1, min(plan.bins // needed, int(window.ticks_per_second / fs)))
     return window.ticks_per_second / (fs * parts), plan.bins

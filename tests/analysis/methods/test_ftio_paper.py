@@ -46,6 +46,12 @@ def fast_powers(samples: list[float]) -> dict[int, float]:
     return {k: abs(line) ** 2 / count for k, line in enumerate(lines, start=1)}
 
 
+def is_multiple(line: int, lower: int) -> bool:
+    """Whether a line is a multiple of a lower one, give or take one line and 5 %."""
+    multiple = round(line / lower) * lower
+    return multiple > lower and abs(line - multiple) <= min(1, 0.05 * multiple)
+
+
 def paper(samples: list[float], tolerance: float = 0.8, threshold: float = 3.0) -> Verdict:
     """Eq. 1 to 3 and c_k of FTIO (IPDPS'24) by their definitions, in plain Python."""
     power = powers(samples) if len(samples) <= MOST_FOR_SUMS else fast_powers(samples)
@@ -68,7 +74,7 @@ def paper(samples: list[float], tolerance: float = 0.8, threshold: float = 3.0) 
     kept: list[int] = []
     dropped = set()
     for k in sorted(outliers & near):
-        if any(round(k / k0) >= 2 and abs(k - round(k / k0) * k0) <= 1 for k0 in kept):
+        if any(is_multiple(k, k0) for k0 in kept):
             dropped.add(k)
         else:
             kept.append(k)

@@ -10,6 +10,12 @@ from iostrata.analysis.spectral.outliers import Z_SCORE, OutlierCriterion
 from iostrata.analysis.spectral.spectrum import power_spectrum
 
 
+def is_multiple(line: int, lower: int) -> bool:
+    """Whether a line is a multiple of a lower one, give or take one line and 5 %."""
+    multiple = round(line / lower) * lower
+    return multiple > lower and abs(line - multiple) <= min(1, 0.05 * multiple)
+
+
 @settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -41,7 +47,7 @@ def test_candidates_are_outliers_near_the_largest(
     for k in marked:
         if z[k - 1] / z.max() < tolerance - 1e-12:
             continue
-        if any(round(k / k0) >= 2 and abs(k - round(k / k0) * k0) <= 1 for k0 in kept):
+        if any(is_multiple(k, k0) for k0 in kept):
             dropped.append(k)
         else:
             kept.append(k)
@@ -74,12 +80,15 @@ def test_why_there_is_none_is_said() -> None:
 
 
 def separated(lines: list[int]) -> tuple[list[int], list[int]]:
-    """Walk the lines upwards and compare each with every lower one that was kept."""
+    """Apply the rule to each pair: a multiple of a lower candidate is ignored.
+
+    A frequency between two lines has its multiple up to one line off; a line that is more than 5 % off is another one.
+    """
     kept: list[int] = []
     dropped: list[int] = []
     for line in lines:
-        multiples = [(round(line / lower), lower) for lower in kept]
-        if any(m >= 2 and abs(line - m * lower) <= 1 for m, lower in multiples):
+        near = {lower * factor for lower in kept for factor in range(2, line // lower + 2)}
+        if any(line == multiple or (abs(line - multiple) == 1 and multiple >= 20) for multiple in near):
             dropped.append(line)
         else:
             kept.append(line)
@@ -98,6 +107,13 @@ def test_multiples_of_a_period_between_two_lines_are_harmonics() -> None:
     assert dropped.tolist() == [89, 134]
 
 
+def test_frequencies_that_are_no_multiples_stay_candidates() -> None:
+    # IPDPS'24, §II-B2: more than two candidates are no period, unless they are multiples of each other.
+    kept, dropped = separate_harmonics(np.array([2, 3, 5]))
+    assert kept.tolist() == [2, 3, 5]
+    assert dropped.size == 0
+
+
 def test_a_neighbour_is_no_harmonic() -> None:
     kept, _ = separate_harmonics(np.array([27, 28]))
     assert kept.tolist() == [27, 28]
@@ -107,7 +123,7 @@ def test_many_lines_are_separated_at_once() -> None:
     lines = np.arange(2**16, 2**17)
     kept, dropped = separate_harmonics(lines)
     assert kept.size + dropped.size == lines.size
-    # 2 · 2^16 - 1 is within one line of twice the lowest, and is the only one.
+    # 2 · 2^16 - 1 lies one line off twice the lowest, and is the only one.
     assert dropped.tolist() == [2**17 - 1]
 
 
@@ -115,3 +131,19 @@ def test_many_lines_are_separated_at_once() -> None:
 def test_what_are_no_lines_is_refused(lines: list[int]) -> None:
     with pytest.raises(SelectionError):
         separate_harmonics(np.array(lines))
+
+
+@given(st.floats(10.0, 400.0), st.integers(2, 9))
+def test_harmonics_of_any_frequency_between_two_lines_go(frequency: float, count: int) -> None:
+    # The truth is the frequency itself and not the line next to it; from the third on, rounding may exceed one line.
+    lines = sorted({round(frequency), round(2 * frequency)})
+    kept, dropped = separate_harmonics(np.array(lines))
+    assert (kept.tolist(), dropped.tolist()) == (lines[:1], lines[1:])
+    whole = np.round(frequency) * np.arange(1, count + 1)
+    assert separate_harmonics(whole.astype(np.int64))[0].tolist() == [round(frequency)]
+
+
+@given(st.integers(10, 400), st.floats(1.15, 1.85))
+def test_other_frequencies_stay(line: int, ratio: float) -> None:
+    lines = np.array([line, round(ratio * line)])
+    assert separate_harmonics(lines)[0].tolist() == lines.tolist()
