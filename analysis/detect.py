@@ -51,8 +51,8 @@ def detect_period(
         The verdict, whether there is a period or none. Volumes are in the signal's unit times second:
         bytes of a bandwidth, a number of operations or events of their rate. With a filter, periods and phases are when
         they are in the filtered samples, and periods that the filter does not pass are left out; volumes and metrics
-        are those of the signal itself, so that phases hold what was moved during them. ``evidence.filter`` and ``evidence.baseline``, the smallest filtered sample where
-        it is negative, say it.
+        are those of the signal itself, so that phases hold what was moved during them. ``evidence.filter`` and
+        ``evidence.baseline``, the smallest filtered sample where it is negative, say it.
 
     Raises
     ------
