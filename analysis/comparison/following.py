@@ -16,8 +16,10 @@ LEAD: Final = 0.25
 """Share of a cycle before its burst: as far as the other signal may be ahead."""
 KEPT: Final = 0.5
 """Share of the concentration at the period from which on a signal follows rather than being smeared."""
-CHANCE: Final = 0.001
+CHANCE: Final = 0.01
 """Share of signals that have nothing to do with the period and are taken to follow."""
+OWN_CHANCE: Final = 0.001
+"""The same of a signal's own period, of which the beats are its own phases."""
 
 
 def follows(
@@ -30,7 +32,7 @@ def follows(
     leader, result : StepSignal, PeriodResult
         The signal with the period, and its verdict; a cycle goes from one of its phases to the next.
     other : StepSignal
-        The signal that may follow, or be ahead.
+        The signal that may follow, or be ahead; the leader itself, to see whether it has the period there at all.
     period : float
         In s.
     start, end : float
@@ -41,37 +43,35 @@ def follows(
     In each cycle m = ∫ exp(2πiφ) dV / V, φ the time in cycles, says where in the cycle the volume of a signal comes and
     how close together. The signal follows if the mean of m over all cycles is at least half as long as that of the
     leader, and if it is no chance: of n independent complex normal m, the share |Σm|² / (n Σ|m|²) is above c with
-    probability (1 - c)^(n - 1). Cycles follow the leader's phases, so jitter, drift and pauses of the leader do not
-    matter, and each counts alike, so one large burst does not either.
+    probability (1 - c)^(n - 1). At least every other cycle moves something. Cycles follow the leader's phases, so
+    jitter, drift and pauses of the leader do not matter, and each counts alike, so one large burst does not either.
     """
     beats = _beats(result, period, start, end)
     if beats.size < FEWEST_CYCLES:
         return False
     own, moments = _moments(leader, beats, period), _moments(other, beats, period)
     power = float(np.sum(np.abs(moments) ** 2))
-    if not power > 0:
+    if not power > 0 or 2 * np.count_nonzero(moments) < beats.size:
         return False
     length = abs(complex(moments.mean()))
     share = min(1.0, beats.size * length**2 / power)
-    return length >= KEPT * abs(complex(own.mean())) and (1 - share) ** (beats.size - 1) <= CHANCE
+    chance = (1 - share) ** (beats.size - 1)
+    return length >= KEPT * abs(complex(own.mean())) and chance <= (OWN_CHANCE if other is leader else CHANCE)
 
 
 def _beats(result: PeriodResult, period: float, start: float, end: float) -> Floats:
-    """Return the starts of the cycles: those of phases, with none closer than half a period and none left out."""
-    slack = LEAD * period
-    beats: list[float] = []
-    for phase in result.phases:
-        if not start - slack <= phase.start <= end:
-            continue
-        if beats and phase.start - beats[-1] < 0.5 * period:
-            continue
-        gap = phase.start - beats[-1] if beats else 0.0
-        missing = max(round(gap / period), 1)
-        beats.extend(np.linspace(beats[-1], phase.start, missing + 1)[1:].tolist() if beats else [phase.start])
-        if len(beats) >= MOST_CYCLES:
-            break
-    if not beats:
-        beats = np.arange(start, end - 0.5 * period, period)[:MOST_CYCLES].tolist()
+    """Return the starts of the cycles: of phases the nearest to a period after the last, or that time without one."""
+    phases = np.array([phase.start for phase in result.phases])
+    phases = phases[(phases >= start - LEAD * period) & (phases <= end)]
+    if phases.size == 0:
+        count = min(max(round((end - start) / period), 0), MOST_CYCLES)
+        return np.asarray(start + period * np.arange(count), np.float64)
+    beats = [float(phases[0])]
+    while len(beats) < MOST_CYCLES and beats[-1] + 0.5 * period < phases[-1]:
+        expected = beats[-1] + period
+        low, high = np.searchsorted(phases, (expected - 0.5 * period, expected + 0.5 * period), side="right")
+        near = phases[low:high]
+        beats.append(float(near[np.argmin(np.abs(near - expected))]) if near.size else expected)
     return np.array(beats)
 
 

@@ -276,11 +276,12 @@ def _stretches(upper: tuple[StepSignal, PeriodResult], lower: tuple[StepSignal, 
     """Return the stretches of the run between the edges of the regimes of either layer."""
     window = upper[0].window
     edges = {*window}
-    for _, result in (upper, lower):
-        for start, end, _ in _regimes(result, window):
+    regimes = [_regimes(*one) for one in (upper, lower)]
+    for found in regimes:
+        for start, end, _ in found:
             edges |= {min(max(start, window[0]), window[1]), min(max(end, window[0]), window[1])}
     parts = [
-        (start, end, *(_period_at(one[1], window, (start + end) / 2) for one in (upper, lower)))
+        (start, end, *(_period_at(found, (start + end) / 2) for found in regimes))
         for start, end in pairwise(sorted(edges))
     ]
     # Edges may lie anywhere within a cycle, and whether a layer follows shows in three cycles only.
@@ -324,13 +325,20 @@ def _relation(
     return "different" if both else "absent-above" if high is None else "absent-below"
 
 
-def _regimes(result: PeriodResult, window: tuple[float, float]) -> list[tuple[float, float, float]]:
-    """Return start, end and period of each regime, all in s; without regimes the period holds for the window."""
-    if result.regimes:
-        return [(regime.start, regime.end, regime.period) for regime in result.regimes]
+def _regimes(signal: StepSignal, result: PeriodResult) -> list[tuple[float, float, float]]:
+    """Return start, end and period of each regime, all in s, that shows in the signal cycle by cycle.
+
+    Without regimes the period holds for the window. One that does not show, such as that of the side lobes of a burst's
+    own shape, says nothing of the other layer.
+    """
     period = _period(result)
-    return [] if period is None else [(*window, period)]
+    regimes = [(regime.start, regime.end, regime.period) for regime in result.regimes]
+    if not regimes and period is not None:
+        regimes = [(*signal.window, period)]
+    return [
+        (start, end, period) for start, end, period in regimes if follows(signal, result, signal, period, start, end)
+    ]
 
 
-def _period_at(result: PeriodResult, window: tuple[float, float], time: float) -> float | None:
-    return next((period for start, end, period in _regimes(result, window) if start <= time <= end), None)
+def _period_at(regimes: list[tuple[float, float, float]], time: float) -> float | None:
+    return next((period for start, end, period in regimes if start <= time <= end), None)

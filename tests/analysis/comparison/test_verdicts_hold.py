@@ -1,5 +1,7 @@
 """Verdicts on layers that are cut by one phase or get 1 % noise, on made signals of many shapes and on archives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from iostrata import detect_period, open_trace, step_signal
@@ -197,3 +199,31 @@ def test_stretches_shorter_than_a_period_decide_nothing():
     assert found.verdict == "same"
     assert [one.relation for one in found.stretches] == ["same", "same"]
     assert min(one.end - one.start for one in found.stretches) > 50
+
+
+def test_a_period_that_does_not_show_cycle_by_cycle_says_nothing():
+    signal = made(3 + 10.0 * np.arange(38), 2.0)
+    result = detect_period(signal)
+    lobe = replace(result, phases=(), regimes=(), period=0.13, periods=(replace(result.periods[0], period=0.13),))
+    assert compare_periods((signal, result), (signal, lobe)).verdict == "same"
+    assert follows(signal, result, signal, 10.0, 0.0, END)
+    assert not follows(signal, lobe, signal, 0.13, 0.0, END)
+
+
+def test_two_concurrent_periods_are_the_same_whichever_is_the_stronger():
+    slow, fast = 3 + 10.0 * np.arange(38), 3.7 + 2.37 * np.arange(165)
+    upper, lower = (
+        made(
+            np.append(slow, fast),
+            np.append(np.full(38, 0.5), np.full(165, 0.2)),
+            np.append(np.full(38, share), np.ones(165)),
+        )
+        for share in (4.0, 4.6)
+    )
+    results = [detect_period(signal) for signal in (upper, lower)]
+    both = tuple(replace(results[0].periods[0], period=period) for period in (10.0, 2.37))
+    first, second = (
+        replace(result, periods=order, period=order[0].period, regimes=())
+        for result, order in zip(results, (both, both[::-1]), strict=True)
+    )
+    assert compare_periods((upper, first), (lower, second)).verdict == "same"
