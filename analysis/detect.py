@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import SelectionError
+from ..model.quantities import seconds_text
 from ..signals.construction import signal_of_samples
-from .registry import DEFAULT_METHOD, Detector, detector
+from .registry import DEFAULT_METHOD, Detector, detector, options_of
 from .results.result import PeriodResult
 from .spectral.metrics import characterise
 
@@ -50,9 +50,9 @@ def detect_period(
     PeriodResult
         The verdict, whether there is a period or none. Volumes are in the signal's unit times second:
         bytes of a bandwidth, a number of operations or events of their rate. With a filter, periods and phases are when
-        they are in the filtered samples; volumes and metrics are those of the signal itself, so that phases hold what
-        was moved during them. ``evidence.filter`` and ``evidence.baseline``, the smallest filtered sample where
-        it is negative, say it.
+        they are in the filtered samples, and periods that the filter does not pass are left out; volumes and metrics
+        are those of the signal itself, so that phases hold what was moved during them. ``evidence.filter`` and
+        ``evidence.baseline``, the smallest filtered sample where it is negative, say it.
 
     Raises
     ------
@@ -90,6 +90,7 @@ def detect_period(
     # How well bins give the filtered samples says nothing of how well they give the signal.
     sampling = replace(result.sampling, automatic=fs == "auto", abstraction_error=None)
     evidence = replace(result.evidence, filter=str(filtered.form), baseline=filtered.baseline)
+    result = _passed(result, filtered.form)
     return replace(_with_volumes_of(signal, result, filtered.signal.volume), sampling=sampling, evidence=evidence)
 
 
@@ -137,6 +138,40 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_
     return result
 
 
+def _passed(result: PeriodResult, form: Butterworth) -> PeriodResult:
+    """Leave out what the filter does not pass: bursts that ring after it still recur as they did before."""
+    if result.period is None:
+        return result
+    outside = f"recurs every {seconds_text(result.period, 4)}, which the filter {form} Hz does not pass"
+    periods = tuple(one for one in result.periods if form.passes(one.period))
+    regimes = tuple(one for one in result.regimes if form.passes(one.period))
+    if form.passes(result.period):
+        return replace(result, periods=periods, regimes=regimes)
+    if not periods:
+        return replace(
+            result,
+            periodic=False,
+            period=None,
+            period_interval=None,
+            frequency=None,
+            confidence=0.0,
+            periods=(),
+            regimes=(),
+            reason=f"The signal {outside}.",
+        )
+    main = periods[0]
+    return replace(
+        result,
+        period=main.period,
+        period_interval=main.period_interval,
+        frequency=1.0 / main.period,
+        confidence=main.confidence,
+        periods=periods,
+        regimes=regimes,
+        reason=f"A period of {seconds_text(main.period, 4)} is within the filter; the signal also {outside}.",
+    )
+
+
 def _with_volumes_of(signal: StepSignal, result: PeriodResult, filtered_volume: float) -> PeriodResult:
     """Replace volumes and metrics of the verdict on a filtered signal by those of the signal itself.
 
@@ -177,8 +212,7 @@ def _check_number(fs: object) -> None:
 
 
 def _check_options(found: Detector, method: str, options: dict[str, Any]) -> None:
-    parameters = inspect.signature(found).parameters.values()
-    known = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+    known = options_of(found)
     for name in options:
         if name not in known:
             raise SelectionError(f"method {method!r} has no option {name!r}: it has {', '.join(known) or 'none'}")

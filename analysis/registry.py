@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
@@ -46,3 +47,9 @@ def detector(name: str) -> Detector:
     except (KeyError, TypeError):
         raise SelectionError(f"unknown method {name!r}: choose one of {', '.join(methods())}") from None
     return cast(Detector, getattr(import_module(module, __package__), attribute))
+
+
+def options_of(found: Detector) -> dict[str, Any]:
+    """Return the options of a method by name, each with its default."""
+    parameters = inspect.signature(found).parameters.values()
+    return {one.name: one.default for one in parameters if one.kind is one.KEYWORD_ONLY}

@@ -10,7 +10,7 @@ from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.grouping import Key
 from ...signals.construction import StepSignal
 from ..detect import detect_period
-from ..registry import DEFAULT_METHOD
+from ..registry import DEFAULT_METHOD, detector, options_of
 from ..results.result import PeriodResult
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ class LayerPeriod:
         The kind of part, such as ``rank``; None for the whole layer.
     part : str, int or None
         The key of the part; with `by`, None stands for operations that have no such key.
+    false_alarm_rate : float or None
+        At which a part was tested: that of the method over the number of parts; None for the whole layer, or a method
+        without such a rate.
     fit : SignalFit or None
         The signal as a few cosines, where that was asked for.
     """
@@ -47,6 +50,7 @@ class LayerPeriod:
     quantity: str = "bandwidth"
     by: str | None = None
     part: Key = None
+    false_alarm_rate: float | None = None
     fit: "SignalFit | None" = None
 
 
@@ -150,20 +154,30 @@ def part_periods(
     ------
     SelectionError
         As `layer_periods`, or if there is no such key.
+
+    Notes
+    -----
+    Each part is one more chance for a false alarm. So that the method's false-alarm rate holds for all of them
+    together, each is tested at that rate over their number (Bonferroni), whatever layer or direction they belong to.
     """
-    ways = _ways(quantity, directions)
+    tables = []
     for layer in layers:
         parts = layer.by(by)
-        for direction in ways:
+        for direction in _ways(quantity, directions):
             volumes = parts.volumes(quantity, direction or "total", traffic)
-            there = [(key, volume) for key, volume in volumes.items() if volume > 0]
-            for key, _ in there[:most]:
-                signal = parts[key].signal(quantity, direction or "total", traffic)
-                result = detect_period(signal, method, fs, filter=filter)
-                yield LayerPeriod(layer.name, direction, traffic, signal, result, quantity, by, key)
-            if there[most:]:
-                unit = layer.signal(quantity, direction or "total", traffic).unit
-                yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, tuple(there[most:]))
+            tables.append((layer, parts, direction, [row for row in volumes.items() if row[1] > 0]))
+    count = sum(min(len(there), most) for *_, there in tables)
+    usual = options_of(detector(method)).get("false_alarm_rate")
+    rate = None if usual is None else usual / max(count, 1)
+    options = {} if rate is None else {"false_alarm_rate": rate}
+    for layer, parts, direction, there in tables:
+        for key, _ in there[:most]:
+            signal = parts[key].signal(quantity, direction or "total", traffic)
+            result = detect_period(signal, method, fs, filter=filter, **options)
+            yield LayerPeriod(layer.name, direction, traffic, signal, result, quantity, by, key, rate)
+        if there[most:]:
+            unit = layer.signal(quantity, direction or "total", traffic).unit
+            yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, tuple(there[most:]))
 
 
 def with_fit(

@@ -16,6 +16,7 @@ from ...signals.construction import StepSignal, step_signal_from_ticks
 from ..detect import detect_period
 from ..results.result import PeriodResult, Plain, plain
 from .coherence import Coherence, coherence_at
+from .following import FEWEST_CYCLES, follows
 
 VERDICTS: Final = ("same", "harmonic", "smeared", "split", "absent-below", "absent-above", "none")
 
@@ -23,8 +24,8 @@ SAME_WITHIN: Final = 0.05
 """Periods are the same where their intervals overlap or they differ by at most this share."""
 HIGHEST_HARMONIC: Final = 16
 HARMONIC_WITHIN: Final = 0.03
-FOLLOWS_FROM: Final = 0.9
-"""Coherence from which on a lower layer follows, if its modulation is at least half of that above."""
+MOST_OF_THE_TIME: Final = 0.75
+"""Share of the time with a period for which a relation holds that is the verdict."""
 NOTHING_BELOW: Final = 0.01
 """Share of the bytes above up to which the lower layer has hardly moved anything."""
 
@@ -162,15 +163,24 @@ def compare_periods(
     ----------
     upper, lower : (StepSignal, PeriodResult) or None
         None where nothing moved.
+
+    Notes
+    -----
+    The run is divided at the edges of the regimes of either layer. In a stretch in which both have the same period, or
+    where the one without a period, or with another one, follows the bursts of the other
+    (`iostrata.analysis.comparison.following`), they are the same. What holds for three quarters of the time in which
+    either has a period is the verdict; where nothing does, the period is split. Stretches shorter than a period decide
+    nothing.
     """
     above = upper[1] if upper else None
     below = lower[1] if lower else None
     period = _period(above) or _period(below)
     coherence = _coherence(upper, lower, period) if upper and lower and period else None
-    stretches = _stretches(above, below, upper[0].window) if above and below and upper else ()
+    stretches = _stretches(upper, lower) if upper and lower else ()
     volumes = (upper[0].volume if upper else 0.0, lower[0].volume if lower else 0.0)
-    verdict, reason = _verdict(above, below, coherence, stretches, volumes)
-    return PeriodComparison(above, below, verdict, coherence, stretches, reason)
+    verdict, reason = _verdict(_period(above), _period(below), stretches, volumes)
+    several = any(result is not None and len(result.regimes) > 1 for result in (above, below))
+    return PeriodComparison(above, below, verdict, coherence, stretches if several else (), reason)
 
 
 def _coherence(
@@ -208,81 +218,127 @@ def _period(result: PeriodResult | None) -> float | None:
 
 
 def _verdict(
-    above: PeriodResult | None,
-    below: PeriodResult | None,
-    coherence: Coherence | None,
-    stretches: tuple[Stretch, ...],
-    volumes: tuple[float, float],
+    high: float | None, low: float | None, stretches: tuple[Stretch, ...], volumes: tuple[float, float]
 ) -> tuple[str, str]:
-    high, low = _period(above), _period(below)
     if high is None and low is None:
         return "none", "neither layer has a period"
-    if high is None:
-        return "absent-above", f"only the lower layer has a period, {low:.4g} s"
-    if volumes[1] <= NOTHING_BELOW * volumes[0]:
+    if high is not None and volumes[1] <= NOTHING_BELOW * volumes[0]:
         share = volumes[1] / volumes[0] if volumes[0] else 0.0
         return "absent-below", f"the lower layer moved only {100 * share:.2g} % of the bytes above"
-    if low is None or above is None or below is None:
-        return _without_period_below(high, coherence)
-    if _same(above, below):
-        relations = {stretch.relation for stretch in stretches}
-        if len(stretches) > 1 and relations != {"same"}:
-            return "split", "the layers share a period, but not in all stretches of the run"
-        return "same", f"both layers have the period {high:.4g} s ({low:.4g} s below)"
-    if relation_of(high, low) == "harmonic":
-        longer = "above" if high > low else "below"
-        multiple = round(max(high, low) / min(high, low))
-        return "harmonic", f"the period {longer} is {multiple} times the other: {high:.4g} s above, {low:.4g} s below"
-    others = [other.period for other in below.periods[1:]] + [regime.period for regime in below.regimes]
-    if any(relation_of(high, other) != "different" for other in others):
-        return "split", f"the period {high:.4g} s is one of several below, of which {low:.4g} s is the strongest"
+    verdict = _of_stretches(stretches) if stretches else "absent-below" if low is None else "absent-above"
+    if verdict == "absent-above":
+        return verdict, f"only the lower layer has a period, {low:.4g} s"
+    if verdict == "absent-below":
+        return "smeared", f"the period {high:.4g} s above is gone below, where the bytes arrive without a period"
+    if verdict == "same":
+        if high is None or low is None:
+            where, other = ("upper", low) if high is None else ("lower", high)
+            return verdict, f"the {where} layer follows the period {other:.4g} s, which by itself it does not show"
+        return verdict, f"both layers have the period {high:.4g} s ({low:.4g} s below)"
+    if high is None or low is None or any(stretch.relation in ("same", "harmonic") for stretch in stretches):
+        if verdict == "harmonic":
+            return verdict, _harmonic_reason(stretches)
+        return "split", "the layers share a period, but not in all stretches of the run"
     return "split", f"the period {high:.4g} s above became {low:.4g} s below, which is no multiple of it"
 
 
-def _without_period_below(high: float, coherence: Coherence | None) -> tuple[str, str]:
-    strength = coherence.coherence if coherence else None
-    if coherence and strength is not None and strength >= FOLLOWS_FROM:
-        steady = coherence.second_modulation >= 0.5 * coherence.first_modulation
-        text = f"the lower layer follows the period {high:.4g} s with a coherence of {strength:.2f}"
-        if steady:
-            return "same", f"{text}, although its bandwidth by itself shows none"
-    return "smeared", f"the period {high:.4g} s above is gone below, where the bytes arrive without a period"
+def _of_stretches(stretches: tuple[Stretch, ...]) -> str:
+    """Return the relation that holds for most of the time, or ``different`` where none does."""
+    times: dict[str, float] = {}
+    for stretch in stretches:
+        times[stretch.relation] = times.get(stretch.relation, 0.0) + stretch.end - stretch.start
+    relation = max(times, key=lambda name: times[name])
+    if times[relation] >= MOST_OF_THE_TIME * sum(times.values()):
+        return relation
+    if {"same", "harmonic", "different"} & times.keys():
+        return "different"
+    return "absent-below"
+
+
+def _harmonic_reason(stretches: tuple[Stretch, ...]) -> str:
+    longest = max((one for one in stretches if one.relation == "harmonic"), key=lambda one: one.end - one.start)
+    high, low = longest.upper_period or 1.0, longest.lower_period or 1.0
+    multiple = round(max(high, low) / min(high, low))
+    side = "above" if high > low else "below"
+    return f"the period {side} is {multiple} times the other: {high:.4g} s above, {low:.4g} s below"
 
 
 def _same(above: PeriodResult, below: PeriodResult) -> bool:
     if above.period is None or below.period is None:
         return False
-    if relation_of(above.period, below.period) == "same":
-        return True
     first, second = above.period_interval, below.period_interval
     overlap = first is not None and second is not None and first[0] <= second[1] and second[0] <= first[1]
     # Wide intervals overlap with everything, a harmonic too, which the ratio tells better.
     return overlap and max(above.period, below.period) / min(above.period, below.period) < 1.5
 
 
-def _stretches(above: PeriodResult, below: PeriodResult, window: tuple[float, float]) -> tuple[Stretch, ...]:
-    """Return the stretches of the run between the edges of the regimes of either layer; none where neither has two."""
-    if len(above.regimes) < 2 and len(below.regimes) < 2:
-        return ()
+def _stretches(upper: tuple[StepSignal, PeriodResult], lower: tuple[StepSignal, PeriodResult]) -> tuple[Stretch, ...]:
+    """Return the stretches of the run between the edges of the regimes of either layer."""
+    window = upper[0].window
     edges = {*window}
-    for result in (above, below):
-        for regime in result.regimes:
-            edges |= {min(max(regime.start, window[0]), window[1]), min(max(regime.end, window[0]), window[1])}
-    ordered = sorted(edges)
-    stretches = []
-    for start, end in pairwise(ordered):
-        high, low = (_period_at(result, (start + end) / 2) for result in (above, below))
-        if high is None and low is None:
-            continue
-        if high is None or low is None:
-            relation = "absent-above" if high is None else "absent-below"
-        else:
-            relation = relation_of(high, low)
-        stretches.append(Stretch(start, end, high, low, relation))
-    return tuple(stretches)
+    regimes = [_regimes(*one) for one in (upper, lower)]
+    for found in regimes:
+        for start, end, _ in found:
+            edges |= {min(max(start, window[0]), window[1]), min(max(end, window[0]), window[1])}
+    parts = [
+        (start, end, *(_period_at(found, (start + end) / 2) for found in regimes))
+        for start, end in pairwise(sorted(edges))
+    ]
+    # Edges may lie anywhere within a cycle, and whether a layer follows shows in three cycles only.
+    long = [part for part in parts if part[1] - part[0] >= _shortest(part[2], part[3])] or parts
+    return tuple(
+        Stretch(start, end, high, low, _relation(upper, lower, high, low, start, end))
+        for start, end, high, low in long
+        if high is not None or low is not None
+    )
 
 
-def _period_at(result: PeriodResult, time: float) -> float | None:
-    if not result.regimes:
-        return _period(result)
-    return next((regime.period for regime in result.regimes if regime.start <= time <= regime.end), None)
+def _shortest(high: float | None, low: float | None) -> float:
+    """Return the length in s from which on a stretch decides something."""
+    return max(high, low) if high is not None and low is not None else FEWEST_CYCLES * (high or low or 0.0)
+
+
+def _relation(
+    upper: tuple[StepSignal, PeriodResult],
+    lower: tuple[StepSignal, PeriodResult],
+    high: float | None,
+    low: float | None,
+    start: float,
+    end: float,
+) -> str:
+    """Return the relation of the layers in a stretch, by their periods or, failing that, burst by burst."""
+    both = high is not None and low is not None
+    if high is not None and low is not None:
+        relation = relation_of(high, low)
+        if (high, low) == (upper[1].period, lower[1].period) and _same(upper[1], lower[1]):
+            relation = "same"
+        if relation != "different":
+            return relation
+    shared = [
+        period is None
+        or (both and any(relation_of(period, other.period) == "same" for other in two[1].periods))
+        or follows(*one, two[0], period, start, end)
+        for one, two, period in ((upper, lower, high), (lower, upper, low))
+    ]
+    if all(shared):
+        return "same"
+    return "different" if both else "absent-above" if high is None else "absent-below"
+
+
+def _regimes(signal: StepSignal, result: PeriodResult) -> list[tuple[float, float, float]]:
+    """Return start, end and period of each regime, all in s, that shows in the signal cycle by cycle.
+
+    Without regimes the period holds for the window. One that does not show, such as that of the side lobes of a burst's
+    own shape, says nothing of the other layer.
+    """
+    period = _period(result)
+    regimes = [(regime.start, regime.end, regime.period) for regime in result.regimes]
+    if not regimes and period is not None:
+        regimes = [(*signal.window, period)]
+    return [
+        (start, end, period) for start, end, period in regimes if follows(signal, result, signal, period, start, end)
+    ]
+
+
+def _period_at(regimes: list[tuple[float, float, float]], time: float) -> float | None:
+    return next((period for start, end, period in regimes if start <= time <= end), None)

@@ -33,7 +33,7 @@ class Components:
         In the signal's unit.
     start, fs, samples : float, float, int
         Time of the first sample's beginning in s, sampling frequency in Hz and number of samples that were described;
-        the i-th sample stands for the time start + i / fs.
+        sample i is the average of a bin and stands for its middle, start + (i + ½) / fs.
     mean_square_error : float
         Of the sum against these samples.
     """
@@ -51,9 +51,15 @@ class Components:
         return int(self.frequency.size)
 
     @property
+    def times(self) -> Floats:
+        """Middles of the samples in s, float64 (samples,)."""
+        middles: Floats = self.start + (np.arange(self.samples) + 0.5) / self.fs
+        return middles
+
+    @property
     def values(self) -> Floats:
         """The sum at the samples, float64 (samples,)."""
-        return self.at(self.start + np.arange(self.samples) / self.fs)
+        return self.at(self.times)
 
     def at(self, times: Floats) -> Floats:
         """Evaluate the sum at times in s, float64 of the shape of ``times``; memory does not grow with n."""
@@ -98,7 +104,7 @@ class Components:
         """
         ax = axes_for(ax, "time (s)")
         kwargs.setdefault("label", f"{len(self)} components")
-        ax.plot(self.start + (np.arange(self.samples) + 0.5) / self.fs, self.values, **kwargs)
+        ax.plot(self.times, self.values, **kwargs)
         return ax
 
 
@@ -146,7 +152,7 @@ def reconstruct(samples: Samples, components: int = 10) -> Components:
     return Components(
         frequency=spectrum.frequencies[order + 1],
         amplitude=amplitude[order],
-        phase=np.angle(lines[order]),
+        phase=spectrum.phase_at_start[order + 1],
         mean=float(spectrum.coefficients[0].real) / count,
         start=samples.start,
         fs=samples.fs,

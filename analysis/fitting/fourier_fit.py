@@ -174,11 +174,11 @@ def _normal_equations(values: Floats, parameters: Floats) -> tuple[float, Floats
     size = parameters.size
     error, gradient, curvature = 0.0, np.zeros(size), np.zeros((size, size))
     for first in range(0, values.size, CHUNK):
-        index = np.arange(first, min(first + CHUNK, values.size), dtype=np.float64)
-        angle = 2 * np.pi * turns[:, None] * index
+        middle = np.arange(first, min(first + CHUNK, values.size)) + 0.5
+        angle = 2 * np.pi * turns[:, None] * middle
         cosine, sine = np.cos(angle), np.sin(angle)
         residual = values[first : first + CHUNK] - (alpha @ cosine + beta @ sine)
-        by_turns = 2 * np.pi * index * (beta[:, None] * cosine - alpha[:, None] * sine)
+        by_turns = 2 * np.pi * middle * (beta[:, None] * cosine - alpha[:, None] * sine)
         derivative = np.concatenate((cosine, sine, by_turns))
         error += float(residual @ residual)
         gradient += derivative @ residual

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ...signals.construction import StepSignal
 
 NAME = "hybrid"
-FALSE_ALARM_RATE = 0.01
-"""Of the search for phases, which are told beside what the spectrum says."""
 FINER = 8.0
 """How much finer than for the spectrum alone the signal is sampled: some 24 bins for a period."""
 MOST_BINS = 2**17
@@ -35,6 +33,7 @@ def detect(
     level: int | None = None,
     tolerance: float = 0.8,
     threshold: float = 3.0,
+    false_alarm_rate: float = 0.01,
 ) -> PeriodResult:
     """Find the period of a signal, and when it holds, by DFT and DWT (Tarraf et al., Frontiers'25, §5.2 and §5.3).
 
@@ -52,11 +51,14 @@ def detect(
         Share of the largest z-score that a candidate reaches, in (0, 1].
     threshold : float
         z-score that a candidate reaches, > 0.
+    false_alarm_rate : float
+        Share of noise that may be called periodic, in (0, 0.5].
 
     Returns
     -------
     PeriodResult
-        ``periodic`` where the spectrum has a dominant frequency that holds for at least three bursts. ``regimes`` are
+        ``periodic`` where the spectrum has a dominant frequency that holds for at least three bursts, which are more
+        in step than noise would have them at the false-alarm rate. ``regimes`` are
         the intervals in which it holds, each with its own period. ``phases``, ``recurrence`` and ``jitter`` are those
         of the method ``auto``. ``period`` is the mean of the intervals, ``confidence`` that of the dominant frequency.
         ``evidence`` holds the wavelet, the level, the share of the run in which the period holds, and the mean
@@ -71,6 +73,8 @@ def detect(
         raise SelectionError(f"tolerance {tolerance!r}: give a share above 0, up to 1")
     if not 0 < threshold < np.inf:
         raise SelectionError(f"threshold {threshold!r}: give a positive, finite z-score")
+    if not 0 < false_alarm_rate <= 0.5:
+        raise SelectionError(f"false-alarm rate {false_alarm_rate!r}: give a share above 0, up to 0.5")
     automatic = fs == "auto"
     frequency = min(FINER * phase_frequency(signal), MOST_BINS / signal.duration) if fs == "auto" else fs
     samples = signal.sample(frequency, abstraction_error=True)
@@ -84,10 +88,14 @@ def detect(
         tolerance=tolerance,
         threshold=threshold,
     )
+    evidence, reason = _evidence(found), found.reason
+    if found.period is not None and found.p_value > false_alarm_rate:
+        reason += f" But its bursts are no more in step than noise, p = {found.p_value:.2g}."
+        found = replace(found, validity=None)
     period = found.period
     sure = found.dominant.confidence if period is not None and found.dominant is not None else 0.0
     regimes = _regimes(found, signal.window, sure)
-    verdict = judge(*vertices(signal), FALSE_ALARM_RATE)
+    verdict = judge(*vertices(signal), false_alarm_rate)
     phases = phase_rows(verdict.phases)
     if period is not None:
         regimes = _counted(phases, regimes, 0.25 * period)
@@ -106,8 +114,8 @@ def detect(
         regimes=regimes,
         metrics=characterise(signal, period),
         sampling=sampling,
-        reason=found.reason,
-        evidence=_evidence(found),
+        reason=reason,
+        evidence=evidence,
     )
 
 
@@ -145,4 +153,10 @@ def _evidence(found: Hybrid) -> HybridEvidence:
     for low, high in found.intervals:
         inside |= (found.validity.times >= low) & (found.validity.times <= high)
     mean = float(found.validity.correlation[inside].mean()) if inside.any() else None
-    return HybridEvidence(wavelet=found.wavelet, level=found.level, valid_share=found.validity.share, correlation=mean)
+    return HybridEvidence(
+        wavelet=found.wavelet,
+        level=found.level,
+        valid_share=found.validity.share,
+        correlation=mean,
+        p_value=found.p_value,
+    )

@@ -141,9 +141,12 @@ class HybridEvidence(Evidence):
         Share of the run in which the period holds.
     correlation : float or None
         Mean of the sliding correlation in that share.
+    p_value : float
+        Probability that noise shows as much.
     """
 
     wavelet: str
     level: int
     valid_share: float = 0.0
     correlation: float | None = None
+    p_value: float = 1.0

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from ...model.document import Plain, plain
-from .evidence import Evidence
+from .evidence import Evidence, PhaseEvidence
 from .parts import Period, PeriodMetrics, Phase, Regime, SamplingInfo
 
 __all__ = ["Period", "PeriodMetrics", "PeriodResult", "Phase", "Plain", "Regime", "SamplingInfo", "plain"]
@@ -61,6 +61,12 @@ class PeriodResult:
     sampling: SamplingInfo
     reason: str
     evidence: Evidence = field(default_factory=Evidence)
+
+    @property
+    def on_bins(self) -> bool:
+        """Whether the verdict is on bins: not where phases of the exact signal decided, whatever `sampling` says."""
+        exact = isinstance(self.evidence, PhaseEvidence) and self.evidence.filter is None
+        return self.sampling.fs is not None and not exact
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the verdict as it stands in the document of ``iostrata periods --json``.
@@ -145,7 +151,7 @@ class PeriodResult:
                 ("regime", f"{one.start:.6g} to {one.end:.6g} s: every {one.period:.6g} s") for one in self.regimes
             )
         rows.append(("phases", str(len(self.phases))))
-        if self.sampling.fs is not None:
+        if self.on_bins:
             rows.append(("sampling", f"{self.sampling.samples} bins at {self.sampling.fs:.6g} Hz"))
         rows.append(("reason", self.reason))
         return rows

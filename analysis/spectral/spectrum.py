@@ -49,6 +49,15 @@ class Spectrum:
         """arg X_k in radians: the k-th cosine peaks where 2 pi k n / N = -phase."""
         return np.angle(self.coefficients)
 
+    @cached_property
+    def phase_at_start(self) -> NDArray[np.float64]:
+        """Phase of the k-th cosine at the start of the first bin, in radians.
+
+        A sample is the average of a bin and stands for its middle, so it is half a bin, π k / N, before `phase`.
+        """
+        half = np.exp(-1j * np.pi * np.arange(self.coefficients.size) / self.samples)
+        return np.angle(self.coefficients * half)
+
     @property
     def resolution(self) -> float:
         """Distance of two lines in Hz: fs / N, the inverse of the sampled time."""
@@ -178,10 +187,10 @@ def strongest_frequencies(spectrum: Spectrum, count: int) -> list[dict[str, floa
     -------
     list of dict
         The strongest first (of equals the lower one), each with ``frequency_hz``; ``amplitude`` of its cosine in the
-        signal's unit, 2 |X_k| / N, or |X_k| / N for the line at fs / 2, which stands alone; ``phase_rad``, arg X_k;
-        and ``power_share``, its share of the power of all lines k >= 1. With all lines, the sum of
-        ``amplitude * cos(2 pi frequency_hz t + phase_rad)`` at t = n / fs from the window's start, plus the mean, is
-        the sampled signal.
+        signal's unit, 2 |X_k| / N, or |X_k| / N for the line at fs / 2, which stands alone; ``phase_rad``, its
+        phase at the window's start; and ``power_share``, its share of the power of all lines k >= 1. With all lines,
+        the sum of ``amplitude * cos(2 pi frequency_hz t + phase_rad)`` at t = (n + ½) / fs from the window's start,
+        plus the mean, is the sampled signal.
     """
     power = spectrum.power[1:]
     total = float(power.sum())
@@ -196,7 +205,7 @@ def strongest_frequencies(spectrum: Spectrum, count: int) -> list[dict[str, floa
     columns = (
         spectrum.frequencies[lines],
         sides * spectrum.amplitude[lines] / spectrum.samples,
-        spectrum.phase[lines],
+        spectrum.phase_at_start[lines],
         power[lines - 1] / total,
     )
     names = ("frequency_hz", "amplitude", "phase_rad", "power_share")

@@ -1,5 +1,6 @@
 """When a period holds: the sliding correlation of a signal with the period's cosine (Frontiers'25, §5.3)."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,8 @@ class Validity:
         Start and end in s of the stretches in which the period holds, in the order of time.
     periods : tuple of float
         Period in s within each of them.
+    chances : tuple of float
+        How many such intervals, up to 1, a signal of this length without a period has at one given period.
     """
 
     period: float
@@ -66,6 +69,7 @@ class Validity:
     phase: Floats
     intervals: tuple[tuple[float, float], ...]
     periods: tuple[float, ...]
+    chances: tuple[float, ...]
 
     @property
     def share(self) -> float:
@@ -130,14 +134,16 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
     phase = np.angle(fit.slope)
     intervals: list[tuple[float, float]] = []
     periods: list[float] = []
+    chances: list[float] = []
     for first, last in runs:
         found = _interval(samples, fs, phase, frequency, window, first, last)
         if found is not None:
-            interval, own = found
+            interval, own, expected = found
             if intervals and interval[0] < intervals[-1][1]:
                 interval = (intervals[-1][1], interval[1])
             intervals.append(interval)
             periods.append(own)
+            chances.append(expected)
     inside = np.zeros(middles.size, dtype=np.bool_)
     for low, high in intervals:
         inside |= (middles >= low) & (middles <= high)
@@ -157,6 +163,7 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
         phase=phase,
         intervals=tuple((float(start + low), float(start + high)) for low, high in intervals),
         periods=tuple(periods),
+        chances=tuple(chances),
     )
 
 
@@ -248,8 +255,8 @@ def _joined(
 
 def _interval(
     samples: Floats, fs: float, phase: Floats, frequency: float, window: int, first: int, last: int
-) -> tuple[tuple[float, float], float] | None:
-    """Measure the interval and the period of a stretch of pairs; times from the first sample on."""
+) -> tuple[tuple[float, float], float, float] | None:
+    """Measure interval, period and expected number by chance of a stretch of pairs; times from the first sample on."""
     inset = min(window // 4, (last - first) // 2)
     # At the signal's own start, the first window shows the first burst wherever it lies in it.
     early = first + (inset if first > 0 else 0)
@@ -261,15 +268,28 @@ def _interval(
         turns = np.ceil((at / fs - peak) * frequency - 1e-9)
         peaks.append(peak + turns / frequency)
     one, other = peaks
-    # Without a period the phase of the next window is anywhere on the circle, so it is within the largest change here
-    # by a chance of that over π, each time.
     changes = np.abs(np.angle(np.exp(1j * np.diff(phase[early : late + 1 : window]))))
-    largest = max(float(changes.max()), SMALLEST_CHANGE) if changes.size else np.pi
-    chance = samples.size / window * (largest / np.pi) ** round((other - one) / own)
-    if (other - one) / own < FEWEST_PERIODS or chance > CHANCE:
+    expected = samples.size / window * _chance(changes, round((other - one) / own))
+    if (other - one) / own < FEWEST_PERIODS or expected > CHANCE:
         return None
     end = min(other + 0.5 * own, samples.size / fs)
-    return (max(one - _rise(samples, fs, one, other, own), 0.0), end), own
+    return (max(one - _rise(samples, fs, one, other, own), 0.0), end), own, min(expected, 1.0)
+
+
+def _chance(changes: Floats, count: int) -> float:
+    """Return the probability that so many changes of phase, in rad, are as small as these without a period.
+
+    Without one the phase of the next window is anywhere on the circle. All of n changes are within the largest with
+    probability (largest / π)^n. The root of their sum of squares is at most r with that of the ball of radius r in
+    the cube of side 2π; there one window with two bursts or with none does not outweigh all others.
+    """
+    if changes.size == 0 or count < 1:
+        return 1.0
+    changes = np.maximum(changes, SMALLEST_CHANGE)
+    largest = count * math.log(float(changes.max()) / np.pi)
+    square = count * float(np.mean(changes**2))
+    ball = 0.5 * count * math.log(square / (4 * np.pi)) - math.lgamma(0.5 * count + 1)
+    return math.exp(min(largest, ball, 0.0))
 
 
 def _own_period(phase: Floats, step: float, frequency: float) -> float:

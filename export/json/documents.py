@@ -127,7 +127,7 @@ def periods_document(
             continue
         entry = _of_signal(period, period.signal.unit, period.signal.volume)
         if period.by is not None:
-            entry |= {"by": period.by, "part": period.part}
+            entry |= {"by": period.by, "part": period.part, "false_alarm_rate": period.false_alarm_rate}
         verdict: Document = period.result.to_dict()
         if period.quantity != "bandwidth":
             for name in ("periods", "phases"):

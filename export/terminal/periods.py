@@ -77,12 +77,13 @@ def print_periods(
     written, if any.
     """
     print_heading(trace, console)
-    nothing = True
+    nothing, rates = True, []
     for period in periods:
         if isinstance(period, PartsLeftOut):
             _print_left_out(period, console)
         else:
             _print_block(period, console)
+            rates += [period.false_alarm_rate] if period.false_alarm_rate is not None else []
         console.print()
         nothing = False
     if nothing:
@@ -93,6 +94,10 @@ def print_periods(
         if traffic != "all":
             what, hint = f"{what} as {traffic} traffic", "; --traffic all looks at all of it"
         console.print(Text(f"{what} {where}{hint}."))
+    if rates:
+        total, each = sum(rates), percent_text(rates[0])
+        text = f"False alarms: {percent_text(total)} over {counted(len(rates), 'part')}, {each} for each."
+        console.print(Text(text, style="dim"))
     if figure is not None:
         console.print(written_lines(figure))
     print_set_aside(trace, console)
@@ -225,7 +230,7 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     if result.evidence.filter is not None:
         yield _FILTERED
         method += f" after the filter {result.evidence.filter} Hz"
-    if sampling.fs is not None:
+    if result.on_bins and sampling.fs is not None:
         chosen = " (automatic)" if sampling.automatic else ""
         text = f"{method}, {counted(sampling.samples, 'bin')} at {frequency_text(sampling.fs)}{chosen}"
         if sampling.abstraction_error is not None:

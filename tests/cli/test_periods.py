@@ -43,6 +43,24 @@ def test_cosines_of_parts_and_of_a_filtered_signal(document, fixtures):
         assert abs(entry["fit"]["fitted"]["mean"]) <= 0.05 * entry["fit"]["variance"] ** 0.5
 
 
+def test_a_period_that_the_filter_does_not_pass_is_none(run, document, fixtures):
+    options = ("periods", fixtures / "ckpt4", "--layer", "MPI-IO", "--direction", "write", "--filter", "high:10")
+    (entry,) = document(*options)["layers"]
+    assert not entry["periodic"]
+    assert entry["period_s"] is None
+    assert entry["periods"] == entry["regimes"] == []
+    assert "which the filter high:10 Hz does not pass" in entry["reason"]
+    assert "no period: " in run(*options).stdout
+
+
+def test_bins_that_decide_nothing_are_not_told(run, fixtures):
+    options = ("periods", fixtures / "ckpt4", "--layer", "MPI-IO", "--direction", "write")
+    exact = run(*options).stdout
+    assert "method auto, on the exact signal" in exact
+    assert "abstraction error" not in exact
+    assert "abstraction error" in run(*options, "--method", "ftio").stdout
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_picture_of_each_kind(document, fixtures, tmp_path, suffix):
     pytest.importorskip("matplotlib")

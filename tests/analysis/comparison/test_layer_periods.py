@@ -4,9 +4,11 @@ import json
 import re
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
-from iostrata import detect_period, open_trace
+from iostrata import detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut, layer_periods, part_periods
 from iostrata.export.json.documents import periods_document
 from iostrata.export.json.text import json_text
@@ -65,9 +67,50 @@ def test_parts_come_largest_first_and_make_up_the_layer(trace, by):
     assert sum(volumes) == pytest.approx(layer.statistics("write").bytes)
     assert len({part.part for part in writes}) == len(writes) == len(layer.by(by).volumes("bandwidth", "write"))
     for part in writes:
-        assert part.result == detect_period(layer.by(by)[part.part].bandwidth("write"))
+        signal = layer.by(by)[part.part].bandwidth("write")
+        assert part.false_alarm_rate == 0.01 / len(parts)
+        assert part.result == detect_period(signal, false_alarm_rate=0.01 / len(parts))
     entries = periods_document(trace, parts)["layers"]
+    assert {entry["false_alarm_rate"] for entry in entries} == {0.01 / len(parts)}
     assert [(entry["by"], entry["part"]) for entry in entries] == [(by, part.part) for part in parts]
+
+
+def random_parts(count, seed):
+    """Return layers of which every part is 12 bursts at random times, half of them in another layer."""
+    rng = np.random.default_rng(seed)
+    signals = {}
+    for key in range(count):
+        start = np.sort(rng.uniform(0, 400, 12))
+        signals[key] = step_signal(start, start + 0.5, np.ones(12), window=(0.0, 401.0))
+
+    def layer(keys):
+        parts = Parts({key: SimpleNamespace(signal=lambda *_, key=key: signals[key]) for key in keys})
+        return SimpleNamespace(name="POSIX", by=lambda _: parts)
+
+    return [layer(range(count // 2)), layer(range(count // 2, count))]
+
+
+class Parts(dict):
+    """Parts by key, with their volumes."""
+
+    def volumes(self, *_):
+        return dict.fromkeys(self, 12.0)
+
+
+def test_many_parts_without_a_period_are_not_called_periodic_by_chance():
+    false, alone = 0, 0
+    for seed in range(4):
+        found = list(part_periods(random_parts(100, seed), "rank", 100, ["write"]))
+        assert {one.false_alarm_rate for one in found} == {0.01 / 100}
+        false += sum(one.result.periodic for one in found)
+        alone += sum(detect_period(one.signal).periodic for one in found)
+    assert false == 0
+    assert alone > 0
+
+
+def test_a_method_without_a_false_alarm_rate_has_none_for_parts(trace):
+    for part in part_periods([trace.layers["MPI-IO"]], "rank", 2, ["write"], method="ftio"):
+        assert getattr(part, "false_alarm_rate", None) is None
 
 
 def test_parts_that_are_left_out_are_named(trace):
@@ -95,6 +138,8 @@ def test_parts_that_are_left_out_are_named(trace):
     assert "MPI-IO write operations, rank 0  20 operations\n" in text
     assert "MPI-IO write operations: 3 further ranks with 60 operations not analysed; raise\n--parts" in text
     assert "rank 1" not in text
+    assert "False alarms: 1 % over 1 part, 1 % for each." in text
+    assert "False alarms: 1 % over 4 parts, 0.25 % for each." in shown(trace, everything)
 
 
 @pytest.mark.parametrize("width", [80, 200])

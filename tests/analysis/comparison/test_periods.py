@@ -62,7 +62,10 @@ def test_regimes_are_compared_stretch_by_stretch():
     signal, result = looked_at(bursts(1.0))
     upper = replace(result, regimes=(Regime(0.0, 30.0, 1.0), Regime(30.0, 60.0, 2.0)))
     lower = replace(result, regimes=(Regime(0.0, 20.0, 1.0), Regime(40.0, 60.0, 1.0)))
-    found = compare_periods((signal, upper), (signal, lower))
+    quiet = signal.clip(0.0, 20.0), signal.clip(40.0, 60.0)
+    parts = [(one.times[:-1], one.times[1:], one.values * np.diff(one.times)) for one in quiet]
+    below = step_signal(*(np.concatenate(rows) for rows in zip(*parts, strict=True)), window=WINDOW)
+    found = compare_periods((signal, upper), (below, lower))
     assert [(one.start, one.end, one.relation) for one in found.stretches] == [
         (0.0, 20.0, "same"),
         (20.0, 30.0, "absent-below"),

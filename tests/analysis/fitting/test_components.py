@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from iostrata import Samples, SelectionError
+from iostrata import Samples, SelectionError, detect_period, step_signal
 from iostrata.analysis.fitting.components import reconstruct
+from iostrata.analysis.fitting.signal_fit import fit_signal
 
 signals = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1e9))
 
@@ -47,13 +48,25 @@ def test_no_other_choice_of_lines_is_better(size: int) -> None:
 
 
 def test_a_cosine_on_the_grid_is_named() -> None:
-    times = np.arange(200) / 4.0
+    times = (np.arange(200) + 0.5) / 4.0
     found = reconstruct(Samples(10 + 3 * np.cos(2 * np.pi * 0.2 * times + 0.5), 4.0, 100.0), 1)
     assert found.frequency[0] == pytest.approx(0.2)
     assert found.amplitude[0] == pytest.approx(3)
     assert found.phase[0] == pytest.approx(0.5)
     assert found.mean == pytest.approx(10)
     assert found.at(np.array([100.0]))[0] == pytest.approx(10 + 3 * np.cos(0.5))
+
+
+@pytest.mark.parametrize("fs", [0.9, 2.0, 30.0])
+def test_a_cosine_that_peaks_at_the_start_has_phase_0(fs: float) -> None:
+    edges = np.linspace(0.0, 40.0, 40_001)
+    rate = 1 + np.cos(2 * np.pi * 0.25 * (edges[:-1] + 5e-4))
+    signal = step_signal(edges[:-1], edges[1:], rate * 1e-3, window=(0.0, 40.0))
+    for found in (reconstruct(signal.sample(fs), 1), fit_signal(signal, 1, fs=fs).fit.components):
+        assert found.frequency[0] == pytest.approx(0.25, abs=1e-3)
+        assert found.phase[0] == pytest.approx(0.0, abs=0.02)
+    (listed,) = detect_period(signal, "ftio", fs, frequencies=1).evidence.frequencies
+    assert listed["phase_rad"] == pytest.approx(0.0, abs=0.02)
 
 
 @pytest.mark.parametrize("components", [0, -1, 1.5, True, "3"])

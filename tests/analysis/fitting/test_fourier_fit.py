@@ -49,7 +49,7 @@ def test_an_off_grid_cosine_is_found(period: float) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_scipy_finds_nothing_better_from_the_same_start(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    times = np.arange(150.0)
+    times = np.arange(150.0) + 0.5
     # Far apart, so that no two of the strongest lines belong to one cosine.
     periods = np.array([30.0, 12.0, 5.0]) * rng.uniform(0.95, 1.05, 3)
     waves = [rng.uniform(5, 9) * np.cos(2 * np.pi * times / period + rng.uniform(0, 6)) for period in periods]

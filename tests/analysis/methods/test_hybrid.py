@@ -146,3 +146,39 @@ def test_an_approximation_that_misses_bursts_makes_no_slow_period() -> None:
         values[np.arange(3, 560, period).astype(int)] = 1.0
         found = analyse_hybrid(values, 1.0)
         assert found.period is None or found.period == pytest.approx(period, rel=0.05)
+
+
+def noise(kind: str, seed: int) -> StepSignal:
+    """Noise in bins of a minute, or bursts at random times."""
+    rng = np.random.default_rng(seed)
+    if kind == "bursts":
+        starts = np.sort(rng.uniform(0, 300, int(rng.integers(10, 80))))
+        return train(starts, float(rng.choice([0.05, 0.5, 2.0])), 303.0)
+    values = rng.exponential(size=600) if kind == "exponential" else rng.normal(10 if kind == "white" else 0, 1, 600)
+    if kind == "AR(1)":
+        for place in range(1, values.size):
+            values[place] += 0.9 * values[place - 1]
+    starts = 60.0 * np.arange(600)
+    return step_signal(starts, starts + 60, values - values.min(), window=(0.0, 36_000.0))
+
+
+@pytest.mark.parametrize("kind", ["white", "exponential", "AR(1)", "bursts"])
+def test_noise_has_no_period(kind: str) -> None:
+    found = [detect_period(noise(kind, seed), "hybrid") for seed in range(50)]
+    assert sum(result.periodic for result in found) <= 2
+    rejected = [result for result in found if "no more in step than noise" in result.reason]
+    assert rejected
+    for result in rejected:
+        assert result.period is None
+        assert result.regimes == ()
+        assert result.confidence == 0
+        assert result.evidence.p_value > 0.01
+
+
+def test_the_false_alarm_rate_is_the_users() -> None:
+    signal = train(5 + 20.0 * np.arange(20), 4.0, 405.0)
+    p_value = detect_period(signal, "hybrid").evidence.p_value
+    assert 0 < p_value < 1e-4
+    assert not detect_period(signal, "hybrid", false_alarm_rate=0.5 * p_value).periodic
+    with pytest.raises(SelectionError):
+        detect_period(signal, "hybrid", false_alarm_rate=0.0)

@@ -23,7 +23,7 @@ def method(request: pytest.FixtureRequest) -> str:
 
 def waves(*parts: tuple[int, float], count: int = 400) -> np.ndarray:
     """Cosines on lines of the spectrum, each with its amplitude, over a constant, in weak noise."""
-    n = np.arange(count)
+    n = np.arange(count) + 0.5
     noise = np.random.default_rng(8).normal(0, 0.01, count)
     return noise + 10 + sum(a * np.cos(2 * np.pi * k * n / count + 0.3) for k, a in parts)
 

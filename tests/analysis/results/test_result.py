@@ -74,7 +74,13 @@ def test_numbers_are_pythons_and_what_is_not_finite_is_none() -> None:
     assert document["periodic"] is True
     assert document["jitter"] is None
     assert document["metrics"]["b_io"] is None
-    assert document["evidence"] == {"wavelet": "db1", "level": 3, "valid_share": 0.5, "correlation": None}
+    assert document["evidence"] == {
+        "wavelet": "db1",
+        "level": 3,
+        "valid_share": 0.5,
+        "correlation": None,
+        "p_value": 1.0,
+    }
     assert isinstance(document["period_s"], float)
 
 
@@ -116,7 +122,7 @@ def test_each_regime_has_a_row() -> None:
 
 def test_evidence_tells_of_a_filter_and_a_baseline_only_where_there_is_one() -> None:
     evidence = HybridEvidence(wavelet="db1", level=3)
-    plain_keys = ["wavelet", "level", "valid_share", "correlation"]
+    plain_keys = ["wavelet", "level", "valid_share", "correlation", "p_value"]
     assert list(evidence.to_dict()) == plain_keys
     assert list(replace(evidence, baseline=-1.0).to_dict()) == ["baseline", *plain_keys]
     filtered = replace(evidence, filter="low:0.5")

@@ -98,7 +98,7 @@ def test_all_frequencies_together_are_the_signal(seed: int, count: int, fs: floa
     samples = np.random.default_rng(seed).exponential(1.0, count)
     listed = strongest_frequencies(power_spectrum(samples, fs), 1000)
     assert len(listed) == count // 2
-    time = np.arange(count) / fs
+    time = (np.arange(count) + 0.5) / fs
     rebuilt = samples.mean() + sum(
         row["amplitude"] * np.cos(2 * np.pi * row["frequency_hz"] * time + row["phase_rad"]) for row in listed
     )
@@ -110,7 +110,7 @@ def test_all_frequencies_together_are_the_signal(seed: int, count: int, fs: floa
 
 
 def test_a_cosine_has_its_own_amplitude_and_phase() -> None:
-    time = np.arange(200) / 10.0
+    time = (np.arange(200) + 0.5) / 10.0
     wave = 5.0 + 2.0 * np.cos(2 * np.pi * 0.5 * time + 0.7) + np.cos(2 * np.pi * 1.5 * time - 1.0)
     first, second = strongest_frequencies(power_spectrum(wave, 10.0), 2)
     assert first == pytest.approx({"frequency_hz": 0.5, "amplitude": 2.0, "phase_rad": 0.7, "power_share": 0.8})

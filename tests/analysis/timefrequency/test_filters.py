@@ -1,10 +1,12 @@
 """Butterworth filters against the definition of the filter and SciPy's design."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata import Samples, SelectionError, StepSignal, detect_period, step_signal
+from iostrata import Period, Samples, SelectionError, StepSignal, detect_period, step_signal
 from iostrata.analysis.timefrequency.filters import Butterworth, filter_samples
 from scipy.signal import sosfreqz
 
@@ -133,3 +135,41 @@ def test_the_period_after_a_low_pass_counts_the_first_burst() -> None:
     found = detect_period(bursts_from_the_start(), filter="low:0.3")
     assert len(found.phases) == 8
     assert found.period == pytest.approx(10.0, rel=0.015)
+
+
+@pytest.mark.parametrize("method", ["auto", "ftio", "hybrid", "autocorrelation"])
+@pytest.mark.parametrize("form", ["high:0.5", "low:0.05", "band:0.25:3", "band:0.001:0.02"])
+@pytest.mark.parametrize("lengths", [(1.0, 1.0), (0.5, 4.0)])
+def test_no_period_outside_of_the_passed_band_is_stated(method: str, form: str, lengths: tuple[float, float]) -> None:
+    start = 10.0 * np.arange(40)
+    signal = step_signal(start, start + np.resize(lengths, 40), np.full(40, 1e9), window=(0.0, 400.0))
+    found = detect_period(signal, method, filter=form)
+    passes = Butterworth.parse(form).passes
+    assert all(passes(one.period) for one in (*found.periods, *found.regimes))
+    assert found.period is None or passes(found.period)
+    assert found.periodic == (found.period is not None) == bool(found.periods)
+
+
+def test_a_period_that_the_filter_does_not_pass_is_the_reason() -> None:
+    start = 10.0 * np.arange(40)
+    signal = step_signal(start, start + 1.0, np.full(40, 1e9), window=(0.0, 400.0))
+    found = detect_period(signal, filter="high:0.5")
+    assert not found.periodic
+    assert found.confidence == 0
+    assert found.recurrence == pytest.approx(10.0, rel=0.01)
+    assert found.reason == "The signal recurs every 10 s, which the filter high:0.5 Hz does not pass."
+
+
+def test_of_concurrent_periods_those_that_the_filter_passes_remain(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = 10.0 * np.arange(40)
+    signal = step_signal(start, start + 1.0, np.full(40, 1e9), window=(0.0, 400.0))
+    plain = detect_period(signal)
+    both = replace(plain, periods=(*plain.periods, Period(1.0, (0.9, 1.1), 0.7, 4e9)))
+    monkeypatch.setattr("iostrata.analysis.detect.detector", lambda _name: lambda _signal, _fs: both)
+    slow, fast = (detect_period(signal, filter=form) for form in ("low:0.3", "high:0.3"))
+    assert [one.period for one in slow.periods] == [slow.period] == [plain.period]
+    assert [one.period for one in fast.periods] == [fast.period] == [1.0]
+    assert fast.confidence == 0.7
+    assert fast.period_interval == (0.9, 1.1)
+    assert fast.regimes == ()
+    assert "does not pass" in fast.reason
