@@ -52,13 +52,6 @@ def seconds_text(value: float, digits: int = 3) -> str:
     return f"{_number(value / size, digits)} {unit}"
 
 
-def spaced(period: float, jitter: float) -> str:
-    """Write how far apart bursts are: ``41 ± 2 s apart``, both in the same unit."""
-    unit, size = _time_unit(period)
-    spread = "" if jitter < 1e-4 else f" ± {jitter * period / size:.2g}"
-    return f"{period / size:.4g}{spread} {unit} apart"
-
-
 def interval_text(value: float, interval: tuple[float, float] | None) -> str:
     """Return a time with its interval, with the digits that the interval's width warrants.
 

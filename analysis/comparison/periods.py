@@ -67,7 +67,7 @@ class PeriodComparison:
     coherence : Coherence or None
         At the period of the upper layer, or where it has none at that of the lower; None where neither has one.
     stretches : tuple of Stretch
-        Where a layer has several regimes, their relation stretch by stretch.
+        Where a layer has several regimes, or what holds differs in time, the relation stretch by stretch.
     reason : str
         One sentence.
     """
@@ -180,6 +180,7 @@ def compare_periods(
     volumes = (upper[0].volume if upper else 0.0, lower[0].volume if lower else 0.0)
     verdict, reason = _verdict(_period(above), _period(below), stretches, volumes)
     several = any(result is not None and len(result.regimes) > 1 for result in (above, below))
+    several = several or len({stretch.relation for stretch in stretches}) > 1
     return PeriodComparison(above, below, verdict, coherence, stretches if several else (), reason)
 
 
@@ -225,7 +226,9 @@ def _verdict(
     if high is not None and volumes[1] <= NOTHING_BELOW * volumes[0]:
         share = volumes[1] / volumes[0] if volumes[0] else 0.0
         return "absent-below", f"the lower layer moved only {100 * share:.2g} % of the bytes above"
-    verdict = _of_stretches(stretches) if stretches else "absent-below" if low is None else "absent-above"
+    if not stretches and volumes[0] > 0:
+        return "none", "neither layer has a period that shows cycle by cycle"
+    verdict = _of_stretches(stretches) if stretches else "absent-above"
     if verdict == "absent-above":
         return verdict, f"only the lower layer has a period, {low:.4g} s"
     if verdict == "absent-below":
@@ -280,16 +283,16 @@ def _stretches(upper: tuple[StepSignal, PeriodResult], lower: tuple[StepSignal, 
     for found in regimes:
         for start, end, _ in found:
             edges |= {min(max(start, window[0]), window[1]), min(max(end, window[0]), window[1])}
-    parts = [
-        (start, end, *(_period_at(found, (start + end) / 2) for found in regimes))
-        for start, end in pairwise(sorted(edges))
-    ]
+    parts = []
+    for start, end in pairwise(sorted(edges)):
+        high, low = (_period_at(found, (start + end) / 2) for found in regimes)
+        if high is not None or low is not None:
+            parts.append((start, end, high, low))
     # Edges may lie anywhere within a cycle, and whether a layer follows shows in three cycles only.
-    long = [part for part in parts if part[1] - part[0] >= _shortest(part[2], part[3])] or parts
+    long = [part for part in parts if part[1] - part[0] >= _shortest(part[2], part[3])]
     return tuple(
         Stretch(start, end, high, low, _relation(upper, lower, high, low, start, end))
-        for start, end, high, low in long
-        if high is not None or low is not None
+        for start, end, high, low in long or parts
     )
 
 
@@ -328,13 +331,14 @@ def _relation(
 def _regimes(signal: StepSignal, result: PeriodResult) -> list[tuple[float, float, float]]:
     """Return start, end and period of each regime, all in s, that shows in the signal cycle by cycle.
 
-    Without regimes the period holds for the window. One that does not show, such as that of the side lobes of a burst's
-    own shape, says nothing of the other layer.
+    Without regimes the period holds from the first phase to the last. One that does not show, such as that of the side
+    lobes of a burst's own shape, says nothing of the other layer.
     """
     period = _period(result)
     regimes = [(regime.start, regime.end, regime.period) for regime in result.regimes]
     if not regimes and period is not None:
-        regimes = [(*signal.window, period)]
+        extent = (result.phases[0].start, result.phases[-1].end) if result.phases else signal.window
+        regimes = [(*extent, period)]
     return [
         (start, end, period) for start, end, period in regimes if follows(signal, result, signal, period, start, end)
     ]

@@ -53,8 +53,7 @@ class Components:
     @property
     def times(self) -> Floats:
         """Middles of the samples in s, float64 (samples,)."""
-        middles: Floats = self.start + (np.arange(self.samples) + 0.5) / self.fs
-        return middles
+        return np.asarray(self.start + (np.arange(self.samples) + 0.5) / self.fs, dtype=np.float64)
 
     @property
     def values(self) -> Floats:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ...model.errors import SelectionError
-from ..phases.decision import judge
-from ..phases.trains import phase_rows, vertices
+from ..phases.phases import signal_phases
 from ..results.evidence import HybridEvidence
 from ..results.result import Period, PeriodResult, Phase, Regime, SamplingInfo
 from ..spectral.metrics import characterise
@@ -95,8 +94,8 @@ def detect(
     period = found.period
     sure = found.dominant.confidence if period is not None and found.dominant is not None else 0.0
     regimes = _regimes(found, signal.window, sure)
-    verdict = judge(*vertices(signal), false_alarm_rate)
-    phases = phase_rows(verdict.phases)
+    _, bursts = signal_phases(signal, false_alarm_rate=false_alarm_rate)
+    phases = bursts.listed
     if period is not None:
         regimes = _counted(phases, regimes, 0.25 * period)
     interval = _interval(period, 1.0 / (len(samples) / samples.fs)) if period is not None else None
@@ -107,8 +106,8 @@ def detect(
         period_interval=interval,
         frequency=1.0 / period if period is not None else None,
         confidence=sure,
-        recurrence=verdict.recurrence,
-        jitter=verdict.jitter,
+        recurrence=bursts.recurrence,
+        jitter=bursts.jitter,
         periods=(Period(period, interval, sure, signal.volume),) if period is not None and interval is not None else (),
         phases=phases,
         regimes=regimes,

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ...model.errors import SelectionError
-from ..phases.decision import judge
-from ..phases.trains import phase_rows, vertices
-from ..phases.verdict import Verdict
+from ..phases.phases import Phases, signal_phases
 from ..results.evidence import Evidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
     from ...signals.construction import StepSignal
     from ...signals.samples import Samples
 
-FALSE_ALARM_RATE = 0.01
-"""Of the search for phases, which are told beside what a sampling method says."""
 LOST_SHARE = 0.5
 """Share of a signal's departure from its mean rate that bins may lose: beyond, they show less of it than they hide."""
 
@@ -36,7 +32,7 @@ class AnalysedWindow:
         Its bin averages.
     sampling : SamplingInfo
         How they were made.
-    phases : Verdict
+    phases : Phases
         The phases in the window.
     aliasing : str or None
         A sentence, where the bins are too coarse for the signal.
@@ -47,7 +43,7 @@ class AnalysedWindow:
     signal: StepSignal
     samples: Samples
     sampling: SamplingInfo
-    phases: Verdict
+    phases: Phases
     aliasing: str | None
     notes: tuple[str, ...]
 
@@ -78,15 +74,15 @@ def analysed_window(
     """
     if not isinstance(skip_first_phase, bool):
         raise SelectionError(f"skip_first_phase {skip_first_phase!r}: give True or False")
-    found = judge(*vertices(signal), FALSE_ALARM_RATE)
+    _, found = signal_phases(signal)
     notes: list[str] = []
     if skip_first_phase:
-        if found.phases is None or len(found.phases) < 2:
+        if len(found.bursts) < 2:
             notes.append("There are no two phases, so that none was left out at the start.")
         else:
-            second = float(found.phases.start[1])
+            second = float(found.bursts.start[1])
             signal = signal.clip(second, signal.window[1])
-            found = judge(*vertices(signal), FALSE_ALARM_RATE)
+            _, found = signal_phases(signal)
             notes.append(f"The first phase is left out: the window starts at the second, at {second:.6g} s.")
     automatic = fs == "auto"
     samples = signal.sample(finer * phase_frequency(signal) if fs == "auto" else fs, abstraction_error=True)
@@ -184,7 +180,7 @@ def window_result(
         recurrence=window.phases.recurrence,
         jitter=window.phases.jitter,
         periods=periods,
-        phases=phase_rows(window.phases.phases),
+        phases=window.phases.listed,
         regimes=regimes,
         metrics=characterise(signal, named.period if named else None),
         sampling=window.sampling,

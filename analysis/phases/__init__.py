@@ -1,1 +1,1 @@
-"""What the method ``auto`` is made of."""
+"""What `auto` is made of: bursts at every scale, divided into stretches with a period and without."""

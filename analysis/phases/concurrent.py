@@ -1,158 +1,126 @@
-"""Further clocks in a signal: of phases that follow several, and of small phases beside the main ones."""
+"""Pulse trains at the same time: each a chain of bursts that are one period, or a few, apart."""
 
+from __future__ import annotations
+
+import math
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from .combs import FEWEST_TEETH, Comb, find_combs, size_cycle
-from .recurrence import PeriodEstimate, mean_period
-from .significance import CLEAR_CONTRAST
-from .trains import PhaseTrain, variation
-from .verdict import Clock, Verdict
+from .bursts import FEWEST_BURSTS, Bursts
+from .kernels import MISSING
+from .trains import PulseTrain
 
 Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
-# Several clocks are the verdict on a train when they account for this share of its phases.
-COMBS_COVER = 0.6
-# Events of a further clock that lie outside the main phases; otherwise they are parts of these.
-MOSTLY = 0.5
-# Periods this close are one.
-SAME_PERIOD = 0.03
-# Combs are searched after the main test; they have this share of its false-alarm rate.
-COMB_SHARE = 0.1
-
-
-def _clock(train: PhaseTrain, comb: Comb) -> Clock:
-    spans = np.diff(comb.teeth)
-    intervals = np.diff(train.start[comb.rows])
-    estimate = mean_period(intervals, spans)
-    return Clock(
-        estimate, float(train.bytes[comb.rows].sum()), variation(intervals / spans), comb.rows.size, comb.p_value
-    )
-
-
-def _finest(trains: list[PhaseTrain]) -> PhaseTrain | None:
-    clear = [train for train in trains if train.contrast >= CLEAR_CONTRAST]
-    return max(clear, key=len) if clear else None
+MOST_BURSTS = 4000
+"""Bursts of a set beyond which no chains are looked for."""
+LONGEST_LAG = 12
+"""Differences of starts are taken between bursts and up to so many later ones."""
+MOST_PERIODS, MOST_TRAINS = 12, 4
+"""Periods tried, and trains found one after the other."""
+CHAIN_DEVIATIONS = (0.15, 0.04, 0.01)
+"""Deviations of an interval, as shares of the mean interval of all bursts: the period is refined from one to the next.
+Not as shares of the period, or twice the period would fit better."""
+CHAIN_MISSING, CHAIN_SPANS = 0.1, 4
+"""Probability that a phase is missing (it may be hidden by a burst of another train), and periods in one step."""
+CHAIN_PRESENT, CHAIN_OWN = 0.6, 0.55
+"""Share of phases of a train that are there, and of its bursts that are of no train found before."""
+NEARLY = 0.8
+"""Share of the largest gain from which on the chain with most bursts is taken."""
+LOG_WIDTH = 0.02
+"""Width of a bin of the histogram of differences, in their logarithm."""
 
 
-def several_clocks(base: Verdict, trains: list[PhaseTrain], window: float, alpha: float) -> Verdict | None:
-    """Return the verdict that several clocks tick at the same time, or None.
+def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
+    """Return the pulse trains that together make up a set of bursts, as found, the clearest first.
 
     Parameters
     ----------
-    base : Verdict
-        On the main phases, which follow no clock.
-    trains : list of PhaseTrain
-        All sets of phases.
-    window : float
-        Length of the signal in s.
+    bursts : Bursts
+        In the order of time.
     alpha : float
-        False-alarm rate of the main test.
+        False-alarm rate; a train's gain is corrected for the periods and starts that it could have.
     """
-    core = base.core if base.stands_out else None
-    tried = [train for train in (core, _finest(trains)) if train is not None]
-    best: tuple[Clock, ...] = ()
-    chosen: PhaseTrain | None = None
-    for train in tried:
-        combs = find_combs(train.start, train.end, window, alpha * COMB_SHARE)
-        if sum(comb.rows.size for comb in combs) < COMBS_COVER * len(train):
-            continue
-        clocks = _distinct([], [_clock(train, comb) for comb in combs])
-        if len(clocks) > len(best):
-            best, chosen = clocks, train
-    if chosen is None:
-        return None
-    return replace(
-        base,
-        kind="several clocks",
-        phases=base.phases if chosen is core else chosen,
-        core=chosen,
-        at_start=base.at_start if chosen is core else 0,
-        at_end=base.at_end if chosen is core else 0,
-        period=best[0].estimate,
-        recurrence=float(chosen.intervals.mean()),
-        jitter=variation(chosen.intervals),
-        regularity=best[0].jitter,
-        p_value=max(clock.p_value for clock in best),
-        clocks=best,
-    )
+    n, found = len(bursts), []
+    if not 2 * FEWEST_BURSTS <= n <= MOST_BURSTS:
+        return []
+    from .kernels import best_chain
+
+    start = bursts.start
+    length = float(start[-1] - start[0])
+    periods = _frequent_differences(start)
+    used = np.zeros(n, np.bool_)
+    for _ in range(MOST_TRAINS):
+        rate = max(int((~used).sum()), FEWEST_BURSTS) / length
+        chains: list[tuple[float, npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+        for candidate in dict.fromkeys(periods + _frequent_differences(start[~used])):
+            period = candidate
+            for share in CHAIN_DEVIATIONS:
+                gain, rows, spans = best_chain(
+                    start, used, period, share * length / n, rate, CHAIN_MISSING, CHAIN_SPANS
+                )
+                if rows.size < FEWEST_BURSTS:
+                    break
+                period = float(start[rows[-1]] - start[rows[0]]) / float(spans.sum())
+                gain -= math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
+                new = int((~used[rows]).sum())
+                whole = rows.size >= CHAIN_PRESENT * float(spans.sum())
+                if whole and new >= max(FEWEST_BURSTS, CHAIN_OWN * rows.size):
+                    chains.append((gain, rows, spans))
+        most = max((chain[0] for chain in chains), default=-math.inf)
+        if most + bursts.log_weight < -math.log(alpha):
+            break
+        # A multiple of the period gains as much from each burst, but has fewer of them.
+        gain, rows, spans = max((chain for chain in chains if chain[0] >= NEARLY * most), key=lambda one: one[1].size)
+        found.append(_train(bursts, rows, spans, used, gain))
+        used[rows] = True
+    return found
 
 
-def with_further_clocks(found: Verdict, trains: list[PhaseTrain], window: float, alpha: float) -> Verdict:
-    """Add to the verdict what recurs beside the main phases: smaller ones between them, and the cycle of sizes."""
-    core = found.core
-    if core is None or found.period is None:
-        return found
-    others: list[Clock] = []
-    finest = _finest(trains)
-    if finest is not None and len(finest) >= len(core) + FEWEST_TEETH and found.kind != "regimes":
-        main, rest = _split(finest, core)
-        combs = find_combs(finest.start[rest], finest.end[rest], window, alpha * COMB_SHARE, (core.start, core.end))
-        others = [_clock(finest, Comb(c.period, rest[c.rows], c.teeth, c.residual, c.p_value)) for c in combs]
-        outside = [float(np.mean(~_within(finest.start[rest[comb.rows]], core))) for comb in combs]
-        others = [
-            other
-            for other, share in zip(others, outside, strict=True)
-            if share >= MOSTLY and not _same(other.estimate, found.period)
-        ]
-        if others and found.kind == "clock" and main.size == len(core):
-            found = _without_small_phases(found, finest, main)
-    period = found.period or mean_period(core.intervals)
-    own = Clock(period, float(core.bytes.sum()), found.regularity, len(core), found.p_value)
-    cycle = size_cycle(core.bytes, alpha) if found.kind == "clock" else None
-    if cycle is not None:
-        low, high = period.interval
-        longer = PeriodEstimate(cycle * period.period, (cycle * low, cycle * high))
-        others.append(Clock(longer, own.bytes, own.jitter, len(core) // cycle, own.p_value))
-    return replace(found, clocks=_distinct([own], others), cycle=cycle)
+def _train(
+    bursts: Bursts, rows: npt.NDArray[np.int64], spans: npt.NDArray[np.int64], used: npt.NDArray[np.bool_], gain: float
+) -> PulseTrain:
+    """Return a chain as a train; where a burst of another train lies on each half of its periods, these are its own.
+
+    Two trains whose periods have a ratio of small integers share bursts always at the same places. A shared burst, or
+    one that touches another, begins with either, and has more volume than those of one train alone.
+    """
+    train = bursts[rows]
+    own = float(np.median(train.volume[~used[rows]]))
+    train = replace(train, volume=np.minimum(train.volume, own))
+    counts = spans.astype(np.float64)
+    others = bursts[np.flatnonzero(used)]
+    middles = train.start[:-1] + 0.5 * np.diff(train.start) / counts
+    if len(others) and middles.size:
+        at = np.clip(np.searchsorted(others.start, middles, side="right") - 1, 0, len(others) - 1)
+        near = 0.05 * np.median(np.diff(train.start))
+        within = (middles >= others.start[at] - near) & (middles <= others.end[at] + near)
+        alone = np.setdiff1d(np.arange(len(others)), at)
+        if within.mean() > NEARLY and alone.size:
+            more = float(np.median(others.volume[at]) - np.median(others.volume[alone]))
+            counts = 2 * counts if more > 0.5 * own else counts
+    return PulseTrain(train, counts, MISSING, gain + bursts.log_weight)
 
 
-def _without_small_phases(found: Verdict, finest: PhaseTrain, main: Rows) -> Verdict:
-    """Take the boundaries of the main phases from the finest set: small phases that touched them had moved them."""
-    core, phases = found.core, found.phases
-    intervals = np.diff(finest.start[main])
-    if core is None or phases is None or variation(intervals) >= found.regularity:
-        return found
-    inner = slice(found.at_start, found.at_start + len(core))
-    start, end, moved = phases.start.copy(), phases.end.copy(), phases.bytes.copy()
-    start[inner], end[inner], moved[inner] = finest.start[main], finest.end[main], finest.bytes[main]
-    phases = replace(phases, start=start, end=end, bytes=moved)
-    return replace(
-        found,
-        phases=phases,
-        core=phases[inner],
-        period=mean_period(intervals),
-        recurrence=float(intervals.mean()),
-        jitter=variation(intervals),
-        regularity=variation(intervals),
-    )
-
-
-def _same(one: PeriodEstimate, other: PeriodEstimate) -> bool:
-    return abs(one.period / other.period - 1) <= SAME_PERIOD
-
-
-def _distinct(first: list[Clock], others: list[Clock]) -> tuple[Clock, ...]:
-    """Return the clocks without repetition, the others in the order of their bytes."""
-    kept = list(first)
-    for clock in sorted(others, key=lambda clock: -clock.bytes):
-        if not any(_same(clock.estimate, other.estimate) for other in kept):
-            kept.append(clock)
-    return tuple(kept)
-
-
-def _within(times: Floats, core: PhaseTrain) -> npt.NDArray[np.bool_]:
-    at = np.searchsorted(core.start, times, side="right") - 1
-    return np.asarray((at >= 0) & (times <= core.end[np.maximum(at, 0)]))
-
-
-def _split(finest: PhaseTrain, core: PhaseTrain) -> tuple[Rows, Rows]:
-    """Split small phases into the largest one within each main phase, and all others."""
-    inside = np.flatnonzero(_within(finest.start, core))
-    at = np.searchsorted(core.start, finest.start[inside], side="right")
-    order = np.lexsort((-finest.bytes[inside], at))
-    main = inside[order[np.concatenate(([True], np.diff(at[order]) > 0))]] if order.size else inside
-    return main, np.setdiff1d(np.arange(len(finest)), main)
+def _frequent_differences(start: Floats) -> list[float]:
+    """Return the differences of starts in s that are more frequent than at random, the clearest first."""
+    n = start.size
+    if n < FEWEST_BURSTS:
+        return []
+    length = float(start[-1] - start[0])
+    differences = np.concatenate([start[lag:] - start[:-lag] for lag in range(1, min(LONGEST_LAG + 1, n))])
+    logs = np.log(differences[(differences > 0) & (differences < length / (FEWEST_BURSTS - 1))])
+    if logs.size < FEWEST_BURSTS:
+        return []
+    lowest = float(logs.min())
+    counts = np.convolve(np.bincount(((logs - lowest) / LOG_WIDTH).astype(np.int64)), np.ones(3), "same")
+    centres = np.exp(lowest + LOG_WIDTH * (np.arange(counts.size) + 0.5))
+    expected = 3 * LOG_WIDTH * n * n / length * centres + 1
+    order = np.argsort(-(counts - expected) / np.sqrt(expected), kind="stable")
+    found: list[float] = []
+    for period in centres[order[: 4 * MOST_PERIODS]].tolist():
+        if all(abs(period / other - 1) > 1.5 * LOG_WIDTH for other in found):
+            found.append(period)
+    return found[:MOST_PERIODS]

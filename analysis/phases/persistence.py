@@ -1,6 +1,6 @@
-"""Excursions of a path: its turning points, their persistence, and the rises that are larger than a threshold.
+"""Turning points of a path, their persistence, and the rises that are larger than a threshold; all in linear time.
 
-Every function is linear in the number of points. The module needs numba; import it inside the function that uses it.
+The module needs numba; import it inside the function that uses it.
 """
 
 import numpy as np
@@ -126,29 +126,3 @@ def rises_above(path: Floats, threshold: float) -> tuple[Rows, Rows]:
         tops[count] = high
         count += 1
     return feet[:count].copy(), tops[:count].copy()
-
-
-@compiled
-def lowest_rows(times: Floats, cumulative: Floats, first: Rows, stop: Rows, levels: Floats) -> Rows:
-    """Return for each range of rows the one at which ``cumulative - level * times`` is least, the last of equals.
-
-    Parameters
-    ----------
-    times, cumulative : float64 (n,)
-        A path.
-    first, stop : int64 (k,)
-        Ranges of rows, `stop` not included; at least one row each.
-    levels : float64 (k,)
-        Slope taken off in each range.
-    """
-    found = np.empty(first.size, np.int64)
-    for k in range(first.size):
-        best = first[k]
-        least = cumulative[best] - levels[k] * times[best]
-        for row in range(first[k], stop[k]):
-            excess = cumulative[row] - levels[k] * times[row]
-            if excess <= least:
-                best = row
-                least = excess
-        found[k] = best
-    return found

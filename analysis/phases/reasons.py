@@ -1,95 +1,81 @@
-"""The reason of a verdict, in words."""
+"""The reason of a decision, in words."""
 
-from ...model.quantities import seconds_text, spaced
-from .decision import MOST_JITTER
-from .trains import FEWEST_PHASES, PhaseTrain
-from .verdict import Verdict
+from __future__ import annotations
 
+import math
 
-def reason(verdict: Verdict, window: tuple[float, float]) -> str:
-    """Return one sentence or two that say why the verdict is what it is.
+import numpy as np
 
-    Parameters
-    ----------
-    verdict : Verdict
-        Of the signal.
-    window : (float, float)
-        Start and end of the signal in s.
-    """
-    if verdict.core is None or verdict.recurrence is None or verdict.jitter is None:
-        return few(0 if verdict.phases is None else len(verdict.phases))
-    core = verdict.core
-    aside = _aside(verdict)
-    if verdict.kind == "clock":
-        text = f"{len(core)} bursts, {spaced(verdict.recurrence, verdict.jitter)}{_missing(verdict, window)}{aside}"
-        return f"{text}; more regular than chance, {_level(verdict.p_value)}.{_further(verdict)}"
-    if verdict.kind == "clock with gaps" and verdict.period is not None:
-        text = f"{len(core)} bursts, {seconds_text(verdict.period.period, 4)} apart or a multiple of it"
-        text += f": {verdict.missing} missing between them"
-        return f"{text}{aside}; more regular than chance, {_level(verdict.p_value)}.{_further(verdict)}"
-    if verdict.kind == "regimes":
-        parts = [f"{seconds_text(stay.period, 4)} apart from {stay.start:.4g} s on" for stay in verdict.stays]
-        text = f"{len(core)} bursts in {len(parts)} regimes: " + ", ".join(parts)
-        return (
-            f"{text}{aside}; each more regular than chance, {_level(verdict.p_value)}. The period is the longest one's."
-        )
-    if verdict.kind == "several clocks":
-        parts = [f"{seconds_text(clock.estimate.period, 4)} ({clock.phases} bursts)" for clock in verdict.clocks]
-        listed = " and ".join(parts)
-        clocks = "One clock" if len(parts) == 1 else f"{len(parts)} clocks at the same time"
-        return f"{clocks} among {len(core)} bursts: {listed}; more regular than chance, {_level(verdict.p_value)}."
-    return _irregular(verdict, core, aside)
+from ...model.quantities import percent_text, seconds_text
+from .bursts import FEWEST_BURSTS
+from .decision import Decision
+from .trains import MOST_JITTER, PulseTrain
 
 
 def few(bursts: int) -> str:
     """Return the reason where there are fewer than four bursts."""
+    if bursts >= FEWEST_BURSTS:
+        return f"{bursts} bursts, in bins that are too coarse: a period needs at least four bins, and four bursts."
     if bursts == 0:
         return "The signal never leaves its mean: no bursts."
-    count = "1 burst" if bursts == 1 else f"{bursts} bursts"
-    if bursts < FEWEST_PHASES:
-        return f"{count}: a period needs at least four."
-    return (
-        f"{bursts} bursts, all within a tenth of the window: parts of one. Choose a window around them to look closer."
-    )
+    return f"{bursts} burst{'s' if bursts > 1 else ''}: a period needs at least four."
 
 
-def _irregular(verdict: Verdict, core: PhaseTrain, aside: str) -> str:
-    text = f"{len(core)} bursts, {seconds_text(verdict.recurrence or 0.0, 4)} apart on average{aside}"
-    if (verdict.jitter or 0.0) > MOST_JITTER:
+def reason(decision: Decision, phases: int, cycle: int | None = None) -> str:
+    """Return one sentence or two that say why a decision is what it is.
+
+    Parameters
+    ----------
+    decision : Decision
+        On a signal.
+    phases : int
+        Number of all phases.
+    cycle : int, optional
+        Number of phases after which their sizes repeat.
+    """
+    main = decision.main
+    if decision.line is not None:
+        period, p_value = decision.line
         return (
-            f"Recurring but irregular: {text}, with a jitter of {verdict.jitter:.2f}; up to {MOST_JITTER} is periodic."
+            f"A period of {seconds_text(period, 4)} stands out of the noise in the spectrum, p = {p_value:.1g}; "
+            "its single phases are lost in the noise."
         )
-    return f"Recurring, but it may be chance: {text}, jitter {verdict.jitter:.2f}, {_level(verdict.p_value)}."
+    if main is None:
+        return _irregular(decision) if decision.kind == "irregular" else few(phases)
+    sure = f"more regular than chance, Bayes factor 10^{min(main.gain, 999 * math.log(10)) / math.log(10):.0f}"
+    if decision.kind == "regimes":
+        parts = [f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in decision.trains]
+        return (
+            f"{phases} bursts in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}. "
+            "The period is that of the regime that moved most."
+        )
+    if decision.kind == "concurrent":
+        parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} bursts)" for one in decision.trains]
+        return f"{len(parts)} periods at the same time among {phases} bursts: {' and '.join(parts)}; {sure}."
+    further = f" Sizes repeat after {cycle} bursts." if cycle else ""
+    return f"{_train(main)}; {sure}.{further}"
 
 
-def _aside(verdict: Verdict) -> str:
-    ends = [name for name, count in (("first", verdict.at_start), ("last", verdict.at_end)) if count]
-    if not ends:
+def _train(train: PulseTrain) -> str:
+    text = f"{len(train.bursts)} bursts, {seconds_text(train.period, 4)} apart"
+    if train.pause > 0:
+        pause = f"{seconds_text(train.pause, 4)} (± {percent_text(train.jitter)})"
+        return f"{text} on average: {pause} pass from one to the next"
+    if train.drift:
+        first, last = (train.period * math.exp(sign * train.drift / 2) for sign in (-1, 1))
+        return f"{text} on average, drifting from {seconds_text(first)} to {seconds_text(last)}"
+    if train.missing:
+        return f"{text} or a multiple of it, {train.missing} missing between them"
+    return f"{text}, jitter {percent_text(train.jitter)}"
+
+
+def _irregular(decision: Decision) -> str:
+    if decision.bursts is None:
         return ""
-    kind = {"first": "start-up", "last": "shut-down"}[ends[0]] if len(ends) == 1 else "start-up and shut-down"
-    return f", the {' and the '.join(ends)} one set apart as {kind} I/O"
-
-
-def _missing(verdict: Verdict, window: tuple[float, float]) -> str:
-    if verdict.core is None or verdict.period is None:
-        return ""
-    silent = (window[1] - float(verdict.core.start[-1])) / verdict.period.period - 1
-    if silent < 1:
-        return ""
-    return ", last one missing" if silent < 2 else f", none in the last {seconds_text(silent * verdict.period.period)}"
-
-
-def _further(verdict: Verdict) -> str:
-    parts = []
-    if verdict.cycle is not None:
-        parts.append(f" Sizes repeat after {verdict.cycle} bursts.")
-    others = [clock for clock in verdict.clocks if clock.estimate != verdict.period]
-    if verdict.cycle is not None and verdict.period is not None:
-        others = [c for c in others if abs(c.estimate.period / (verdict.cycle * verdict.period.period) - 1) > 1e-9]
-    if others:
-        parts.append(" Beside them: " + ", ".join(f"every {seconds_text(c.estimate.period, 4)}" for c in others) + ".")
-    return "".join(parts)
-
-
-def _level(p_value: float) -> str:
-    return f"p = {p_value:.1g}" if p_value >= 1e-6 else "p < 1e-6"
+    intervals = np.diff(decision.bursts.start)
+    jitter = float(intervals.std() / intervals.mean())
+    apart = seconds_text(float(intervals.mean()), 4)
+    text = f"{len(decision.bursts)} bursts, {apart} apart on average, jitter {jitter:.2f}"
+    if jitter > MOST_JITTER:
+        return f"Recurring but irregular: {text}; up to {MOST_JITTER} is periodic."
+    return f"Recurring, but it may be chance: {text}."

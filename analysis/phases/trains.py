@@ -1,298 +1,237 @@
-"""Phases of a step signal: the stretches in which it moves more than its mean rate would.
+"""Pulse trains: bursts of a stretch that come with one period, and the test that says so."""
 
-Let V(t) be the cumulative volume, T the window and Z(t) = V(t) - θ t the excess over a level θ, by default the mean
-rate. Z rises during a phase and falls between phases; a rise counts as a phase when it and the falls beside it are at
-least δ. Z does not depend on a constant floor under the signal, and it needs neither smoothing nor a time scale.
+from __future__ import annotations
 
-Every δ gives one set of phases. Their number N(δ) is a decreasing staircase; a set of phases that really stands out
-keeps its number over a wide range of δ. The *contrast* of a set is that range: the ratio of the two persistences
-between which its δ lies. No noise shows a wide step but by chance.
-"""
-
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ..results.result import Phase
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
-
+from .bursts import Bursts
+from .kernels import DRIFTING, FREE, MISSING, STEADY
+from .stretches import FEWEST_INTERVALS, MOST_SPANS, spans_of, stretches
 
 Floats = npt.NDArray[np.float64]
 
-
-LEVEL_SHARE = 0.25
-
-
-LARGEST_CUT = 0.25
-
-
-# Excursions below this share of the fourth largest are no phases beside it; it bounds the contrast at 1000.
-SMALLEST_SHARE = 1e-3
-
-
-FEWEST_PHASES = 4
-
-
-MOST_CANDIDATES = 12
-
-
-LOWER_LEVELS = 2
-
-
-LOWEST_LEVEL = 1e-6
-
-
-# Phases within a smaller part of the window are the parts of one burst.
-SHORTEST_EXTENT = 0.1
+MOST_DRIFT = math.log(2.5)
+"""Logarithm of the last interval over the first beyond which intervals grow or shrink and no period drifts."""
+MOST_JITTER = 0.3
+"""Above this coefficient of variation bursts recur, but the next one cannot be told to a third of a period."""
+PAUSE_JITTER = 0.1
+"""Largest coefficient of variation of pauses: those that a threshold cuts out of noise are longer than it, so alike."""
+PAUSE_DEVIATIONS = 4.0
+"""Standard deviations of the others by which an interval at the end of a stretch is a pause."""
+BESIDE = 0.2
+"""Exponent of the false-alarm rate for a stretch beside others."""
+FEW_SLOW = 8
+"""Bursts up to which a train at a multiple of its neighbour's period is one with phases missing."""
+SAME_PERIOD = 0.1
+"""Trains on either side of a short gap whose periods differ by less are one."""
 
 
 @dataclass(frozen=True, eq=False)
-class PhaseTrain:
-    """Phases of one signal in the order of time.
+class PulseTrain:
+    """Bursts with one period.
 
     Attributes
     ----------
-    start, end : float64 (n,)
-        In s.
-    bytes : float64 (n,)
-        Volume from start to end.
-    cycle_bytes : float64 (n,)
-        Volume from each start to the next, the last to the window's end.
-    contrast : float
-        Ratio of the persistences between which the phases were separated, at least 1.
+    bursts : Bursts
+        At least four.
+    spans : float64 (n-1,)
+        How many periods lie between each burst and the next.
+    law : int
+        `STEADY`, `DRIFTING` or `MISSING` of `partition`.
+    gain : float
+        Logarithm of the Bayes factor against free intervals times the weight of the thresholds and cuts.
+    next_start : float
+        Start of what follows the train, or infinity, in s.
+    pause : float
+        Mean time in s from one end to the next start, where that is what is regular; else 0.
     """
 
-    start: Floats
-    end: Floats
-    bytes: Floats
-    cycle_bytes: Floats
-    contrast: float
-
-    def __len__(self) -> int:
-        return int(self.start.size)
-
-    def __getitem__(self, rows: slice) -> "PhaseTrain":
-        return PhaseTrain(self.start[rows], self.end[rows], self.bytes[rows], self.cycle_bytes[rows], self.contrast)
+    bursts: Bursts
+    spans: Floats
+    law: int
+    gain: float
+    next_start: float = math.inf
+    pause: float = 0.0
 
     @property
     def intervals(self) -> Floats:
-        """Times between starts in s, float64 (n-1,)."""
-        return np.diff(self.start)
+        """Times between bursts in s, over the periods that they span."""
+        return np.asarray(np.diff(self.bursts.start) / self.spans)
+
+    @property
+    def period(self) -> float:
+        """Mean time in s from one phase to the next, missing ones included."""
+        return float((self.bursts.start[-1] - self.bursts.start[0]) / self.spans.sum())
+
+    @property
+    def start(self) -> float:
+        """Start of the first burst in s."""
+        return float(self.bursts.start[0])
+
+    @property
+    def end(self) -> float:
+        """One period after the last start in s, or where the next train begins or the last burst ends."""
+        return float(min(self.bursts.start[-1] + self.period, max(self.next_start, self.bursts.end[-1])))
+
+    @property
+    def missing(self) -> int:
+        """Number of phases that are missing."""
+        return int(self.spans.sum()) - self.spans.size
+
+    @property
+    def drift(self) -> float:
+        """Logarithm of the last interval over the first, of a line through them; 0 where the period does not drift."""
+        if self.law != DRIFTING:
+            return 0.0
+        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
+        return float(rows @ np.log(self.intervals) / (rows @ rows)) * self.spans.size
+
+    @property
+    def jitter(self) -> float:
+        """Coefficient of variation of the intervals, about the drift; of the pauses where these are regular."""
+        if self.pause > 0:
+            return float((self.bursts.start[1:] - self.bursts.end[:-1]).std() / self.pause)
+        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
+        steady = self.intervals * np.exp(-self.drift / self.spans.size * rows)
+        return float(steady.std() / steady.mean())
+
+    @property
+    def volume(self) -> float:
+        """What the bursts moved."""
+        return float(self.bursts.volume.sum())
+
+    @property
+    def usual_volume(self) -> float:
+        """What the bursts moved, if each had moved as much as half of them do at most."""
+        return float(np.median(self.bursts.volume)) * len(self.bursts)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the 95 % confidence interval of the period in s: T ± t_{0.975} · deviation / √n."""
+        from scipy.special import stdtrit
+
+        n, period = self.spans.size, self.period
+        spread = float(self.intervals.std()) if self.pause > 0 else self.jitter * period
+        half = float(stdtrit(n - 1, 0.975)) * spread / math.sqrt(max(n - 1, 1))
+        return max(period - half, 0.0), period + half
 
 
-def vertices(signal: "StepSignal") -> tuple[Floats, Floats]:
-    """Return times and cumulative volume, float64 (k,) each; a time comes twice where there is an impulse."""
-    times, cumulative = signal.times, signal.cumulative
-    if signal.impulse_times.size == 0:
-        return times, cumulative
-    at, inverse = np.unique(np.searchsorted(times, signal.impulse_times), return_inverse=True)
-    volumes = np.bincount(inverse, signal.impulse_volumes)
-    before = np.maximum(cumulative[at] - volumes, np.where(at > 0, cumulative[np.maximum(at - 1, 0)], 0.0))
-    return np.insert(times, at, times[at]), np.insert(cumulative, at, before)
-
-
-def phase_rows(train: PhaseTrain | None) -> tuple[Phase, ...]:
-    """Return the phases of a train one by one; none for None."""
-    if train is None:
-        return ()
-    columns = train.start.tolist(), train.end.tolist(), train.bytes.tolist()
-    return tuple(Phase(*row) for row in zip(*columns, strict=True))
-
-
-def variation(values: Floats) -> float:
-    """Return the coefficient of variation (standard deviation ÷ mean); infinite where the mean is not above 0."""
-    if values.size < 2:
-        return 0.0
-    mean = float(values.mean())
-    return float(values.std()) / mean if mean > 0 else float("inf")
-
-
-def level_trains(times: Floats, cumulative: Floats, level: float) -> list[PhaseTrain]:
-    """Return the sets of at least four phases over one level that stand out most, at most `MOST_CANDIDATES`.
+def trains_of(bursts: Bursts, alpha: float, pauses: bool = False) -> list[PulseTrain]:
+    """Return the pulse trains in a set of bursts, in the order of time.
 
     Parameters
     ----------
-    times, cumulative : float64 (n,)
-        Vertices of the cumulative volume; a time may occur twice where volume moves in no time.
-    level : float
-        θ, in the signal's unit.
+    bursts : Bursts
+        At least four.
+    alpha : float
+        False-alarm rate.
+    pauses : bool
+        Whether the time from each end to the next start is looked at, instead of that from start to start.
 
-    Returns
-    -------
-    list of PhaseTrain
-        By contrast, largest first; each number of phases once.
+    Notes
+    -----
+    The Bayes factor B of a stretch's law against free intervals has a mean of at most 1 where they are free (it is an
+    e-value), and so has the sum of w B over all sets of bursts with weights w. By Markov's inequality w B exceeds
+    1 / alpha in at most a share alpha of such signals; no count of sets or frequencies is needed.
     """
-    from .persistence import persistences, rises_above, turning_points
-
-    path = cumulative - level * (times - times[0])
-    rows = turning_points(path)
-    turns = path[rows]
-    sizes = persistences(turns)
-    sizes = sizes[sizes > 1e-9 * (np.ptp(turns) + 1e-3 * abs(cumulative[-1] - cumulative[0]))]
-    if sizes.size < FEWEST_PHASES:
+    if len(bursts) <= FEWEST_INTERVALS:
         return []
-    bound = SMALLEST_SHARE * sizes[FEWEST_PHASES - 1]
-    sizes = np.append(sizes[sizes > bound], bound)
-    contrasts = sizes[:-1] / sizes[1:]
-    # Entry j parts the set of j + 1 rises from that of j + 2.
-    order = np.argsort(-contrasts[FEWEST_PHASES - 1 :], kind="stable")[:MOST_CANDIDATES] + FEWEST_PHASES - 1
-    trains = []
-    for row in order:
-        feet, tops = rises_above(turns, float(np.sqrt(sizes[row] * sizes[row + 1])))
-        if feet.size < FEWEST_PHASES:
+    intervals = bursts.start[1:] - bursts.end[:-1] if pauses else np.diff(bursts.start)
+    return _of_intervals(bursts, intervals, alpha, pauses) if bool(np.all(intervals > 0)) else []
+
+
+def _of_intervals(bursts: Bursts, intervals: Floats, alpha: float, pauses: bool) -> list[PulseTrain]:
+    spans = np.ones(intervals.size) if pauses else spans_of(intervals)
+    found = []
+    for part in stretches(intervals, spans):
+        if part.law == FREE:
             continue
-        foot, top = rows[feet], rows[tops]
-        moved = np.append(cumulative[foot], cumulative[-1])
-        trains.append(
-            PhaseTrain(
-                times[foot], times[top], cumulative[top] - cumulative[foot], np.diff(moved), float(contrasts[row])
-            )
-        )
-    return trains
-
-
-def levels(times: Floats, cumulative: Floats) -> list[float]:
-    """Return the levels to look for phases over: the mean rate while there is I/O at all, and two lower ones.
-
-    The mean is taken from the first to the last volume, so that idle time before and after does not lower it. A few
-    large phases can lift it over all others; each lower level is the mean of the signal clipped at the level before,
-    θ' = 1/T ∫ min(x, θ) dt.
-    """
-    steps, volumes = np.diff(times), np.diff(cumulative)
-    busy = np.flatnonzero(volumes > 0)
-    if busy.size == 0:
+        cuts = (part.first > 0) + (part.stop < intervals.size)
+        gain = part.gain - cuts * math.log(intervals.size) + bursts.log_weight
+        own = spans[part.first : part.stop] if part.law == MISSING else np.ones(part.stop - part.first)
+        later = float(bursts.start[part.stop + 1]) if part.stop + 1 < len(bursts) else math.inf
+        pause = float(intervals[part.first : part.stop].mean()) if pauses else 0.0
+        law = STEADY if pauses else part.law
+        train = PulseTrain(bursts[part.first : part.stop + 1], own, law, gain, later, pause)
+        train = train if pauses or law == DRIFTING else _trimmed(train)
+        most = PAUSE_JITTER if pauses else MOST_JITTER
+        # The cuts have been paid for in the division; half of their cost guards against chance.
+        own_gain = part.gain - 0.5 * cuts * math.log(intervals.size)
+        if own_gain >= -BESIDE * math.log(alpha) and train.jitter <= most and abs(train.drift) <= MOST_DRIFT:
+            found.append(train)
+    # Where the set as a whole is beyond chance, a single stretch of it need not be so by itself.
+    if sum(train.gain - bursts.log_weight for train in found) + bursts.log_weight < -math.log(alpha):
         return []
-    extent = slice(busy[0], busy[-1] + 1)
-    steps, volumes = steps[extent], volumes[extent]
-    duration = float(steps.sum())
-    if duration <= 0:
-        return []
-    found = [float(volumes.sum()) / duration]
-    for _ in range(LOWER_LEVELS):
-        lower = float(np.minimum(volumes, found[-1] * steps).sum()) / duration
-        # Volume that moved in no time is gone after the first clipping.
-        if lower < LOWEST_LEVEL * found[0]:
+    return joined(found)
+
+
+def _trimmed(train: PulseTrain) -> PulseTrain:
+    """Leave out a first or last interval unlike the others: a pause beside the stretch, cheaper than a cut."""
+    for edge, rest in ((0, slice(1, None)), (-1, slice(None, -1))):
+        intervals = train.intervals
+        others = intervals[rest]
+        if others.size <= FEWEST_INTERVALS:
             break
-        found.append(lower)
+        least = max(PAUSE_DEVIATIONS * float(others.std()), SAME_PERIOD * float(others.mean()))
+        if abs(float(intervals[edge] - others.mean())) > least:
+            later = train.next_start if edge == 0 else float(train.bursts.start[-1])
+            train = replace(train, bursts=train.bursts[rest], spans=train.spans[rest], next_start=later)
+    return train
+
+
+def joined(trains: list[PulseTrain]) -> list[PulseTrain]:
+    """Join neighbours of one period with a gap of few periods, and give a burst that two share to the later one."""
+    found: list[PulseTrain] = []
+    for train in trains:
+        if found and (one := _as_one(found[-1], train)) is not None:
+            found[-1] = one
+            continue
+        if found and found[-1].bursts.start[-1] >= train.start:
+            before = found[-1]
+            kept = int(np.searchsorted(before.bursts.start, train.start))
+            if kept >= FEWEST_INTERVALS:
+                bursts = before.bursts[:kept]
+                found[-1] = replace(before, bursts=bursts, spans=before.spans[: kept - 1], next_start=train.start)
+        found.append(train)
     return found
 
 
-def candidate_trains(times: Floats, cumulative: Floats) -> list[PhaseTrain]:
-    """Return the sets of phases that stand out over any of the `levels`, each set of starts once.
-
-    Sets that lie within a tenth of the window are left out: seen from the whole, they are the operations of one burst.
-    """
-    shortest = SHORTEST_EXTENT * float(times[-1] - times[0])
-    trains: dict[bytes, PhaseTrain] = {}
-    for level in levels(times, cumulative):
-        for train in level_trains(times, cumulative, level):
-            if train.end[-1] - train.start[0] < shortest:
-                continue
-            known = trains.get(train.start.tobytes())
-            if known is None or known.contrast < train.contrast:
-                trains[train.start.tobytes()] = train
-    return list(trains.values())
-
-
-def least_variation(train: PhaseTrain) -> float:
-    """Return the variation of the phases' bytes or of the bytes from start to start, whichever is less."""
-    return min(variation(train.bytes), variation(train.cycle_bytes[:-1]))
-
-
-def few_phases(times: Floats, cumulative: Floats) -> PhaseTrain | None:
-    """Return the phases over the mean rate that reach a twentieth of the largest, where there may be fewer than four.
-
-    Parameters
-    ----------
-    times, cumulative : float64 (n,)
-        Vertices of the cumulative volume.
-
-    Returns
-    -------
-    PhaseTrain or None
-        None where the signal never leaves its mean.
-    """
-    from .persistence import persistences, rises_above
-
-    if cumulative.size < 2 or not cumulative[-1] > cumulative[0]:
+def _as_one(before: PulseTrain, after: PulseTrain) -> PulseTrain | None:
+    """Return two trains as one, where the period is the same and the gap is of a few periods that have no phase."""
+    slow, fast = sorted((before, after), key=lambda train: -train.period)
+    times = max(round(slow.period / fast.period), 1)
+    if 1 < times < MOST_SPANS and len(slow.bursts) <= FEW_SLOW and abs(slow.period / fast.period / times - 1) < 0.02:
+        # Every second phase or more is missing for a while.
+        each = replace(slow, spans=times * slow.spans)
+        before, after = (each, after) if slow is before else (before, each)
+    mean = 0.5 * (before.period + after.period)
+    gap = float(after.start - before.bursts.start[-1])
+    jitter = max(before.jitter, after.jitter)
+    fewer = min(before.spans.size, after.spans.size)
+    # Jitter makes the means of few intervals differ.
+    tolerance = min(SAME_PERIOD, 0.02 + 2 * jitter / math.sqrt(fewer))
+    if DRIFTING in (before.law, after.law) or before.pause or after.pause:
         return None
-    # The mean of the whole window, so that idle time at its edges tells a burst from a constant.
-    path = cumulative - float(cumulative[-1] - cumulative[0]) / float(times[-1] - times[0]) * (times - times[0])
-    sizes = persistences(path)
-    # Rounding makes a path that is flat wander a little.
-    if sizes.size == 0 or sizes[0] <= 1e-9 * float(cumulative[-1] - cumulative[0]):
+    if abs(before.period - after.period) > tolerance * mean:
         return None
-    foot, top = rises_above(path, 0.05 * float(sizes[0]))
-    moved = np.append(cumulative[foot], cumulative[-1])
-    return PhaseTrain(times[foot], times[top], cumulative[top] - cumulative[foot], np.diff(moved), 1.0)
-
-
-def alikeness(train: PhaseTrain) -> float:
-    """Return how well a set of phases describes a signal; the largest is to be taken.
-
-    The sum of ln contrast (up to 20: wider steps say no more), −2 ln of the least variation and −½ ln of the variation
-    of the intervals. The least variation is that of the intervals, of the phases' bytes, or of the bytes from start to
-    start: where one phase is split or two are joined, all three are large. Few phases are alike by chance, so 0.3 over
-    the number of intervals is added to the last term.
-    """
-    spread = variation(train.intervals)
-    least = min(spread, least_variation(train))
-    count = len(train) - 1
-    luck = 0.05 + 0.3 / count
-    return float(min(np.log(train.contrast), np.log(20.0)) - 2 * np.log(least + luck) - 0.5 * np.log(spread + luck))
-
-
-def sharpened(train: PhaseTrain, times: Floats, cumulative: Floats) -> PhaseTrain:
-    """Move the boundaries of phases to where the signal crosses a quarter of their height.
-
-    Over one level for all, a phase begins with the first rate above it, and a little noise before a phase can count as
-    its beginning. With the mean rate b of the gap before, m of the phase itself and θ = b + (m - b) / 4, the phase
-    begins where V(t) - θ t is least between the end of the phase before and its own, and ends where that is largest
-    until the next begins. A phase of which more than a quarter would be cut off keeps its boundaries.
-
-    Parameters
-    ----------
-    train : PhaseTrain
-        Phases of the path.
-    times, cumulative : float64 (n,)
-        Vertices of the cumulative volume.
-
-    Returns
-    -------
-    PhaseTrain
-        As many phases, each between the neighbours it had. Unchanged where a phase has no length.
-    """
-    from .persistence import lowest_rows
-
-    foot = np.searchsorted(times, train.start, side="left")
-    top = np.searchsorted(times, train.end, side="right") - 1
-    # Of two vertices at one time the first is before the volume that moves there; the path's foot is before it.
-    length = times[top] - times[foot]
-    if len(train) == 0 or bool(np.any(length <= 0)) or bool(np.any(top <= foot)):
-        return train
-    before = np.concatenate(([0], top[:-1]))
-    after = np.concatenate((foot[1:], [times.size - 1]))
-    gap = times[foot] - times[before]
-    height = (cumulative[top] - cumulative[foot]) / length
-    floor = np.where(gap > 0, (cumulative[foot] - cumulative[before]) / np.where(gap > 0, gap, 1.0), 0.0)
-    level = np.where(floor < height, floor + LEVEL_SHARE * (height - floor), 0.0)
-    start = lowest_rows(times, cumulative, before, top, level)
-    end = lowest_rows(-times, -cumulative, start + 1, after + 1, level)
-    # What is cut off is noise beside the phase, not a part of it.
-    cut = np.maximum(cumulative[start] - cumulative[foot], cumulative[top] - cumulative[end])
-    kept = (level > 0) & (end > start) & (cut <= LARGEST_CUT * (cumulative[top] - cumulative[foot]))
-    start, end = np.where(kept, start, foot), np.where(kept, end, top)
-    if bool(np.any(np.diff(times[start]) <= 0)):
-        return train
-    moved = np.append(cumulative[start], cumulative[-1])
-    return replace(
-        train,
-        start=times[start],
-        end=times[end],
-        bytes=cumulative[end] - cumulative[start],
-        cycle_bytes=np.diff(moved),
+    lost = max(round(gap / mean), 1)
+    if gap <= 0:
+        between = np.zeros(0)
+        later = after.bursts[1:]
+    elif lost <= MOST_SPANS and abs(gap - lost * mean) <= max(0.2, jitter) * mean:
+        between = np.array([float(lost)])
+        later = after.bursts
+    else:
+        return None
+    bursts = Bursts(
+        np.append(before.bursts.start, later.start),
+        np.append(before.bursts.end, later.end),
+        np.append(before.bursts.volume, later.volume),
+        before.bursts.log_weight,
     )
+    spans = np.concatenate((before.spans, between, after.spans))
+    law = MISSING if bool(np.any(spans > 1)) else STEADY
+    return PulseTrain(bursts, spans, law, before.gain + after.gain, after.next_start)

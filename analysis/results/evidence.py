@@ -31,43 +31,37 @@ class Evidence(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseEvidence(Evidence):
-    """Of ``auto``, where phases decide.
+    """Of ``auto``.
 
     Attributes
     ----------
     verdict : str
-        Which of its tests decided.
+        What decided: "one period", "drift", "regimes", "concurrent", "line", "irregular" or "few" (bursts).
+    log_bayes_factor : float or None
+        Natural logarithm of how much more probable the intervals are with the main period than without any, the weight
+        of its set of bursts included.
     p_value : float or None
-        Of the intervals between phases under a process without a period, corrected for the search.
-    contrast : float or None
-        How much the phases stand out: the ratio of the persistence of the least of them to that of the next rise.
-    sets_of_phases : int
-        How many sets of phases were tried.
+        Of the line of the spectrum where that decided, corrected for the number of lines.
+    drift : float
+        Logarithm of the last time between phases over the first; 0 where the period does not drift.
+    pause : float or None
+        Constant time in s from the end of a phase to the start of the next, where that is what recurs.
     missing_phases : int
         Phases that the period predicts and the signal does not have.
-    start_up_phases, shut_down_phases : int
-        Phases at the start and at the end of the run that do not belong to the periodic ones.
+    sets_of_phases : int
+        How many sets of bursts were looked at.
     size_cycle : int or None
         Number of phases after which their sizes repeat.
     """
 
     verdict: str
+    log_bayes_factor: float | None
     p_value: float | None
-    contrast: float | None
-    sets_of_phases: int
+    drift: float
+    pause: float | None
     missing_phases: int
-    start_up_phases: int
-    shut_down_phases: int
-    size_cycle: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LineEvidence(Evidence):
-    """Of ``auto``, where a line of the spectrum decides; fields as in `PhaseEvidence`."""
-
-    verdict: str = "line"
-    p_value: float
     sets_of_phases: int
+    size_cycle: int | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,6 +61,12 @@ class Regime(Record):
     valid_share : float or None
         Share of the stretch in which the sliding correlation of the DFT × DWT hybrid says that the period holds, in
         [0, 1]; None where the method does not look, or the stretch is too short for it.
+    metrics : PeriodMetrics or None
+        How well the period describes the stretch; None where the method finds no phases.
+    jitter : float or None
+        Coefficient of variation of the time between phases, about the drift.
+    drift : float or None
+        Logarithm of the last time between phases over the first; 0 where the period does not drift.
     """
 
     KEYS: ClassVar = {"start": "start_s", "end": "end_s", "period": "period_s"}
@@ -71,6 +77,9 @@ class Regime(Record):
     confidence: float | None = None
     phases: int | None = None
     valid_share: float | None = None
+    metrics: "PeriodMetrics | None" = None
+    jitter: float | None = None
+    drift: float | None = None
 
 
 @dataclass(frozen=True)

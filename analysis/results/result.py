@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from ...model.document import Plain, plain
-from .evidence import Evidence, PhaseEvidence
+from .evidence import Evidence
 from .parts import Period, PeriodMetrics, Phase, Regime, SamplingInfo
 
 __all__ = ["Period", "PeriodMetrics", "PeriodResult", "Phase", "Plain", "Regime", "SamplingInfo", "plain"]
@@ -64,9 +64,8 @@ class PeriodResult:
 
     @property
     def on_bins(self) -> bool:
-        """Whether the verdict is on bins: not where phases of the exact signal decided, whatever `sampling` says."""
-        exact = isinstance(self.evidence, PhaseEvidence) and self.evidence.filter is None
-        return self.sampling.fs is not None and not exact
+        """Whether the verdict is on bins, and not on the exact signal."""
+        return self.sampling.fs is not None
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the verdict as it stands in the document of ``iostrata periods --json``.

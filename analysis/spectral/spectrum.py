@@ -56,7 +56,8 @@ class Spectrum:
         A sample is the average of a bin and stands for its middle, so it is half a bin, π k / N, before `phase`.
         """
         half = np.exp(-1j * np.pi * np.arange(self.coefficients.size) / self.samples)
-        return np.angle(self.coefficients * half)
+        phase: NDArray[np.float64] = np.angle(self.coefficients * half)
+        return phase
 
     @property
     def resolution(self) -> float:

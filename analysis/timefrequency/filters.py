@@ -26,6 +26,8 @@ MOST_ORDER = 12
 SAMPLES_PER_CUTOFF = 16.0
 """Samples in a period of the highest cutoff, where the sampling frequency follows from the filter."""
 MOST_BINS = 2**20
+RIPPLE = 0.15
+"""Share of a burst up to which a Butterworth filter of order 4, twice applied, swings beside it."""
 PADDING = 3.0
 """Periods of the lowest cutoff by which the samples are continued at either end: the response has died away by then."""
 FORMS = "low:HZ, high:HZ or band:HZ:HZ"
@@ -200,6 +202,13 @@ class FilteredSignal:
     baseline: float
     fs: float
     form: Butterworth
+
+
+def without_ripple(filtered: FilteredSignal) -> StepSignal:
+    """Cut off what a filter makes beside each burst: where bursts are looked for, its ripple would be bursts, too."""
+    signal = filtered.signal
+    crests = np.maximum(signal.values - RIPPLE * float(signal.values.max(initial=0.0)), 0.0)
+    return signal_of_samples(crests, filtered.fs, float(signal.times[0]), signal.unit)[0]
 
 
 def filtered_signal(

@@ -56,24 +56,6 @@ def holding_share(times: Floats, cumulative: Floats, start: float, end: float, p
     return float(np.mean([_share(times, cumulative, low, low + length, period) for low in starts]))
 
 
-def holding_intervals(
-    times: Floats, cumulative: Floats, start: float, end: float, period: float
-) -> tuple[tuple[float, float], ...]:
-    """Find the intervals of a stretch in which a period holds; what is outside of the stretch is not looked at.
-
-    Parameters
-    ----------
-    times, cumulative, start, end, period
-        As in `holding_share`; at most 4096 periods.
-
-    Returns
-    -------
-    tuple of (float, float)
-        Start and end in s, in the order of time; none where another period holds, or none.
-    """
-    return _holding(times, cumulative, start, end, period) if (end - start) / period <= MOST_PERIODS else ()
-
-
 def _share(times: Floats, cumulative: Floats, start: float, end: float, period: float) -> float:
     # Half a period more on either side, so that the first and the last burst have their windows.
     found = _holding(times, cumulative, start - 0.5 * period, end + 0.5 * period, period)

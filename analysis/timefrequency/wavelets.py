@@ -86,16 +86,6 @@ def decomposition_level(
     return min(int(np.floor(np.log2(cycle / bands_per_period) + 1e-9)), largest_level(samples, wavelet))
 
 
-def frequency_bands(fs: float, level: int) -> list[tuple[float, float]]:
-    """Return the frequencies in Hz that a decomposition parts: the approximation's first, then details, coarse to fine.
-
-    The detail of level j covers [fs / 2^(j + 1), fs / 2^j] (§5.2; real filters overlap), the approximation what is
-    below the coarsest detail.
-    """
-    details = [(fs / 2 ** (j + 1), fs / 2**j) for j in range(level, 0, -1)]
-    return [(0.0, fs / 2 ** (level + 1)), *details]
-
-
 def approximation(samples: NDArray[np.float64], level: int, wavelet: str = "db1") -> NDArray[np.float64]:
     """Return the approximation of a signal at its own sampling: what is left when all details are zero.
 

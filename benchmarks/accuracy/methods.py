@@ -75,7 +75,7 @@ def answer_of(result: PeriodResult, seconds: float) -> Answer:
         metrics = getattr(stay, "metrics", None) or stay
         volume = getattr(metrics, "volume_per_period", None)
         regimes.append(StatedRegime(stay.start, stay.end, stay.period, stay.confidence, volume))
-    evidence = dict(result.evidence)
+    evidence = result.evidence.to_dict()
     told = {}
     for name in ("pause", "drift"):
         keys = [name, f"{name}_s", f"{name}_share"]

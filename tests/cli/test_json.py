@@ -144,7 +144,8 @@ def test_keys_of_periods(document, fixtures, archive):
         for phase in entry["phases"]:
             assert set(phase) == {"start_s", "end_s", "bytes"}
         for regime in entry["regimes"]:
-            assert set(regime) == {"start_s", "end_s", "period_s", "confidence", "phases", "valid_share"}
+            keys = {"start_s", "end_s", "period_s", "confidence", "phases", "valid_share", "metrics", "jitter", "drift"}
+            assert set(regime) == keys
         for period in entry["periods"]:
             assert set(period) == {"period_s", "period_interval_s", "confidence", "bytes"}
 

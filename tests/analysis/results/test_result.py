@@ -56,7 +56,8 @@ def test_keys_are_those_of_the_document() -> None:
     assert list(document) == KEYS
     assert list(document["periods"][0]) == ["period_s", "period_interval_s", "confidence", "bytes"]
     assert list(document["phases"][0]) == ["start_s", "end_s", "bytes"]
-    assert list(document["regimes"][0]) == ["start_s", "end_s", "period_s", "confidence", "phases", "valid_share"]
+    regime = ["start_s", "end_s", "period_s", "confidence", "phases", "valid_share", "metrics", "jitter", "drift"]
+    assert list(document["regimes"][0]) == regime
     assert list(document["sampling"]) == ["fs_hz", "samples", "automatic", "abstraction_error"]
     assert set(document["metrics"]) == {
         "sigma_vol",

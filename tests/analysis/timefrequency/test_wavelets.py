@@ -8,7 +8,7 @@ import pywt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import SelectionError
-from iostrata.analysis.timefrequency.wavelets import approximation, decomposition_level, frequency_bands, largest_level
+from iostrata.analysis.timefrequency.wavelets import approximation, decomposition_level, largest_level
 
 WAVELETS = ["db1", "db4", "sym5", "coif2", "bior2.2"]
 
@@ -58,11 +58,6 @@ def test_the_level_follows_the_period_in_samples() -> None:
         decomposition_level(0.0, 1.0, 100)
     with pytest.raises(SelectionError):
         decomposition_level(10.0, 1.0, 100, bands_per_period=1)
-
-
-def test_bands_part_all_frequencies() -> None:
-    bands = frequency_bands(8.0, 3)
-    assert bands == [(0.0, 0.5), (0.5, 1.0), (1.0, 2.0), (2.0, 4.0)]
 
 
 @pytest.mark.parametrize(("level", "wavelet"), [(-1, "db1"), (99, "db1"), (1.5, "db1"), (True, "db1"), (1, "morl")])

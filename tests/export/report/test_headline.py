@@ -124,7 +124,7 @@ def test_layers_with_other_regimes_are_told_apart(trace_of, alike):
     trace = trace_of("ncckpt4")
     one = bursts()
     regimes = one.result.regimes if alike else one.result.regimes[1:]
-    other = replace(one, layer="MPI-IO", result=replace(one.result, regimes=regimes))
+    other = replace(one, layer="MPI-IO", result=replace(one.result, regimes=regimes, period=regimes[-1].period))
     sentence = headline(layers_document(trace, chosen_layers(trace)), [one, other], None)[1]
     assert sentence.startswith("Writes of POSIX and MPI-IO come" if alike else "Writes of POSIX come")
     assert ("writes of MPI-IO every 450 ms from 4." in sentence) is not alike

@@ -1,0 +1,71 @@
+"""Bins: whether a signal is made of them, and what they allow to be said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ...signals.construction import StepSignal
+
+Floats = npt.NDArray[np.float64]
+
+FEWEST_BINS = 4
+"""Bins of a period. With fewer a burst and the gap beside it share a bin, and aliases look like periods."""
+FEWEST_STEPS = 16
+"""Fewer breakpoints than these may lie on a grid by chance of round numbers."""
+FAST_SHARE = 0.6
+"""Share of the variation above the frequency of four bins a period: longer periods have less, aliases more."""
+MOST_BINS_A_STEP = 1000
+"""Bins to a step on average: more are the ticks of a clock."""
+OFF_GRID, MOST_SETS = 0.05, 4
+"""Share of steps that may lie beside the grid, and of those that its bins have at least; widths that are tried."""
+GRID_ROUNDING = 1e-6
+"""Share of a bin by which the breakpoints of bins may differ from whole bins, through rounding."""
+
+
+def bin_width(signal: StepSignal, fs: float | Literal["auto"] = "auto") -> float:
+    """Return the width in s of the bins that a signal is made of; 0 where it is exact.
+
+    A signal is made of bins where all its steps are as long as the shortest or a multiple of it; it need not be said by
+    `fs`, and neighbouring bins of one value may have been joined. Exact pulses look alike where all their times are
+    round numbers; but they are on or off, while bins that cut bursts have heights of all kinds.
+    """
+    steps = np.diff(np.unique(np.concatenate((signal.times, signal.impulse_times))))
+    if steps.size >= FEWEST_STEPS:
+        width = _common_width(steps)
+    else:
+        width = float(steps.min()) if steps.size and fs != "auto" and abs(steps.min() * fs - 1) < GRID_ROUNDING else 0.0
+    if width == 0 or (fs != "auto" and abs(width * fs - 1) <= GRID_ROUNDING):
+        return width
+    busy = signal.values[signal.values > GRID_ROUNDING * signal.values.max()]
+    return 0.0 if busy.size and np.ptp(busy) <= GRID_ROUNDING * busy.max() else width
+
+
+def _common_width(steps: Floats) -> float:
+    """Return the smallest frequent step of which nearly all others are multiples; 0 where there is none."""
+    ordered = np.sort(steps)
+    edges = np.flatnonzero(np.diff(ordered) > GRID_ROUNDING * ordered[1:])
+    first = np.append(0, edges + 1)
+    counts = np.diff(np.append(first, steps.size))
+    for width in ordered[first[counts > OFF_GRID * steps.size]][:MOST_SETS].tolist():
+        turns = steps / width
+        on_grid = np.abs(turns - np.rint(turns)) <= GRID_ROUNDING * np.maximum(turns, 1)
+        # A window may cut the first and the last bin, and a single operation others.
+        if turns.mean() <= MOST_BINS_A_STEP and np.mean(on_grid & (turns > 0.5)) >= 1 - OFF_GRID:
+            return float(width)
+    return 0.0
+
+
+def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
+    """Tell whether most of what happens in bins is faster than four bins a period, so that aliases cannot be told."""
+    from .bursts import busy_extent
+
+    low, high = busy_extent(times, cumulative)
+    count = round((high - low) / width)
+    volumes = np.diff(np.interp(low + width * np.arange(count + 1), times, cumulative))
+    power = np.abs(np.fft.rfft(volumes - volumes.mean())) ** 2
+    total = float(power.sum())
+    return total > 0 and float(power[count // FEWEST_BINS + 1 :].sum()) > FAST_SHARE * total

@@ -1,0 +1,68 @@
+"""The partition against a search of all partitions, and what is recognised in intervals."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from iostrata.analysis.phases.kernels import DRIFTING, FREE, MISSING, STEADY
+from iostrata.analysis.phases.stretches import spans_of, stretches, wanders
+
+
+def divided(intervals: np.ndarray) -> list[tuple[int, int, int]]:
+    return [(one.first, one.stop, one.law) for one in stretches(intervals, spans_of(intervals))]
+
+
+def test_two_periods_with_a_pause_between() -> None:
+    random = np.random.default_rng(0)
+    intervals = np.concatenate((np.full(10, 5.0), [33.0], np.full(12, 2.0))) * (1 + 0.01 * random.normal(size=23))
+    assert divided(intervals) == [(0, 10, STEADY), (10, 11, FREE), (11, 23, STEADY)]
+
+
+def test_missing_phases_and_drift_are_told() -> None:
+    random = np.random.default_rng(0)
+    times = np.delete(10.0 * np.arange(30) + 0.1 * random.normal(size=30), [5, 11, 12, 20])
+    assert [law for _, _, law in divided(np.diff(times))] == [MISSING]
+    assert [law for _, _, law in divided(10.0 * np.exp(np.linspace(0, 0.4, 30)))] == [DRIFTING]
+
+
+def test_random_intervals_are_free() -> None:
+    periodic = 0
+    for seed in range(100):
+        intervals = np.random.default_rng(seed).gamma(2.0, 1.0, 40)
+        parts = stretches(intervals, spans_of(intervals))
+        periodic += any(one.gain > math.log(100) + 2 * math.log(40) for one in parts if one.law != FREE)
+    assert periodic <= 1
+
+
+def test_intervals_that_wander_have_no_stretches() -> None:
+    found = 0
+    for seed in range(20):
+        found += wanders(np.exp(np.cumsum(np.random.default_rng(seed).normal(0, 0.15, 100))))
+    assert found >= 18
+    assert not wanders(10 + 0.3 * np.random.default_rng(0).normal(size=100))
+
+
+def test_scale_does_not_matter() -> None:
+    intervals = np.random.default_rng(3).lognormal(0, 0.2, 50)
+    assert divided(intervals) == divided(intervals * 1e-7)
+
+
+@pytest.mark.parametrize("count", [700, 3000])
+def test_boundaries_are_found_among_many_intervals(count: int) -> None:
+    random = np.random.default_rng(0)
+    cut = count // 3 + 7
+    intervals = np.where(np.arange(count) < cut, 1.0, 2.0) * (1 + 0.02 * random.normal(size=count))
+    assert [(first, stop) for first, stop, _ in divided(intervals)] == [(0, cut), (cut, count)]
+
+
+def test_no_other_division_is_more_probable() -> None:
+    # Each of two periods alone gains less than both, over all cuts of a short sequence.
+    intervals = np.array([1.0, 1.02, 0.99, 1.01, 3.0, 3.03, 2.98, 3.01])
+    best = divided(intervals)
+    assert best == [(0, 4, STEADY), (4, 8, STEADY)]
+    gains = {}
+    for cut in range(3, 6):
+        parts = [stretches(part, np.ones(part.size)) for part in (intervals[:cut], intervals[cut:])]
+        gains[cut] = sum(one.gain for one in itertools.chain(*parts))
+    assert max(gains, key=lambda cut: gains[cut]) == 4
