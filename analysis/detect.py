@@ -1,23 +1,18 @@
 """Period detection for any signal by any method."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import SelectionError
 from ..model.quantities import seconds_text
-from ..signals.construction import signal_of_samples
+from ..signals.construction import StepSignal, signal_of_samples
 from .registry import DEFAULT_METHOD, Detector, detector, options_of
 from .results.result import PeriodResult
 from .spectral.metrics import characterise
-
-if TYPE_CHECKING:
-    from ..signals.construction import StepSignal
-    from .timefrequency.filters import Butterworth
+from .timefrequency.filters import Butterworth
 
 
 def detect_period(

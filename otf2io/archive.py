@@ -27,10 +27,7 @@ DIRECT_TRACE_FORMAT: Final = 2
 def pick_engine(engine: str, anchor: Anchor) -> Literal["direct", "library"]:
     """Return the engine that reads the archive of `anchor`.
 
-    Raises
-    ------
-    SelectionError
-        No such engine, or it cannot read this archive.
+    Raises SelectionError if there is no such engine, or it cannot read this archive.
     """
     if engine not in ENGINES:
         raise SelectionError(f"no engine {engine!r} for {anchor.path}; choose one of {', '.join(ENGINES)}")
@@ -115,12 +112,8 @@ def read_events(
     progress : callable, optional
         Called as ``progress(done_events, total_events)`` now and then, also from other threads, never at once.
 
-    Raises
-    ------
-    SelectionError
-        No such engine, or a number of workers below one.
-    TraceError, UnsupportedTraceError
-        The archive can no longer be read, or not by this engine.
+    Raises SelectionError if there is no such engine or `workers` is below one, TraceError or UnsupportedTraceError if
+    the archive can no longer be read, or not by this engine.
     """
     if workers is not None and workers < 1:
         raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")

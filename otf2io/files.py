@@ -13,10 +13,7 @@ END: Final = b"\x02\x01"
 def is_complete(path: Path) -> bool:
     """Whether the uncompressed file at `path` ends as it should.
 
-    Raises
-    ------
-    FileNotFoundError
-        There is no such file. One that cannot be read counts as incomplete.
+    Raises FileNotFoundError if there is none. One that cannot be read counts as incomplete.
     """
     try:
         with open_regular(path) as file:

@@ -28,10 +28,7 @@ def kept_interrupts(kept: list[BaseException]) -> Iterator[None]:
     Only the main thread gets interrupts, and only where nobody else handles them; elsewhere this does nothing. What
     runs inside has to look at `kept` now and then.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        At the end, if there was one.
+    Raises KeyboardInterrupt at the end, if there was one.
     """
     in_charge = threading.current_thread() is threading.main_thread()
     if not in_charge or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

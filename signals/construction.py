@@ -1,7 +1,5 @@
 """Step signals from intervals, events, levels, ticks of a trace's clock, and samples."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ...layers.layer import Layer
 from ...layers.protocols import AnyLayer, AnyLayerT, HasLayers
@@ -10,11 +10,9 @@ from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.grouping import Key
 from ...signals.construction import StepSignal
 from ..detect import detect_period
+from ..fitting.signal_fit import SignalFit
 from ..registry import DEFAULT_METHOD, detector, options_of
 from ..results.result import PeriodResult
-
-if TYPE_CHECKING:
-    from ..fitting.signal_fit import SignalFit
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +78,7 @@ class PartsLeftOut:
 def chosen_layers(trace: HasLayers[AnyLayerT], names: Iterable[str] = ()) -> tuple[AnyLayerT, ...]:
     """Return the layers of these names, highest first; all layers where there are no names.
 
-    Raises
-    ------
-    SelectionError
-        If the trace has no layer of one of the names.
+    Raises SelectionError if the trace has no layer of one of the names.
     """
     wanted = {trace.layers[name].name for name in names}
     return tuple(layer for layer in trace.layers.values() if not wanted or layer.name in wanted)
@@ -194,10 +189,7 @@ def with_fit(
     filter : str, optional
         Put before the fit, as it was put before the method.
 
-    Raises
-    ------
-    SelectionError
-        If the number of components is not at least 1.
+    Raises SelectionError if the number of components is not at least 1.
     """
     from ..fitting.signal_fit import fit_signal
 

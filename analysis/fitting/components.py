@@ -1,20 +1,16 @@
 """A signal as the sum of its n strongest cosines (Frontiers'25, §4.1; IPDPS'24, eq. 1)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...model.arrays import Floats
 from ...model.display import axes_for
 from ...model.errors import SelectionError
+from ...signals.samples import Samples
 from ..results.result import Plain, plain
 from ..spectral.spectrum import power_spectrum
-
-if TYPE_CHECKING:
-    from ...signals.samples import Samples
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,19 +1,15 @@
 """A sum of cosines fitted to a signal by bounded least squares (Frontiers'25, §4.2)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...model.arrays import Floats
 from ...model.errors import SelectionError
+from ...signals.samples import Samples
 from ..results.result import Plain, plain
 from .components import Components, reconstruct
-
-if TYPE_CHECKING:
-    from ...signals.samples import Samples
 
 CHUNK = 16_384
 """Samples whose derivatives are held at a time."""

@@ -1,17 +1,13 @@
 """A signal of a layer as a few cosines: sampled so that its phases show, then fitted (Frontiers'25, §4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from ...signals.construction import StepSignal
 from ...signals.samples import Samples
 from ..results.result import Plain, plain
 from ..spectral.sampling_rate import phase_frequency
 from .fourier_fit import FourierFit, fourier_fit
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
 
 MOST_COMPONENTS = 100
 """Most cosines that a signal of a layer is described by."""

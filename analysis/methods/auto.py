@@ -1,11 +1,10 @@
 """auto: bursts of the exact signal at every scale, divided into stretches with a period and without."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ...model.errors import SelectionError
+from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..phases.bins import bin_width
 from ..phases.bursts import vertices
@@ -18,9 +17,6 @@ from ..results.evidence import PhaseEvidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise
 from ..timefrequency.valid_share import holding_share
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
 
 NAME = "auto"
 

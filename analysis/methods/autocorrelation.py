@@ -1,16 +1,12 @@
 """The autocorrelation alone: the period that its peaks tell (Tarraf et al., IPDPS'24, §II-C)."""
 
-from __future__ import annotations
+from typing import Literal
 
-from typing import TYPE_CHECKING, Literal
-
+from ...signals.construction import StepSignal
 from ..results.evidence import AutocorrelationEvidence
 from ..results.result import PeriodResult
 from ..spectral.autocorrelation import autocorrelation_period
 from .window import NamedPeriod, analysed_window, window_result
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
 
 NAME = "autocorrelation"
 FINER = 8

@@ -4,15 +4,14 @@ The method with the outlier criterion left open, and the three that need no othe
 ``ftio-merged`` with the refined confidence of §II-C, ``ftio-peaks`` with peaks of the spectrum (§II-B2).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...model.errors import SelectionError
+from ...signals.construction import StepSignal
 from ..results.evidence import SpectralEvidence
 from ..results.result import PeriodResult
 from ..spectral.autocorrelation import AutocorrelationPeriod, autocorrelation_period, find_peaks
@@ -21,9 +20,6 @@ from ..spectral.dominant import SpectrumKind, dominant_frequency
 from ..spectral.outliers import Z_SCORE, OutlierCriterion, fewest_samples
 from ..spectral.spectrum import power_spectrum, strongest_frequencies
 from .window import NamedPeriod, analysed_window, window_result
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
 
 MOST_LISTED = 16
 """Candidates listed in the evidence; more than two are no period, and a noisy spectrum can have thousands."""

@@ -1,22 +1,18 @@
 """DFT × DWT: the dominant frequency of the wavelet approximation, and the intervals in which it holds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ...model.errors import SelectionError
+from ...signals.construction import StepSignal
 from ..phases.phases import signal_phases
 from ..results.evidence import HybridEvidence
 from ..results.result import Period, PeriodResult, Phase, Regime, SamplingInfo
 from ..spectral.metrics import characterise
 from ..spectral.sampling_rate import phase_frequency
 from .hybrid_search import Hybrid, analyse_hybrid
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
 
 NAME = "hybrid"
 FINER = 8.0

@@ -1,7 +1,5 @@
 """DFT and DWT together: the period from the spectrum of a smoothed signal, and when it holds (Frontiers'25, §5.3)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

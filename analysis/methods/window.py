@@ -1,20 +1,16 @@
 """The sampled window that a method looks at for one period, and its result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ...model.errors import SelectionError
+from ...signals.construction import StepSignal
+from ...signals.samples import Samples
 from ..phases.phases import Phases, signal_phases
 from ..results.evidence import Evidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise
 from ..spectral.sampling_rate import phase_frequency
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
-    from ...signals.samples import Samples
 
 LOST_SHARE = 0.5
 """Share of a signal's departure from its mean rate that bins may lose: beyond, they show less of it than they hide."""

@@ -1,14 +1,11 @@
 """Bins: whether a signal is made of them, and what they allow to be said."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
+from ...signals.construction import StepSignal
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,13 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
+from ...signals.construction import StepSignal
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]

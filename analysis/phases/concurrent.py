@@ -1,7 +1,5 @@
 """Pulse trains at the same time: each a chain of bursts that are one period, or a few, apart."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

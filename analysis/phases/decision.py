@@ -1,7 +1,5 @@
 """What the bursts of a signal say: regimes with a period each, trains at the same time, a line, or no period."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

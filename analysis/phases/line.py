@@ -1,7 +1,5 @@
 """A spectral line over coloured noise: the period of an oscillation whose single phases are lost in noise."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -3,21 +3,17 @@
 Each has all that belongs to it: ramps and stragglers too, which the level that found the bursts cut off.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from ...signals.construction import StepSignal
 from ..results.result import PeriodMetrics, Phase
 from .bins import bin_width
 from .bursts import FEWEST_BURSTS, Bursts, vertices
 from .decision import MOST_OUTSIDE, Decision, decide
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,7 +1,5 @@
 """The reason of a decision, in words."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

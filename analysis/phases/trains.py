@@ -1,7 +1,5 @@
 """Pulse trains: bursts of a stretch that come with one period, and the test that says so."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

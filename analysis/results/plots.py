@@ -1,7 +1,5 @@
 """How the verdict on a signal is drawn over its time; needs matplotlib."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,17 +1,12 @@
 """Substantial I/O, where a signal is above its own mean, and how well a period describes it (FTIO, IPDPS'24, §II-C)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...signals.construction import StepSignal
 from ..results.result import PeriodMetrics
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
 
 
 def characterise(signal: StepSignal, period: float | None = None) -> PeriodMetrics:

@@ -7,16 +7,12 @@ that happens to fall on a line of the spectrum outshines a fundamental that fall
 distance of the phases cannot show them, because there every harmonic folds onto the fundamental or onto the mean.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
+from ...signals.construction import StepSignal
 
 BINS_PER_PHASE = 3.0
 """Bins for the distance of two phases, where phases fill the window."""

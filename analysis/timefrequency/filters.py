@@ -8,17 +8,14 @@ signal*. Its use is to look at one range of frequencies, such as that on which a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 
 from ...model.arrays import Floats
 from ...model.errors import SelectionError
-from ...signals.construction import signal_of_samples
-
-if TYPE_CHECKING:
-    from ...signals.construction import StepSignal
-    from ...signals.samples import Samples
+from ...signals.construction import StepSignal, signal_of_samples
+from ...signals.samples import Samples
 
 Kind = Literal["low", "high", "band"]
 
@@ -46,10 +43,7 @@ class Butterworth:
     order : int
         Order of each of the two passes, 1 to 12.
 
-    Raises
-    ------
-    SelectionError
-        If a parameter makes no sense.
+    Raises SelectionError if a parameter makes no sense.
     """
 
     kind: Kind
@@ -73,10 +67,7 @@ class Butterworth:
     def parse(cls, text: str) -> Butterworth:
         """Read a filter as it is written on the command line: ``low:0.5``, ``high:0.01`` or ``band:0.01:0.5`` (Hz).
 
-        Raises
-        ------
-        SelectionError
-            If it is written otherwise.
+        Raises SelectionError if it is written otherwise.
         """
         kind, *numbers = str(text).split(":")
         try:
@@ -95,10 +86,7 @@ class Butterworth:
     def sections(self, fs: float) -> Floats:
         """Return the second-order sections of one pass at ``fs`` Hz, float64 (s, 6).
 
-        Raises
-        ------
-        SelectionError
-            If a cutoff is not below half the sampling frequency.
+        Raises SelectionError if a cutoff is not below half the sampling frequency.
 
         Notes
         -----
@@ -166,10 +154,7 @@ def filter_samples(samples: Samples, form: Butterworth | str) -> Samples:
 def filter_sampling(signal: StepSignal, form: Butterworth) -> float:
     """Choose a sampling frequency in Hz for a filter: fine for the signal, and 16 samples in a period of the cutoff.
 
-    Raises
-    ------
-    SelectionError
-        If the cutoff would take more than 2^20 samples.
+    Raises SelectionError if the cutoff would take more than 2^20 samples.
     """
     from ...signals.sampling import automatic_frequency
 
@@ -224,10 +209,7 @@ def filtered_signal(
     fs : float or "auto"
         Frequency in Hz that the signal is sampled at, or "auto" for that of `filter_sampling`.
 
-    Raises
-    ------
-    SelectionError
-        If the filter or the frequency makes no sense.
+    Raises SelectionError if the filter or the frequency makes no sense.
     """
     chosen = form if isinstance(form, Butterworth) else Butterworth.parse(form)
     samples = filter_samples(signal.sample(filter_sampling(signal, chosen) if fs == "auto" else fs), chosen)

@@ -1,18 +1,14 @@
 """Which frequencies a signal has at which time: the continuous wavelet and the short-time Fourier transform."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...model.arrays import Floats
 from ...model.display import axes_for
 from ...model.errors import SelectionError
-
-if TYPE_CHECKING:
-    from ...signals.samples import Samples
+from ...signals.samples import Samples
 
 CYCLES = 6.0
 """ω₀ of Morlet's wavelet: oscillations within some two standard deviations."""

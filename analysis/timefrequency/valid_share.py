@@ -4,8 +4,6 @@ Evidence for a regime that was found by other means: its phases are not used. Bi
 approximation by Haar's wavelet at the level that shows the period, so that no transform is needed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...model.arrays import Floats

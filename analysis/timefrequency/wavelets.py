@@ -1,7 +1,5 @@
 """The approximation of a sampled signal by the discrete wavelet transform (Frontiers'25, §5.2)."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

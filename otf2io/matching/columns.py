@@ -33,11 +33,6 @@ class Matching:
     unmatched_steps: int
 
 
-def match_operations(events: IoEvents, definitions: Definitions) -> Operations:
-    """Match the events of operations; see `match_events`, which also counts what found no partner."""
-    return match_events(events, definitions).operations
-
-
 def match_events(events: IoEvents, definitions: Definitions) -> Matching:
     """Match the events of operations, in O(n log n).
 

@@ -16,7 +16,7 @@ from iostrata.model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoM
 from iostrata.model.definitions import Definitions
 from iostrata.model.operations import Operations
 from iostrata.otf2io.archive import Archive, EventsRead
-from iostrata.otf2io.matching.columns import match_events, match_operations
+from iostrata.otf2io.matching.columns import match_events
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 
@@ -40,7 +40,7 @@ RECORDS = {
 
 def matched(read_fixture: Read, name: str) -> tuple[Definitions, EventsRead, Operations]:
     archive, read = read_fixture(name)
-    return archive.definitions, read, match_operations(read.events, archive.definitions)
+    return archive.definitions, read, match_events(read.events, archive.definitions).operations
 
 
 def layer_of(definitions: Definitions, operations: Operations) -> np.ndarray[Any, Any]:

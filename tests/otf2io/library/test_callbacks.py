@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from iostrata.otf2io.archive import open_archive, read_events
-from iostrata.otf2io.matching.columns import match_operations
+from iostrata.otf2io.matching.columns import match_events
 from otf2.enums import (
     IoAccessMode,
     IoCreationFlag,
@@ -47,7 +47,7 @@ def reopened(trace: Any) -> SimpleNamespace:
         definitions=archive.definitions,
         read=read,
         events=read.events,
-        operations=match_operations(read.events, archive.definitions),
+        operations=match_events(read.events, archive.definitions).operations,
     )
 
 

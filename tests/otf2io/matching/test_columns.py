@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from iostrata.model.definitions import Definitions
 from iostrata.model.events import IoEvents
-from iostrata.otf2io.matching.columns import match_events, match_operations
+from iostrata.otf2io.matching.columns import match_events
 
 BEGIN, TEST, ISSUED = IoRecord.OPERATION_BEGIN, IoRecord.OPERATION_TEST, IoRecord.OPERATION_ISSUED
 COMPLETE, CANCELLED = IoRecord.OPERATION_COMPLETE, IoRecord.OPERATION_CANCELLED
@@ -190,17 +190,17 @@ def test_does_not_depend_on_the_order_of_locations(
     first = events_of(rows)
     second = events_of([row for _, row in moved])
     object.__setattr__(second, "value", first.value[[number for number, _ in moved]])
-    before = match_operations(first, plain_definitions(identities, groups))
-    after = match_operations(
+    before = match_events(first, plain_definitions(identities, groups)).operations
+    after = match_events(
         second, plain_definitions([identities[old] for old in order], [groups[old] for old in order])
-    )
+    ).operations
     for name in ("begin", "end", "issued", "requested", "moved", "tests", "status", "process"):
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name), name)
     assert [new_row[old] for old in before.location.tolist()] == after.location.tolist()
 
 
 def one(*rows: Row, groups: Sequence[int] = (0, 0), make: Callable[..., Definitions]) -> Any:
-    return match_operations(events_of(rows), make(range(len(groups)), groups))
+    return match_events(events_of(rows), make(range(len(groups)), groups)).operations
 
 
 def test_two_threads_in_one_handle_with_one_id_do_not_mix(plain_definitions: Any) -> None:
@@ -283,7 +283,7 @@ def test_processes_do_not_mix(plain_definitions: Any) -> None:
 
 def test_undefined_handle_is_row_minus_one(plain_definitions: Any) -> None:
     events = events_of([(0, BEGIN, 1, 9, 1, 0), (0, COMPLETE, 2, 9, 1, 0), (0, BEGIN, 3, UNDEFINED_UINT32, 1, 0)])
-    operations = match_operations(events, plain_definitions([0], [0], handle_ids=[30, 9]))
+    operations = match_events(events, plain_definitions([0], [0], handle_ids=[30, 9])).operations
     assert operations.handle.tolist() == [1, -1]
 
 
