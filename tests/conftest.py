@@ -31,6 +31,8 @@ settings.register_profile(
     deadline=None,
     max_examples=60,
     print_blob=True,
+    # Every machine tries the same examples: a run that fails somewhere fails everywhere.
+    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("any-machine")

@@ -18,8 +18,6 @@ from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise
 from ..timefrequency.valid_share import holding_share
 
-NAME = "auto"
-
 
 def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_alarm_rate: float = 0.01) -> PeriodResult:
     """Find the period of a signal from its bursts.
@@ -65,7 +63,7 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     period = periods[0] if periods else None
     metrics = next((one.metrics for one in regimes if period is not None and one.period == period.period), None)
     return PeriodResult(
-        method=NAME,
+        method="auto",
         periodic=period is not None,
         period=period.period if period else None,
         period_interval=period.period_interval if period else None,
@@ -125,7 +123,9 @@ def _regimes(signal: StepSignal, decision: Decision, phases: Phases, width: floa
         share = holding_share(times, cumulative, *signal.window, period)
         return (Regime(*signal.window, period, confidence(decision, None, _bins(period, width)), valid_share=share),)
     regimes = []
-    for train, rows in zip(decision.trains, phases.rows, strict=True):
+    # Periods that hold at the same time do not divide the run: its regime is that of the main one.
+    most = 1 if decision.kind == "concurrent" else None
+    for train, rows in list(zip(decision.trains, phases.rows, strict=True))[:most]:
         own = phases.bursts[rows]
         end = max(min(float(own.start[-1]) + train.period, train.next_start, signal.window[1]), float(own.end[-1]))
         sure = confidence(decision, train, _bins(train.period, width))
