@@ -117,13 +117,13 @@ def detect(
 def _counted(phases: tuple[Phase, ...], regimes: tuple[Regime, ...], slack: float) -> tuple[Regime, ...]:
     """Count the phases that begin in each regime, or shortly before it."""
     if not phases:
-        return tuple(replace(stay, phases=0) for stay in regimes)
+        return tuple(replace(one, phases=0) for one in regimes)
     at = np.array([phase.start for phase in phases])
-    lows, highs = np.array([(stay.start, stay.end) for stay in regimes]).T
+    lows, highs = np.array([(one.start, one.end) for one in regimes]).T
     regime = np.searchsorted(lows - slack, at, side="right") - 1
     inside = (regime >= 0) & (at <= highs[np.maximum(regime, 0)])
     counts = np.bincount(regime[inside], minlength=len(regimes)).tolist()
-    return tuple(replace(stay, phases=count) for stay, count in zip(regimes, counts, strict=True))
+    return tuple(replace(one, phases=count) for one, count in zip(regimes, counts, strict=True))
 
 
 def _regimes(found: Hybrid, window: tuple[float, float], sure: float) -> tuple[Regime, ...]:
