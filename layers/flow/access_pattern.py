@@ -6,12 +6,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_UINT64, IoMode
 from ...model.document import Record
 from ...model.operations import Operations
 from ..attribution.collectives import numbered
 from ..selection.window import completed_bytes
 
+_MOST_STRETCHES: Final = 1 << 17
 _LARGEST: Final = np.uint64(2**62)
 """Offsets from here on are damaged; below, sums of offset and size stay within int64."""
 
@@ -53,42 +55,92 @@ class AccessPattern(Record):
     overlapping_bytes: int | None
 
 
-def access_pattern(operations: Operations, file: npt.NDArray[np.int32], absolute: bool = True) -> AccessPattern:
-    """Return the access pattern of operations of one direction, in the order of their begins.
+class RangeUnion:
+    """The bytes of files that ranges cover together.
+
+    With more than 2^17 stretches, begins are rounded down and ends up to multiples of a power of two, unless `exact`.
+    """
+
+    def __init__(self, exact: bool) -> None:
+        self._exact = exact
+        self._shift = 0
+        self._stretches = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+    def __len__(self) -> int:
+        return int((self._stretches[2] - self._stretches[1]).sum())
+
+    def add(self, file: Ints, begin: Ints, end: Ints) -> None:
+        """Add ranges [begin, end) of files."""
+        both = (np.append(known, fresh) for known, fresh in zip(self._stretches, (file, begin, end), strict=True))
+        self._stretches = _stretches(*both)
+        while len(self._stretches[0]) > _MOST_STRETCHES and not self._exact:
+            self._shift += 1
+            group, low, high = self._stretches
+            self._stretches = _stretches(
+                group, low >> self._shift << self._shift, -(-high >> self._shift << self._shift)
+            )
+
+    def merge(self, other: "RangeUnion") -> None:
+        """Add the ranges of `other`."""
+        self._shift = max(self._shift, other._shift)
+        self.add(*other._stretches)
+
+
+class AccessSums:
+    """Access patterns of operations, added up: each process's with a file by themselves, what they cover together.
 
     Parameters
     ----------
-    operations : Operations (n,)
-    file : int32 (n,)
-        File of each operation; those of −1 are unknown.
     absolute : bool
         Whether offsets count from the start of the file. Those of MPI-IO count from the start of the file view, which
         each rank sets for itself and no record tells (MPI 4.1, §14.3).
+    exact : bool
+        Whether all stretches of files are kept, however many there are.
     """
-    offset, size, known = _ranges(operations, file)
-    process, place = operations.process[known].astype(np.int64), file[known].astype(np.int64)
-    stream = numbered(process, place)
-    order = np.argsort(stream, kind="stable")
-    at, length, stream = offset[order], size[order], stream[order]
-    same = stream[1:] == stream[:-1]
-    step = np.diff(at)
-    sequential = same & (step == length[:-1])
-    equal = same[1:] & same[:-1] & (step[1:] == step[:-1])
-    strided = np.zeros(len(same), np.bool_)
-    strided[1:] |= equal
-    strided[:-1] |= equal
-    strided &= ~sequential
-    located = int(size.sum())
-    return AccessPattern(
-        sequential=int(sequential.sum()),
-        strided=int(strided.sum()),
-        random=int((same & ~sequential & ~strided).sum()),
-        first=len(at) - int(same.sum()),
-        unknown=len(operations) - len(at),
-        located_bytes=located,
-        repeated_bytes=located - _union(numbered(process, place), offset, size) if absolute else None,
-        overlapping_bytes=located - _union(place, offset, size) if absolute else None,
-    )
+
+    def __init__(self, absolute: bool, exact: bool) -> None:
+        self._absolute = absolute
+        self._counts = np.zeros(7, np.int64)
+        self._ranges = RangeUnion(exact)
+
+    def add(self, operations: Operations, file: npt.NDArray[np.int32]) -> None:
+        """Add operations of one direction, (n,), in the order of their begins, with the file of each, −1 where unknown.
+
+        All of a process are added at once.
+        """
+        offset, size, known = _ranges(operations, file)
+        process, place = operations.process[known].astype(np.int64), file[known].astype(np.int64)
+        stream = numbered(process, place)
+        order = np.argsort(stream, kind="stable")
+        at, length, stream_of = offset[order], size[order], stream[order]
+        same = stream_of[1:] == stream_of[:-1]
+        step = np.diff(at)
+        sequential = same & (step == length[:-1])
+        equal = same[1:] & same[:-1] & (step[1:] == step[:-1])
+        strided = np.zeros(len(same), np.bool_)
+        strided[1:] |= equal
+        strided[:-1] |= equal
+        strided &= ~sequential
+        counts = (sequential, strided, same & ~sequential & ~strided)
+        found = [int(mask.sum()) for mask in counts]
+        covered = 0
+        if self._absolute:
+            covered = _union(stream, offset, size)
+            self._ranges.add(place, offset, offset + size)
+        found += [len(at) - int(same.sum()), len(operations) - len(at), int(size.sum()), covered]
+        self._counts += found
+
+    def merge(self, other: "AccessSums") -> None:
+        """Add the sums of `other`, of other processes."""
+        self._counts += other._counts
+        self._ranges.merge(other._ranges)
+
+    def pattern(self) -> AccessPattern:
+        """Return the pattern."""
+        sequential, strided, random, first, unknown, located, covered = self._counts.tolist()
+        repeated, overlapping = located - covered, max(0, located - len(self._ranges))
+        known = (repeated, overlapping) if self._absolute else (None, None)
+        return AccessPattern(sequential, strided, random, first, unknown, located, *known)
 
 
 def read_back_bytes(operations: Operations, file: npt.NDArray[np.int32]) -> int:
@@ -137,8 +189,20 @@ def _union_ordered(group: npt.NDArray[np.int64], offset: npt.NDArray[np.int64], 
     """Return `_union` of ranges in the order of their groups, and of their offsets within each."""
     from ..attribution.group_kernels import union_by_group
 
-    if not len(group):
-        return 0
-    bounds = np.flatnonzero(np.append(True, np.diff(group) != 0))
-    start = np.append(bounds, len(group)).astype(np.int64)
-    return int(union_by_group(start, offset, offset + size).sum())
+    return int(union_by_group(_starts(group), offset, offset + size).sum())
+
+
+def _stretches(file: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the stretches that ranges cover, by file and begin."""
+    from ..attribution.group_kernels import stretches_by_group
+
+    order = np.lexsort((begin, file))
+    start = _starts(file[order])
+    group, low, high = stretches_by_group(start, begin[order], end[order])
+    return file[order][start[:-1]][group], low, high
+
+
+def _starts(group: Ints) -> Ints:
+    """Return where each run of equal numbers begins, and the length."""
+    fresh = np.flatnonzero(np.append(True, np.diff(group) != 0)) if len(group) else np.zeros(0, np.int64)
+    return np.append(fresh, len(group)).astype(np.int64)

@@ -1,7 +1,7 @@
 """Sums over the operations of a trace while it is being read: all that layers and handles need of them."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,13 @@ from ...model.events import IoEvents
 from ...model.operations import OperationBatch, OperationColumns
 from ...model.rows import rows_of_ids
 from ..handles.metadata import metadata_events
-from ..handles.stack import handle_stack
+from ..handles.stack import handle_lineages, handle_stack
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
+from ..statistics.counts import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
 from .tables import CUT, MODES, PART, WHOLE, Kept, kept_columns, new_sums
-
-if TYPE_CHECKING:
-    from .request_sizes import RequestCounts
 
 _ROWS: Final = 1 << 16
 _PAIRS: Final = 1 << 18
@@ -54,19 +52,24 @@ class OperationSums:
         covered: tuple[int, int],
     ) -> None:
         handles = definitions.handles
-        stack = handle_stack(definitions, order)
-        shown = selection.selected & (stack.layer >= 0)
+        self.lineages = handle_lineages(handle_stack(definitions, order))
+        shown = selection.selected & (self.lineages.of_handle >= 0)
         processes = len(definitions.groups.id)
         self.definitions = definitions
         self.order = order
+        self.covered = covered
         self.grid = grid
-        self.categories = category_count(order)
+        self.categories = len(self.lineages) * MODES
         self.sums = new_sums(self.categories + 1, processes, len(handles.id), len(selection.reasons))
-        self.busy = {category: BusyTime(*covered) for category in range(self.categories)}
-        self.requests: dict[int, RequestCounts] = {}
+        # What takes much memory is kept by layer, own or inherited, and mode only.
+        wider = {kind: number for number, kind in enumerate(dict.fromkeys(self.lineages.traffic))}
+        kinds = [wider[kind] for kind in self.lineages.traffic]
+        self.wide = np.array(categories_of(kinds, range(MODES)), np.int32)
+        self.busy = {category: BusyTime(*covered) for category in range(len(wider) * MODES)}
+        self.requests: dict[int, ValueCounts] = {}
         self.metadata_counts = np.zeros(len(handles.id), np.int64)
         self._window = window
-        self.category_of_handle = np.where(shown, stack.layer * MODES * 2 + ~stack.own, -1).astype(np.int32)
+        self.category_of_handle = np.where(shown, self.lineages.of_handle * MODES, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
         self._kept = kept_columns(_ROWS)
         self._pairs = np.empty(0, np.int64)
@@ -116,7 +119,6 @@ class OperationSums:
 
     def _add_operations(self, columns: OperationColumns) -> None:
         from .kernels import add_operations
-        from .request_sizes import RequestCounts
 
         count = len(columns.begin)
         handle = self._handle_rows(columns.handle)
@@ -131,16 +133,16 @@ class OperationSums:
         ended = columns.status != Status.NEVER_COMPLETED
         found = np.unique(part.category)
         found = found[found >= 0]
-        for category in found.tolist():
-            chosen = part.category == category if len(found) > 1 else slice(None)
-            of_category = part.category[chosen] == category
-            lasting = of_category & ended[chosen]
-            self.busy[category].add(part.begin[chosen][lasting], part.end[chosen][lasting])
-            if category // 2 % MODES != IoMode.FLUSH:
+        wide = np.append(self.wide, -1)[part.category]
+        for category in np.unique(self.wide[found]).tolist():
+            of_category = wide == category
+            lasting = of_category & ended
+            self.busy[category].add(part.begin[lasting], part.end[lasting])
+            if category % MODES != IoMode.FLUSH:
                 if category not in self.requests:
-                    self.requests[category] = RequestCounts()
-                self.requests[category].add(columns.requested[chosen][of_category])
-        self.grid.add(part, count, found[found // 2 % MODES != IoMode.FLUSH])
+                    self.requests[category] = ValueCounts()
+                self.requests[category].add(columns.requested[of_category])
+        self.grid.add(part, count, found[found % MODES != IoMode.FLUSH])
 
     def _handle_rows(self, identity: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
         if self._sorted_handles:
@@ -169,17 +171,6 @@ class OperationSums:
         self._fresh_pairs.clear()
 
 
-def category_count(order: tuple[str, ...]) -> int:
-    """Return the number of categories: layer, mode, own or inherited."""
-    return len(order) * MODES * 2
-
-
-def categories_of(layer: int, modes: Iterable[int], traffic: str) -> list[int]:
-    """Return the categories of a layer's operations of some modes.
-
-    Parameters
-    ----------
-    traffic : {"all", "own", "inherited"}
-    """
-    inherited = {"all": (0, 1), "own": (0,), "inherited": (1,)}[traffic]
-    return [(layer * MODES + mode) * 2 + part for mode in modes for part in inherited]
+def categories_of(lineages: Iterable[int], modes: Iterable[int]) -> list[int]:
+    """Return the categories of the operations of some lineages and modes."""
+    return [lineage * MODES + mode for lineage in lineages for mode in modes]

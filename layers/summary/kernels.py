@@ -105,7 +105,7 @@ def add_operations(
             if category_of_handle[at] >= 0:
                 if mode > _FLUSH:
                     continue
-                category = category_of_handle[at] + 2 * np.int64(mode)
+                category = category_of_handle[at] + np.int64(mode)
                 sums.handle_used[at, mode] = True
         if category == aside_category:
             sums.aside[reason_of_handle[at]] += 1

@@ -19,8 +19,7 @@ MODES: Final = 3
 class Sums(NamedTuple):
     """Tables that operations are added to.
 
-    A category is a layer, a mode and whether a higher layer caused the operation; its number is
-    ``(layer * MODES + mode) * 2 + inherited``.
+    A category is a lineage of handles and a mode; its number is ``lineage * MODES + mode``.
     """
 
     counts: npt.NDArray[np.int64]

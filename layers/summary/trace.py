@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -15,15 +15,18 @@ from ...model.errors import SelectionError
 from ...otf2io.archive import Archive, open_archive, pick_engine
 from ...signals.samples import bin_count
 from ..dataset import bandwidth_dataset
-from ..handles.forest import HandleForest, assembled_forest
+from ..flow.sums import Limits, RelationSums
+from ..handles.forest import HandleForest, handle_forest
 from ..handles.order import layer_order
-from ..handles.stack import handle_stack
+from ..handles.stack import handle_lineages, handle_stack
+from ..handles.sums import LIFETIMES, HandleSums
 from ..mappings import LayerMapping
 from ..protocols import AnyTrace
+from ..selection.directions import DIRECTIONS
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
 from ..selection.window import TickWindow, bounded_windows, select_window, trace_window
 from ..statistics.statistics import SetAside
-from .accumulator import OperationSums, category_count
+from .accumulator import OperationSums
 from .layer import BinnedLayer
 from .memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
 
@@ -60,6 +63,25 @@ class BinnedTrace(AnyTrace):
         return self.sums.grid.width / self.definitions.clock.ticks_per_second
 
     @property
+    def order(self) -> tuple[str, ...]:
+        return self.sums.order
+
+    @property
+    def handle_sums(self) -> HandleSums:
+        self._refuse()
+
+    def relations_with(
+        self,
+        directions: tuple[str, ...] = DIRECTIONS,  # noqa: ARG002
+        limits: Limits | None = None,  # noqa: ARG002
+        pairs: tuple[tuple[int, int], ...] | None = None,  # noqa: ARG002
+    ) -> RelationSums:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise SelectionError(f"{self.path}: layers are not compared where a trace is read in bounded memory")
+
+    @property
     def io_events(self) -> int:
         """Number of I/O events read."""
         return self.events_of_io
@@ -72,9 +94,7 @@ class BinnedTrace(AnyTrace):
     @cached_property
     def layers(self) -> LayerMapping[BinnedLayer]:
         """The layers by name, highest first."""
-        return LayerMapping(
-            {name: BinnedLayer(name, row, self.sums, self.tick_window) for row, name in enumerate(self.sums.order)}
-        )
+        return LayerMapping({name: BinnedLayer(name, self.sums, self.tick_window) for name in self.sums.order})
 
     @cached_property
     def handles(self) -> HandleForest:
@@ -83,16 +103,17 @@ class BinnedTrace(AnyTrace):
         At an edge that the window leaves open, metadata events outside of the time of all operations count too.
         """
         sums = self.sums.sums
-        return assembled_forest(
+        return handle_forest(
             self.definitions,
             self.sums.order,
             self.selection,
-            operations=sums.handle_operations,
-            bytes_read=self.sums.handle_bytes(IoMode.READ),
-            bytes_written=self.sums.handle_bytes(IoMode.WRITE),
-            metadata_events=self.sums.metadata_counts,
-            ranks=self.sums.processes_by_handle,
-            lifetimes=None,
+            sums.handle_operations,
+            self.sums.handle_bytes(IoMode.READ),
+            self.sums.handle_bytes(IoMode.WRITE),
+            self.sums.metadata_counts,
+            self.sums.processes_by_handle,
+            np.full((len(LIFETIMES), len(sums.handle_operations)), None),
+            None,
         )
 
     @cached_property
@@ -146,9 +167,12 @@ def read_binned_trace(
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
     counted, covered = bounded_windows(definitions, window)
     order = layer_order(definitions)
-    plan = plan_memory(memory, archive.anchor, definitions, signal_count(definitions, order), workers, handle_bytes)
+    lineages = handle_lineages(handle_stack(definitions, order))
+    plan = plan_memory(
+        memory, archive.anchor, definitions, 2 * len(lineages), workers, handle_bytes, 2 * len(set(lineages.traffic))
+    )
     width, bins = _bins(covered, plan, fs)
-    grid = BinGrid(category_count(order), bins, float(covered.start), width)
+    grid = BinGrid(3 * len(lineages), bins, float(covered.start), width)
     sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
     read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_waiting)
     damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
@@ -167,12 +191,6 @@ def read_binned_trace(
         selection=selection,
         unmatched_events=read.unmatched_events,
     )
-
-
-def signal_count(definitions: Definitions, order: tuple[str, ...]) -> int:
-    """Return how many signals there can be: layer, own or inherited, read or write."""
-    stack = handle_stack(definitions, order)
-    return 2 * len(np.unique(np.stack((stack.layer, stack.own))[:, stack.layer >= 0], axis=1).T)
 
 
 def _check_engine(engine: str, archive: Archive) -> None:
