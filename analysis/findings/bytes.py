@@ -159,7 +159,7 @@ def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find processes that read their own writes, in layers whose offsets count from the start of the file."""
     for row, layer in enumerate(evidence.cells.layers):
-        back = int(evidence.sums.read_back[row])
+        back = evidence.sums.read_back[row].bytes if row in evidence.sums.read_back else 0
         written = evidence.cells.bytes(evidence.cells.of(layer, "write"))
         if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * written:
             continue

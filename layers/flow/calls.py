@@ -8,7 +8,6 @@ import numpy as np
 
 from ...model.arrays import Ints, Mask, Ticks
 from ...model.codes import UNDEFINED_UINT64
-from ..attribution.collectives import numbered
 from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
 from ..statistics.distribution import Distribution
@@ -241,8 +240,8 @@ class FlowSums:
         sizes = self.sizes.copy()
         sequence, place, low = self.classes.keys
         if len(self.classes):
-            of_call = _rows_of(self.calls, sequence, place)
-            size = self.calls["whole"][of_call] + self.calls["part"][of_call] / FRACTION
+            keys = sequence, place
+            size = self.calls.at(keys, "whole") + self.calls.at(keys, "part") / FRACTION
             pair = size_class(size) * CLASSES + low
             for row, name in enumerate(_OF_CLASS):
                 np.add.at(sizes[row], pair, self.classes[name])
@@ -257,8 +256,7 @@ class FlowSums:
         chosen = np.flatnonzero((calls["participants"] >= 2) & (calls["movers"] > 0))
         chosen = chosen[np.argsort(calls["begin"][chosen], kind="stable")]
         sequence, place = (key[chosen] for key in calls.keys)
-        settled = self.steps.settled()
-        transferring = settled["ticks"][_rows_of(settled, sequence, place)]
+        transferring = self.steps.settled().at((sequence, place), "ticks")
         whole, part = calls["moved_whole"][chosen], calls["moved_part"][chosen]
         moved: Amounts = whole + part / FRACTION if cut else whole.astype(np.uint64)
         names = ("participants", "movers", "pieces", "begin", "end", "ticks")
@@ -304,15 +302,6 @@ class FlowSums:
         self.split.add(np.rint(rows.traffic.moved[rows.upper[split]]))
         offset = rows.traffic.operations.offset[rows.upper[split]]
         self.aligned += int(((offset != UNDEFINED_UINT64) & (offset % np.uint64(ALIGNMENT) == 0)).sum())
-
-
-def _rows_of(table: KeyedSums, sequence: Ints, place: Ints) -> Ints:
-    """Return the rows of keys that are all in a table."""
-    both = [np.append(known, asked) for known, asked in zip(table.keys, (sequence, place), strict=True)]
-    number = numbered(*both)
-    row_of = np.empty(len(table), np.int64)
-    row_of[number[: len(table)]] = np.arange(len(table))
-    return row_of[number[len(table) :]]
 
 
 def split_operations(rows: FlowRows, least: float, pieces: float) -> Mask:

@@ -13,7 +13,6 @@ from ...model.definitions import Definitions
 from ...model.operations import Operations, view
 from ...model.rows import column_at
 from ..attribution.attribution import attribute_operations
-from ..attribution.collectives import numbered
 from ..attribution.traffic import Traffic
 from ..handles.order import layer_name
 from ..selection.directions import DIRECTIONS
@@ -21,7 +20,7 @@ from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 from ..statistics.counts import ValueCounts
 from ..statistics.keyed import KeyedSums
-from .access_pattern import AccessSums, read_back_bytes
+from .access_pattern import AccessSums, ReadBackSums
 from .balance import LayerBalance, TimeSplit, covered_times, layer_balances, layers_below, time_splits
 from .calls import FlowSums, split_operations
 from .cells import Cells, CellSums, layer_bits, whole_and_part
@@ -96,7 +95,9 @@ class RelationSums:
         self.access: dict[tuple[int, int, str], AccessSums] = {}
         self.covered_times: dict[tuple[int, str], Ints] = {}
         self.requests: dict[tuple[int, str], ValueCounts] = {}
-        self.read_back = np.zeros(len(order), np.int64)
+        self._places = KeyedSums.none(2, "count")
+        self._first = KeyedSums.none(3, "begin")
+        self.read_back: dict[int, ReadBackSums] = {}
         self.calls = KeyedSums.none(3, *_CALL)
         self.children = KeyedSums.none(2, "count")
 
@@ -107,7 +108,8 @@ class RelationSums:
 
     def add_traffic(self, traffic: Traffic) -> None:
         """Add operations whose parents are known."""
-        sequence, place = traffic.sequences.keys(traffic.operations)
+        self.finish(np.unique(traffic.operations.process).astype(np.int64))
+        sequence, place = self._call_keys(traffic)
         split: list[tuple[int, Mask]] = []
         for (high, low), adjacent in self.adjacent.items():
             for direction in self.directions:
@@ -131,10 +133,11 @@ class RelationSums:
                     )
             rows_of = np.flatnonzero(of_layer & traffic.of_direction("total"))
             if len(rows_of) and traffic.absolute_offsets(layer):
-                self.read_back[row] += read_back_bytes(view(traffic.operations, rows_of), _files(traffic, rows_of))
+                known_back = self.read_back.setdefault(row, ReadBackSums(self.exact))
+                known_back.add(view(traffic.operations, rows_of), _files(traffic, rows_of))
             for direction in DIRECTIONS:
                 self._add_layer(traffic, row, direction)
-        early = layer_bits(_early(traffic, self.formats), len(traffic.operations))
+        early = layer_bits(self._early(traffic), len(traffic.operations))
         self.cells.add(traffic, self.limits.small, early, layer_bits(split, len(traffic.operations)))
         self._add_calls(traffic, sequence, place)
 
@@ -146,8 +149,54 @@ class RelationSums:
         _merge(self.requests, other.requests)
         for key, times in other.covered_times.items():
             self.covered_times[key] = self.covered_times.get(key, 0) + times
-        self.read_back = self.read_back + other.read_back
+        self.finish(np.zeros(0, np.int64))
+        _merge(self.read_back, other.read_back)
         self.calls, self.children = self.calls.merged(other.calls), self.children.merged(other.children)
+
+    def finish(self, going_on: Ints) -> None:
+        """Forget what is kept of processes of which more may come: of all but those that are going on.
+
+        The blocks of a process come one after the other.
+        """
+        for access in self.access.values():
+            access.finish(going_on)
+        for back in self.read_back.values():
+            back.finish(going_on)
+        for name in ("_places", "_first"):
+            table: KeyedSums = getattr(self, name)
+            going = np.isin(table.keys[1], going_on)
+            if not going.all():
+                setattr(self, name, table.taken(going))
+
+    def _call_keys(self, traffic: Traffic) -> tuple[Ints, Ints]:
+        """Return the sequence of each collective operation and its place in it over all blocks; −1 elsewhere."""
+        sequence, place = traffic.sequences.keys(traffic.operations)
+        rows = np.flatnonzero(place >= 0)
+        if len(rows):
+            keys = sequence[rows], traffic.operations.process[rows]
+            place[rows] += self._places.at(keys, "count")
+            self._places = self._places.merged(KeyedSums(keys, {"count": np.ones(len(rows), np.int64)}))
+        return sequence, place
+
+    def _early(self, traffic: Traffic) -> Iterator[tuple[int, Mask]]:
+        """Give for each format layer the writes below before its process's own first write of the file there."""
+        writes = traffic.selected & traffic.of_direction("write")
+        process, begin = traffic.operations.process.astype(np.int64), traffic.operations.begin
+        file = _files(traffic, np.arange(len(writes))).astype(np.int64)
+        for name in self.formats:
+            row = traffic.layer_row(name)
+            upper = np.flatnonzero(writes & (traffic.layer == row))
+            layer = np.full(len(upper), row)
+            keys = layer, process[upper], file[upper]
+            self._first = self._first.merged(KeyedSums(keys, {"begin": begin[upper]}))
+            descends = (traffic.ancestor_handle_in(row) >= 0) & (traffic.ancestor_in(row)[0] < 0)
+            below = np.flatnonzero(writes & descends & (traffic.layer > row))
+            first = self._first.at(
+                (np.full(len(below), row), process[below], file[below]), "begin", np.iinfo(np.int64).max
+            )
+            early = np.zeros(len(writes), np.bool_)
+            early[below] = begin[below] < first
+            yield row, early
 
     def table(self) -> Cells:
         """Return the cells as they are now."""
@@ -227,20 +276,6 @@ def format_layers(definitions: Definitions, order: tuple[str, ...]) -> tuple[str
     limit = order.index("MPI-IO") if "MPI-IO" in order else len(order)
     parallel = {layer_name(one) for one in definitions.paradigms if one.parallel}
     return tuple(name for name in order[:limit] if name in parallel and name != "MPI-IO")
-
-
-def _early(traffic: Traffic, formats: tuple[str, ...]) -> Iterator[tuple[int, Mask]]:
-    """Give for each format layer the writes below that come before its process's own first write of the file there."""
-    writes = traffic.selected & traffic.of_direction("write")
-    file, begin = _files(traffic, np.arange(len(writes))), traffic.operations.begin
-    stream = numbered(traffic.operations.process.astype(np.int64), file.astype(np.int64)) if formats else file
-    for name in formats:
-        row = traffic.layer_row(name)
-        first = np.full(int(stream.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-        upper = np.flatnonzero(writes & (traffic.layer == row))
-        np.minimum.at(first, stream[upper], begin[upper])
-        descends = (traffic.ancestor_handle_in(row) >= 0) & (traffic.ancestor_in(row)[0] < 0)
-        yield row, writes & descends & (traffic.layer > row) & (begin < first[stream])
 
 
 def _files(traffic: Traffic, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.int32]:

@@ -52,6 +52,21 @@ class KeyedSums:
             {name: np.append(value, other[name]) for name, value in self.values.items()},
         )
 
+    def at(self, keys: Sequence[npt.NDArray[Any]], name: str, missing: int = 0) -> Ints:
+        """Return a column at some keys, `missing` where they do not occur, int64."""
+        both = [np.append(known, np.asarray(key, np.int64)) for known, key in zip(self.keys, keys, strict=True)]
+        count = len(self)
+        order = np.lexsort(both[::-1])
+        fresh = np.zeros(len(order), np.bool_)
+        fresh[:1] = True
+        for column in both:
+            fresh[1:] |= np.diff(column[order]) != 0
+        number = np.empty(len(order), np.int64)
+        number[order] = np.cumsum(fresh) - 1
+        found = np.full(int(number.max(initial=-1)) + 1, missing, np.int64)
+        found[number[:count]] = self[name]
+        return found[number[count:]]
+
     def taken(self, rows: Mask) -> "KeyedSums":
         """Return some rows."""
         return KeyedSums([key[rows] for key in self.keys], {name: value[rows] for name, value in self.values.items()})

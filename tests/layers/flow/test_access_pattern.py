@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.flow.access_pattern import AccessSums, read_back_bytes
+from iostrata.layers.flow.access_pattern import AccessSums, ReadBackSums
 from iostrata.model.codes import UNDEFINED_UINT64, IoMode
 
 
@@ -26,6 +26,12 @@ def access_pattern(operations, file, absolute=True):
     sums = AccessSums(absolute, exact=True)
     sums.add(operations, file)
     return sums.pattern()
+
+
+def read_back_bytes(operations, file):
+    sums = ReadBackSums(exact=True)
+    sums.add(operations, file)
+    return sums.bytes
 
 
 def pattern(make_operations, offsets, size=10):
