@@ -1,5 +1,6 @@
 """A trace read in bounded memory: bandwidths of its layers in bins, and statistics, but no operations."""
 
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,11 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...model.codes import IoMode
+from ...model.codes import UNDEFINED_UINT32, IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...otf2io.archive import Archive, open_archive, pick_engine
+from ...model.operations import OperationBatch, OperationColumns
+from ...model.stream.mapping import map_partitions
+from ...model.stream.source import Block, Partition, Tally
+from ...otf2io.source import open_source
 from ...signals.samples import bin_count
 from ..dataset import bandwidth_dataset
 from ..handles.forest import HandleForest, assembled_forest
@@ -137,12 +141,10 @@ def read_binned_trace(
     path, memory, fs, engine, workers, files, window, progress, rules
         As in `open_trace`; the engine must be able to read directly. There are at most 2^20 bins.
     """
-    from ...otf2io.matching.stream import stream_operations
     from .bins import BinGrid
 
-    archive = open_archive(path)
-    definitions = archive.definitions
-    _check_engine(engine, archive)
+    source = open_source(path, engine)
+    archive, definitions = source.archive, source.definitions
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
     counted, covered = bounded_windows(definitions, window)
     order = layer_order(definitions)
@@ -150,22 +152,33 @@ def read_binned_trace(
     width, bins = _bins(covered, plan, fs)
     grid = BinGrid(category_count(order), bins, float(covered.start), width)
     sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
-    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_waiting)
-    damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
-    damage.check_something_read(archive.anchor.path)
+    tally = Tally()
+    lock = threading.Lock()
+
+    def read(partition: Partition, done: Callable[[int], None]) -> None:
+        for block in source.read(partition, done=done):
+            with lock:
+                sums.add(_batch(block, definitions))
+                tally.add(block)
+
+    total = sum(definitions.locations.events.tolist())
+    bound = plan.events_waiting * 400
+    for _ in map_partitions(read, source.partitions(bound, plan.workers), total, plan.workers, progress):
+        pass
+    tally.damage.check_something_read(source.path)
     final = select_window(trace_window(definitions.clock, sums.extent), window)
     grid.cover(final)
     return BinnedTrace(
-        path=archive.anchor.path,
+        path=source.path,
         definitions=definitions,
         sums=sums,
-        damage=damage,
-        engine="direct",
-        events_total=int(read.counts.sum()),
-        events_of_io=read.io_events,
+        damage=tally.damage,
+        engine=source.engine,
+        events_total=tally.events,
+        events_of_io=tally.io_events,
         tick_window=final,
         selection=selection,
-        unmatched_events=read.unmatched_events,
+        unmatched_events=tally.unmatched,
     )
 
 
@@ -175,12 +188,11 @@ def signal_count(definitions: Definitions, order: tuple[str, ...]) -> int:
     return 2 * len(np.unique(np.stack((stack.layer, stack.own))[:, stack.layer >= 0], axis=1).T)
 
 
-def _check_engine(engine: str, archive: Archive) -> None:
-    if pick_engine(engine, archive.anchor) != "direct":
-        from ...otf2io.archive import direct_obstacle
-
-        reason = direct_obstacle(archive.anchor) or "the engine 'library' was asked for"
-        raise SelectionError(f"{archive.anchor.path}: only the engine 'direct' reads in bounded memory, but {reason}")
+def _batch(block: Block, definitions: Definitions) -> OperationBatch:
+    operations = block.operations
+    columns = {name: getattr(operations, name) for name in OperationColumns._fields}
+    columns["handle"] = np.append(definitions.handles.id, np.uint32(UNDEFINED_UINT32))[operations.handle]
+    return OperationBatch(OperationColumns(**columns), block.metadata)
 
 
 def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[float, int]:
