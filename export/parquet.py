@@ -89,7 +89,8 @@ def _functions(trace: Trace) -> tuple[CallingFunctions, dict[str, str]]:
         return trace.calling_functions, {}
     except SelectionError as error:
         # The rest of the table is worth as much without them.
-        return CallingFunctions.unknown(len(trace.events), len(trace.operations)), {"function": f"unknown: {error}"}
+        nothing = CallingFunctions.unknown(len(trace.other_events), len(trace.operations))
+        return nothing, {"function": f"unknown: {error}"}
 
 
 def _array(column: Column, pyarrow: Any) -> Any:

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Literal, overload
 
 from ..model.errors import SelectionError
+from ..model.stream.columns import CollectedOperations
+from ..model.stream.mapping import Progress, map_partitions
+from ..model.stream.source import Block, Partition, Tally
 from .selection.files import DEFAULT_RULES, FileRule, select_files
 from .selection.window import select_window, trace_window
 from .summary.trace import BinnedTrace, read_binned_trace
 from .trace import Trace, Window
-
-Progress = Callable[[int, int], None]
 
 
 @overload
@@ -104,29 +105,38 @@ def open_trace(
         )
     if fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
-    from ..otf2io.archive import open_archive, read_events
-    from ..otf2io.matching.columns import match_events
+    from ..otf2io.source import open_source
 
-    archive = open_archive(path)
-    definitions = archive.definitions
+    source = open_source(path, engine)
+    definitions = source.definitions
     # What can be refused is refused before the events are read.
     table = tuple(FileRule(*rule) for rule in rules)
     selection = select_files(definitions, files, table)
-    read = read_events(archive, engine=engine, workers=workers, progress=progress)
-    read.damage.check_something_read(archive.anchor.path)
-    matching = match_events(read.events, definitions)
-    operations = matching.operations
+    collected, tally = CollectedOperations(definitions), Tally()
+
+    def read(partition: Partition, done: Callable[[int], None]) -> list[Block]:
+        return list(source.read(partition, done=done))
+
+    total = sum(definitions.locations.events.tolist())
+    for blocks in map_partitions(read, source.partitions(None, workers), total, workers, progress):
+        for block in blocks:
+            collected.add(block)
+            tally.add(block)
+    tally.damage.check_something_read(source.path)
+    (other_events, _), operations = collected.metadata(), collected.operations()
     return Trace(
-        path=archive.anchor.path,
+        path=source.path,
         definitions=definitions,
-        events=read.events,
+        other_events=other_events,
         operations=operations,
-        damage=read.damage,
-        engine=read.engine,
-        events_total=int(read.counts.sum()),
+        damage=tally.damage,
+        engine=source.engine,
+        events_total=tally.events,
+        events_of_io=tally.io_events,
         tick_window=select_window(trace_window(definitions.clock, operations.extent), window),
         rules=table,
         selection=selection,
-        unmatched_events=matching.unmatched_ends + matching.unmatched_steps,
+        unmatched_events=tally.unmatched,
+        source=source,
         workers=workers,
     )

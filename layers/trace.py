@@ -10,9 +10,11 @@ import numpy as np
 from ..model.codes import IoMode
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
+from ..model.errors import SelectionError
 from ..model.events import IoEvents
 from ..model.operations import Operations, view
 from ..model.rows import column_at
+from ..model.stream.source import Source
 from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, breakdown
 from .attribution.functions import CallingFunctions, read_calling_functions
@@ -46,8 +48,8 @@ class Trace(AnyTrace):
     path : Path
         The archive's anchor.
     definitions : Definitions
-    events : IoEvents
-        All I/O events of the archive.
+    other_events : IoEvents
+        All I/O events of the archive that are none of an operation.
     operations : Operations
         All operations, of all files and times.
     damage : DamageReport
@@ -61,15 +63,19 @@ class Trace(AnyTrace):
         Which files are no application files.
     selection : FileSelection
         Which handles are selected.
+    events_of_io : int
+        Number of all I/O events read.
     unmatched_events : int
         Events that end, issue or test an operation without a begin; they count nowhere else.
+    source : Source or None
+        Where the trace is read from, if something must be read again.
     workers : int or None
         Threads that read, where something must be read again.
     """
 
     path: Path
     definitions: Definitions
-    events: IoEvents
+    other_events: IoEvents
     operations: Operations
     damage: DamageReport
     engine: str
@@ -77,7 +83,9 @@ class Trace(AnyTrace):
     tick_window: TickWindow
     rules: tuple[FileRule, ...]
     selection: FileSelection
+    events_of_io: int = 0
     unmatched_events: int = 0
+    source: Source | None = None
     workers: int | None = None
 
     def __repr__(self) -> str:
@@ -112,12 +120,12 @@ class Trace(AnyTrace):
     @property
     def io_events(self) -> int:
         """Number of I/O events read."""
-        return len(self.events)
+        return self.events_of_io
 
     @cached_property
     def metadata(self) -> MetadataEvents:
         """I/O events that move no data, of all files and times."""
-        return metadata_events(self.events, self.definitions)
+        return metadata_events(self.other_events, self.definitions)
 
     @cached_property
     def handle_sums(self) -> HandleSums:
@@ -159,7 +167,7 @@ class Trace(AnyTrace):
 
     @cached_property
     def calling_functions(self) -> CallingFunctions:
-        """The I/O function in which each operation and I/O event was recorded, of all files and times.
+        """The I/O function in which each operation and other I/O event was recorded, of all files and times.
 
         The first use reads the events of the archive once more, then with Enter and Leave of such functions.
 
@@ -170,7 +178,9 @@ class Trace(AnyTrace):
         TraceError
             If the archive is gone or has changed since it was opened.
         """
-        return read_calling_functions(self.path, self.definitions, self.events, self.engine, self.workers)
+        if self.source is None:
+            raise SelectionError(f"{self.path}: it is not known where this trace was read from")
+        return read_calling_functions(self.source, self.operations, self.other_events, self.workers)
 
     def relations_with(
         self,
@@ -197,7 +207,7 @@ class Trace(AnyTrace):
             If there is no such key, or functions are not known: see `calling_functions`.
         """
         functions = self.calling_functions if by == FUNCTION else None
-        return breakdown(self.traffic, self.events, self.metadata, by, functions)
+        return breakdown(self.traffic, self.other_events, self.metadata, by, functions)
 
     @cached_property
     def layers(self) -> LayerMapping[Layer]:

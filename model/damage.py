@@ -20,11 +20,20 @@ class LocationDamage:
 
 @dataclass(frozen=True)
 class DamageReport:
-    """Events that the definitions promise and events that were read, over all locations and where they differ."""
+    """Events that should be there and events that were read, over all locations and where they differ.
+
+    Attributes
+    ----------
+    events_expected : int
+        Events that the definitions promise; where an event file is sound and holds another number, that one.
+    miscounted : int
+        Locations with such a file: their definitions are wrong, nothing is lost.
+    """
 
     events_expected: int
     events_read: int
     locations: tuple[LocationDamage, ...]
+    miscounted: int = 0
 
     @property
     def damaged(self) -> bool:

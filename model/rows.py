@@ -11,14 +11,28 @@ import numpy.typing as npt
 from .arrays import Links
 
 
-def rows_of_ids(ids: npt.NDArray[np.unsignedinteger], wanted: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.int32]:
+class RowsOfIds:
+    """Finds the rows of ids in a column of a table, for many questions."""
+
+    def __init__(self, ids: npt.NDArray[np.unsignedinteger]) -> None:
+        self._count = len(ids)
+        self._numbered = bool(np.array_equal(ids, np.arange(len(ids))))
+        self._order = np.arange(0) if self._numbered else np.argsort(ids, kind="stable")
+        self._table = ids[self._order].astype(np.uint64)
+
+    def rows(self, wanted: npt.NDArray[np.unsignedinteger]) -> Links:
+        """Return the row of each wanted id (of equal ids the first), int32, −1 where it is not among them."""
+        if self._numbered:
+            return np.where(wanted < self._count, wanted, wanted.dtype.type(0)).astype(np.int32) - (
+                wanted >= self._count
+            ).astype(np.int32)
+        place = np.minimum(np.searchsorted(self._table, wanted.astype(np.uint64)), len(self._table) - 1)
+        return np.where(self._table[place] == wanted, self._order[place], -1).astype(np.int32)
+
+
+def rows_of_ids(ids: npt.NDArray[np.unsignedinteger], wanted: npt.NDArray[np.unsignedinteger]) -> Links:
     """Return the row of each wanted id in `ids` (of equal ids the first), int32, −1 where it is not among them."""
-    if not len(ids):
-        return np.full(len(wanted), -1, np.int32)
-    order = np.argsort(ids, kind="stable")
-    table = ids[order].astype(np.uint64)
-    place = np.minimum(np.searchsorted(table, wanted.astype(np.uint64)), len(table) - 1)
-    return np.where(table[place] == wanted, order[place], -1).astype(np.int32)
+    return RowsOfIds(ids).rows(wanted)
 
 
 def column_at(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

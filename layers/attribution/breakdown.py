@@ -10,7 +10,7 @@ from ...model.codes import IoMode, IoRecord
 from ...model.errors import SelectionError
 from ...model.events import IoEvents
 from ...model.operations import view
-from ..handles.metadata import OPERATION_RECORDS, MetadataEvents, selected_metadata
+from ..handles.metadata import MetadataEvents, selected_metadata
 from ..handles.order import layer_rows
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from ..statistics.statistics import sums_by
@@ -98,9 +98,9 @@ def breakdown(
     Parameters
     ----------
     events : IoEvents
-        All of the trace.
+        All of the trace that are none of an operation.
     metadata : MetadataEvents
-        Those of `events` that are none of an operation.
+        The same events.
     by : str
         One of `iostrata.layers.statistics.grouping.KEYS`, or `FUNCTION`.
     functions : CallingFunctions, optional
@@ -114,13 +114,12 @@ def breakdown(
     handle_file = definitions.handles.file[operations.handle]
     metadata_layer = layer_rows(definitions, traffic.layers, metadata.paradigm)
     shown = selected_metadata(metadata, traffic.selection, traffic.window) & (metadata_layer >= 0)
-    is_metadata = ~np.isin(events.kind, np.array(OPERATION_RECORDS, np.uint8))
-    inside = _inside(traffic, events, is_metadata, metadata_layer)[shown]
+    inside = _inside(traffic, events, metadata_layer)[shown]
     kind = metadata.kind[shown]
     if by == FUNCTION:
         functions = functions or CallingFunctions.unknown(len(events), len(traffic.operations))
         keys, table = distinct_names(functions.names)
-        place_of, event_place_of = table[functions.operation[rows]], table[functions.event[is_metadata][shown]]
+        place_of, event_place_of = table[functions.operation[rows]], table[functions.event[shown]]
     else:
         keys, places = grouping(definitions, by)
         place_of = places(handle_file, operations.process, operations.handle)
@@ -156,23 +155,18 @@ def breakdown(
     )
 
 
-def _inside(
-    traffic: Traffic,
-    events: IoEvents,
-    chosen: npt.NDArray[np.bool_],
-    metadata_layer: npt.NDArray[np.int32],
-) -> npt.NDArray[np.bool_]:
-    """Return whether each `chosen` (metadata) event fell into a call of a higher layer on its thread, bool (m,)."""
+def _inside(traffic: Traffic, events: IoEvents, metadata_layer: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Return whether each metadata event fell into a call of a higher layer on its thread, bool (m,)."""
     from .attribution_kernel import enclosing_calls, rows_by_key
 
     operations = traffic.operations
-    time = events.time[chosen]
+    time = events.time
     if not len(time):
         return np.zeros(0, np.bool_)
     begin = np.append(operations.begin, time)
     is_event = np.arange(len(begin)) >= len(operations)
     order = np.lexsort((is_event, begin))
-    location = np.append(operations.location, events.location[chosen])[order]
+    location = np.append(operations.location, events.location)[order]
     threads, start = rows_by_key(location, len(traffic.definitions.locations.id))
     order = order[threads]
     found = enclosing_calls(

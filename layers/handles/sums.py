@@ -19,6 +19,7 @@ from .order import layer_rows
 LIFETIMES: Final = ("created", "destroyed", "precreated", "never_created", "never_destroyed")
 """How lifetimes begin and end."""
 _PRECREATED, _STILL_OPEN = 2, 4
+_LARGEST_TABLE: Final = 1 << 24
 _MOST_TIMES: Final = 1 << 18
 
 
@@ -62,8 +63,7 @@ class HandleSums:
         self.events += np.bincount(metadata.handle[within & (metadata.handle >= 0)], minlength=len(self.events))
         self._finish(np.union1d(metadata.process, operations.process).astype(np.int64))
         self._add_lifetimes(metadata)
-        known = operations.handle >= 0
-        keys = operations.handle[known], operations.process[known]
+        keys = _pairs(operations)
         nothing = np.zeros(len(keys[0]), np.int64)
         self._pairs = self._pairs.merged(KeyedSums(keys, {"events": nothing, "end": nothing}))
         layer = layer_rows(definitions, order, metadata.paradigm)
@@ -159,3 +159,19 @@ class HandleSums:
                 break
             self._shift += 1
         self._times = times
+
+
+def _pairs(operations: Operations) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return handle and process of operations, those that occur, some perhaps more than once."""
+    known = operations.handle >= 0
+    handle, process = operations.handle[known], operations.process[known]
+    if not len(handle):
+        return handle, process
+    low, first = int(handle.min()), int(process.min())
+    width, height = int(handle.max()) - low + 1, int(process.max()) - first + 1
+    if width * height > _LARGEST_TABLE:
+        return handle, process
+    seen = np.zeros((height, width), np.bool_)
+    seen[process - first, handle - low] = True
+    found = np.nonzero(seen)
+    return found[1] + low, found[0] + first

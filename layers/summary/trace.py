@@ -1,10 +1,11 @@
 """A trace read in bounded memory: bandwidths of its layers in bins, and statistics, but no operations."""
 
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,14 +13,17 @@ from ...model.codes import IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...otf2io.archive import Archive, open_archive, pick_engine
+from ...model.stream.mapping import Progress, map_partitions
+from ...model.stream.source import Block, Partition, Source, Tally
+from ...otf2io.source import open_source
 from ...signals.samples import bin_count
 from ..dataset import bandwidth_dataset
 from ..flow.sums import Limits, RelationSums
 from ..handles.forest import HandleForest, handle_forest
+from ..handles.metadata import metadata_events
 from ..handles.order import layer_order
 from ..handles.stack import handle_lineages, handle_stack
-from ..handles.sums import LIFETIMES, HandleSums
+from ..handles.sums import HandleSums
 from ..mappings import LayerMapping
 from ..protocols import AnyTrace
 from ..selection.directions import DIRECTIONS
@@ -29,6 +33,7 @@ from ..statistics.statistics import SetAside
 from .accumulator import OperationSums
 from .layer import BinnedLayer
 from .memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
+from .tables import MODES
 
 Window = tuple[float | None, float | None]
 """As in `iostrata.layers.trace`."""
@@ -41,6 +46,9 @@ class BinnedTrace(AnyTrace):
     path: Path
     definitions: Definitions
     sums: OperationSums
+    handle_parts: HandleSums
+    known_relations: RelationSums | None
+    reading: "Reading"
     damage: DamageReport
     engine: str
     events_total: int
@@ -68,18 +76,23 @@ class BinnedTrace(AnyTrace):
 
     @property
     def handle_sums(self) -> HandleSums:
-        self._refuse()
+        return self.handle_parts
+
+    @cached_property
+    def relations(self) -> RelationSums:
+        """What the layers are to each other; unless that was asked for, the first use reads the trace once more."""
+        return self.known_relations or self.relations_with()
 
     def relations_with(
         self,
-        directions: tuple[str, ...] = DIRECTIONS,  # noqa: ARG002
-        limits: Limits | None = None,  # noqa: ARG002
-        pairs: tuple[tuple[int, int], ...] | None = None,  # noqa: ARG002
+        directions: tuple[str, ...] = DIRECTIONS,
+        limits: Limits | None = None,
+        pairs: tuple[tuple[int, int], ...] | None = None,
     ) -> RelationSums:
-        self._refuse()
+        def make() -> BlockSums:
+            return BlockSums(self.definitions, None, self.reading.relations(directions, limits, pairs))
 
-    def _refuse(self) -> NoReturn:
-        raise SelectionError(f"{self.path}: layers are not compared where a trace is read in bounded memory")
+        return self.reading.summed(make).with_window(self.tick_window)
 
     @property
     def io_events(self) -> int:
@@ -110,9 +123,9 @@ class BinnedTrace(AnyTrace):
             sums.handle_operations,
             self.sums.handle_bytes(IoMode.READ),
             self.sums.handle_bytes(IoMode.WRITE),
-            self.sums.metadata_counts,
-            self.sums.processes_by_handle,
-            np.full((len(LIFETIMES), len(sums.handle_operations)), None),
+            self.handle_parts.events,
+            self.handle_parts.ranks,
+            self.handle_parts.lifetime_counts,
             None,
         )
 
@@ -133,6 +146,104 @@ class BinnedTrace(AnyTrace):
         return bandwidth_dataset(self, fs, traffic)
 
 
+class BlockSums:
+    """Sums over blocks that follow processes: of handles, and of what layers are to each other, if asked for."""
+
+    def __init__(
+        self, definitions: Definitions, handles: HandleSums | None = None, relations: RelationSums | None = None
+    ) -> None:
+        self._definitions = definitions
+        self.handles = handles
+        self.relations = relations
+
+    def add(self, block: Block) -> None:
+        """Add a block; those of a process come one after the other."""
+        if self.handles is not None:
+            self.handles.add(metadata_events(block.metadata, self._definitions), block.operations)
+        if self.relations is not None:
+            self.relations.add(block.operations)
+
+    def with_window(self, window: TickWindow) -> RelationSums:
+        """Return what layers are to each other with the window of the trace, now that it is known."""
+        assert self.relations is not None
+        self.relations.window = window
+        return self.relations
+
+    def merge(self, other: "BlockSums") -> None:
+        """Add the sums of `other`, over other processes."""
+        if self.handles is not None and other.handles is not None:
+            self.handles.merge(other.handles)
+        if self.relations is not None and other.relations is not None:
+            self.relations.merge(other.relations)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How a trace is read in bounded memory, to do so again.
+
+    Attributes
+    ----------
+    source : Source
+    window : TickWindow
+        Part of the trace that counts as long as the extent of its operations is not known.
+    covered : (int, int)
+        Ticks between which most of the operations lie.
+    memory : int
+        Bytes for the blocks that are in work.
+    """
+
+    source: Source
+    order: tuple[str, ...]
+    selection: FileSelection
+    window: TickWindow
+    covered: tuple[int, int]
+    memory: int
+    workers: int
+
+    def relations(
+        self,
+        directions: tuple[str, ...] = DIRECTIONS,
+        limits: Limits | None = None,
+        pairs: tuple[tuple[int, int], ...] | None = None,
+    ) -> RelationSums:
+        """Return empty sums of what the layers are to each other."""
+        known = (self.source.definitions, self.order, self.selection, self.window, self.covered)
+        return RelationSums(*known, directions, limits, pairs=pairs)
+
+    def summed(
+        self,
+        make: Callable[[], BlockSums],
+        also: Callable[[Block], None] | None = None,
+        progress: Progress | None = None,
+    ) -> BlockSums:
+        """Read the trace and return sums over its blocks.
+
+        Parameters
+        ----------
+        make : callable
+            Gives empty sums; each partition has its own, which are then merged.
+        also : callable, optional
+            Called with each block too, one after the other.
+        """
+        lock = threading.Lock()
+
+        def read(partition: Partition, done: Callable[[int], None]) -> BlockSums:
+            sums = make()
+            for block in self.source.read(partition, done=done):
+                sums.add(block)
+                if also is not None:
+                    with lock:
+                        also(block)
+            return sums
+
+        total = sum(self.source.definitions.locations.events.tolist())
+        partitions = self.source.partitions(self.memory, self.workers)
+        whole = make()
+        for part in map_partitions(read, partitions, total, self.workers, progress):
+            whole.merge(part)
+        return whole
+
+
 def read_binned_trace(
     path: str | Path,
     memory: int,
@@ -142,28 +253,29 @@ def read_binned_trace(
     workers: int | None = None,
     files: str = "application",
     window: Window | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
     handle_bytes: int = BYTES_PER_HANDLE,
+    relations: bool = False,
 ) -> BinnedTrace:
-    """Read an OTF2 archive into bins and statistics, in memory that does not follow the number of events.
+    """Read a trace into bins and statistics, in memory that does not follow the number of events.
 
     Raises TraceError if the archive cannot be read, or nothing of its events; SelectionError if files, window or `fs`
-    make no sense, the memory is not enough, or the archive is one that the engine ``direct`` cannot read.
+    make no sense, or the memory is not enough.
 
     Parameters
     ----------
     handle_bytes : int
         What to set aside of the memory for each handle of the trace.
+    relations : bool
+        Whether to add up what layers are to each other in the same pass; else their first use reads the trace again.
     path, memory, fs, engine, workers, files, window, progress, rules
-        As in `open_trace`; the engine must be able to read directly. There are at most 2^20 bins.
+        As in `open_trace`. There are at most 2^20 bins.
     """
-    from ...otf2io.matching.stream import stream_operations
     from .bins import BinGrid
 
-    archive = open_archive(path)
-    definitions = archive.definitions
-    _check_engine(engine, archive)
+    source = open_source(path, engine)
+    archive, definitions = source.archive, source.definitions
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
     counted, covered = bounded_windows(definitions, window)
     order = layer_order(definitions)
@@ -172,33 +284,38 @@ def read_binned_trace(
         memory, archive.anchor, definitions, 2 * len(lineages), workers, handle_bytes, 2 * len(set(lineages.traffic))
     )
     width, bins = _bins(covered, plan, fs)
-    grid = BinGrid(3 * len(lineages), bins, float(covered.start), width)
-    sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
-    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_waiting)
-    damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
-    damage.check_something_read(archive.anchor.path)
+    extent = covered.start, covered.end
+    reading = Reading(source, order, selection, counted, extent, plan.events_waiting * 400, plan.workers)
+    grid = BinGrid(MODES * len(lineages), bins, float(covered.start), width)
+    sums, tally = OperationSums(definitions, order, selection, counted, grid, extent), Tally()
+
+    def make() -> BlockSums:
+        handles = HandleSums(definitions, order, selection, counted)
+        return BlockSums(definitions, handles, reading.relations() if relations else None)
+
+    def also(block: Block) -> None:
+        sums.add(block.operations)
+        tally.add(block)
+
+    parts = reading.summed(make, also, progress)
+    tally.damage.check_something_read(source.path)
     final = select_window(trace_window(definitions.clock, sums.extent), window)
     grid.cover(final)
     return BinnedTrace(
-        path=archive.anchor.path,
+        path=source.path,
         definitions=definitions,
         sums=sums,
-        damage=damage,
-        engine="direct",
-        events_total=int(read.counts.sum()),
-        events_of_io=read.io_events,
+        handle_parts=parts.handles or HandleSums(definitions, order, selection, counted),
+        known_relations=parts.with_window(final) if relations else None,
+        reading=reading,
+        damage=tally.damage,
+        engine=source.engine,
+        events_total=tally.events,
+        events_of_io=tally.io_events,
         tick_window=final,
         selection=selection,
-        unmatched_events=read.unmatched_events,
+        unmatched_events=tally.unmatched,
     )
-
-
-def _check_engine(engine: str, archive: Archive) -> None:
-    if pick_engine(engine, archive.anchor) != "direct":
-        from ...otf2io.archive import direct_obstacle
-
-        reason = direct_obstacle(archive.anchor) or "the engine 'library' was asked for"
-        raise SelectionError(f"{archive.anchor.path}: only the engine 'direct' reads in bounded memory, but {reason}")
 
 
 def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[float, int]:

@@ -1,10 +1,8 @@
 """The walk over an archive's event files as batches of rows, for one thread or several."""
 
-import copy
 import itertools
 import os
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -21,8 +19,7 @@ from ..implausible import LONGEST, SLACK_SECONDS
 from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, RegionColumns, Rules
 from .integers import PADDING
 from .local_definitions import empty_local_ids
-from .location import SHORTEST_IO
-from .state import EVENTS, location_damage, new_states
+from .state import EVENTS, EXPECTED, location_damage, new_states
 
 ROWS: Final = 1 << 16
 """Rows that are collected before they are handed on; more where one chunk needs more."""
@@ -83,7 +80,7 @@ def join_regions(batches: Sequence[EventBatch]) -> RegionEvents:
 
 
 class DirectWalk:
-    """An archive's event files, walked at most once.
+    """An archive's event files; `start_again` comes before a location is walked once more.
 
     Parameters
     ----------
@@ -99,7 +96,7 @@ class DirectWalk:
         self._regions = tuple(sorted(set(regions)))
         self._source = _source(anchor, definitions)
         self._rules = _rules(definitions, bool(self._regions))
-        self._states = new_states(len(definitions.locations.id))
+        self._states = new_states(self._source.promised)
         # Threads take memory from here and put it back; new memory for each call would cost more than a small file.
         self._memory: list[tuple[walk.Scratch, EventColumns]] = []
 
@@ -174,31 +171,13 @@ class DirectWalk:
                 regions = _region_columns(self._regions, rows if self._regions else 0)
         self._memory.append((scratch, empty_columns(0) if keep else columns))
 
-    def io_share(self) -> float:
-        """Return the share of I/O events in the first chunk of the location with most events, about what is to come."""
-        if not len(self._source.promised):
-            return 0.0
-        probe = copy.copy(self)
-        probe._states = self._states.copy()
-        location = int(np.argmax(self._source.promised))
-        with closing(probe.batches(location, location + 1, budget=1)) as batches:
-            rows = sum(len(batch.events) for batch in itertools.islice(batches, 1))
-        return rows / max(int(probe.counts[location]), 1)
-
-    def room(self, first: int, last: int) -> int:
-        """Return how many rows the locations in rows `first` to `last`, not included, can have at most."""
-        room = 0
-        for location, promised in enumerate(self._source.promised[first:last].tolist(), first):
-            path = self._anchor.base / f"{self._definitions.locations.id[location]}.evt"
-            try:
-                room += min(promised, os.stat(path).st_size // SHORTEST_IO)
-            except OSError:
-                continue
-        return room
-
     def _passed(self, first: int, location: int, last: int) -> int:
         passed = int(self._source.promised[first:location].sum())
         return passed + int(self._states[location, EVENTS]) if location < last else passed
+
+    def start_again(self, rows: npt.NDArray[np.intp]) -> None:
+        """Forget what was read of the locations in `rows`."""
+        self._states[rows] = new_states(self._source.promised[rows])
 
     @property
     def counts(self) -> npt.NDArray[np.uint64]:
@@ -206,9 +185,13 @@ class DirectWalk:
         return self._states[:, EVENTS].astype(np.uint64)
 
     @property
-    def damage(self) -> tuple[LocationDamage, ...]:
-        """Locations where something was lost or is damaged; meaningful when all have been walked."""
-        return location_damage(self._anchor, self._definitions, self._states)
+    def expected(self) -> npt.NDArray[np.uint64]:
+        """Number of events that each location should have, that of its file where it is sound, uint64 (locations,)."""
+        return self._states[:, EXPECTED].astype(np.uint64)
+
+    def damage(self, rows: npt.NDArray[np.intp]) -> tuple[LocationDamage, ...]:
+        """Return which locations have lost something or are damaged; meaningful when all in `rows` have been walked."""
+        return location_damage(self._anchor, self._definitions, self._states, rows)
 
 
 def _new_scratch(anchor: Anchor) -> walk.Scratch:

@@ -91,7 +91,6 @@ def test_wrong_usage(run: Run, fixtures: Path, tmp_path: Path) -> None:
     ("more", "message"),
     [
         (("--memory", "20M"), "give at least"),
-        (("--memory", "400M", "--engine", "library"), "only the engine 'direct'"),
         (("--memory", "400M", "--fs", "1e6"), "can be kept"),
         (("--memory", "285MiB", "--fs", "100000"), "give it"),
         (("--memory", "400M", "--window", "1e6:2e6"), "outside the trace"),

@@ -1,0 +1,92 @@
+"""A function mapped over the partitions of a trace, on threads here."""
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+from .source import Partition
+
+Progress = Callable[[int, int], None]
+"""Called now and then with the number of events done and of all events."""
+
+Result = TypeVar("Result")
+
+
+class ProgressReport:
+    """Sums up what the threads have done."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._total = total
+        self._progress = progress
+        self._done = 0
+        self._cancelled = False
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def cancelling(self) -> Iterator[None]:
+        """Make all threads stop at their next report if what runs inside fails or is interrupted."""
+        try:
+            yield
+        except BaseException:
+            self._cancelled = True
+            raise
+
+    def add(self, events: int) -> None:
+        """Report `events` more events.
+
+        Raises CancelledError if another thread failed or the user interrupted: it makes no sense to go on.
+        """
+        if self._cancelled:
+            raise CancelledError
+        if self._progress is None or not events:
+            return
+        with self._lock:
+            self._done += events
+            self._progress(min(self._done, self._total), self._total)
+
+
+def worker_count(workers: int | None) -> int:
+    """Return how many threads work: as many as there are processors to run on, unless `workers` says otherwise."""
+    return workers or len(os.sched_getaffinity(0))
+
+
+def map_partitions(
+    function: Callable[[Partition, Callable[[int], None]], Result],
+    partitions: Sequence[Partition],
+    total: int,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Result]:
+    """Yield what a function makes of each partition, in the order of the partitions.
+
+    At most one more than there are threads is worked on, or waits to be taken, at any time.
+
+    Parameters
+    ----------
+    function : callable
+        Called with a partition, from any thread, and with a function that it tells the events it has done.
+    total : int
+        Events of all partitions, as `progress` tells them.
+    workers : int, optional
+        Threads; by default as many as there are processors to run on.
+    progress : callable, optional
+        ``(done_events, total_events)``, from any thread, never from two at once.
+    """
+    report = ProgressReport(total, progress)
+    threads = min(worker_count(workers), len(partitions))
+    if threads <= 1:
+        for partition in partitions:
+            yield function(partition, report.add)
+        return
+    with ThreadPoolExecutor(threads) as pool, report.cancelling():
+        waiting: deque[Future[Result]] = deque()
+        for partition in partitions:
+            waiting.append(pool.submit(function, partition, report.add))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
