@@ -18,7 +18,7 @@ from ..model.operations import Operations, view
 from ..model.rows import column_at
 from ..model.stream.source import Source
 from .attribution.attribution import Attribution, attribute_operations
-from .attribution.breakdown import FUNCTION, Breakdown, breakdown
+from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
 from .attribution.functions import CallingFunctions, read_calling_functions
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
@@ -224,7 +224,10 @@ class Trace(AnyTrace):
             If there is no such key, or functions are not known: see `calling_functions`.
         """
         functions = self.calling_functions if by == FUNCTION else None
-        return breakdown(self.traffic, self.other_events, self.metadata, by, functions)
+        known = (self.definitions, self.order, self.selection, self.tick_window)
+        sums = BreakdownSums(*known, by, functions, exact=True)
+        sums.add_traffic(self.traffic, self.metadata)
+        return sums.breakdown()
 
     @cached_property
     def layers(self) -> LayerMapping[Layer]:

@@ -13,11 +13,11 @@ from ...model.document import Record
 from ...model.operations import Operations
 from ..attribution.collectives import numbered, positions
 from ..selection.window import completed_bytes
+from ..statistics.ranges import RangeUnion
 
 _COUNTED: Final = ("sequential", "strided", "random", "first", "unknown", "located_bytes")
 _UNKNOWN: Final = _COUNTED.index("unknown")
 _NONE: Final = np.zeros(0, np.int64)
-_MOST_STRETCHES: Final = 1 << 16
 _LARGEST: Final = np.uint64(2**62)
 """Offsets from here on are damaged; below, sums of offset and size stay within int64."""
 
@@ -57,47 +57,6 @@ class AccessPattern(Record):
     located_bytes: int
     repeated_bytes: int | None
     overlapping_bytes: int | None
-
-
-class RangeUnion:
-    """The bytes of files that ranges cover together.
-
-    With more than 2^16 stretches, begins are rounded down and ends up to multiples of a power of two, unless `exact`.
-    """
-
-    def __init__(self, exact: bool) -> None:
-        self._exact = exact
-        self._shift = 0
-        self._stretches = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-    @property
-    def length(self) -> int:
-        """The number of bytes."""
-        return int((self._stretches[2] - self._stretches[1]).sum())
-
-    def add(self, file: Ints, begin: Ints, end: Ints) -> None:
-        """Add ranges [begin, end) of files."""
-        both = (np.append(known, fresh) for known, fresh in zip(self._stretches, (file, begin, end), strict=True))
-        self._stretches = _stretches(*both)
-        while len(self._stretches[0]) > _MOST_STRETCHES and not self._exact:
-            self._shift += 1
-            group, low, high = self._stretches
-            self._stretches = _stretches(
-                group, low >> self._shift << self._shift, -(-high >> self._shift << self._shift)
-            )
-
-    def released(self, processes: Ints) -> int:
-        """Forget the ranges of all other processes, of which groups are the upper half, and return their length."""
-        group, begin, end = self._stretches
-        over = ~np.isin(group >> 32, processes)
-        self._stretches = (group[~over], begin[~over], end[~over])
-        self._shift = self._shift if len(self._stretches[0]) else 0
-        return int((end - begin)[over].sum())
-
-    def merge(self, other: "RangeUnion") -> None:
-        """Add the ranges of `other`."""
-        self._shift = max(self._shift, other._shift)
-        self.add(*other._stretches)
 
 
 class AccessSums:
@@ -239,19 +198,3 @@ def _ranges(
     moved = completed_bytes(operations)
     known = (operations.offset < _LARGEST) & (operations.moved != UNDEFINED_UINT64) & (file >= 0)
     return operations.offset[known].astype(np.int64), moved[known].astype(np.int64), known
-
-
-def _stretches(file: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the stretches that ranges cover, by file and begin."""
-    from ..attribution.group_kernels import stretches_by_group
-
-    order = np.lexsort((begin, file))
-    start = _starts(file[order])
-    group, low, high = stretches_by_group(start, begin[order], end[order])
-    return file[order][start[:-1]][group], low, high
-
-
-def _starts(group: Ints) -> Ints:
-    """Return where each run of equal numbers begins, and the length."""
-    fresh = np.flatnonzero(np.append(True, np.diff(group) != 0)) if len(group) else np.zeros(0, np.int64)
-    return np.append(fresh, len(group)).astype(np.int64)

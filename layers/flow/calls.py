@@ -12,8 +12,8 @@ from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
 from ..statistics.distribution import Distribution
 from ..statistics.keyed import KeyedSums
+from ..statistics.statistics import FRACTION, whole_and_part
 from ..summary.busy_time import BusyTime
-from .cells import FRACTION, whole_and_part
 from .request_sizes import CLASSES, RequestFlow, size_class
 from .rows import FlowRows
 

@@ -16,22 +16,13 @@ from ..attribution.attribution import Attribution
 from ..attribution.traffic import Attributed, Traffic
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
+from ..statistics.statistics import FRACTION, whole_and_part
 
 _FLAGS: Final = np.uint32(IoFlag.COLLECTIVE | IoFlag.NON_BLOCKING)
 _MODE, _FLAG, _WITHIN, _INFERRED, _MOVING, _SMALL, _LARGE, _BARE = 0, 8, 12, 13, 14, 15, 16, 17
 """Where the bits of a kind stand."""
 _EARLY, _SPLIT, _LAYERS = 20, 36, 16
 """Where the bits begin that there are one a layer of, and of how many layers."""
-FRACTION: Final = 2.0**32
-"""Parts of a byte in which what a window cuts is added up, so that the order does not matter."""
-
-
-def whole_and_part(moved: Amounts) -> tuple[Ints, Ints]:
-    """Return amounts as whole bytes and as what is left, in units of 2^-32 byte, int64 (n,) each."""
-    whole = moved.astype(np.int64)
-    if moved.dtype == np.uint64:
-        return whole, np.zeros(len(whole), np.int64)
-    return whole, ((moved - whole) * FRACTION).astype(np.int64)
 
 
 class CellColumns(NamedTuple):

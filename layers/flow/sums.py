@@ -22,10 +22,11 @@ from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 from ..statistics.counts import ValueCounts
 from ..statistics.keyed import KeyedSums
+from ..statistics.statistics import whole_and_part
 from .access_pattern import AccessSums, ReadBackSums
 from .balance import LayerBalance, TimeSplit, covered_times, layer_balances, layers_below, time_splits
 from .calls import FlowSums, split_operations
-from .cells import Cells, CellSums, layer_bits, whole_and_part
+from .cells import Cells, CellSums, layer_bits
 from .flow import Flow, are_adjacent
 from .hidden import HiddenTraffic, hidden_traffic
 from .rows import FlowRows

@@ -34,6 +34,8 @@ class MetadataEvents(Columns):
         Row in ``Definitions.files`` of the file that a deletion names, elsewhere that of the handle; −1 where none.
     paradigm : int32
         Row in ``Definitions.paradigms``, −1 where undefined.
+    location : int32
+        Row in ``Definitions.locations``.
     """
 
     kind: npt.NDArray[np.uint8]
@@ -43,6 +45,7 @@ class MetadataEvents(Columns):
     new_handle: npt.NDArray[np.int32]
     file: npt.NDArray[np.int32]
     paradigm: npt.NDArray[np.int32]
+    location: npt.NDArray[np.int32]
 
 
 def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvents:
@@ -59,7 +62,7 @@ def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvent
     paradigm_ids = np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64)
     paradigm[deletes] = rows_of_ids(paradigm_ids, events.mode[deletes])
     process = column_at(definitions.locations.group, events.location)
-    return MetadataEvents(events.kind, events.time, process, handle, new_handle, file, paradigm)
+    return MetadataEvents(events.kind, events.time, process, handle, new_handle, file, paradigm, events.location)
 
 
 def selected_metadata(metadata: MetadataEvents, selection: FileSelection, window: TickWindow) -> Mask:

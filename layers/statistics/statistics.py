@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_UINT64, Status
 from ...model.definitions import Definitions
 from ...model.document import Record
@@ -188,3 +189,15 @@ def zeros_like_amounts(amounts: Sums, count: int) -> Sums:
     zeros: Any = np.zeros_like(amounts, shape=count)
     found: Sums = zeros
     return found
+
+
+FRACTION: Final = 2.0**32
+"""Parts of a byte in which what a window cuts is added up, so that the order does not matter."""
+
+
+def whole_and_part(moved: Amounts) -> tuple[Ints, Ints]:
+    """Return amounts as whole bytes and as what is left, in units of 2^-32 byte, int64 (n,) each."""
+    whole = moved.astype(np.int64)
+    if moved.dtype == np.uint64:
+        return whole, np.zeros(len(whole), np.int64)
+    return whole, ((moved - whole) * FRACTION).astype(np.int64)

@@ -10,8 +10,9 @@ from ...otf2io.anchor import Anchor
 
 PROGRAM: Final = 200 << 20
 """Bytes of the program itself with compiled kernels and what analyses and HDF5 need, as measured."""
-RELATIONS: Final = 150 << 20
-"""Bytes of what layers are to each other, and of the blocks that are looked at for it, as measured."""
+RELATIONS: Final = 350 << 20
+"""Most bytes of what layers are to each other, and of the blocks that are looked at for it, as measured."""
+_RELATIONS_PER_EVENT: Final = 100
 MOST_BINS: Final = 1 << 20
 FEWEST_BINS: Final = 1 << 10
 
@@ -87,7 +88,7 @@ def plan_memory(
     """Share out `memory` bytes.
 
     There are `kinds` of statistics, by default one for each of the `signals`. `handle_bytes` are set aside for what is
-    done with each handle, and `RELATIONS` where these are added up. One thread and the fewest bins come first. Of the
+    done with each handle, and up to `RELATIONS` where these are added up. One thread and the fewest bins come first. Of the
     rest threads get up to half, bins what is left; so with more memory there are never fewer of either. Raises
     SelectionError if it is not a whole number of bytes, or is not enough for one thread and 1024 bins, or `workers` is
     below one.
@@ -97,7 +98,10 @@ def plan_memory(
     if workers is not None and workers < 1:
         raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
     thread = _BYTES_PER_THREAD + anchor.event_chunk + anchor.event_chunk // _SHORTEST_ROW * _ROW
-    base = PROGRAM + RELATIONS * relations + handle_bytes * len(definitions.handles.id)
+    events = sum(definitions.locations.events.tolist())
+    base = (
+        PROGRAM + min(RELATIONS, _RELATIONS_PER_EVENT * events) * relations + handle_bytes * len(definitions.handles.id)
+    )
     base += _BYTES_PER_SIGNAL * (signals if kinds is None else kinds)
     fewest = FEWEST_BINS * _bytes_per_bin(signals)
     if base + thread + fewest > memory:

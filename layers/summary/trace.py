@@ -20,6 +20,7 @@ from ...model.stream.source import Block, Partition, Source, Tally
 from ...otf2io.source import open_source
 from ...signals.samples import bin_count
 from ..attribution.attribution import attribute_operations
+from ..attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
 from ..attribution.collectives import CallPlaces
 from ..attribution.traffic import Traffic
 from ..dataset import bandwidth_dataset
@@ -114,6 +115,16 @@ class BinnedTrace(AnyTrace):
     ) -> RelationSums:
         known = (self.definitions, self.order, self.selection, self.tick_window, self.reading.covered)
         return self.sum_blocks(lambda: RelationSums(*known, directions, limits, pairs=pairs))
+
+    def breakdown(self, by: str) -> Breakdown:
+        """Split what each layer did by a key, as `Trace.breakdown`; the trace is read once more.
+
+        Functions are refused: what is kept of the blocks does not tell them.
+        """
+        if by == FUNCTION:
+            raise SelectionError(f"{self.path}: functions are not told where a trace is read in bounded memory")
+        known = (self.definitions, self.order, self.selection, self.tick_window)
+        return self.sum_blocks(lambda: BreakdownSums(*known, by)).breakdown()
 
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
         return self.reading.summed(make)

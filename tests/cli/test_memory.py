@@ -82,7 +82,7 @@ def test_readable_output(command: str, run: Run, fixtures: Path) -> None:
 
 def test_wrong_usage(run: Run, fixtures: Path, tmp_path: Path) -> None:
     trace = fixtures / "serial1"
-    done = run("layers", trace, "--by", "rank", "--memory", "400M")
+    done = run("layers", trace, "--by", "function", "--memory", "400M")
     assert (done.returncode, done.stdout) == (2, "")
     assert not list(tmp_path.iterdir())
 
