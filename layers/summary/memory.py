@@ -88,8 +88,8 @@ def plan_memory(
     """Share out `memory` bytes.
 
     There are `kinds` of statistics, by default one for each of the `signals`. `handle_bytes` are set aside for what is
-    done with each handle, and up to `RELATIONS` where these are added up. One thread and the fewest bins come first. Of the
-    rest threads get up to half, bins what is left; so with more memory there are never fewer of either. Raises
+    done with each handle, and up to `RELATIONS` where these are added up. One thread and the fewest bins come first. Of
+    the rest threads get up to half, bins what is left; so with more memory there are never fewer of either. Raises
     SelectionError if it is not a whole number of bytes, or is not enough for one thread and 1024 bins, or `workers` is
     below one.
     """
