@@ -1,17 +1,22 @@
 """Opening a trace: its events read, matched and split into layers."""
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..model.errors import SelectionError
 from ..model.stream.columns import CollectedOperations
 from ..model.stream.mapping import Progress, map_partitions
-from ..model.stream.source import Block, Partition, Tally
+from ..model.stream.source import Block, Partition, Source, Tally
 from .selection.files import DEFAULT_RULES, FileRule, select_files
 from .selection.window import select_window, trace_window
 from .summary.trace import BinnedTrace, read_binned_trace
 from .trace import Trace, Window
+
+if TYPE_CHECKING:
+    from ..model.stream.cluster import Cluster
 
 
 @overload
@@ -26,6 +31,7 @@ def open_trace(
     window: Window | None = None,
     progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+    client: Any = None,
 ) -> Trace: ...
 @overload
 def open_trace(
@@ -51,6 +57,7 @@ def open_trace(
     window: Window | None = None,
     progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+    client: Any = None,
 ) -> Trace | BinnedTrace:
     """Read an OTF2 archive and split its I/O into layers.
 
@@ -77,6 +84,9 @@ def open_trace(
         Called with the events done and the events in total.
     rules : iterable of (pattern, reason)
         Which files are set aside; see `FileRule`.
+    client : distributed.Client or str, optional
+        A running Dask cluster, or the address of its scheduler, whose workers read instead of threads here. They need
+        the same versions of Python and iostrata, and see the trace under the same path.
 
     Raises
     ------
@@ -84,6 +94,8 @@ def open_trace(
         If the archive cannot be read, or nothing of its events.
     SelectionError
         If files, window, engine, memory or `fs` make no sense.
+    ClusterError
+        If the cluster does not answer, goes away, or has workers that cannot do the work.
 
     Examples
     --------
@@ -114,14 +126,14 @@ def open_trace(
     selection = select_files(definitions, files, table)
     collected, tally = CollectedOperations(definitions), Tally()
 
-    def read(partition: Partition, done: Callable[[int], None]) -> list[Block]:
-        return list(source.read(partition, done=done))
-
     total = sum(definitions.locations.events.tolist())
-    for blocks in map_partitions(read, source.partitions(None, workers), total, workers, progress):
-        for block in blocks:
-            collected.add(block)
-            tally.add(block)
+    with cluster_of(client, source.path) as cluster:
+        partitions = source.partitions(None, workers if cluster is None else cluster.workers)
+        read = functools.partial(_blocks, source)
+        for blocks in map_partitions(read, partitions, total, workers, progress, cluster):
+            for block in blocks:
+                collected.add(block)
+                tally.add(block)
     tally.damage.check_something_read(source.path)
     (other_events, _), operations = collected.metadata(), collected.operations()
     return Trace(
@@ -140,3 +152,23 @@ def open_trace(
         source=source,
         workers=workers,
     )
+
+
+def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -> list[Block]:
+    return list(source.read(partition, done=done))
+
+
+@contextmanager
+def cluster_of(client: Any, path: Path) -> Iterator["Cluster | None"]:
+    """Give the cluster of a client or at an address, None for None, once it is known that it can read the trace."""
+    if client is None:
+        yield None
+        return
+    from ..model.stream.cluster import Cluster
+
+    cluster = Cluster(client)
+    try:
+        cluster.check(path)
+        yield cluster
+    finally:
+        cluster.close()

@@ -1,14 +1,18 @@
 """A function mapped over the partitions of a trace, on threads here."""
 
+import functools
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .source import Partition
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
 
 Progress = Callable[[int, int], None]
 """Called now and then with the number of events done and of all events."""
@@ -60,6 +64,7 @@ def map_partitions(
     total: int,
     workers: int | None = None,
     progress: Progress | None = None,
+    cluster: "Cluster | None" = None,
 ) -> Iterator[Result]:
     """Yield what a function makes of each partition, in the order of the partitions.
 
@@ -75,7 +80,12 @@ def map_partitions(
         Threads; by default as many as there are processors to run on.
     progress : callable, optional
         ``(done_events, total_events)``, from any thread, never from two at once.
+    cluster : Cluster, optional
+        Where to work instead of on threads; the function must be one that can be sent there.
     """
+    if cluster is not None and partitions:
+        yield from cluster.map(function, partitions, progress)
+        return
     report = ProgressReport(total, progress)
     threads = min(worker_count(workers), len(partitions))
     if threads <= 1:
@@ -90,3 +100,21 @@ def map_partitions(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def reduce_partitions(
+    function: Callable[[Partition, Callable[[int], None]], Result],
+    merge: Callable[[Result, Result], Result],
+    partitions: Sequence[Partition],
+    total: int,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    cluster: "Cluster | None" = None,
+) -> Result:
+    """Return what `merge` makes of the results of `map_partitions`, of which there is at least one.
+
+    Neighbours are merged first, here one after the other; on a cluster as a tree, where the results are.
+    """
+    if cluster is not None:
+        return cluster.reduce(function, merge, partitions, progress)
+    return functools.reduce(merge, map_partitions(function, partitions, total, workers, progress))
