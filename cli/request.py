@@ -39,6 +39,7 @@ class Request:
     engine: str = "auto"
     workers: int | None = None
     memory: int | None = None
+    dask: str | None = None
     as_json: bool = False
 
     @property
@@ -61,6 +62,7 @@ class Request:
                 files=self.files,
                 window=self.window,
                 progress=progress,
+                client=self.dask,
             )
         _warn(trace)
         return trace
@@ -75,6 +77,8 @@ class Request:
         """
         if self.memory is None:
             return self.open_full()
+        if self.dask is not None:
+            raise click.UsageError("--memory is for this machine: leave out either it or --dask")
         from ..layers.summary.trace import read_binned_trace
 
         with Progress("reading events") as progress:

@@ -81,11 +81,10 @@ class Cluster:
             ) from None
         self._own = isinstance(client, str)
         if self._own:
-            # Its loggers would tell the same as the error does, in many lines.
-            logging.getLogger("distributed").setLevel(logging.CRITICAL)
-            logging.getLogger("tornado").setLevel(logging.CRITICAL)
+            _silence()
+            connect: Any = distributed.Client
             try:
-                client = distributed.Client(client, timeout=_PATIENCE_S, set_as_default=False)
+                client = connect(client, timeout=_PATIENCE_S, set_as_default=False)
             except (OSError, ValueError, TypeError) as error:
                 raise ClusterError(
                     f"no Dask scheduler answers at {client}: {_line(error)}; check the address and that it runs"
@@ -129,8 +128,8 @@ class Cluster:
                     continue
                 if name == "trace":
                     raise ClusterError(
-                        f"worker {worker} does not see {path} as it is here ({theirs} there, {mine} here); workers need "
-                        "it under the same path"
+                        f"worker {worker} does not see {path} as it is here ({theirs} there, {mine} here); "
+                        "workers need it under the same path"
                     )
                 raise ClusterError(
                     f"worker {worker} has {name} {theirs}, here is {mine}; install the same version on both sides"
@@ -192,7 +191,7 @@ class Cluster:
         import concurrent.futures
 
         from distributed import KilledWorker
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
 
         try:
             yield
@@ -203,7 +202,7 @@ class Cluster:
             ) from None
         except (concurrent.futures.CancelledError, CommClosedError, ConnectionError) as error:
             raise ClusterError(
-                f"the Dask scheduler at {self.address} went away ({_line(error)}); start it again and repeat the command"
+                f"the Dask scheduler at {self.address} went away ({_line(error)}); start it again, then repeat this"
             ) from None
 
 
@@ -220,6 +219,13 @@ def _report(futures: Sequence[Any], partitions: Sequence[Partition], progress: P
 
     for future, partition in zip(futures, partitions, strict=True):
         future.add_done_callback(lambda one, work=partition.work: finished(one, work))
+
+
+def _silence() -> None:
+    """Keep Dask from logging at length what the error will say in a line."""
+    for name in tuple(logging.root.manager.loggerDict):
+        if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _line(error: BaseException) -> str:
