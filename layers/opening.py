@@ -126,11 +126,12 @@ def open_trace(
     selection = select_files(definitions, files, table)
     collected, tally = CollectedOperations(definitions), Tally()
 
+    threads = source.worker_count(workers)
     total = sum(definitions.locations.events.tolist())
     with cluster_of(client, source.path) as cluster:
-        partitions = source.partitions(None, workers if cluster is None else cluster.workers)
+        partitions = source.partitions(None, threads if cluster is None else cluster.workers)
         read = functools.partial(_blocks, source)
-        for blocks in map_partitions(read, partitions, total, workers, progress, cluster):
+        for blocks in map_partitions(read, partitions, total, threads, progress, cluster):
             for block in blocks:
                 collected.add(block)
                 tally.add(block)

@@ -1,7 +1,6 @@
 """A function mapped over the partitions of a trace, on threads here."""
 
 import functools
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -53,16 +52,11 @@ class ProgressReport:
             self._progress(min(self._done, self._total), self._total)
 
 
-def worker_count(workers: int | None) -> int:
-    """Return how many threads work: as many as there are processors to run on, unless `workers` says otherwise."""
-    return workers or len(os.sched_getaffinity(0))
-
-
 def map_partitions(
     function: Callable[[Partition, Callable[[int], None]], Result],
     partitions: Sequence[Partition],
     total: int,
-    workers: int | None = None,
+    workers: int = 1,
     progress: Progress | None = None,
     cluster: "Cluster | None" = None,
 ) -> Iterator[Result]:
@@ -76,8 +70,8 @@ def map_partitions(
         Called with a partition, from any thread, and with a function that it tells the events it has done.
     total : int
         Events of all partitions, as `progress` tells them.
-    workers : int, optional
-        Threads; by default as many as there are processors to run on.
+    workers : int
+        Threads.
     progress : callable, optional
         ``(done_events, total_events)``, from any thread, never from two at once.
     cluster : Cluster, optional
@@ -87,7 +81,7 @@ def map_partitions(
         yield from cluster.map(function, partitions, progress)
         return
     report = ProgressReport(total, progress)
-    threads = min(worker_count(workers), len(partitions))
+    threads = min(workers, len(partitions))
     if threads <= 1:
         for partition in partitions:
             yield function(partition, report.add)
@@ -107,7 +101,7 @@ def reduce_partitions(
     merge: Callable[[Result, Result], Result],
     partitions: Sequence[Partition],
     total: int,
-    workers: int | None = None,
+    workers: int = 1,
     progress: Progress | None = None,
     cluster: "Cluster | None" = None,
 ) -> Result:
