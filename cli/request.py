@@ -157,6 +157,16 @@ def _warn(trace: "Trace | BinnedTrace") -> None:
 
         first = trace.damage.locations[0]
         texts.append(f"{damage_summary(trace.damage)} (location {first.location}: {first.reason})")
+    if trace.damage.cuts:
+        texts.append(
+            f"{counted(trace.damage.cuts, 'cut')} through processes that never came to rest: some operations may not "
+            "be found to belong to a call; give more memory"
+        )
+    if trace.damage.given_up:
+        texts.append(
+            f"{counted(trace.damage.given_up, 'operation')} given up as never completed: more were in flight than fit "
+            "into the memory"
+        )
     aside = trace.set_aside
     if aside.operations and not any(layer.directions or layer.flushes for layer in trace.layers.values()):
         what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"

@@ -161,4 +161,4 @@ class Tally:
     def damage(self) -> DamageReport:
         """What is lost or damaged, by location."""
         located = tuple(sorted(self.locations, key=lambda one: one.row))
-        return DamageReport(self.expected, self.events, located, self.miscounted)
+        return DamageReport(self.expected, self.events, located, self.miscounted, self.cut, self.given_up)
