@@ -115,7 +115,7 @@ def main() -> None:
     size = sum(path.stat().st_size for path in (archive / "traces").glob("*.evt"))
     per_event = size / (shape.locations * shape.events)
     lines = [
-        "| events | nodes | time (estimate) | limited by | computing | delivery | files opened | a node | memory there |",
+        "| events | nodes | time (estimate) | limited by | computing | delivery | files opened | a node | memory |",
         "|---|---|---|---|---|---|---|---|---|",
         *(row(rates, events, nodes, per_event) for events in (1e9, 1e10, 1e11) for nodes in (1, 10, 100)),
     ]

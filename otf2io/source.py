@@ -23,7 +23,10 @@ from .definitions.regions import IoRegions, read_io_regions
 from .implausible import ImplausibleEvents
 
 _PARTITIONS_PER_WORKER: Final = 8
-_MOST_WORK: Final = 1 << 22
+_USUAL_WORK: Final = 1 << 20
+"""Events of a partition: what waits to be merged stays small."""
+_MOST_PARTITIONS: Final = 1 << 12
+"""Of larger traces partitions are larger: each costs a millisecond to hand out."""
 _EVENTS_PER_FILE: Final = 1 << 10
 """What opening a location's files costs, in events walked."""
 
@@ -73,7 +76,8 @@ class Otf2Source:
         work = np.minimum(promised, np.uint64(_MOST_PROMISED)).astype(np.int64) + _EVENTS_PER_FILE
         order, first, _ = self._processes
         total = np.cumsum(np.add.reduceat(work[order], first))
-        size = max(1, min(int(total[-1]) // (_PARTITIONS_PER_WORKER * threads), _MOST_WORK))
+        usual = max(_USUAL_WORK, int(total[-1]) // _MOST_PARTITIONS)
+        size = max(1, min(int(total[-1]) // (_PARTITIONS_PER_WORKER * threads), usual))
         cuts = np.flatnonzero(np.diff((total - 1) // size, prepend=-1))
         edges = [*first[cuts].tolist(), len(order)]
         return tuple(
