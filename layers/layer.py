@@ -14,6 +14,7 @@ from ..model.errors import SelectionError
 from ..model.operations import Operations, view
 from ..signals.construction import StepSignal, level_signal, step_signal_from_ticks
 from .handles.metadata import MetadataEvents
+from .handles.stack import Lineages
 from .mappings import statistics_table
 from .parts import LayerParts, layer_parts
 from .protocols import AnyLayer
@@ -37,8 +38,10 @@ class Layer(AnyLayer):
         All operations of the trace.
     rows : intp (n,)
         Which of them are the layer's.
-    handle_own : bool (handles,)
-        Whether a handle has no ancestor of a higher layer.
+    order : tuple of str
+        Names of all layers, highest first.
+    lineages : Lineages
+        Of the trace's handles.
     trace_metadata : MetadataEvents
         All metadata events of the trace.
     metadata_rows : intp (m,)
@@ -53,7 +56,8 @@ class Layer(AnyLayer):
     definitions: Definitions
     trace_operations: Operations
     rows: npt.NDArray[np.intp]
-    handle_own: npt.NDArray[np.bool_]
+    order: tuple[str, ...]
+    lineages: Lineages
     trace_metadata: MetadataEvents
     metadata_rows: npt.NDArray[np.intp]
     tick_window: TickWindow
@@ -75,7 +79,7 @@ class Layer(AnyLayer):
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:
         """Whether each operation is the program's own, bool (n,): no ancestor of its handle is of a higher layer."""
-        return self.handle_own[self.operations.handle]
+        return self._of_lineages(self.lineages_of("own"))
 
     @cached_property
     def metadata_events(self) -> MetadataEvents:
@@ -96,7 +100,7 @@ class Layer(AnyLayer):
         flushes = view(self.operations, (self.operations.mode == IoMode.FLUSH) & ended)
         return union_length(*self.tick_window.clipped(flushes)) / self.tick_window.ticks_per_second
 
-    def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
+    def bandwidth(self, direction: str, traffic: str = "all", below: str | None = None) -> StepSignal:
         """Return the aggregate bandwidth in bytes per second.
 
         Each completed operation spreads its bytes evenly over the time from its begin to its end. Operations whose
@@ -107,13 +111,18 @@ class Layer(AnyLayer):
         direction : {"read", "write", "total"}
         traffic : {"all", "own", "inherited"}
             Own traffic goes through handles without an ancestor of a higher layer.
+        below : str, optional
+            Only what went through handles that descend from one of this higher layer.
 
         Raises
         ------
         SelectionError
-            If there is no such direction or traffic.
+            If there is no such direction, traffic or layer.
         """
-        operations = self._chosen(direction, traffic)
+        mask = self._mask(direction, traffic)
+        if below is not None:
+            mask = mask & self._of_lineages(self.lineages_of("all", below))
+        operations = view(self.operations, mask)
         # The signal itself cuts what the window cuts, so it is given the whole bytes.
         moved = completed_bytes(operations)
         moving = moved > 0
@@ -158,8 +167,11 @@ class Layer(AnyLayer):
         self._check_quantity(quantity, direction, traffic)
         if quantity == "metadata":
             return self.metadata_rate()
-        made = {"bandwidth": self.bandwidth, "operations": self.operation_rate, "in-flight": self.in_flight}
-        return made[quantity](direction, traffic)
+        if quantity == "bandwidth":
+            return self.bandwidth(direction, traffic)
+        return (
+            self.operation_rate(direction, traffic) if quantity == "operations" else self.in_flight(direction, traffic)
+        )
 
     def contributions(
         self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all"
@@ -260,6 +272,10 @@ class Layer(AnyLayer):
             self.name,
             direction,
         )
+
+    def _of_lineages(self, chosen: list[int]) -> npt.NDArray[np.bool_]:
+        """Return which operations are of some lineages, bool (n,)."""
+        return np.isin(self.lineages.of_handle, chosen)[self.operations.handle]
 
     @property
     def _all_rows(self) -> bool:

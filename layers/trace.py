@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..model.codes import IoMode
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
-from ..model.operations import Operations
+from ..model.operations import Operations, view
 from ..model.rows import column_at
 from ..model.stream.source import Source
 from .attribution.attribution import Attribution, attribute_operations
@@ -19,19 +20,20 @@ from .attribution.breakdown import FUNCTION, Breakdown, breakdown
 from .attribution.functions import CallingFunctions, read_calling_functions
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
-from .flow.balance import LayerBalance, TimeSplit, layer_balances, time_splits
-from .flow.flow import Flow, connected_flows, flow_between
-from .flow.hidden import HiddenTraffic, hidden_traffic
+from .flow.sums import Limits, RelationSums
 from .handles.forest import HandleForest, handle_forest
+from .handles.lifetimes import handle_lifetimes
 from .handles.metadata import MetadataEvents, metadata_events, selected_metadata
 from .handles.order import layer_name, layer_order, layer_rows
-from .handles.stack import handle_stack
+from .handles.stack import handle_lineages, handle_stack
+from .handles.sums import HandleSums
 from .layer import Layer
 from .mappings import LayerMapping
 from .protocols import AnyTrace
+from .selection.directions import DIRECTIONS
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import TickWindow, select_window, trace_window
-from .statistics.statistics import SetAside, set_aside_statistics
+from .statistics.statistics import SetAside, set_aside_statistics, sums_by
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
@@ -90,7 +92,7 @@ class Trace(AnyTrace):
         start, end = self.window
         return (
             f"<Trace {str(self.path)!r}: {self.duration:.6g} s, {self.ranks} ranks on {self.nodes} nodes, "
-            f"{len(self.operations)} I/O operations, layers {', '.join(self._order) or 'none'}, "
+            f"{len(self.operations)} I/O operations, layers {', '.join(self.order) or 'none'}, "
             f"files {self.files}, window {start:.6g}:{end:.6g} s{', damaged' if self.damage.damaged else ''}>"
         )
 
@@ -126,22 +128,41 @@ class Trace(AnyTrace):
         return metadata_events(self.other_events, self.definitions)
 
     @cached_property
+    def handle_sums(self) -> HandleSums:
+        sums = HandleSums(self.definitions, self.order, self.selection, self.tick_window, exact=True)
+        sums.add(self.metadata, self.operations)
+        return sums
+
+    @cached_property
     def handles(self) -> HandleForest:
         """The forest of all I/O handles, of all files."""
+        count = len(self.definitions.handles.id)
+        used = self.tick_window.part(self.operations)
+        used = view(used, used.handle >= 0)
+        moved, mode = self.tick_window.bytes_within(used), used.mode
         return handle_forest(
-            self.definitions, self.operations, self.metadata, self._order, self.selection, self.tick_window
+            self.definitions,
+            self.order,
+            self.selection,
+            np.bincount(used.handle, minlength=count).astype(np.int64),
+            sums_by(used.handle[mode == IoMode.READ], moved[mode == IoMode.READ], count),
+            sums_by(used.handle[mode == IoMode.WRITE], moved[mode == IoMode.WRITE], count),
+            self.handle_sums.events,
+            self.handle_sums.ranks,
+            self.handle_sums.lifetime_counts,
+            handle_lifetimes(self.metadata, self.operations, self.definitions),
         )
 
     @cached_property
     def attribution(self) -> Attribution:
         """The parent of each operation in a higher layer; of all files and times."""
-        return attribute_operations(self.operations, self.definitions, self._order)
+        return attribute_operations(self.operations, self.definitions, self.order)
 
     @cached_property
     def traffic(self) -> Traffic:
         """All operations beside what the numbers between layers need of them."""
         return Traffic(
-            self.operations, self.definitions, self._order, self.attribution, self.selection, self.tick_window
+            self.operations, self.definitions, self.order, self.attribution, self.selection, self.tick_window
         )
 
     @cached_property
@@ -161,41 +182,17 @@ class Trace(AnyTrace):
             raise SelectionError(f"{self.path}: it is not known where this trace was read from")
         return read_calling_functions(self.source, self.operations, self.other_events, self.workers)
 
-    @property
-    def balances(self) -> tuple[LayerBalance, ...]:
-        """For each layer and direction with operations, which of them have a parent, and which have none."""
-        return tuple(layer_balances(self.traffic))
-
-    @property
-    def time_splits(self) -> tuple[TimeSplit, ...]:
-        """For each layer and direction with layers below, in which layer the time of its operations is spent."""
-        return tuple(time_splits(self.traffic))
-
-    def flow(self, upper: str, lower: str, direction: str = "total") -> Flow:
-        """Return what became of the operations of one layer in a layer below it, adjacent or not.
-
-        Parameters
-        ----------
-        upper, lower : str
-            Names of layers.
-        direction : {"read", "write", "total"}
-
-        Raises
-        ------
-        SelectionError
-            If the trace has no such layer, `upper` does not stand above `lower`, or there is no such direction.
-        """
-        return flow_between(self.traffic, upper, lower, direction)
-
-    @cached_property
-    def flows(self) -> tuple[Flow, ...]:
-        """The flows, read and write, of all pairs of layers that the handles connect."""
-        return connected_flows(self.traffic)
-
-    @cached_property
-    def hidden(self) -> tuple[HiddenTraffic, ...]:
-        """Bytes that have no operation above although a layer above caused them, or none below."""
-        return tuple(hidden_traffic(self.traffic))
+    def relations_with(
+        self,
+        directions: tuple[str, ...] = DIRECTIONS,
+        limits: Limits | None = None,
+        pairs: tuple[tuple[int, int], ...] | None = None,
+    ) -> RelationSums:
+        traffic, covered = self.traffic, (self.tick_window.start, self.tick_window.end)
+        known = (self.definitions, self.order, self.selection, self.tick_window, covered)
+        sums = RelationSums(*known, directions, limits, exact=True, pairs=pairs)
+        sums.add_traffic(traffic)
+        return sums
 
     def breakdown(self, by: str) -> Breakdown:
         """Split what each layer did, transfers and metadata operations, by a key.
@@ -216,11 +213,12 @@ class Trace(AnyTrace):
     def layers(self) -> LayerMapping[Layer]:
         """The layers by name, highest first: all paradigms that have handles."""
         definitions, operations, window = self.definitions, self.operations, self.tick_window
-        stack = handle_stack(definitions, self._order)
+        stack = handle_stack(definitions, self.order)
+        lineages = handle_lineages(stack)
         layer_row = column_at(np.where(self.selection.selected, stack.layer, np.int32(-1)), operations.handle)
         layer_row[~window.overlaps(operations)] = -1
         paradigms = {layer_name(paradigm): paradigm for paradigm in reversed(definitions.paradigms)}
-        metadata_layer = layer_rows(definitions, self._order, self.metadata.paradigm)
+        metadata_layer = layer_rows(definitions, self.order, self.metadata.paradigm)
         metadata_layer[~selected_metadata(self.metadata, self.selection, window)] = -1
         return LayerMapping(
             {
@@ -230,12 +228,13 @@ class Trace(AnyTrace):
                     definitions=definitions,
                     trace_operations=operations,
                     rows=np.flatnonzero(layer_row == row),
-                    handle_own=stack.own,
+                    order=self.order,
+                    lineages=lineages,
                     trace_metadata=self.metadata,
                     metadata_rows=np.flatnonzero(metadata_layer == row),
                     tick_window=window,
                 )
-                for row, name in enumerate(self._order)
+                for row, name in enumerate(self.order)
             }
         )
 
@@ -308,5 +307,5 @@ class Trace(AnyTrace):
         return selected
 
     @cached_property
-    def _order(self) -> tuple[str, ...]:
+    def order(self) -> tuple[str, ...]:
         return layer_order(self.definitions)

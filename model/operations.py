@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from .arrays import Columns
 from .codes import UNDEFINED_UINT64
-from .events import IoEvents
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,22 +159,6 @@ class OperationColumns(NamedTuple):
     matching: npt.NDArray[np.uint64]
     tests: npt.NDArray[np.uint32]
     status: npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True, eq=False)
-class OperationBatch:
-    """What a piece of the archive gave; its columns hold only until the function that gets it returns.
-
-    Attributes
-    ----------
-    operations : OperationColumns
-        Operations that ended, or clearly never will.
-    metadata : IoEvents
-        Events that move no data.
-    """
-
-    operations: OperationColumns
-    metadata: IoEvents
 
 
 def operation_columns(rows: int) -> OperationColumns:

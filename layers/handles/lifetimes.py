@@ -6,7 +6,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns
+from ...model.arrays import Columns, Links, Mask, Ticks
 from ...model.codes import UNDEFINED_TIME, IoRecord
 from ...model.definitions import Definitions
 from ...model.operations import Operations
@@ -68,19 +68,12 @@ def handle_lifetimes(metadata: MetadataEvents, operations: Operations, definitio
     A destroy event ends the epoch that is open. One without an open epoch is an epoch of its own that nothing began, or
     that was there from the start if the handle is pre-created; so is the use of a handle without any such event.
     """
-    kind = metadata.kind
-    duplicates = kind == IoRecord.DUPLICATE_HANDLE
-    handle = np.where(duplicates, metadata.new_handle, metadata.handle)
-    counts = (kind == IoRecord.CREATE_HANDLE) | (kind == IoRecord.DESTROY_HANDLE) | duplicates
-    rows = np.flatnonzero(counts & (handle >= 0))
-    rows = rows[np.lexsort((metadata.time[rows], metadata.process[rows], handle[rows]))]
-    handle, process, time = handle[rows], metadata.process[rows], metadata.time[rows]
-    birth = kind[rows] != IoRecord.DESTROY_HANDLE
-    if len(rows):
+    handle, process, time, birth, duplicates = lifetime_events(metadata)
+    if len(handle):
         same = np.append(False, (handle[1:] == handle[:-1]) & (process[1:] == process[:-1]))
     else:
         same = np.empty(0, np.bool_)
-    ends_previous = ~birth & same & np.append(False, birth[:-1])[: len(rows)]
+    ends_previous = ~birth & same & np.append(False, birth[:-1])[: len(handle)]
     # Each event but a destroy that ends the epoch before it begins an epoch.
     begins = np.flatnonzero(~ends_previous)
     destroyed = np.where(birth[begins], UNDEFINED_TIME, time[begins])
@@ -88,7 +81,7 @@ def handle_lifetimes(metadata: MetadataEvents, operations: Operations, definitio
     destroyed[np.searchsorted(begins, ended) - 1] = time[ended]
     precreated = definitions.handles.precreated
     first = ~same[begins]
-    origin = np.where(duplicates[rows][begins], Origin.DUPLICATED, Origin.CREATED)
+    origin = np.where(duplicates[begins], Origin.DUPLICATED, Origin.CREATED)
     orphan = ~birth[begins]
     origin[orphan] = np.where(first & precreated[handle[begins]], Origin.PRECREATED, Origin.NEVER_CREATED)[orphan]
     created = np.where(birth[begins], time[begins], UNDEFINED_TIME)
@@ -104,6 +97,26 @@ def handle_lifetimes(metadata: MetadataEvents, operations: Operations, definitio
         np.append(destroyed, np.full(count, UNDEFINED_TIME)),
     )
     return lifetimes.take(np.lexsort((lifetimes.epoch, lifetimes.process, lifetimes.handle)))
+
+
+def lifetime_events(metadata: MetadataEvents) -> tuple[Links, Links, Ticks, Mask, Mask]:
+    """Return the events that make or destroy handles, in the order of handle, process and time.
+
+    Returns
+    -------
+    handle, process : int32 (n,)
+    time : int64 (n,)
+    birth, duplicates : bool (n,)
+        Whether an event makes the handle, and whether by duplicating another one.
+    """
+    kind = metadata.kind
+    duplicates = kind == IoRecord.DUPLICATE_HANDLE
+    handle = np.where(duplicates, metadata.new_handle, metadata.handle)
+    counts = (kind == IoRecord.CREATE_HANDLE) | (kind == IoRecord.DESTROY_HANDLE) | duplicates
+    rows = np.flatnonzero(counts & (handle >= 0))
+    rows = rows[np.lexsort((metadata.time[rows], metadata.process[rows], handle[rows]))]
+    birth = kind[rows] != IoRecord.DESTROY_HANDLE
+    return handle[rows], metadata.process[rows], metadata.time[rows], birth, duplicates[rows]
 
 
 def _epochs(first: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:

@@ -22,10 +22,13 @@ class BusyTime:
     ----------
     start, end : int
         Ticks within which most intervals lie.
+    exact : bool
+        Whether all stretches are kept, however many there are.
     """
 
-    def __init__(self, start: int, end: int) -> None:
+    def __init__(self, start: int, end: int, exact: bool = False) -> None:
         self._window = start, end
+        self._exact = exact
         self._begin = np.empty(0, np.int64)
         self._end = np.empty(0, np.int64)
         self._waiting: list[tuple[Ticks, Ticks]] = []
@@ -54,21 +57,15 @@ class BusyTime:
             if self._rows_waiting >= _WAITING:
                 self._settle()
 
-    def joined(self, other: "BusyTime") -> "BusyTime":
-        """Return the union of both."""
+    def merge(self, other: "BusyTime") -> None:
+        """Add the intervals of `other`."""
         self._settle()
         other._settle()
-        union = BusyTime(*self._window)
-        for part in (self, other):
-            if part._points is not None:
-                union._points = part._points if union._points is None else union._points.joined(part._points)
-        if union._points is not None:
-            # What is added to the union must not touch the points of a part.
-            union._points = union._points.joined(union._points)
-        for part in (self, other):
-            union.add(part._begin, part._end)
-        union._settle()
-        return union
+        if other._points is not None:
+            self._points = other._points.joined(self._points or other._points)
+            waiting, self._begin, self._end = (self._begin, self._end), np.empty(0, np.int64), np.empty(0, np.int64)
+            self.add(*waiting)
+        self.add(other._begin, other._end)
 
     def _settle(self) -> None:
         """Take in what waits."""
@@ -80,7 +77,7 @@ class BusyTime:
         begin, end = _union(begin, end)
         if self._points is None:
             begin, end = _union(np.concatenate((self._begin, begin)), np.concatenate((self._end, end)))
-            if len(begin) <= MOST_STRETCHES:
+            if self._exact or len(begin) <= MOST_STRETCHES:
                 self._begin, self._end = begin, end
                 return
             from .busy_points import BusyPoints

@@ -79,20 +79,23 @@ def plan_memory(
     signals: int,
     workers: int | None = None,
     handle_bytes: int = BYTES_PER_HANDLE,
+    kinds: int | None = None,
 ) -> MemoryPlan:
     """Share out `memory` bytes.
 
-    `handle_bytes` are set aside for what is done with each handle. One thread and the fewest bins come first. Of the
-    rest threads get up to half, bins what is left; so with more memory there are never fewer of either. Raises
-    SelectionError if it is not a whole number of bytes, or is not enough for one thread and 1024 bins, or `workers` is
-    below one.
+    There are `kinds` of statistics, by default one for each of the `signals`. `handle_bytes` are set aside for what is
+    done with each handle. One thread and the fewest bins come first. Of the rest threads get up to half, bins what is
+    left; so with more memory there are never fewer of either. Raises SelectionError if it is not a whole number of
+    bytes, or is not enough for one thread and 1024 bins, or `workers` is below one.
     """
     if isinstance(memory, bool) or not isinstance(memory, int) or memory <= 0:
         raise SelectionError(f"memory {memory!r}: give a whole number of bytes above 0")
     if workers is not None and workers < 1:
         raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
     thread = _BYTES_PER_THREAD + anchor.event_chunk + anchor.event_chunk // _SHORTEST_ROW * _ROW
-    base = PROGRAM + handle_bytes * len(definitions.handles.id) + _BYTES_PER_SIGNAL * signals
+    base = (
+        PROGRAM + handle_bytes * len(definitions.handles.id) + _BYTES_PER_SIGNAL * (signals if kinds is None else kinds)
+    )
     fewest = FEWEST_BINS * _bytes_per_bin(signals)
     if base + thread + fewest > memory:
         raise SelectionError(

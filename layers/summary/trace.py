@@ -9,27 +9,31 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...model.codes import UNDEFINED_UINT32, IoMode
+from ...model.codes import IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...model.operations import OperationBatch, OperationColumns
-from ...model.stream.mapping import map_partitions
-from ...model.stream.source import Block, Partition, Tally
+from ...model.stream.mapping import Progress, map_partitions
+from ...model.stream.source import Block, Partition, Source, Tally
 from ...otf2io.source import open_source
 from ...signals.samples import bin_count
 from ..dataset import bandwidth_dataset
-from ..handles.forest import HandleForest, assembled_forest
+from ..flow.sums import Limits, RelationSums
+from ..handles.forest import HandleForest, handle_forest
+from ..handles.metadata import metadata_events
 from ..handles.order import layer_order
-from ..handles.stack import handle_stack
+from ..handles.stack import handle_lineages, handle_stack
+from ..handles.sums import HandleSums
 from ..mappings import LayerMapping
 from ..protocols import AnyTrace
+from ..selection.directions import DIRECTIONS
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
 from ..selection.window import TickWindow, bounded_windows, select_window, trace_window
 from ..statistics.statistics import SetAside
-from .accumulator import OperationSums, category_count
+from .accumulator import OperationSums
 from .layer import BinnedLayer
 from .memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
+from .tables import MODES
 
 Window = tuple[float | None, float | None]
 """As in `iostrata.layers.trace`."""
@@ -42,6 +46,9 @@ class BinnedTrace(AnyTrace):
     path: Path
     definitions: Definitions
     sums: OperationSums
+    handle_parts: HandleSums
+    known_relations: RelationSums | None
+    reading: "Reading"
     damage: DamageReport
     engine: str
     events_total: int
@@ -64,6 +71,30 @@ class BinnedTrace(AnyTrace):
         return self.sums.grid.width / self.definitions.clock.ticks_per_second
 
     @property
+    def order(self) -> tuple[str, ...]:
+        return self.sums.order
+
+    @property
+    def handle_sums(self) -> HandleSums:
+        return self.handle_parts
+
+    @cached_property
+    def relations(self) -> RelationSums:
+        """What the layers are to each other; unless that was asked for, the first use reads the trace once more."""
+        return self.known_relations or self.relations_with()
+
+    def relations_with(
+        self,
+        directions: tuple[str, ...] = DIRECTIONS,
+        limits: Limits | None = None,
+        pairs: tuple[tuple[int, int], ...] | None = None,
+    ) -> RelationSums:
+        def make() -> BlockSums:
+            return BlockSums(self.definitions, None, self.reading.relations(directions, limits, pairs))
+
+        return self.reading.summed(make).with_window(self.tick_window)
+
+    @property
     def io_events(self) -> int:
         """Number of I/O events read."""
         return self.events_of_io
@@ -76,9 +107,7 @@ class BinnedTrace(AnyTrace):
     @cached_property
     def layers(self) -> LayerMapping[BinnedLayer]:
         """The layers by name, highest first."""
-        return LayerMapping(
-            {name: BinnedLayer(name, row, self.sums, self.tick_window) for row, name in enumerate(self.sums.order)}
-        )
+        return LayerMapping({name: BinnedLayer(name, self.sums, self.tick_window) for name in self.sums.order})
 
     @cached_property
     def handles(self) -> HandleForest:
@@ -87,16 +116,17 @@ class BinnedTrace(AnyTrace):
         At an edge that the window leaves open, metadata events outside of the time of all operations count too.
         """
         sums = self.sums.sums
-        return assembled_forest(
+        return handle_forest(
             self.definitions,
             self.sums.order,
             self.selection,
-            operations=sums.handle_operations,
-            bytes_read=self.sums.handle_bytes(IoMode.READ),
-            bytes_written=self.sums.handle_bytes(IoMode.WRITE),
-            metadata_events=self.sums.metadata_counts,
-            ranks=self.sums.processes_by_handle,
-            lifetimes=None,
+            sums.handle_operations,
+            self.sums.handle_bytes(IoMode.READ),
+            self.sums.handle_bytes(IoMode.WRITE),
+            self.handle_parts.events,
+            self.handle_parts.ranks,
+            self.handle_parts.lifetime_counts,
+            None,
         )
 
     @cached_property
@@ -116,6 +146,104 @@ class BinnedTrace(AnyTrace):
         return bandwidth_dataset(self, fs, traffic)
 
 
+class BlockSums:
+    """Sums over blocks that follow processes: of handles, and of what layers are to each other, if asked for."""
+
+    def __init__(
+        self, definitions: Definitions, handles: HandleSums | None = None, relations: RelationSums | None = None
+    ) -> None:
+        self._definitions = definitions
+        self.handles = handles
+        self.relations = relations
+
+    def add(self, block: Block) -> None:
+        """Add a block; those of a process come one after the other."""
+        if self.handles is not None:
+            self.handles.add(metadata_events(block.metadata, self._definitions), block.operations)
+        if self.relations is not None:
+            self.relations.add(block.operations)
+
+    def with_window(self, window: TickWindow) -> RelationSums:
+        """Return what layers are to each other with the window of the trace, now that it is known."""
+        assert self.relations is not None
+        self.relations.window = window
+        return self.relations
+
+    def merge(self, other: "BlockSums") -> None:
+        """Add the sums of `other`, over other processes."""
+        if self.handles is not None and other.handles is not None:
+            self.handles.merge(other.handles)
+        if self.relations is not None and other.relations is not None:
+            self.relations.merge(other.relations)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How a trace is read in bounded memory, to do so again.
+
+    Attributes
+    ----------
+    source : Source
+    window : TickWindow
+        Part of the trace that counts as long as the extent of its operations is not known.
+    covered : (int, int)
+        Ticks between which most of the operations lie.
+    memory : int
+        Bytes for the blocks that are in work.
+    """
+
+    source: Source
+    order: tuple[str, ...]
+    selection: FileSelection
+    window: TickWindow
+    covered: tuple[int, int]
+    memory: int
+    workers: int
+
+    def relations(
+        self,
+        directions: tuple[str, ...] = DIRECTIONS,
+        limits: Limits | None = None,
+        pairs: tuple[tuple[int, int], ...] | None = None,
+    ) -> RelationSums:
+        """Return empty sums of what the layers are to each other."""
+        known = (self.source.definitions, self.order, self.selection, self.window, self.covered)
+        return RelationSums(*known, directions, limits, pairs=pairs)
+
+    def summed(
+        self,
+        make: Callable[[], BlockSums],
+        also: Callable[[Block], None] | None = None,
+        progress: Progress | None = None,
+    ) -> BlockSums:
+        """Read the trace and return sums over its blocks.
+
+        Parameters
+        ----------
+        make : callable
+            Gives empty sums; each partition has its own, which are then merged.
+        also : callable, optional
+            Called with each block too, one after the other.
+        """
+        lock = threading.Lock()
+
+        def read(partition: Partition, done: Callable[[int], None]) -> BlockSums:
+            sums = make()
+            for block in self.source.read(partition, done=done):
+                sums.add(block)
+                if also is not None:
+                    with lock:
+                        also(block)
+            return sums
+
+        total = sum(self.source.definitions.locations.events.tolist())
+        partitions = self.source.partitions(self.memory, self.workers)
+        whole = make()
+        for part in map_partitions(read, partitions, total, self.workers, progress):
+            whole.merge(part)
+        return whole
+
+
 def read_binned_trace(
     path: str | Path,
     memory: int,
@@ -125,21 +253,24 @@ def read_binned_trace(
     workers: int | None = None,
     files: str = "application",
     window: Window | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
     handle_bytes: int = BYTES_PER_HANDLE,
+    relations: bool = False,
 ) -> BinnedTrace:
-    """Read an OTF2 archive into bins and statistics, in memory that does not follow the number of events.
+    """Read a trace into bins and statistics, in memory that does not follow the number of events.
 
     Raises TraceError if the archive cannot be read, or nothing of its events; SelectionError if files, window or `fs`
-    make no sense, the memory is not enough, or the archive is one that the engine ``direct`` cannot read.
+    make no sense, or the memory is not enough.
 
     Parameters
     ----------
     handle_bytes : int
         What to set aside of the memory for each handle of the trace.
+    relations : bool
+        Whether to add up what layers are to each other in the same pass; else their first use reads the trace again.
     path, memory, fs, engine, workers, files, window, progress, rules
-        As in `open_trace`; the engine must be able to read directly. There are at most 2^20 bins.
+        As in `open_trace`. There are at most 2^20 bins.
     """
     from .bins import BinGrid
 
@@ -148,23 +279,25 @@ def read_binned_trace(
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
     counted, covered = bounded_windows(definitions, window)
     order = layer_order(definitions)
-    plan = plan_memory(memory, archive.anchor, definitions, signal_count(definitions, order), workers, handle_bytes)
+    lineages = handle_lineages(handle_stack(definitions, order))
+    plan = plan_memory(
+        memory, archive.anchor, definitions, 2 * len(lineages), workers, handle_bytes, 2 * len(set(lineages.traffic))
+    )
     width, bins = _bins(covered, plan, fs)
-    grid = BinGrid(category_count(order), bins, float(covered.start), width)
-    sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
-    tally = Tally()
-    lock = threading.Lock()
+    extent = covered.start, covered.end
+    reading = Reading(source, order, selection, counted, extent, plan.events_waiting * 400, plan.workers)
+    grid = BinGrid(MODES * len(lineages), bins, float(covered.start), width)
+    sums, tally = OperationSums(definitions, order, selection, counted, grid, extent), Tally()
 
-    def read(partition: Partition, done: Callable[[int], None]) -> None:
-        for block in source.read(partition, done=done):
-            with lock:
-                sums.add(_batch(block, definitions))
-                tally.add(block)
+    def make() -> BlockSums:
+        handles = HandleSums(definitions, order, selection, counted)
+        return BlockSums(definitions, handles, reading.relations() if relations else None)
 
-    total = sum(definitions.locations.events.tolist())
-    bound = plan.events_waiting * 400
-    for _ in map_partitions(read, source.partitions(bound, plan.workers), total, plan.workers, progress):
-        pass
+    def also(block: Block) -> None:
+        sums.add(block.operations)
+        tally.add(block)
+
+    parts = reading.summed(make, also, progress)
     tally.damage.check_something_read(source.path)
     final = select_window(trace_window(definitions.clock, sums.extent), window)
     grid.cover(final)
@@ -172,6 +305,9 @@ def read_binned_trace(
         path=source.path,
         definitions=definitions,
         sums=sums,
+        handle_parts=parts.handles or HandleSums(definitions, order, selection, counted),
+        known_relations=parts.with_window(final) if relations else None,
+        reading=reading,
         damage=tally.damage,
         engine=source.engine,
         events_total=tally.events,
@@ -180,19 +316,6 @@ def read_binned_trace(
         selection=selection,
         unmatched_events=tally.unmatched,
     )
-
-
-def signal_count(definitions: Definitions, order: tuple[str, ...]) -> int:
-    """Return how many signals there can be: layer, own or inherited, read or write."""
-    stack = handle_stack(definitions, order)
-    return 2 * len(np.unique(np.stack((stack.layer, stack.own))[:, stack.layer >= 0], axis=1).T)
-
-
-def _batch(block: Block, definitions: Definitions) -> OperationBatch:
-    operations = block.operations
-    columns = {name: getattr(operations, name) for name in OperationColumns._fields}
-    columns["handle"] = np.append(definitions.handles.id, np.uint32(UNDEFINED_UINT32))[operations.handle]
-    return OperationBatch(OperationColumns(**columns), block.metadata)
 
 
 def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[float, int]:
