@@ -77,8 +77,6 @@ class Request:
         """
         if self.memory is None:
             return self.open_full()
-        if self.dask is not None:
-            raise click.UsageError("--memory is for this machine: leave out either it or --dask")
         from ..layers.summary.trace import read_binned_trace
 
         with Progress("reading events") as progress:
@@ -92,6 +90,7 @@ class Request:
                 window=self.window,
                 progress=progress,
                 handle_bytes=handle_bytes,
+                client=self.dask,
             )
         _warn(trace)
         return trace

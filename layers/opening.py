@@ -1,22 +1,18 @@
 """Opening a trace: its events read, matched and split into layers."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 from ..model.errors import SelectionError
 from ..model.stream.columns import CollectedOperations
-from ..model.stream.mapping import Progress, map_partitions
+from ..model.stream.mapping import Progress, cluster_of, map_partitions
 from ..model.stream.source import Block, Partition, Source, Tally
 from .selection.files import DEFAULT_RULES, FileRule, select_files
 from .selection.window import select_window, trace_window
 from .summary.trace import BinnedTrace, read_binned_trace
 from .trace import Trace, Window
-
-if TYPE_CHECKING:
-    from ..model.stream.cluster import Cluster
 
 
 @overload
@@ -114,6 +110,7 @@ def open_trace(
             window=window,
             progress=progress,
             rules=rules,
+            client=client,
         )
     if fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
@@ -157,19 +154,3 @@ def open_trace(
 
 def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -> list[Block]:
     return list(source.read(partition, done=done))
-
-
-@contextmanager
-def cluster_of(client: Any, path: Path) -> Iterator["Cluster | None"]:
-    """Give the cluster of a client or at an address, None for None, once it is known that it can read the trace."""
-    if client is None:
-        yield None
-        return
-    from ..model.stream.cluster import Cluster
-
-    cluster = Cluster(client)
-    try:
-        cluster.check(path)
-        yield cluster
-    finally:
-        cluster.close()

@@ -5,8 +5,11 @@ worker once. A worker that dies costs what it had not handed on: Dask does that 
 """
 
 import contextlib
+import functools
+import io
 import logging
 import os
+import pickle
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,20 +32,43 @@ def _nothing_done(_events: int) -> None:
     """Say nothing: the scheduler tells what is done."""
 
 
-def _apply(function: Callable[..., Result], partition: Partition) -> Result:
-    return function(partition, _nothing_done)
+Work = tuple[Callable[..., Any], tuple[object, ...]]
+"""A function, and large objects that its results refer to and every worker has: they are not sent with each."""
 
 
-def _warm(function: Callable[..., object], partition: Partition) -> None:
+def _apply(work: Work, partition: Partition) -> bytes:
+    function, shared = work
+    return _packed(function(partition, _nothing_done), shared)
+
+
+def _warm(work: Work, partition: Partition) -> None:
     """Compile kernels, or load them, before many threads want them at once."""
-    function(partition, _nothing_done)
+    work[0](partition, _nothing_done)
 
 
-def _merged(merge: Callable[[Result, Result], Result], *results: Result) -> Result:
-    whole = results[0]
-    for part in results[1:]:
-        whole = merge(whole, part)
-    return whole
+def _merged(merge: Callable[[Any, Any], Any], work: Work, *results: bytes) -> bytes:
+    parts = (_unpacked(one, work[1]) for one in results)
+    return _packed(functools.reduce(merge, parts), work[1])
+
+
+def _packed(result: object, shared: tuple[object, ...]) -> bytes:
+    places = {id(one): place for place, one in enumerate(shared)}
+
+    class Packer(pickle.Pickler):
+        def persistent_id(self, one: object) -> int | None:
+            return places.get(id(one))
+
+    stream = io.BytesIO()
+    Packer(stream, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
+    return stream.getvalue()
+
+
+def _unpacked(packed: bytes, shared: tuple[object, ...]) -> Any:
+    class Unpacker(pickle.Unpickler):
+        def persistent_load(self, place: int) -> object:
+            return shared[place]
+
+    return Unpacker(io.BytesIO(packed)).load()
 
 
 def _facts(path: str) -> dict[str, str]:
@@ -143,9 +169,9 @@ class Cluster:
     ) -> Iterator[Result]:
         """Yield what a function makes of each partition, in their order."""
         with self._translated():
-            futures = self._submitted(function, partitions, progress)
+            futures, _ = self._submitted((function, ()), partitions, progress)
             for number in range(len(futures)):
-                yield futures[number].result()
+                yield _unpacked(futures[number].result(), ())
                 # The scheduler forgets what nobody holds.
                 futures[number] = None
 
@@ -155,24 +181,32 @@ class Cluster:
         merge: Callable[[Result, Result], Result],
         partitions: Sequence[Partition],
         progress: Progress | None = None,
+        shared: tuple[object, ...] = (),
     ) -> Result:
-        """Return what `merge` makes of the results of all partitions, neighbours first; there is at least one."""
+        """Return what `merge` makes of the results of all partitions, neighbours first; there is at least one.
+
+        Parameters
+        ----------
+        shared : tuple
+            Objects that results refer to, and that `function` holds: they go to each worker once and never come back.
+        """
         with self._translated():
-            level = self._submitted(function, partitions, progress)
+            level, work = self._submitted((function, shared), partitions, progress)
             while len(level) > 1:
                 groups = [level[first : first + _MERGED_AT_ONCE] for first in range(0, len(level), _MERGED_AT_ONCE)]
                 level = [
-                    self._client.submit(_merged, merge, *group, pure=False) if len(group) > 1 else group[0]
+                    self._client.submit(_merged, merge, work, *group, pure=False) if len(group) > 1 else group[0]
                     for group in groups
                 ]
-            result: Result = level[0].result()
+            result: Result = _unpacked(level[0].result(), shared)
             return result
 
     def _submitted(
-        self, function: Callable[..., object], partitions: Sequence[Partition], progress: Progress | None
-    ) -> list[Any]:
+        self, work: Work, partitions: Sequence[Partition], progress: Progress | None
+    ) -> tuple[list[Any], Any]:
         client = self._client
-        remote = client.scatter(function, broadcast=True, hash=False)
+        # A tuple would be taken for several things to be scattered.
+        remote = client.scatter({"work": work}, broadcast=True, hash=False)["work"]
         smallest = min(partitions, key=lambda one: one.work)
         warm = [
             client.submit(_warm, remote, smallest, workers=[worker], allow_other_workers=True, pure=False, priority=10)
@@ -183,7 +217,7 @@ class Cluster:
         futures = [client.submit(_apply, remote, partition, pure=False) for partition in partitions]
         if progress is not None:
             _report(futures, partitions, progress)
-        return futures
+        return futures, remote
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from .source import Partition
@@ -94,6 +95,25 @@ def map_partitions(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+@contextmanager
+def cluster_of(client: object, path: Path) -> "Iterator[Cluster | None]":
+    """Give the cluster of a client or at an address, None for None, once it is known that it can read the trace.
+
+    Raises ClusterError if it cannot.
+    """
+    if client is None:
+        yield None
+        return
+    from .cluster import Cluster
+
+    cluster = Cluster(client)
+    try:
+        cluster.check(path)
+        yield cluster
+    finally:
+        cluster.close()
 
 
 def reduce_partitions(
