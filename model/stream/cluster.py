@@ -205,8 +205,8 @@ class Cluster:
         self, work: Work, partitions: Sequence[Partition], progress: Progress | None
     ) -> tuple[list[Any], Any]:
         client = self._client
-        # A tuple would be taken for several things to be scattered.
-        remote = client.scatter({"work": work}, broadcast=True, hash=False)["work"]
+        # By itself a tuple would be taken for several things.
+        (remote,) = client.scatter([work], broadcast=True, hash=False)
         smallest = min(partitions, key=lambda one: one.work)
         warm = [
             client.submit(_warm, remote, smallest, workers=[worker], allow_other_workers=True, pure=False, priority=10)
@@ -236,7 +236,7 @@ class Cluster:
             ) from None
         except (concurrent.futures.CancelledError, CommClosedError, ConnectionError) as error:
             raise ClusterError(
-                f"the Dask scheduler at {self.address} went away ({_line(error)}); start it again, then repeat this"
+                f"the Dask cluster at {self.address} went away ({_line(error)}); start it again, then repeat this"
             ) from None
 
 
