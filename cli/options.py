@@ -188,7 +188,7 @@ MEMORY: Final[Option] = click.option(
     callback=parse_memory,
     help="Most memory in bytes, such as 500M (k, M, G, T are powers of 1000; Ki, Mi, … of 1024). Operations are "
     "then summed up while they are read, into bins of time and statistics, and not kept: for traces of any size. "
-    "Periods are as fine as these bins, and layers are not compared.",
+    "Periods are as fine as these bins.",
 )
 
 

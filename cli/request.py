@@ -67,13 +67,15 @@ class Request:
         _warn(trace)
         return trace
 
-    def open(self, handle_bytes: int = 2000) -> "Trace | BinnedTrace":
+    def open(self, handle_bytes: int = 2000, relations: bool = False) -> "Trace | BinnedTrace":
         """Open the trace as `open_full` does, in bounded memory where ``--memory`` asks for it.
 
         Parameters
         ----------
         handle_bytes : int
             Memory that the command itself takes for each handle, besides ``--memory``.
+        relations : bool
+            Whether the layers will be compared.
         """
         if self.memory is None:
             return self.open_full()
@@ -91,6 +93,7 @@ class Request:
                 progress=progress,
                 handle_bytes=handle_bytes,
                 client=self.dask,
+                relations=relations,
             )
         _warn(trace)
         return trace

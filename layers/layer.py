@@ -20,6 +20,7 @@ from .parts import LayerParts, layer_parts
 from .protocols import AnyLayer
 from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction
 from .selection.window import TickWindow, completed_bytes
+from .statistics.counts import ValueCounts
 from .statistics.statistics import LayerStatistics, layer_statistics, total, union_length
 
 
@@ -257,6 +258,11 @@ class Layer(AnyLayer):
             What the part is called.
         """
         return replace(self, rows=self.rows[operations], metadata_rows=self.metadata_rows[metadata_events], part=part)
+
+    def request_counts(self, direction: str) -> ValueCounts:
+        counts = ValueCounts(exact=True)
+        counts.add(self._chosen(direction, "all").requested)
+        return counts
 
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction.

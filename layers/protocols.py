@@ -1,16 +1,21 @@
 """What a trace is to functions that take any: read in full or in bounded memory; and documents about it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from ..model.damage import DamageReport, damage_entry
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document
 from ..model.errors import SelectionError
+from ..model.operations import Operations
 from ..signals.step import StepSignal
+from .handles.metadata import MetadataEvents
 from .selection.directions import DIRECTIONS, check_traffic, modes_of
 from .selection.files import FileSelection
 from .selection.window import NO_LENGTH, TickWindow, trace_window
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from .handles.forest import HandleForest
     from .handles.stack import Lineages
     from .handles.sums import HandleSums
+    from .statistics.counts import ValueCounts
 
 
 class AnyLayer(ABC):
@@ -88,6 +94,10 @@ class AnyLayer(ABC):
         """Return the signal of a quantity by its name."""
 
     @abstractmethod
+    def request_counts(self, direction: str) -> "ValueCounts":
+        """Return how often each size was asked for, over the operations whose request the trace knows."""
+
+    @abstractmethod
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction."""
 
@@ -101,6 +111,19 @@ class HasLayers(Protocol[AnyLayerT]):
     @property
     def layers(self) -> Mapping[str, AnyLayerT]:
         """The layers by name, highest first."""
+
+
+class BlockSums(Protocol):
+    """What blocks are added to."""
+
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        """Add operations and metadata events of some processes."""
+
+    def merge(self, other: Any) -> None:
+        """Add the sums of another one of its kind, over other processes."""
+
+
+BlockSumsT = TypeVar("BlockSumsT", bound=BlockSums)
 
 
 class AnyTrace(ABC):
@@ -167,6 +190,32 @@ class AnyTrace(ABC):
     def traffic(self) -> "Traffic | None":
         """All operations beside what the numbers between layers need of them; None where they are not kept."""
         return None
+
+    @property
+    @abstractmethod
+    def function_names(self) -> tuple[str, ...]:
+        """The I/O functions that the trace defines; SelectionError where it is not known who called what."""
+
+    @abstractmethod
+    def operation_blocks(
+        self, functions: bool
+    ) -> "Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]":
+        """Give all operations in one or several blocks.
+
+        Each with the number of the collective call of each operation, the row of its function in `function_names` (−1
+        for none, and where `functions` are not asked for), and the number of the block's first operation.
+        """
+
+    @abstractmethod
+    def sum_blocks(self, make: "Callable[[], BlockSumsT]") -> "BlockSumsT":
+        """Return sums over the blocks of the trace; where operations are not kept it is read once more.
+
+        Parameters
+        ----------
+        make : callable
+            Gives empty sums, with ``add(operations, metadata)`` for a block and ``merge(other)`` for sums over other
+            processes. The blocks of a process come one after the other.
+        """
 
     @property
     @abstractmethod

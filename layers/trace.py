@@ -1,11 +1,13 @@
 """The layered trace: an archive's I/O, split into layers."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.codes import IoMode
 from ..model.damage import DamageReport
@@ -29,7 +31,7 @@ from .handles.stack import handle_lineages, handle_stack
 from .handles.sums import HandleSums
 from .layer import Layer
 from .mappings import LayerMapping
-from .protocols import AnyTrace
+from .protocols import AnyTrace, BlockSumsT
 from .selection.directions import DIRECTIONS
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import TickWindow, select_window, trace_window
@@ -127,10 +129,25 @@ class Trace(AnyTrace):
         """I/O events that move no data, of all files and times."""
         return metadata_events(self.other_events, self.definitions)
 
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        return self.calling_functions.names
+
+    def operation_blocks(
+        self, functions: bool
+    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
+        unknown = np.full(len(self.operations), -1, np.int32)
+        yield self.traffic, self.traffic.calls.call, self.calling_functions.operation if functions else unknown, 0
+
+    def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
+        sums = make()
+        sums.add(self.operations, self.metadata)
+        return sums
+
     @cached_property
     def handle_sums(self) -> HandleSums:
         sums = HandleSums(self.definitions, self.order, self.selection, self.tick_window, exact=True)
-        sums.add(self.metadata, self.operations)
+        sums.add(self.operations, self.metadata)
         return sums
 
     @cached_property

@@ -16,8 +16,6 @@ from ...analysis.results.result import PeriodResult
 from ...layers.dataset import VARIABLES, common_frequency, provenance
 from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS, check_traffic
-from ...layers.summary.trace import BinnedTrace
-from ...layers.trace import Trace
 from ...model.errors import SelectionError
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
@@ -36,7 +34,7 @@ PlacedSignals = Iterator[tuple[tuple[int, int], StepSignal]]
 
 
 def write_hdf5(
-    trace: Trace | BinnedTrace,
+    trace: AnyTrace,
     path: str | os.PathLike[str],
     *,
     fs: float | Literal["auto"] = "auto",
@@ -63,8 +61,8 @@ def write_hdf5(
     Parameters
     ----------
     trace : Trace or BinnedTrace
-        Its window and its selection of files count. One that was read in bounded memory has no group ``comparison``,
-        and its bandwidths and periods are as fine as the bins that were kept (``resolution_s``).
+        Its window and its selection of files count. Bandwidths and periods of one that was read in bounded memory are
+        as fine as the bins that were kept (``resolution_s``).
     path : path
         File to write. It appears when it is complete; one that is there is replaced then.
     fs : float or "auto"
@@ -130,7 +128,7 @@ def write_hdf5(
                 write_periods(root.subgroup("periods"), results, names)
                 write_regimes(root.subgroup("regimes"), results)
                 write_components(root.subgroup("components"), fits)
-            if comparison and isinstance(trace, Trace):
+            if comparison:
                 compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
                 write_comparison(root.subgroup("comparison"), compared)
         size = storage.size

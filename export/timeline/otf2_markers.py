@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
+from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
-from ...layers.trace import Trace
 from ...model.errors import OutputError, TraceError
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...otf2io.anchor import Anchor, read_anchor
@@ -23,7 +23,7 @@ _PARTS: Final = ("*.evt", "*.def", "*.snap")
 
 
 def write_annotated(
-    trace: Trace,
+    trace: AnyTrace,
     path: str | os.PathLike[str],
     *,
     layers: str | Iterable[str] | None = None,
@@ -39,7 +39,7 @@ def write_annotated(
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace or BinnedTrace
         Its window and its selection of files decide what is marked; the copy holds everything.
     path : path
         Anchor of the copy, ``NAME.otf2``; beside it come ``NAME.def``, ``NAME.marker`` and the folder ``NAME``, none
@@ -95,7 +95,7 @@ def _copied(source: Anchor, base: Path) -> Anchor:
     return read_anchor(base.with_name(base.name + ".otf2"))
 
 
-def _markers(trace: Trace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
+def _markers(trace: AnyTrace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
     resolution = trace.definitions.clock.ticks_per_second
 
     def marker(category: str, start: float, end: float, text: str) -> Marker:

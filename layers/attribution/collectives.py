@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ...model.codes import UNDEFINED_UINT32, IoFlag
 from ...model.definitions import Definitions
 from ...model.operations import Operations
+from ..statistics.keyed import KeyedSums
 
 COMM_SELF: Final = 6
 """``OTF2_GroupType`` of the group behind ``MPI_COMM_SELF``: one id for a communicator of each process."""
@@ -81,6 +82,29 @@ class CallSequences:
         sequence[rows] = self.number(operations.handle[rows], process)
         place[rows] = positions(numbered(sequence[rows], process.astype(np.int64)))
         return sequence, place
+
+
+class CallPlaces:
+    """Places in sequences of collective calls, counted over the blocks of a process, which come one after the other."""
+
+    def __init__(self) -> None:
+        self._known = KeyedSums.none(2, "count")
+
+    def keys(
+        self, operations: Operations, sequences: CallSequences
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return what `CallSequences.keys` gives, with the operations of earlier blocks before these."""
+        sequence, place = sequences.keys(operations)
+        rows = np.flatnonzero(place >= 0)
+        if len(rows):
+            keys = sequence[rows], operations.process[rows]
+            place[rows] += self._known.at(keys, "count")
+            self._known = self._known.merged(KeyedSums(keys, {"count": np.ones(len(rows), np.int64)}))
+        return sequence, place
+
+    def finish(self, going_on: npt.NDArray[np.int64]) -> None:
+        """Forget the places of all processes but those that are going on."""
+        self._known = self._known.taken(np.isin(self._known.keys[1], going_on))
 
 
 def call_sequences(definitions: Definitions, layer: npt.NDArray[np.int32]) -> CallSequences:

@@ -17,7 +17,7 @@ from ..selection.window import completed_bytes
 _COUNTED: Final = ("sequential", "strided", "random", "first", "unknown", "located_bytes")
 _UNKNOWN: Final = _COUNTED.index("unknown")
 _NONE: Final = np.zeros(0, np.int64)
-_MOST_STRETCHES: Final = 1 << 17
+_MOST_STRETCHES: Final = 1 << 16
 _LARGEST: Final = np.uint64(2**62)
 """Offsets from here on are damaged; below, sums of offset and size stay within int64."""
 
@@ -62,7 +62,7 @@ class AccessPattern(Record):
 class RangeUnion:
     """The bytes of files that ranges cover together.
 
-    With more than 2^17 stretches, begins are rounded down and ends up to multiples of a power of two, unless `exact`.
+    With more than 2^16 stretches, begins are rounded down and ends up to multiples of a power of two, unless `exact`.
     """
 
     def __init__(self, exact: bool) -> None:

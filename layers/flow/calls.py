@@ -19,7 +19,8 @@ from .rows import FlowRows
 
 ALIGNMENT: Final = 4096
 """Where a request that begins at a multiple of it counts as aligned."""
-_MOST_STEPS: Final = 1 << 18
+_MOST_STEPS: Final = 1 << 16
+_BUSY_POINTS: Final = 1 << 22
 _OF_CALL: Final = (
     "participants", "fan", "whole", "part", "movers", "pieces", "moved_whole", "moved_part", "ticks", "begin", "end",
 )  # fmt: skip
@@ -69,7 +70,7 @@ class FlowCollectives:
 class CallSteps:
     """How many operations are under way beneath collective calls: changes at points in time.
 
-    With more than 2^18 points, begins are rounded down and ends up to multiples of a power of two, the least that is
+    With more than 2^16 points, begins are rounded down and ends up to multiples of a power of two, the least that is
     enough; that depends on the points alone, not on their order or on what was merged with what.
     """
 
@@ -156,7 +157,7 @@ class FlowSums:
         self.calls = KeyedSums.none(2, *_OF_CALL)
         self.classes = KeyedSums.none(3, *_OF_CLASS)
         self.steps = CallSteps(exact)
-        self.busy, self.busy_below = (BusyTime(*covered, exact) for _ in range(2))
+        self.busy, self.busy_below = (BusyTime(*covered, exact, _BUSY_POINTS) for _ in range(2))
         self.pieces = self.aligned = 0
         self.largest: float = 0
 

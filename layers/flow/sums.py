@@ -13,7 +13,9 @@ from ...model.definitions import Definitions
 from ...model.operations import Operations, view
 from ...model.rows import column_at
 from ..attribution.attribution import attribute_operations
+from ..attribution.collectives import CallPlaces
 from ..attribution.traffic import Traffic
+from ..handles.metadata import MetadataEvents
 from ..handles.order import layer_name
 from ..selection.directions import DIRECTIONS
 from ..selection.files import FileSelection
@@ -95,21 +97,21 @@ class RelationSums:
         self.access: dict[tuple[int, int, str], AccessSums] = {}
         self.covered_times: dict[tuple[int, str], Ints] = {}
         self.requests: dict[tuple[int, str], ValueCounts] = {}
-        self._places = KeyedSums.none(2, "count")
+        self._places = CallPlaces()
         self._first = KeyedSums.none(3, "begin")
         self.read_back: dict[int, ReadBackSums] = {}
         self.calls = KeyedSums.none(3, *_CALL)
         self.children = KeyedSums.none(2, "count")
 
-    def add(self, operations: Operations) -> None:
-        """Add all operations of some processes, ordered by begin."""
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:  # noqa: ARG002
+        """Add operations of some processes, ordered by begin; metadata events play no part."""
         found = attribute_operations(operations, self.definitions, self.order)
         self.add_traffic(Traffic(operations, self.definitions, self.order, found, self.selection, self.window))
 
     def add_traffic(self, traffic: Traffic) -> None:
         """Add operations whose parents are known."""
         self.finish(np.unique(traffic.operations.process).astype(np.int64))
-        sequence, place = self._call_keys(traffic)
+        sequence, place = self._places.keys(traffic.operations, traffic.sequences)
         split: list[tuple[int, Mask]] = []
         for (high, low), adjacent in self.adjacent.items():
             for direction in self.directions:
@@ -162,21 +164,8 @@ class RelationSums:
             access.finish(going_on)
         for back in self.read_back.values():
             back.finish(going_on)
-        for name in ("_places", "_first"):
-            table: KeyedSums = getattr(self, name)
-            going = np.isin(table.keys[1], going_on)
-            if not going.all():
-                setattr(self, name, table.taken(going))
-
-    def _call_keys(self, traffic: Traffic) -> tuple[Ints, Ints]:
-        """Return the sequence of each collective operation and its place in it over all blocks; −1 elsewhere."""
-        sequence, place = traffic.sequences.keys(traffic.operations)
-        rows = np.flatnonzero(place >= 0)
-        if len(rows):
-            keys = sequence[rows], traffic.operations.process[rows]
-            place[rows] += self._places.at(keys, "count")
-            self._places = self._places.merged(KeyedSums(keys, {"count": np.ones(len(rows), np.int64)}))
-        return sequence, place
+        self._places.finish(going_on)
+        self._first = self._first.taken(np.isin(self._first.keys[1], going_on))
 
     def _early(self, traffic: Traffic) -> Iterator[tuple[int, Mask]]:
         """Give for each format layer the writes below before its process's own first write of the file there."""

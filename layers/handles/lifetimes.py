@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,8 @@ from ...model.codes import UNDEFINED_TIME, IoRecord
 from ...model.definitions import Definitions
 from ...model.operations import Operations
 from .metadata import MetadataEvents
+
+_LARGEST_TABLE: Final = 1 << 24
 
 
 class Origin(IntEnum):
@@ -62,7 +65,33 @@ class Lifetimes(Columns):
         return np.asarray(self.destroyed == UNDEFINED_TIME, np.bool_)
 
 
-def handle_lifetimes(metadata: MetadataEvents, operations: Operations, definitions: Definitions) -> Lifetimes:
+@dataclass(frozen=True, eq=False)
+class UsedHandles(Columns):
+    """Handles and the processes that used them, int32 (n,) each; a pair may come more than once."""
+
+    handle: Links
+    process: Links
+
+    @classmethod
+    def of(cls, operations: Operations) -> "UsedHandles":
+        """Return what operations used, each pair once unless the table of all would be too large."""
+        known = operations.handle >= 0
+        handle, process = operations.handle[known], operations.process[known]
+        if not len(handle):
+            return cls(handle, process)
+        low, first = int(handle.min()), int(process.min())
+        width, height = int(handle.max()) - low + 1, int(process.max()) - first + 1
+        if width * height > _LARGEST_TABLE:
+            return cls(handle, process)
+        seen = np.zeros((height, width), np.bool_)
+        seen[process - first, handle - low] = True
+        found = np.nonzero(seen)
+        return cls((found[1] + low).astype(np.int32), (found[0] + first).astype(np.int32))
+
+
+def handle_lifetimes(
+    metadata: MetadataEvents, operations: Operations | UsedHandles, definitions: Definitions
+) -> Lifetimes:
     """Return the lifetimes of all handles that were made, destroyed or used.
 
     A destroy event ends the epoch that is open. One without an open epoch is an epoch of its own that nothing began, or
@@ -126,7 +155,7 @@ def _epochs(first: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
 
 
 def _used_only(
-    operations: Operations, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32], processes: int
+    operations: Operations | UsedHandles, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32], processes: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return handle and process of operations on handles that have no event of their own in that process."""
     # Processes count from −1 (a location without a group), hence one more than there are.

@@ -12,14 +12,13 @@ from ...model.operations import Operations
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 from ..statistics.keyed import KeyedSums
-from .lifetimes import lifetime_events
+from .lifetimes import UsedHandles, lifetime_events
 from .metadata import MetadataEvents, selected_metadata
 from .order import layer_rows
 
 LIFETIMES: Final = ("created", "destroyed", "precreated", "never_created", "never_destroyed")
 """How lifetimes begin and end."""
 _PRECREATED, _STILL_OPEN = 2, 4
-_LARGEST_TABLE: Final = 1 << 24
 _MOST_TIMES: Final = 1 << 18
 
 
@@ -56,16 +55,16 @@ class HandleSums:
         self._blocks = 0
         self.opens = KeyedSums.none(2, "count")
 
-    def add(self, metadata: MetadataEvents, operations: Operations) -> None:
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
         """Add all metadata events and operations of some processes."""
         definitions, order, selection, window = self._known
         within = window.contains(metadata.time)
         self.events += np.bincount(metadata.handle[within & (metadata.handle >= 0)], minlength=len(self.events))
         self._finish(np.union1d(metadata.process, operations.process).astype(np.int64))
         self._add_lifetimes(metadata)
-        keys = _pairs(operations)
-        nothing = np.zeros(len(keys[0]), np.int64)
-        self._pairs = self._pairs.merged(KeyedSums(keys, {"events": nothing, "end": nothing}))
+        used = UsedHandles.of(operations)
+        nothing = np.zeros(len(used), np.int64)
+        self._pairs = self._pairs.merged(KeyedSums((used.handle, used.process), {"events": nothing, "end": nothing}))
         layer = layer_rows(definitions, order, metadata.paradigm)
         shown = selected_metadata(metadata, selection, window) & (layer >= 0)
         self._take(layer[shown], metadata.time[shown], np.ones(int(shown.sum()), np.int64), 0)
@@ -159,19 +158,3 @@ class HandleSums:
                 break
             self._shift += 1
         self._times = times
-
-
-def _pairs(operations: Operations) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return handle and process of operations, those that occur, some perhaps more than once."""
-    known = operations.handle >= 0
-    handle, process = operations.handle[known], operations.process[known]
-    if not len(handle):
-        return handle, process
-    low, first = int(handle.min()), int(process.min())
-    width, height = int(handle.max()) - low + 1, int(process.max()) - first + 1
-    if width * height > _LARGEST_TABLE:
-        return handle, process
-    seen = np.zeros((height, width), np.bool_)
-    seen[process - first, handle - low] = True
-    found = np.nonzero(seen)
-    return found[1] + low, found[0] + first

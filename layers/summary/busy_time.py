@@ -24,10 +24,13 @@ class BusyTime:
         Ticks within which most intervals lie.
     exact : bool
         Whether all stretches are kept, however many there are.
+    points : int, optional
+        As in `BusyPoints`.
     """
 
-    def __init__(self, start: int, end: int, exact: bool = False) -> None:
+    def __init__(self, start: int, end: int, exact: bool = False, points: int | None = None) -> None:
         self._window = start, end
+        self._number = points
         self._exact = exact
         self._begin = np.empty(0, np.int64)
         self._end = np.empty(0, np.int64)
@@ -82,7 +85,7 @@ class BusyTime:
                 return
             from .busy_points import BusyPoints
 
-            self._points = BusyPoints(*self._window)
+            self._points = BusyPoints(*self._window, self._number)
             self._begin = self._end = np.empty(0, np.int64)
         self._points.add(begin, end)
 

@@ -83,6 +83,9 @@ class BinnedLayer(AnyLayer):
         """Raise SelectionError: bins are of whole layers."""
         self._refuse(f"parts by {key}")
 
+    def request_counts(self, direction: str) -> ValueCounts:
+        return self._requests(self._categories(direction, "all"))
+
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction, the numbers of `Layer.statistics`.
 
@@ -97,10 +100,6 @@ class BinnedLayer(AnyLayer):
         here = sums.handle_used[:, list(modes_of(direction))].any(axis=1) & self._handles(categories)
         files = np.unique(self.sums.definitions.handles.file[here])
         busy = self._busy(categories)
-        requests = ValueCounts()
-        for category in self._wide(categories):
-            if category in self.sums.requests:
-                requests.merge(self.sums.requests[category])
         return LayerStatistics(
             layer=self.name,
             direction=direction,
@@ -116,7 +115,7 @@ class BinnedLayer(AnyLayer):
             undefined_bytes_operations=self._count(categories, UNDEFINED),
             cancelled_operations=self._count(categories, CANCELLED),
             never_completed_operations=self._count(categories, NEVER),
-            request_bytes=requests.quantiles(),
+            request_bytes=self._requests(categories).quantiles(),
             busy_step_s=busy.step / second,
         )
 
@@ -125,6 +124,13 @@ class BinnedLayer(AnyLayer):
 
     def _count(self, categories: list[int], column: int) -> int:
         return int(self.sums.sums.counts[categories, column].sum())
+
+    def _requests(self, categories: list[int]) -> ValueCounts:
+        requests = ValueCounts()
+        for category in self._wide(categories):
+            if category in self.sums.requests:
+                requests.merge(self.sums.requests[category])
+        return requests
 
     def _busy(self, categories: list[int]) -> BusyTime:
         union = BusyTime(*self.sums.covered)

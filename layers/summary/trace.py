@@ -2,31 +2,36 @@
 
 import copy
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ...model.codes import IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
+from ...model.operations import Operations
 from ...model.stream.mapping import Progress, cluster_of, map_partitions
 from ...model.stream.source import Block, Partition, Source, Tally
 from ...otf2io.source import open_source
 from ...signals.samples import bin_count
+from ..attribution.attribution import attribute_operations
+from ..attribution.collectives import CallPlaces
+from ..attribution.traffic import Traffic
 from ..dataset import bandwidth_dataset
 from ..flow.sums import Limits, RelationSums
 from ..handles.forest import HandleForest, handle_forest
-from ..handles.metadata import metadata_events
+from ..handles.metadata import MetadataEvents, metadata_events
 from ..handles.order import layer_order
 from ..handles.stack import handle_lineages, handle_stack
 from ..handles.sums import HandleSums
 from ..mappings import LayerMapping
-from ..protocols import AnyTrace
+from ..protocols import AnyTrace, BlockSumsT
 from ..selection.directions import DIRECTIONS
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
 from ..selection.window import TickWindow, bounded_windows, select_window, trace_window
@@ -84,16 +89,35 @@ class BinnedTrace(AnyTrace):
         """What the layers are to each other; unless that was asked for, the first use reads the trace once more."""
         return self.known_relations or self.relations_with()
 
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        return self.reading.source.functions
+
+    def operation_blocks(
+        self, functions: bool
+    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
+        places, first = CallPlaces(), 0
+        for block in self.reading.blocks(functions):
+            operations = block.operations
+            found = attribute_operations(operations, self.definitions, self.order)
+            traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
+            places.finish(np.unique(operations.process).astype(np.int64))
+            sequence, place = places.keys(operations, traffic.sequences)
+            function = np.full(len(operations), -1, np.int32) if block.function is None else block.function
+            yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), function, first
+            first += len(operations)
+
     def relations_with(
         self,
         directions: tuple[str, ...] = DIRECTIONS,
         limits: Limits | None = None,
         pairs: tuple[tuple[int, int], ...] | None = None,
     ) -> RelationSums:
-        def make() -> BlockSums:
-            return BlockSums(self.definitions, None, self.reading.relations(directions, limits, pairs))
+        known = (self.definitions, self.order, self.selection, self.tick_window, self.reading.covered)
+        return self.sum_blocks(lambda: RelationSums(*known, directions, limits, pairs=pairs))
 
-        return self.reading.summed(make).with_window(self.tick_window)
+    def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
+        return self.reading.summed(make)
 
     @property
     def io_events(self) -> int:
@@ -147,33 +171,20 @@ class BinnedTrace(AnyTrace):
         return bandwidth_dataset(self, fs, traffic)
 
 
-class BlockSums:
-    """Sums over blocks that follow processes: of handles, and of what layers are to each other, if asked for."""
+class _Parts:
+    """Sums that follow processes: of handles, and of what layers are to each other, if asked for."""
 
-    def __init__(
-        self, definitions: Definitions, handles: HandleSums | None = None, relations: RelationSums | None = None
-    ) -> None:
-        self._definitions = definitions
+    def __init__(self, handles: HandleSums, relations: RelationSums | None) -> None:
         self.handles = handles
         self.relations = relations
 
-    def add(self, block: Block) -> None:
-        """Add a block; those of a process come one after the other."""
-        if self.handles is not None:
-            self.handles.add(metadata_events(block.metadata, self._definitions), block.operations)
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        self.handles.add(operations, metadata)
         if self.relations is not None:
-            self.relations.add(block.operations)
+            self.relations.add(operations, metadata)
 
-    def with_window(self, window: TickWindow) -> RelationSums:
-        """Return what layers are to each other with the window of the trace, now that it is known."""
-        assert self.relations is not None
-        self.relations.window = window
-        return self.relations
-
-    def merge(self, other: "BlockSums") -> None:
-        """Add the sums of `other`, over other processes."""
-        if self.handles is not None and other.handles is not None:
-            self.handles.merge(other.handles)
+    def merge(self, other: "_Parts") -> None:
+        self.handles.merge(other.handles)
         if self.relations is not None and other.relations is not None:
             self.relations.merge(other.relations)
 
@@ -185,8 +196,6 @@ class Reading:
     Attributes
     ----------
     source : Source
-    window : TickWindow
-        Part of the trace that counts as long as the extent of its operations is not known.
     covered : (int, int)
         Ticks between which most of the operations lie.
     memory : int
@@ -196,30 +205,22 @@ class Reading:
     """
 
     source: Source
-    order: tuple[str, ...]
-    selection: FileSelection
-    window: TickWindow
     covered: tuple[int, int]
     memory: int
     workers: int
     client: object = None
 
-    def relations(
-        self,
-        directions: tuple[str, ...] = DIRECTIONS,
-        limits: Limits | None = None,
-        pairs: tuple[tuple[int, int], ...] | None = None,
-    ) -> RelationSums:
-        """Return empty sums of what the layers are to each other."""
-        known = (self.source.definitions, self.order, self.selection, self.window, self.covered)
-        return RelationSums(*known, directions, limits, pairs=pairs)
+    def blocks(self, functions: bool = False) -> Iterator[Block]:
+        """Read the trace block by block, in one thread."""
+        for partition in self.source.partitions(self.memory, 1):
+            yield from self.source.read(partition, functions)
 
     def summed(
         self,
-        make: Callable[[], BlockSums],
+        make: Callable[[], BlockSumsT],
         also: "BinnedSums | None" = None,
         progress: Progress | None = None,
-    ) -> BlockSums:
+    ) -> BlockSumsT:
         """Read the trace and return sums over its blocks.
 
         Parameters
@@ -234,10 +235,10 @@ class Reading:
                 return self._summed_there(make, also, cluster, progress)
         lock = threading.Lock()
 
-        def read(partition: Partition, done: Callable[[int], None]) -> BlockSums:
+        def read(partition: Partition, done: Callable[[int], None]) -> BlockSumsT:
             sums = make()
             for block in self.source.read(partition, done=done):
-                sums.add(block)
+                sums.add(block.operations, metadata_events(block.metadata, self.source.definitions))
                 if also is not None:
                     with lock:
                         also.add(block)
@@ -252,18 +253,18 @@ class Reading:
 
     def _summed_there(
         self,
-        make: Callable[[], BlockSums],
+        make: Callable[[], BlockSumsT],
         also: "BinnedSums | None",
         cluster: Any,
         progress: Progress | None,
-    ) -> BlockSums:
+    ) -> BlockSumsT:
         """Do the same on a cluster, whose threads have as much memory as those here would have."""
         source = self.source
 
-        def read(partition: Partition, _done: Callable[[int], None]) -> tuple[BlockSums, BinnedSums | None]:
+        def read(partition: Partition, _done: Callable[[int], None]) -> tuple[Any, BinnedSums | None]:
             sums, bins = make(), copy.deepcopy(also, {id(source.definitions): source.definitions})
             for block in source.read(partition):
-                sums.add(block)
+                sums.add(block.operations, metadata_events(block.metadata, source.definitions))
                 if bins is not None:
                     bins.add(block)
             return sums, bins
@@ -272,7 +273,7 @@ class Reading:
         sums, bins = cluster.reduce(read, _merge_both, partitions, progress, (source.definitions,))
         if also is not None and bins is not None:
             also.merge(bins)
-        return cast(BlockSums, sums)
+        return cast(BlockSumsT, sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,8 +295,8 @@ class BinnedSums:
 
 
 def _merge_both(
-    one: tuple[BlockSums, BinnedSums | None], other: tuple[BlockSums, BinnedSums | None]
-) -> tuple[BlockSums, BinnedSums | None]:
+    one: tuple[Any, BinnedSums | None], other: tuple[Any, BinnedSums | None]
+) -> tuple[Any, BinnedSums | None]:
     one[0].merge(other[0])
     if one[1] is not None and other[1] is not None:
         one[1].merge(other[1])
@@ -340,28 +341,38 @@ def read_binned_trace(
     order = layer_order(definitions)
     lineages = handle_lineages(handle_stack(definitions, order))
     plan = plan_memory(
-        memory, archive.anchor, definitions, 2 * len(lineages), workers, handle_bytes, 2 * len(set(lineages.traffic))
+        memory,
+        archive.anchor,
+        definitions,
+        2 * len(lineages),
+        workers,
+        handle_bytes,
+        2 * len(set(lineages.traffic)),
+        relations,
     )
     width, bins = _bins(covered, plan, fs)
     extent = covered.start, covered.end
-    reading = Reading(source, order, selection, counted, extent, plan.events_waiting * 400, plan.workers, client)
+    reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
     grid = BinGrid(MODES * len(lineages), bins, float(covered.start), width)
     sums, tally = OperationSums(definitions, order, selection, counted, grid, extent), Tally()
 
-    def make() -> BlockSums:
-        handles = HandleSums(definitions, order, selection, counted)
-        return BlockSums(definitions, handles, reading.relations() if relations else None)
+    known = (definitions, order, selection, counted)
+
+    def make() -> _Parts:
+        return _Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
 
     parts = reading.summed(make, BinnedSums(sums, tally), progress)
     tally.damage.check_something_read(source.path)
     final = select_window(trace_window(definitions.clock, sums.extent), window)
     grid.cover(final)
+    if parts.relations is not None:
+        parts.relations.window = final
     return BinnedTrace(
         path=source.path,
         definitions=definitions,
         sums=sums,
-        handle_parts=parts.handles or HandleSums(definitions, order, selection, counted),
-        known_relations=parts.with_window(final) if relations else None,
+        handle_parts=parts.handles,
+        known_relations=parts.relations,
         reading=reading,
         damage=tally.damage,
         engine=source.engine,

@@ -128,7 +128,7 @@ def test_the_grid_spreads_operations_over_their_time(make_trace):
             {"begin": 900, "end": 1000, "moved": 30, "process": 1},
         ],
     )
-    grid = volume_grid(trace.layers["POSIX"], "write", np.array([0, 1, -1]), 2, 4)
+    grid = volume_grid(trace, lambda operations: operations.process.astype(np.int64), 2, 4)
     np.testing.assert_allclose(grid, [[50, 50, 0, 0], [0, 7, 0, 30]])
 
 

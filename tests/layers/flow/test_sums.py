@@ -65,9 +65,9 @@ def put_together(trace, groups, cuts, rng, exact=True):
             times = [-(2**62), *(int(mine.begin[place]) for place in places), 2**62]
             for number in range(len(edges) - 1):
                 block = mine.take(np.arange(edges[number], edges[number + 1]))
-                relations.add(block)
+                relations.add(block, events.take(slice(0, 0)))
                 inside = (events.time >= times[number]) & (events.time < times[number + 1])
-                handles.add(events.take(inside), block)
+                handles.add(block, events.take(inside))
         parts.append((relations, handles))
     rng.shuffle(parts)
     while len(parts) > 1:
