@@ -173,7 +173,13 @@ WORKERS: Final[Option] = click.option(
     help="Number of threads that read.  [default: one per processor; 1 with the OTF2 library]",
 )
 
-READING: Final[tuple[Option, ...]] = (WINDOW, FILES, ENGINE, WORKERS)
+DASK: Final[Option] = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Scheduler of a running Dask cluster, such as tcp://node1:8786, whose workers read instead of threads here.",
+)
+
+READING: Final[tuple[Option, ...]] = (WINDOW, FILES, ENGINE, WORKERS, DASK)
 """Options of every command that reads events."""
 
 MEMORY: Final[Option] = click.option(

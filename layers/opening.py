@@ -1,13 +1,14 @@
 """Opening a trace: its events read, matched and split into layers."""
 
+import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from ..model.errors import SelectionError
 from ..model.stream.columns import CollectedOperations
-from ..model.stream.mapping import Progress, map_partitions
-from ..model.stream.source import Block, Partition, Tally
+from ..model.stream.mapping import Progress, cluster_of, map_partitions
+from ..model.stream.source import Block, Partition, Source, Tally
 from .selection.files import DEFAULT_RULES, FileRule, select_files
 from .selection.window import select_window, trace_window
 from .summary.trace import BinnedTrace, read_binned_trace
@@ -26,6 +27,7 @@ def open_trace(
     window: Window | None = None,
     progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+    client: Any = None,
 ) -> Trace: ...
 @overload
 def open_trace(
@@ -51,6 +53,7 @@ def open_trace(
     window: Window | None = None,
     progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+    client: Any = None,
 ) -> Trace | BinnedTrace:
     """Read an OTF2 archive and split its I/O into layers.
 
@@ -77,6 +80,9 @@ def open_trace(
         Called with the events done and the events in total.
     rules : iterable of (pattern, reason)
         Which files are set aside; see `FileRule`.
+    client : distributed.Client or str, optional
+        A running Dask cluster, or the address of its scheduler, whose workers read instead of threads here. They need
+        the same versions of Python and iostrata, and see the trace under the same path.
 
     Raises
     ------
@@ -84,6 +90,8 @@ def open_trace(
         If the archive cannot be read, or nothing of its events.
     SelectionError
         If files, window, engine, memory or `fs` make no sense.
+    ClusterError
+        If the cluster does not answer, goes away, or has workers that cannot do the work.
 
     Examples
     --------
@@ -102,6 +110,7 @@ def open_trace(
             window=window,
             progress=progress,
             rules=rules,
+            client=client,
         )
     if fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
@@ -114,14 +123,15 @@ def open_trace(
     selection = select_files(definitions, files, table)
     collected, tally = CollectedOperations(definitions), Tally()
 
-    def read(partition: Partition, done: Callable[[int], None]) -> list[Block]:
-        return list(source.read(partition, done=done))
-
+    threads = source.worker_count(workers)
     total = sum(definitions.locations.events.tolist())
-    for blocks in map_partitions(read, source.partitions(None, workers), total, workers, progress):
-        for block in blocks:
-            collected.add(block)
-            tally.add(block)
+    with cluster_of(client, source.path) as cluster:
+        partitions = source.partitions(None, threads if cluster is None else cluster.workers)
+        read = functools.partial(_blocks, source)
+        for blocks in map_partitions(read, partitions, total, threads, progress, cluster):
+            for block in blocks:
+                collected.add(block)
+                tally.add(block)
     tally.damage.check_something_read(source.path)
     (other_events, _), operations = collected.metadata(), collected.operations()
     return Trace(
@@ -140,3 +150,7 @@ def open_trace(
         source=source,
         workers=workers,
     )
+
+
+def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -> list[Block]:
+    return list(source.read(partition, done=done))

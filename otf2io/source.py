@@ -16,14 +16,17 @@ from ..model.damage import DamageReport
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
 from ..model.rows import RowsOfIds
-from ..model.stream.mapping import Progress, map_partitions, worker_count
+from ..model.stream.mapping import Progress, map_partitions
 from ..model.stream.source import Block, Partition
 from .archive import Archive, open_archive, pick_engine
 from .definitions.regions import IoRegions, read_io_regions
 from .implausible import ImplausibleEvents
 
 _PARTITIONS_PER_WORKER: Final = 8
-_MOST_WORK: Final = 1 << 22
+_USUAL_WORK: Final = 1 << 20
+"""Events of a partition: what waits to be merged stays small."""
+_MOST_PARTITIONS: Final = 1 << 12
+"""Of larger traces partitions are larger: each costs a millisecond to hand out."""
 _EVENTS_PER_FILE: Final = 1 << 10
 """What opening a location's files costs, in events walked."""
 
@@ -57,11 +60,15 @@ class Otf2Source:
         # What is read and what it is read into stay where they are.
         return {name: vars(self)[name] for name in ("archive", "definitions", "path", "engine")}
 
-    def partitions(self, memory: int | None = None, workers: int | None = None) -> tuple[Partition, ...]:
-        """Cut the archive's processes into partitions, as `Source.partitions`."""
+    def worker_count(self, workers: int | None) -> int:
+        """Return how many threads read; only one where not asked for more if callbacks hold the interpreter's lock."""
         if workers is not None and workers < 1:
             raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
-        threads = worker_count(workers)
+        return workers or (1 if self.engine == "library" else len(os.sched_getaffinity(0)))
+
+    def partitions(self, memory: int | None = None, workers: int | None = None) -> tuple[Partition, ...]:
+        """Cut the archive's processes into partitions, as `Source.partitions`."""
+        threads = self.worker_count(workers)
         most = None if memory is None else max(FEWEST_OPERATIONS, memory // threads // BYTES_PER_OPERATION)
         promised = self.definitions.locations.events
         if not len(promised):
@@ -69,7 +76,8 @@ class Otf2Source:
         work = np.minimum(promised, np.uint64(_MOST_PROMISED)).astype(np.int64) + _EVENTS_PER_FILE
         order, first, _ = self._processes
         total = np.cumsum(np.add.reduceat(work[order], first))
-        size = max(1, min(int(total[-1]) // (_PARTITIONS_PER_WORKER * threads), _MOST_WORK))
+        usual = max(_USUAL_WORK, int(total[-1]) // _MOST_PARTITIONS)
+        size = max(1, min(int(total[-1]) // (_PARTITIONS_PER_WORKER * threads), usual))
         cuts = np.flatnonzero(np.diff((total - 1) // size, prepend=-1))
         edges = [*first[cuts].tolist(), len(order)]
         return tuple(
@@ -242,6 +250,7 @@ def read_events(
         # The next batch is read into the same memory.
         return [batch.take(np.ones(len(batch), np.bool_)) for batch in source.events(partition, done)]
 
+    workers = source.worker_count(workers)
     total = sum(archive.definitions.locations.events.tolist())
     parts = map_partitions(read, source.partitions(None, workers), total, workers, progress)
     events = implausible.without(IoEvents.concatenate([IoEvents.empty(), *itertools.chain(*parts)]))

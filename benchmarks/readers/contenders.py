@@ -59,13 +59,28 @@ def direct(path: Path, workers: int) -> Timing:
 
 
 def columns(path: Path, workers: int) -> Timing:
-    """Match all rows into the columns of operations, as an analysis does; it opens the archive, too."""
-    import iostrata
+    """Match all rows into the columns of all operations, as an analysis does."""
+    from functools import partial
 
+    from iostrata.model.stream.columns import CollectedOperations
+    from iostrata.model.stream.mapping import map_partitions
+    from iostrata.model.stream.source import Tally
+    from iostrata.otf2io.archive import open_archive
+    from iostrata.otf2io.source import Otf2Source
+
+    source = Otf2Source(open_archive(path), "direct")
     start = time.perf_counter()
-    trace = iostrata.open_trace(path, engine="direct", workers=workers)
-    seconds = time.perf_counter() - start
-    return trace.events_total, trace.io_events, seconds
+    collected, tally = CollectedOperations(source.definitions), Tally()
+    for blocks in map_partitions(partial(_blocks, source), source.partitions(None, workers), 0, workers):
+        for block in blocks:
+            collected.add(block)
+            tally.add(block)
+    collected.operations()
+    return tally.events, tally.io_events, time.perf_counter() - start
+
+
+def _blocks(source: Any, partition: Any, _done: Any) -> list[Any]:
+    return list(source.read(partition))
 
 
 def high_level(path: Path, _: int) -> Timing:

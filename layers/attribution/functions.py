@@ -66,7 +66,8 @@ def read_calling_functions(
     def read(partition: Partition, done: Callable[[int], None]) -> list[Block]:
         return list(source.read(partition, functions=True, done=done))
 
-    for blocks in map_partitions(read, source.partitions(None, workers), 0, workers):
+    threads = source.worker_count(workers)
+    for blocks in map_partitions(read, source.partitions(None, threads), 0, threads):
         for block in blocks:
             collected.add(block)
     again, event = collected.metadata()

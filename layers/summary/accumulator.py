@@ -71,6 +71,20 @@ class OperationSums:
         for first in range(0, len(operations), _ROWS):
             self._add_operations(operations, slice(first, first + _ROWS))
 
+    def merge(self, other: "OperationSums") -> None:
+        """Add the sums of other operations of the same trace."""
+        mine, theirs = self.sums, other.sums
+        mine.extent[:] = min(mine.extent[0], theirs.extent[0]), max(mine.extent[1], theirs.extent[1])
+        for name in set(mine._fields) - {"extent"}:
+            table = getattr(mine, name)
+            add = np.logical_or if table.dtype == np.bool_ else np.add
+            add(table, getattr(theirs, name), out=table)
+        for category, busy in other.busy.items():
+            self.busy[category].merge(busy)
+        for category, counts in other.requests.items():
+            self.requests.setdefault(category, ValueCounts()).merge(counts)
+        self.grid.merge(other.grid)
+
     @property
     def extent(self) -> tuple[int, int] | None:
         """First begin and last begin or end of all operations in ticks; None where there are none."""

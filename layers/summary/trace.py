@@ -1,11 +1,12 @@
 """A trace read in bounded memory: bandwidths of its layers in bins, and statistics, but no operations."""
 
+import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations
-from ...model.stream.mapping import Progress, map_partitions
+from ...model.stream.mapping import Progress, cluster_of, map_partitions
 from ...model.stream.source import Block, Partition, Source, Tally
 from ...otf2io.source import open_source
 from ...signals.samples import bin_count
@@ -209,13 +210,16 @@ class Reading:
     covered : (int, int)
         Ticks between which most of the operations lie.
     memory : int
-        Bytes for the blocks that are in work.
+        Bytes for the blocks that are in work on `workers` threads.
+    client : distributed.Client, str or None
+        The cluster that reads instead of threads here.
     """
 
     source: Source
     covered: tuple[int, int]
     memory: int
     workers: int
+    client: object = None
 
     def blocks(self, functions: bool = False) -> Iterator[Block]:
         """Read the trace block by block, in one thread."""
@@ -225,7 +229,7 @@ class Reading:
     def summed(
         self,
         make: Callable[[], BlockSumsT],
-        also: Callable[[Block], None] | None = None,
+        also: "BinnedSums | None" = None,
         progress: Progress | None = None,
     ) -> BlockSumsT:
         """Read the trace and return sums over its blocks.
@@ -234,9 +238,12 @@ class Reading:
         ----------
         make : callable
             Gives empty sums; each partition has its own, which are then merged.
-        also : callable, optional
-            Called with each block too, one after the other.
+        also : BinnedSums, optional
+            To what each block is added too: one for all here, as it takes much memory, one a partition on a cluster.
         """
+        if self.client is not None:
+            with cluster_of(self.client, self.source.path) as cluster:
+                return self._summed_there(make, also, cluster, progress)
         lock = threading.Lock()
 
         def read(partition: Partition, done: Callable[[int], None]) -> BlockSumsT:
@@ -245,7 +252,7 @@ class Reading:
                 sums.add(block.operations, metadata_events(block.metadata, self.source.definitions))
                 if also is not None:
                     with lock:
-                        also(block)
+                        also.add(block)
             return sums
 
         total = sum(self.source.definitions.locations.events.tolist())
@@ -254,6 +261,57 @@ class Reading:
         for part in map_partitions(read, partitions, total, self.workers, progress):
             whole.merge(part)
         return whole
+
+    def _summed_there(
+        self,
+        make: Callable[[], BlockSumsT],
+        also: "BinnedSums | None",
+        cluster: Any,
+        progress: Progress | None,
+    ) -> BlockSumsT:
+        """Do the same on a cluster, whose threads have as much memory as those here would have."""
+        source = self.source
+
+        def read(partition: Partition, _done: Callable[[int], None]) -> tuple[Any, BinnedSums | None]:
+            sums, bins = make(), copy.deepcopy(also, {id(source.definitions): source.definitions})
+            for block in source.read(partition):
+                sums.add(block.operations, metadata_events(block.metadata, source.definitions))
+                if bins is not None:
+                    bins.add(block)
+            return sums, bins
+
+        partitions = source.partitions(self.memory // self.workers * cluster.workers, cluster.workers)
+        sums, bins = cluster.reduce(read, _merge_both, partitions, progress, (source.definitions,))
+        if also is not None and bins is not None:
+            also.merge(bins)
+        return cast(BlockSumsT, sums)
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedSums:
+    """Sums over operations, in bins of time and otherwise, and what else the blocks say."""
+
+    sums: OperationSums
+    tally: Tally
+
+    def add(self, block: Block) -> None:
+        """Add a block, in any order."""
+        self.sums.add(block.operations)
+        self.tally.add(block)
+
+    def merge(self, other: "BinnedSums") -> None:
+        """Add the sums over other blocks."""
+        self.sums.merge(other.sums)
+        self.tally.add(other.tally)
+
+
+def _merge_both(
+    one: tuple[Any, BinnedSums | None], other: tuple[Any, BinnedSums | None]
+) -> tuple[Any, BinnedSums | None]:
+    one[0].merge(other[0])
+    if one[1] is not None and other[1] is not None:
+        one[1].merge(other[1])
+    return one
 
 
 def read_binned_trace(
@@ -269,6 +327,7 @@ def read_binned_trace(
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
     handle_bytes: int = BYTES_PER_HANDLE,
     relations: bool = False,
+    client: object = None,
 ) -> BinnedTrace:
     """Read a trace into bins and statistics, in memory that does not follow the number of events.
 
@@ -281,7 +340,7 @@ def read_binned_trace(
         What to set aside of the memory for each handle of the trace.
     relations : bool
         Whether to add up what layers are to each other in the same pass; else their first use reads the trace again.
-    path, memory, fs, engine, workers, files, window, progress, rules
+    path, memory, fs, engine, workers, files, window, progress, rules, client
         As in `open_trace`. There are at most 2^20 bins.
     """
     from .bins import BinGrid
@@ -304,7 +363,7 @@ def read_binned_trace(
     )
     width, bins = _bins(covered, plan, fs)
     extent = covered.start, covered.end
-    reading = Reading(source, extent, plan.events_waiting * 400, plan.workers)
+    reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
     grid = BinGrid(MODES * len(lineages), bins, float(covered.start), width)
     sums, tally = OperationSums(definitions, order, selection, counted, grid, extent), Tally()
 
@@ -313,11 +372,7 @@ def read_binned_trace(
     def make() -> _Parts:
         return _Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
 
-    def also(block: Block) -> None:
-        sums.add(block.operations)
-        tally.add(block)
-
-    parts = reading.summed(make, also, progress)
+    parts = reading.summed(make, BinnedSums(sums, tally), progress)
     tally.damage.check_something_read(source.path)
     final = select_window(trace_window(definitions.clock, sums.extent), window)
     grid.cover(final)

@@ -59,17 +59,20 @@ class CollectedOperations:
         return events, functions
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of all operations by their names; this gives away what was collected."""
-        order = self._order() if self._rows else None
-        ordered = {}
-        for name in tuple(self._columns):
-            column = self._columns.pop(name)
-            ordered[name] = column if order is None else column[order]
-            del column
-        return ordered
+        """Return the columns of all operations by their names; nothing can be added any more."""
+        columns, order = self._columns, self._order()
+        if order is not None:
+            # What a column stood in is where the next one of its type goes to: fresh memory costs more than the moves.
+            spare: dict[int, Any] = {}
+            for name, column in columns.items():
+                room = spare.pop(column.itemsize, None)
+                target = np.empty_like(column) if room is None else room.view(column.dtype)
+                columns[name] = np.take(column, order, out=target, mode="clip")
+                spare[column.itemsize] = column
+        return columns
 
     def operations(self) -> Operations:
-        """Return all operations; this gives away what was collected."""
+        """Return all operations; nothing can be added any more."""
         columns = self.columns()
         return Operations(**columns, process=self._definitions.locations.group[columns["location"]])
 
@@ -79,7 +82,7 @@ class CollectedOperations:
         identity = self._definitions.locations.id
         order = None
         if (begin[1:] < begin[:-1]).any():
-            order = np.argsort(begin, kind="stable").astype(np.uint32 if len(begin) < 2**32 else np.int64)
+            order = np.argsort(begin, kind="stable")
             begin = begin[order]
         tied = np.flatnonzero(begin[1:] == begin[:-1])
         first, second = (tied, tied + 1) if order is None else (order[tied], order[tied + 1])

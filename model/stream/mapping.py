@@ -1,14 +1,18 @@
 """A function mapped over the partitions of a trace, on threads here."""
 
-import os
+import functools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from .source import Partition
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
 
 Progress = Callable[[int, int], None]
 """Called now and then with the number of events done and of all events."""
@@ -49,17 +53,13 @@ class ProgressReport:
             self._progress(min(self._done, self._total), self._total)
 
 
-def worker_count(workers: int | None) -> int:
-    """Return how many threads work: as many as there are processors to run on, unless `workers` says otherwise."""
-    return workers or len(os.sched_getaffinity(0))
-
-
 def map_partitions(
     function: Callable[[Partition, Callable[[int], None]], Result],
     partitions: Sequence[Partition],
     total: int,
-    workers: int | None = None,
+    workers: int = 1,
     progress: Progress | None = None,
+    cluster: "Cluster | None" = None,
 ) -> Iterator[Result]:
     """Yield what a function makes of each partition, in the order of the partitions.
 
@@ -71,13 +71,18 @@ def map_partitions(
         Called with a partition, from any thread, and with a function that it tells the events it has done.
     total : int
         Events of all partitions, as `progress` tells them.
-    workers : int, optional
-        Threads; by default as many as there are processors to run on.
+    workers : int
+        Threads.
     progress : callable, optional
         ``(done_events, total_events)``, from any thread, never from two at once.
+    cluster : Cluster, optional
+        Where to work instead of on threads; the function must be one that can be sent there.
     """
+    if cluster is not None and partitions:
+        yield from cluster.map(function, partitions, progress)
+        return
     report = ProgressReport(total, progress)
-    threads = min(worker_count(workers), len(partitions))
+    threads = min(workers, len(partitions))
     if threads <= 1:
         for partition in partitions:
             yield function(partition, report.add)
@@ -90,3 +95,40 @@ def map_partitions(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+@contextmanager
+def cluster_of(client: object, path: Path) -> "Iterator[Cluster | None]":
+    """Give the cluster of a client or at an address, None for None, once it is known that it can read the trace.
+
+    Raises ClusterError if it cannot.
+    """
+    if client is None:
+        yield None
+        return
+    from .cluster import Cluster
+
+    cluster = Cluster(client)
+    try:
+        cluster.check(path)
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def reduce_partitions(
+    function: Callable[[Partition, Callable[[int], None]], Result],
+    merge: Callable[[Result, Result], Result],
+    partitions: Sequence[Partition],
+    total: int,
+    workers: int = 1,
+    progress: Progress | None = None,
+    cluster: "Cluster | None" = None,
+) -> Result:
+    """Return what `merge` makes of the results of `map_partitions`, of which there is at least one.
+
+    Neighbours are merged first, here one after the other; on a cluster as a tree, where the results are.
+    """
+    if cluster is not None:
+        return cluster.reduce(function, merge, partitions, progress)
+    return functools.reduce(merge, map_partitions(function, partitions, total, workers, progress))

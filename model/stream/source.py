@@ -110,6 +110,9 @@ class Source(Protocol):
     def functions(self) -> tuple[str, ...]:
         """The I/O functions that the trace defines; SelectionError where the source cannot tell who called what."""
 
+    def worker_count(self, workers: int | None) -> int:
+        """Return how many threads read where `workers` are asked for; SelectionError if that is below one."""
+
     def partitions(self, memory: int | None, workers: int | None) -> tuple[Partition, ...]:
         """Cut the trace into partitions of about equal work, more of them than workers.
 
@@ -118,7 +121,7 @@ class Source(Protocol):
         memory : int or None
             Bytes that the blocks which are in work at once, one on each worker, may take. None: as suits.
         workers : int or None
-            How many partitions are read at once; None: as many as there are processors to run on.
+            How many partitions are read at once; None: as `worker_count` says.
         """
 
     def read(
@@ -158,4 +161,4 @@ class Tally:
     def damage(self) -> DamageReport:
         """What is lost or damaged, by location."""
         located = tuple(sorted(self.locations, key=lambda one: one.row))
-        return DamageReport(self.expected, self.events, located, self.miscounted)
+        return DamageReport(self.expected, self.events, located, self.miscounted, self.cut, self.given_up)
