@@ -25,7 +25,7 @@ KINDS: Final = ("in use", "read", "write", "flush", "open", "close", "other")
 """What a mark stands for: a handle is there, an operation, or a metadata event."""
 _OPENS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DUPLICATE_HANDLE)
 _OF_LIFETIMES: Final = (*_OPENS, IoRecord.DESTROY_HANDLE)
-_MOST_MARKS: Final = 1 << 18
+_MOST_MARKS: Final = 1 << 16
 _FINEST_GAP: Final = 2**12
 _WIDEST_GAP: Final = 2**3
 
@@ -105,7 +105,7 @@ class MarkSums:
     together : int
         Keys of one group follow each other, so many of them; where there are too many rows a key stands for its group.
     exact : bool
-        Whether each mark is kept. Else, where there are more than 2^18, those of a key, process and kind that begin in
+        Whether each mark is kept. Else, where there are more than 2^16, those of a key, process and kind that begin in
         the same stretch of time are one; stretches are 1/4096 of the window, or longer by a power of two.
     """
 

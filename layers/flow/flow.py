@@ -23,6 +23,18 @@ from .tables import FlowTable, OperationClass, flow_table
 _PARTS: Final = ("upper", "lower", "attributed", "inferred", "hidden")
 
 
+def _amounts(part: str, what: str) -> tuple[Any, Any]:
+    """Return the properties of a flow that tell how many operations a part of it has, and the bytes they moved."""
+
+    def operations(flow: "Flow") -> int:
+        return flow.cells.operations(flow.parts[part])
+
+    def moved(flow: "Flow") -> int | float:
+        return flow.cells.bytes(flow.parts[part])
+
+    return property(operations, doc=f"Operations of {what}."), property(moved, doc=f"Bytes of {what}.")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Flow:
     """Operations of an upper and a lower layer in one direction, on the selected files within the window.
@@ -102,75 +114,23 @@ class Flow:
         """Whether either layer has such operations."""
         return any(self.parts[name].any() for name in ("upper", "lower", "set_aside"))
 
-    @property
-    def upper_operations(self) -> int:
-        """Operations of the upper layer."""
-        return self.cells.operations(self.parts["upper"])
-
-    @property
-    def upper_bytes(self) -> int | float:
-        """Bytes of the upper layer."""
-        return self.cells.bytes(self.parts["upper"])
-
-    @property
-    def lower_operations(self) -> int:
-        """Operations of the lower layer by descent."""
-        return self.cells.operations(self.parts["lower"])
-
-    @property
-    def lower_bytes(self) -> int | float:
-        """Bytes of the lower layer by descent."""
-        return self.cells.bytes(self.parts["lower"])
-
-    @property
-    def attributed_operations(self) -> int:
-        """Operations of the lower layer inside operations of the upper one."""
-        return self.cells.operations(self.parts["attributed"])
-
-    @property
-    def attributed_bytes(self) -> int | float:
-        """Bytes of the lower layer inside operations of the upper one."""
-        return self.cells.bytes(self.parts["attributed"])
-
-    @property
-    def inferred_operations(self) -> int:
-        """Operations of the lower layer that were inside operations of the upper one by inference only."""
-        return self.cells.operations(self.parts["inferred"])
-
-    @property
-    def inferred_bytes(self) -> int | float:
-        """Bytes of the lower layer that were inside operations of the upper one by inference only."""
-        return self.cells.bytes(self.parts["inferred"])
-
-    @property
-    def hidden_operations(self) -> int:
-        """Operations of the lower layer by descent outside any operation of the upper one."""
-        return self.cells.operations(self.parts["hidden"])
-
-    @property
-    def hidden_bytes(self) -> int | float:
-        """Bytes of the lower layer by descent outside any operation of the upper one."""
-        return self.cells.bytes(self.parts["hidden"])
-
-    @property
-    def set_aside_operations(self) -> int:
-        """Operations of the lower layer by descent on files that are not selected."""
-        return self.cells.operations(self.parts["set_aside"])
-
-    @property
-    def set_aside_bytes(self) -> int | float:
-        """Bytes of the lower layer by descent on files that are not selected."""
-        return self.cells.bytes(self.parts["set_aside"])
-
-    @property
-    def against_operations(self) -> int:
-        """Operations of the lower layer in the other direction inside the upper ones: read for a write."""
-        return self.cells.operations(self.parts["against"])
-
-    @property
-    def against_bytes(self) -> int | float:
-        """Bytes of the lower layer in the other direction inside the upper ones: what a write reads."""
-        return self.cells.bytes(self.parts["against"])
+    upper_operations, upper_bytes = _amounts("upper", "the upper layer")
+    lower_operations, lower_bytes = _amounts("lower", "the lower layer by descent")
+    attributed_operations, attributed_bytes = _amounts(
+        "attributed", "the lower layer inside operations of the upper one"
+    )
+    inferred_operations, inferred_bytes = _amounts(
+        "inferred", "the lower layer that were inside operations of the upper one by inference only"
+    )
+    hidden_operations, hidden_bytes = _amounts(
+        "hidden", "the lower layer by descent outside any operation of the upper one"
+    )
+    set_aside_operations, set_aside_bytes = _amounts(
+        "set_aside", "the lower layer by descent on files that are not selected"
+    )
+    against_operations, against_bytes = _amounts(
+        "against", "the lower layer in the other direction inside the upper ones: read for a write"
+    )
 
     @property
     def amplification(self) -> float | None:

@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -128,10 +129,9 @@ OPERATION = st.fixed_dictionaries(
     cuts=st.integers(1, 4),
     seed=st.integers(0, 2**16),
     window=st.sampled_from([None, (0.5, 3.0)]),
+    exact=st.booleans(),
 )
-def test_any_cut_and_order(make_trace, rows, flags, offsets, groups, cuts, seed, window):
-    from dataclasses import replace
-
+def test_any_cut_and_order(make_trace, rows, flags, offsets, groups, cuts, seed, window, exact):
     trace = make_trace(STACK, [{**row, "end": row["begin"] + row["length"]} for row in rows])
     collective = [IoFlag.COLLECTIVE if flags >> row & 1 else 0 for row in range(len(rows))]
     operations = replace(
@@ -142,4 +142,4 @@ def test_any_cut_and_order(make_trace, rows, flags, offsets, groups, cuts, seed,
     trace = replace(trace, operations=operations)
     if window is not None:
         trace = trace.select(window=window)
-    assert told(put_together(trace, groups, cuts, random.Random(seed))) == told(trace)
+    assert told(put_together(trace, groups, cuts, random.Random(seed), exact)) == told(trace)
