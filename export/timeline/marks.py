@@ -194,7 +194,8 @@ class MarkSums:
                 continue
             known = np.flatnonzero(self._keys >= 0)
             self._keys[known] = self._keys[known] // self._together * self._together
-            self._marks = KeyedSums((kind, key // self._together * self._together, process, _), self._marks.values)
+            kind, key, process, begin = self._marks.keys
+            self._marks = KeyedSums((kind, key // self._together * self._together, process, begin), self._marks.values)
             self._together = 1
 
 
