@@ -92,7 +92,7 @@ def test_wrong_usage(run: Run, fixtures: Path, tmp_path: Path) -> None:
     [
         (("--memory", "20M"), "give at least"),
         (("--memory", "400M", "--fs", "1e6"), "can be kept"),
-        (("--memory", "285MiB", "--fs", "100000"), "give it"),
+        (("--memory", "288MiB", "--fs", "100000"), "give it"),
         (("--memory", "400M", "--window", "1e6:2e6"), "outside the trace"),
         (("--memory", "400M", "--files", "/no/such/*"), "no file of the trace matches"),
         (("--memory", "400M", "--layer", "nothing"), "nothing"),
