@@ -115,7 +115,7 @@ class MarkSums:
         self._definitions, self._window, self._together, self._exact = definitions, window, together, exact
         self._keys = np.append(key_of_handle, -1).astype(np.int32)
         self._parts: list[_MarkColumns] = []
-        self._shift = 0
+        self._shift, self._grouped = 0, False
         self._marks = KeyedSums.none(4, "count", "bytes", "begin", "end")
         self._made: list[MetadataEvents] = []
         self._used: list[UsedHandles] = []
@@ -135,6 +135,8 @@ class MarkSums:
         self._parts += other._parts
         self._shift = max(self._shift, other._shift)
         self._marks = self._marks.merged(other._marks)
+        if self._grouped or other._grouped:
+            self._put_keys_together()
         self._fit()
 
     @property
@@ -157,7 +159,7 @@ class MarkSums:
         key, process, kind, start, end, volume = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         count = np.append(merged["count"], np.ones(len(key) - len(merged), np.int64)).astype(np.int32)
         order, begin = rows_by_key(process + 1, len(self._definitions.groups.id) + 1)
-        row, process_of_row, key_of_row = number_pairs(order, begin, key, int(self._keys.max(initial=-1)) + 1, len(key))
+        row, process_of_row, key_of_row = number_pairs(order, begin, key, int(key.max(initial=-1)) + 1, len(key))
         marks = Marks(row, kind, start, end, count, volume.astype(np.float64))
         return marks, key_of_row, process_of_row - 1
 
@@ -186,17 +188,20 @@ class MarkSums:
         while not self._exact:
             kind, key, process, _ = self._marks.keys
             self._marks = KeyedSums((kind, key, process, self._marks["begin"] >> self._shift), self._marks.values)
-            if len(self._marks) <= _MOST_MARKS or (self._shift > widest and self._together == 1):
+            if len(self._marks) <= _MOST_MARKS or (self._shift > widest and self._grouped):
                 return
             if self._shift <= widest:
                 finest = ((self._window.end - self._window.start) // _FINEST_GAP).bit_length() - 1
                 self._shift = max(self._shift + 1, finest)
                 continue
-            known = np.flatnonzero(self._keys >= 0)
-            self._keys[known] = self._keys[known] // self._together * self._together
-            kind, key, process, begin = self._marks.keys
-            self._marks = KeyedSums((kind, key // self._together * self._together, process, begin), self._marks.values)
-            self._together = 1
+            self._put_keys_together()
+
+    def _put_keys_together(self) -> None:
+        """Let each key stand for its group."""
+        self._grouped = True
+        self._keys[self._keys >= 0] -= self._keys[self._keys >= 0] % self._together
+        kind, key, process, begin = self._marks.keys
+        self._marks = KeyedSums((kind, key - key % self._together, process, begin), self._marks.values)
 
 
 def marks_of_files(trace: AnyTrace, layers: tuple[str, ...]) -> tuple[Marks, Ints, Ints, int, int]:

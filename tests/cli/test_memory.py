@@ -165,7 +165,7 @@ def test_convert_with_an_automatic_frequency_in_little_memory(
 ) -> None:
     # Bins that are coarser than what the signals ask for: what is kept is written.
     end = 8.2947756 * length
-    done = run("convert", fixtures / "ckpt4", tmp_path / "x.h5", "--memory", "285MiB", "--window", f"0:{end}", "--json")
+    done = run("convert", fixtures / "ckpt4", tmp_path / "x.h5", "--memory", "288MiB", "--window", f"0:{end}", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["output"]["layers"] == ["MPI-IO", "ISOC", "POSIX"]
 
