@@ -73,7 +73,7 @@ class BinGrid:
     def __getstate__(self) -> dict[str, Any]:
         # Most of the bins of a part of a trace are often empty.
         self._settle()
-        places = np.flatnonzero(self._volumes)
+        places = np.flatnonzero(self._volumes).astype(np.int32 if self._volumes.size < 2**31 else np.int64)
         kept = {name: value for name, value in vars(self).items() if name not in ("_volumes", "_rates")}
         return {**kept, "filled": (len(self._volumes), places, self._volumes.ravel()[places])}
 

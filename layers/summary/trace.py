@@ -2,7 +2,7 @@
 
 import copy
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -272,13 +272,16 @@ class Reading:
         """Do the same on a cluster, whose threads have as much memory as those here would have."""
         source = self.source
 
-        def read(partition: Partition, _done: Callable[[int], None]) -> tuple[Any, BinnedSums | None]:
-            sums, bins = make(), copy.deepcopy(also, {id(source.definitions): source.definitions})
-            for block in source.read(partition):
-                sums.add(block.operations, metadata_events(block.metadata, source.definitions))
-                if bins is not None:
-                    bins.add(block)
-            return sums, bins
+        def read(partitions: Sequence[Partition]) -> tuple[Any, BinnedSums | None]:
+            whole, bins = make(), copy.deepcopy(also, {id(source.definitions): source.definitions})
+            for partition in partitions:
+                sums = make()
+                for block in source.read(partition):
+                    sums.add(block.operations, metadata_events(block.metadata, source.definitions))
+                    if bins is not None:
+                        bins.add(block)
+                whole.merge(sums)
+            return whole, bins
 
         partitions = source.partitions(self.memory // self.workers * cluster.workers, cluster.workers)
         sums, bins = cluster.reduce(read, _merge_both, partitions, progress, (source.definitions,))

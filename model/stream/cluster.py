@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 _PATIENCE_S: Final = 15
 """How long to wait for the scheduler and the first worker."""
 _MERGED_AT_ONCE: Final = 8
+_TASKS_PER_WORKER: Final = 4
+"""Neighbouring partitions are merged where they are read: what is merged across workers has to travel."""
 
 
 def _nothing_done(_events: int) -> None:
@@ -41,9 +43,17 @@ def _apply(work: Work, partition: Partition) -> bytes:
     return _packed(function(partition, _nothing_done), shared)
 
 
-def _warm(work: Work, partition: Partition) -> None:
+def _fold(work: Work, partitions: Sequence[Partition]) -> bytes:
+    function, shared = work
+    return _packed(function(partitions), shared)
+
+
+def _warm(work: Work, partition: Partition, alone: bool) -> None:
     """Compile kernels, or load them, before many threads want them at once."""
-    work[0](partition, _nothing_done)
+    if alone:
+        work[0](partition, _nothing_done)
+    else:
+        work[0]([partition])
 
 
 def _merged(merge: Callable[[Any, Any], Any], work: Work, *results: bytes) -> bytes:
@@ -169,7 +179,9 @@ class Cluster:
     ) -> Iterator[Result]:
         """Yield what a function makes of each partition, in their order."""
         with self._translated():
-            futures, _ = self._submitted((function, ()), partitions, progress)
+            work = self._scattered((function, ()), partitions, alone=True)
+            futures = [self._client.submit(_apply, work, one, pure=False) for one in partitions]
+            _report(futures, [one.work for one in partitions], progress)
             for number in range(len(futures)):
                 yield _unpacked(futures[number].result(), ())
                 # The scheduler forgets what nobody holds.
@@ -177,7 +189,7 @@ class Cluster:
 
     def reduce(
         self,
-        function: Callable[..., Result],
+        function: Callable[[Sequence[Partition]], Result],
         merge: Callable[[Result, Result], Result],
         partitions: Sequence[Partition],
         progress: Progress | None = None,
@@ -187,11 +199,17 @@ class Cluster:
 
         Parameters
         ----------
+        function : callable
+            Called with neighbouring partitions, all of which one worker reads.
         shared : tuple
             Objects that results refer to, and that `function` holds: they go to each worker once and never come back.
         """
         with self._translated():
-            level, work = self._submitted((function, shared), partitions, progress)
+            work = self._scattered((function, shared), partitions, alone=False)
+            size = -(-len(partitions) // (_TASKS_PER_WORKER * self.workers))
+            tasks = [partitions[first : first + size] for first in range(0, len(partitions), size)]
+            level = [self._client.submit(_fold, work, task, pure=False) for task in tasks]
+            _report(level, [sum(one.work for one in task) for task in tasks], progress)
             while len(level) > 1:
                 groups = [level[first : first + _MERGED_AT_ONCE] for first in range(0, len(level), _MERGED_AT_ONCE)]
                 level = [
@@ -201,23 +219,21 @@ class Cluster:
             result: Result = _unpacked(level[0].result(), shared)
             return result
 
-    def _submitted(
-        self, work: Work, partitions: Sequence[Partition], progress: Progress | None
-    ) -> tuple[list[Any], Any]:
+    def _scattered(self, work: Work, partitions: Sequence[Partition], alone: bool) -> Any:
+        """Send the work to all workers, and let each compile its kernels on the smallest partition."""
         client = self._client
         # By itself a tuple would be taken for several things.
         (remote,) = client.scatter([work], broadcast=True, hash=False)
         smallest = min(partitions, key=lambda one: one.work)
         warm = [
-            client.submit(_warm, remote, smallest, workers=[worker], allow_other_workers=True, pure=False, priority=10)
+            client.submit(
+                _warm, remote, smallest, alone, workers=[worker], allow_other_workers=True, pure=False, priority=10
+            )
             for worker in client.nthreads()
         ]
         for future in warm:
             future.result()
-        futures = [client.submit(_apply, remote, partition, pure=False) for partition in partitions]
-        if progress is not None:
-            _report(futures, partitions, progress)
-        return futures, remote
+        return remote
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -240,19 +256,21 @@ class Cluster:
             ) from None
 
 
-def _report(futures: Sequence[Any], partitions: Sequence[Partition], progress: Progress) -> None:
-    """Tell the work done each time a partition is."""
-    total = sum(partition.work for partition in partitions)
+def _report(futures: Sequence[Any], work: Sequence[int], progress: Progress | None) -> None:
+    """Tell the work done each time a task is."""
+    if progress is None:
+        return
+    total = sum(work)
     done = 0
 
-    def finished(future: Any, work: int) -> None:
+    def finished(future: Any, part: int) -> None:
         nonlocal done
         if future.status == "finished":
-            done += work
+            done += part
             progress(done, total)
 
-    for future, partition in zip(futures, partitions, strict=True):
-        future.add_done_callback(lambda one, work=partition.work: finished(one, work))
+    for future, part in zip(futures, work, strict=True):
+        future.add_done_callback(lambda one, part=part: finished(one, part))
 
 
 def _silence() -> None:

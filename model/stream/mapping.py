@@ -130,5 +130,13 @@ def reduce_partitions(
     Neighbours are merged first, here one after the other; on a cluster as a tree, where the results are.
     """
     if cluster is not None:
-        return cluster.reduce(function, merge, partitions, progress)
+        return cluster.reduce(functools.partial(_folded, function, merge), merge, partitions, progress)
     return functools.reduce(merge, map_partitions(function, partitions, total, workers, progress))
+
+
+def _folded(
+    function: Callable[[Partition, Callable[[int], None]], Result],
+    merge: Callable[[Result, Result], Result],
+    partitions: Sequence[Partition],
+) -> Result:
+    return functools.reduce(merge, (function(one, lambda _events: None) for one in partitions))

@@ -23,7 +23,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", ["ckpt16", "ncckpt4", "nonblocking4", "broken_race_corruption"])
-@pytest.mark.parametrize("command", ["layers", "handles", "periods"])
+@pytest.mark.parametrize("command", ["layers", "handles", "periods", "compare"])
 def test_documents_are_the_same(name: str, command: str, address: str, fixtures: Path, capsys: Any) -> None:
     found = []
     for more in ((), ("--dask", address)):
