@@ -211,7 +211,7 @@ def _local_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         rows = evidence.rows(layer, "total")
         rows = rows[evidence.traffic.own[rows]]
         file = evidence.files(rows)
-        rows = rows[(file >= 0) & local[file]]
+        rows = rows[np.isin(file, np.flatnonzero(local))]
         moved = evidence.bytes(rows)
         if moved < rule.thresholds["local_bytes"] or not len(rows):
             continue

@@ -10,6 +10,7 @@ from ...layers.trace import Trace
 from ...model.arrays import Columns
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import view
+from ...model.rows import column_at
 
 Ints = npt.NDArray[np.int64]
 
@@ -162,7 +163,7 @@ def _lifetimes(trace: Trace, keys: Keys) -> _MarkColumns:
 def _events(trace: Trace, keys: Keys) -> _MarkColumns:
     window, events = trace.tick_window, trace.metadata
     handle = np.where(events.new_handle >= 0, events.new_handle, events.handle)
-    key = np.where(handle >= 0, keys[handle], -1)
+    key = column_at(keys, handle)
     rows = np.flatnonzero((key >= 0) & window.contains(events.time))
     kind = np.full(len(rows), KINDS.index("other"), np.uint8)
     kind[np.isin(events.kind[rows], np.array(_OPENS, np.uint8))] = KINDS.index("open")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.operations import view
-from ...model.rows import nearest_marked
+from ...model.rows import column_at, nearest_marked
 from ..attribution.traffic import Traffic
 from ..handles.order import layer_name
 from ..selection.directions import DIRECTIONS
@@ -74,7 +74,7 @@ def hidden_traffic(traffic: Traffic) -> Iterator[HiddenTraffic]:
     """Give the hidden traffic of each layer and direction, highest layer first; only what moved bytes."""
     has_child = _calls_with_children(traffic)
     above = traffic.at_handles(traffic.stack.higher)
-    above_layer = np.where(above >= 0, traffic.stack.layer[above], -1)
+    above_layer = column_at(traffic.stack.layer, above)
     for row, layer in enumerate(traffic.layers):
         for direction in DIRECTIONS:
             shown = traffic.selected & (traffic.layer == row) & traffic.of_direction(direction)

@@ -7,6 +7,7 @@ import numpy as np
 from ....layers.trace import Trace
 from ....model.codes import PROCESS, IoMode
 from ....model.operations import view
+from ....model.rows import column_at
 from ..encoding import Names
 
 
@@ -25,7 +26,7 @@ def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most
     for name, direction in curves:
         layer = trace.layers[name]
         operations = view(layer.operations, layer.operations.mode == IoMode[direction.upper()])
-        node = np.where(operations.process >= 0, groups.node[operations.process], -1)
+        node = column_at(groups.node, operations.process)
         moved = layer.tick_window.bytes_within(operations)
         totals = np.zeros(len(tree.id), moved.dtype)
         np.add.at(totals, node[node >= 0], moved[node >= 0])
