@@ -10,8 +10,8 @@ The names below are handed on from the sub-packages on first use, so that ``impo
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # not imported, as little is to happen before a command can be interrupted
 if TYPE_CHECKING:
     from .analysis.comparison.layers import Comparison, compare_layers
     from .analysis.detect import detect_period, detect_period_samples

@@ -3,88 +3,24 @@
 0 is success, 1 an input that cannot be used or a result that cannot be written, 2 wrong usage, 130 an interrupt.
 """
 
-import os
 import sys
-from collections.abc import Sequence
 
-import click
+TYPE_CHECKING = False  # so that an interrupt hardly ever comes before `main`
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-from ..model.errors import IostrataError
-from ..model.text import printable
-from .group import iostrata
-from .streams import give_up_stdout, no_room, prepare_streams, stdout_fails
-
-__all__ = ["iostrata", "main"]
-
-_COMPLETION = "_IOSTRATA_COMPLETE"
+__all__ = ["main"]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run ``iostrata`` with `arguments` (default: those of the process) and return its exit code.
 
     Whatever a user can bring about ends in one line on stderr, never in a traceback.
     """
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    # The matrices here are small: threads of the linear algebra only wait for each other, worst on a busy machine.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if _COMPLETION in os.environ:
-        iostrata.main(arguments, prog_name="iostrata", complete_var=_COMPLETION)
-    prepare_streams()
     try:
-        return _run(arguments)
-    except BrokenPipeError:
-        # Who reads our output (``| head``) has had enough, which is no failure.
-        give_up_stdout()
-        return 0
-    except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx is not None else "iostrata"
-        return _fail(f"{error.format_message().rstrip('.')} (see '{command} --help')", error.exit_code)
-    except click.ClickException as error:
-        return _fail(error.format_message(), error.exit_code)
-    except IostrataError as error:
-        return _fail(str(error), 1)
-    except OSError as error:
-        if no_room(error) or stdout_fails():
-            give_up_stdout()
-            reason = (error.strerror or "it is closed").lower()
-            return _fail(f"cannot write the output: {reason}; free some space or send it elsewhere", 1)
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), 1)
-    except MemoryError:
-        return _fail("out of memory; narrow the analysis with --window, --layer or --files", 1)
-    except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted", 130)
-    except SystemError as error:
-        # An interrupt that arrives while compiled code starts or ends comes wrapped up.
-        if _has_interrupt(error):
-            return _fail("interrupted", 130)
-        raise
+        from .run import run
 
-
-def _run(arguments: list[str]) -> int:
-    if not arguments:
-        click.echo(iostrata.make_context("iostrata", [], resilient_parsing=True).get_help(), err=True)
-        return 2
-    status = 0
-    try:
-        with iostrata.make_context("iostrata", arguments) as context:
-            iostrata.invoke(context)
-    except click.exceptions.Exit as done:
-        status = done.exit_code
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    return status
-
-
-def _has_interrupt(error: BaseException | None) -> bool:
-    """Tell whether an interrupt is among what led to `error`."""
-    seen = 0
-    while error is not None and seen < 100:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error, seen = error.__cause__ or error.__context__, seen + 1
-    return False
-
-
-def _fail(message: str, status: int) -> int:
-    click.echo(f"iostrata: error: {printable(' '.join(message.split()))}", err=True)
-    return status
+        return run(arguments)
+    except KeyboardInterrupt:
+        print("iostrata: error: interrupted", file=sys.stderr)
+        return 130

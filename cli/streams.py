@@ -2,6 +2,7 @@
 
 import codecs
 import errno
+import io
 import os
 import sys
 from typing import Final
@@ -13,6 +14,10 @@ _ERRORS: Final = "iostrata"
 def prepare_streams() -> None:
     """Let stdout and stderr write plain substitutes, or escapes, for what their encoding does not have."""
     codecs.register_error(_ERRORS, _substitute)
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        # PYTHONUNBUFFERED: what a disk took of a text before it was full would pass for the whole.
+        encoding = sys.stdout.encoding
+        sys.stdout = open(sys.stdout.fileno(), "w", buffering=1, encoding=encoding, closefd=False)  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

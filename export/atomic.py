@@ -25,6 +25,10 @@ _ADVICE: Final = {
 }
 
 
+_ARCHIVE: Final = (".otf2", ".def", ".evt", ".snap", ".marker")
+"""Suffixes of the files of a trace, which no result replaces."""
+
+
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give the path of a new, empty file; rename it to `path` when the block ends without an error.
@@ -76,6 +80,9 @@ def _permissions(target: Path, path: str | os.PathLike[str]) -> int | None:
         return None
     if stat.S_ISDIR(mode):
         raise OutputError(f"cannot write {os.fspath(path)!r}: it is a folder; give the name of a file in it")
+    if target.suffix in _ARCHIVE:
+        # Most likely the trace that was read, by a link.
+        raise OutputError(f"cannot write {os.fspath(path)!r}: {target} belongs to a trace; choose another name")
     if not stat.S_ISREG(mode):
         # Renaming over a device would put a plain file in its place, for everybody on the machine.
         raise OutputError(f"cannot write {os.fspath(path)!r}: it is a device, pipe or socket; give the name of a file")

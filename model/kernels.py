@@ -4,29 +4,129 @@ Each is compiled on its first call and cached on disk where there is a place for
 inside the function that uses it, or in a module of kernels.
 """
 
+import functools
+import hashlib
+import inspect
+import os
+import pickle
+import re
 import secrets
+import stat
+import sys
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
+import llvmlite
+import numba
 import numpy as np
 from numba import njit
+from numba.core.caching import FunctionCache
 from numba.core.cpu import CPUTargetOptions
+from numba.core.serialize import dumps
+
+from .interrupts import kept_interrupts
+
+_VERSIONS: Final = "\n".join((sys.version, numba.__version__, llvmlite.__version__, np.__version__))
+_IMPORT: Final = re.compile(r"^\s*from (\.+)([\w.]*) import\b", re.MULTILINE)
+
+
+def sources_of(module: Path) -> set[Path]:
+    """Return the files of the package that the file `module` imports, directly or not, itself included."""
+    found: set[Path] = set()
+    waiting = {module}
+    while waiting:
+        found |= waiting
+        waiting = {path for known in waiting for path in _read(known)[1]} - found
+    return found
+
+
+@functools.cache
+def _read(path: Path) -> tuple[bytes, list[Path]]:
+    """Return the digest of a file and what it imports of the package."""
+    content = path.read_bytes()
+    imported = []
+    for dots, name in _IMPORT.findall(content.decode()):
+        target = path.parents[len(dots) - 1].joinpath(*name.split("."))
+        imported += [file for file in (target.with_suffix(".py"), target / "__init__.py") if file.is_file()]
+    return hashlib.sha256(content).digest(), imported
+
+
+def _stamp(module: Path) -> str:
+    """Return what changes with any source that goes into the kernels of `module`, and with the compiler."""
+    digests = sorted(_read(path)[0] for path in sources_of(module))
+    return hashlib.sha256(_VERSIONS.encode() + b"".join(digests)).hexdigest()[:16]
+
+
+class _Files:
+    """Where the compiled code of a function is kept: a file for each signature, of one state of all its sources."""
+
+    def __init__(self, folder: Path, function: Callable[..., object]) -> None:
+        module = Path(inspect.getfile(function))
+        self._folder = folder
+        self._function = f"{module.stem}.{function.__qualname__}.{sys.implementation.cache_tag}-"
+        self._state = f"{self._function}{_stamp(module)}-"
+
+    def _path(self, key: object) -> Path:
+        return self._folder / f"{self._state}{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+
+    def load(self, key: object) -> object:
+        """Return what was saved for `key`; None where it is damaged, or somebody else may have put it there."""
+        # A pipe in its place would be waited for without the flag.
+        with open(os.open(self._path(key), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
+                return None
+            digest, content = file.read(32), file.read()
+        return pickle.loads(content) if hashlib.sha256(content).digest() == digest else None
+
+    def save(self, key: object, data: object) -> None:
+        """Save `data` for `key`, and remove what was saved for other states of the sources."""
+        content = dumps(data)
+        part = self._folder / f"{self._state}{secrets.token_hex(8)}.part"
+        try:
+            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
+                file.write(hashlib.sha256(content).digest() + content)
+            part.replace(self._path(key))
+        finally:
+            part.unlink(missing_ok=True)
+        for path in self._folder.iterdir():
+            if path.name.startswith(self._function) and not path.name.startswith(self._state):
+                path.unlink()
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache, which looks at the source of a function only, not at what that calls, and fails on a full disk."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)
+        self._cache_file = _Files(Path(self.cache_path), function)
+
+    def load_overload(self, *arguments: Any) -> Any:
+        """Return what numba kept; whatever is the matter with it, the function is compiled anew."""
+        with suppress(Exception), kept_interrupts([]):
+            return super().load_overload(*arguments)
+        return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        """Keep what numba compiled, where that is possible."""
+        with suppress(Exception), kept_interrupts([]):
+            super().save_overload(*arguments)
 
 
 def cached_njit(**options: Any) -> Callable[[Any], Any]:
-    """Return a decorator like ``numba.njit(cache=True, **options)`` that does without the cache where it must.
+    """Return a decorator like ``numba.njit(cache=True, **options)``, whose cache is never stale and never in the way.
 
-    Numba refuses to cache, as soon as it decorates, where neither the package's folder nor a home folder can be written
-    to, as in a container; the kernels are then compiled anew by each process.
+    Where neither the package's folder nor a home folder can be written to, as in a container, each process compiles the
+    kernels anew.
     """
 
     def decorate(function: Any) -> Any:
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            return njit(**options)(function)
+        kernel = njit(**options)(function)
+        with suppress(RuntimeError, OSError):  # no place for a cache, or no sources to tell whether it is stale
+            kernel._cache = _Cache(function)
+        return kernel
 
     return decorate
 

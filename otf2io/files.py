@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -29,12 +30,14 @@ class NotRegularError(OSError):
     """Raised for a folder, a named pipe, a socket or a device in the place of a file."""
 
 
-def open_regular(path: Path) -> BinaryIO:
-    """Open the regular file at `path` for reading.
+def open_regular(path: Path, links: bool = True) -> BinaryIO:
+    """Open the regular file at `path` for reading; where `links` is false, a symbolic link to one is none.
 
     Raises OSError if it cannot be opened, or it is not a regular file.
     """
     # Looked at before it is opened: opening a pipe waits for a writer, and opening a device can have effects.
-    if not stat.S_ISREG(path.stat().st_mode):
+    status = path.stat(follow_symlinks=links)
+    if not stat.S_ISREG(status.st_mode):
         raise NotRegularError(errno.EINVAL, "not a regular file", str(path))
-    return path.open("rb")
+    # Files of the kernel have no size, and reading one may wait for ever (/proc/kmsg).
+    return path.open("rb") if status.st_size else BytesIO()

@@ -8,44 +8,15 @@ the call is over: an exception raised in a callback would be printed and forgott
 
 import ctypes
 import os
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, POINTER, c_bool, c_char_p, c_int, c_uint8, c_uint32, c_uint64, c_void_p
 from functools import cache
-from types import FrameType
 from typing import Final
 
 from ..model.errors import TraceError, UnsupportedTraceError
 from .anchor import COMPRESSION_NONE, Anchor
-
-
-@contextmanager
-def kept_interrupts(kept: list[BaseException]) -> Iterator[None]:
-    """Put interrupts into `kept` instead of raising them; the first is raised at the end.
-
-    Only the main thread gets interrupts, and only where nobody else handles them; elsewhere this does nothing. What
-    runs inside has to look at `kept` now and then.
-
-    Raises KeyboardInterrupt at the end, if there was one.
-    """
-    in_charge = threading.current_thread() is threading.main_thread()
-    if not in_charge or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-
-    def keep(_number: int, _frame: FrameType | None) -> None:
-        kept.append(KeyboardInterrupt())
-
-    signal.signal(signal.SIGINT, keep)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if kept:
-        raise kept[0]
-
 
 SUCCESS: Final = 0
 CALLBACK_SUCCESS: Final = 0

@@ -1,8 +1,10 @@
 """The wheel: all modules of the tree, the mark for type checkers, and nothing else but its metadata."""
 
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
@@ -30,22 +32,17 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of what a wheel is made of: a build folder in the tree would put deleted modules into it."""
 
     def left_out(folder: str, names: list[str]) -> set[str]:
-        top = Path(folder) == TREE
-        return {
-            name
-            for name in names
-            if name == "__pycache__"
-            or (top and (name.startswith(".") or name.endswith(".egg-info") or name in NOT_PACKAGED - {"tests"}))
-        }
+        heavy = (".*", "*.egg-info", "fixtures", "build", "dist", "demo") if Path(folder) == TREE else ()
+        return shutil.ignore_patterns("__pycache__", *heavy)(folder, names)
 
     return Path(shutil.copytree(TREE, tmp_path_factory.mktemp("wheel") / "tree", ignore=left_out, symlinks=True))
 
 
 @pytest.fixture(scope="module")
 def names(copy: Path) -> list[str]:
-    """Return the names of all files in the wheel, as the package's own build makes it."""
+    """Return the names of all files in the wheel, as the package's own build makes it of the source distribution."""
     # In isolation, because the setuptools of an environment may be older than the one that pyproject.toml asks for.
-    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(copy.parent), str(copy)]
+    command = [sys.executable, "-m", "build", "--outdir", str(copy.parent), str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,) = copy.parent.glob("*.whl")
@@ -75,3 +72,14 @@ def test_every_folder_of_modules_is_a_package(names: list[str]) -> None:
 def test_the_metadata_has_the_licence_and_the_command(names: list[str]) -> None:
     inside = [name.split(".dist-info/", 1)[1] for name in names if ".dist-info/" in name]
     assert {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"} <= set(inside)
+
+
+def test_the_source_distribution_has_what_the_readme_shows_and_no_tests(copy: Path, names: list[str]) -> None:
+    assert names
+    (built,) = copy.parent.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        content = {PurePosixPath(*PurePosixPath(name).parts[1:]) for name in archive.getnames()}
+    links = re.findall(r"\]\(([^):]+)\)", (TREE / "README.md").read_text())
+    assert len(links) > 5
+    assert {PurePosixPath(link.partition("#")[0]) for link in links} <= content
+    assert not [path for path in content if "tests" in path.parts]

@@ -1,15 +1,16 @@
 """Sets of bursts of a signal, each with the weight that its thresholds have before anything is known of their times.
 
-Where one burst ends and the next begins depends on two thresholds: the rate above which there is activity, and the size
-of a gap that parts bursts. Nobody knows them, so the second is taken to be drawn log-uniformly: the sets of bursts
-that it gives are a staircase, and the weight of a set is the share of the logarithmic axis on which it is *the* set. A
-set that stands out keeps its number of bursts over a wide range of thresholds and has a large weight.
+A burst is a rise of V(t) - θt, the cumulative volume with a level θ taken off, that is larger than a threshold and
+parted from the next by a fall as large. Nobody knows the threshold, so it is taken to be drawn log-uniformly: the sets
+of bursts that it gives are a staircase, and the weight of a set is the share of the logarithmic axis on which it is
+*the* set. A set that stands out keeps its number of bursts over a wide range of thresholds and has a large weight.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,12 +26,16 @@ FEWEST_BURSTS = 4
 THRESHOLD_RANGE = 1e3
 """Ratio of the largest to the smallest threshold: what is a thousand times smaller is no burst beside the others."""
 MOST_SETS = 6
-"""Sets of bursts of one family, the heaviest ones."""
-LOWER_LEVELS = 2
-"""Levels below the mean rate, for small bursts beside a giant one."""
+"""Sets of bursts of one level, the heaviest ones."""
+LEVELS = 4
+"""A level of hardly any rate, the mean rate, and two lower ones, for small bursts beside a giant one."""
+LOWEST_LEVEL = 1e-6
+"""The lowest level, as a share of the mean rate: what is slower is no activity."""
+RUNG = 1.1
+"""Ratio of thresholds that are not told from each other."""
 SMALL_BURST = 0.05
 """Share of the largest burst below which others do not count, where there are few."""
-RELATIVE_ROUNDING = 1e-9
+RELATIVE_ROUNDING = 1e-12
 """Differences below this share are rounding."""
 
 
@@ -59,6 +64,13 @@ class Bursts:
     def __getitem__(self, rows: slice | Rows) -> Bursts:
         return replace(self, start=self.start[rows], end=self.end[rows], volume=self.volume[rows])
 
+    def joined(self, other: Bursts) -> Bursts:
+        """Return the bursts of both in the order of time, with the weight of this set."""
+        start = np.append(self.start, other.start)
+        order = np.argsort(start, kind="stable")
+        end, volume = np.append(self.end, other.end), np.append(self.volume, other.volume)
+        return Bursts(start[order], end[order], volume[order], self.log_weight)
+
 
 def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
     """Return times in s and cumulative volume, float64 (k,) each; a time comes twice where there is an impulse."""
@@ -83,21 +95,16 @@ def levels(times: Floats, cumulative: Floats) -> list[float]:
     A few large bursts can lift the mean over all others; each lower level is the mean of the signal clipped at the
     level before, θ' = 1/T ∫ min(x, θ) dt.
     """
-    moving = np.flatnonzero(np.diff(cumulative) > 0)
-    extent = slice(moving[0], moving[-1] + 1)
-    steps, volumes = np.diff(times)[extent], np.diff(cumulative)[extent]
-    duration = float(steps.sum())
-    if duration <= 0:
+    steps, volumes = np.diff(times), np.diff(cumulative)
+    low, high = busy_extent(times, cumulative)
+    if high <= low:
         return [0.0]
-    mean = float(volumes.sum()) / duration
-    found = [RELATIVE_ROUNDING * mean, mean]
-    for _ in range(LOWER_LEVELS):
-        lower = float(np.minimum(volumes, found[-1] * steps).sum()) / duration
-        # What moved in no time is gone after the first clipping.
-        if lower < found[1] / THRESHOLD_RANGE**2:
-            break
-        found.append(lower)
-    return found
+    mean = float(cumulative[-1]) / (high - low)
+    found = [LOWEST_LEVEL * mean, mean]
+    while len(found) < LEVELS:
+        found.append(float(np.minimum(volumes, found[-1] * steps).sum()) / (high - low))
+    # What moved in no time is gone after the first clipping.
+    return [level for level in found if level >= found[0]]
 
 
 def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) -> list[Bursts]:
@@ -113,26 +120,19 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
 
     Notes
     -----
-    Two families for each level θ: activity above θ, parted by gaps longer than a threshold; and, but for the lowest,
-    the rises of V(t) - θ t that are larger than a threshold, of which each needs a fall as large beside it
-    (persistence). The latter does not depend on a floor under the signal. O(n log n).
+    The rises and falls that remain at a threshold are those of the ones that remain at a lower one, so that each level
+    is climbed once, from the smallest threshold to the largest: O(n) for each of at most ln 1000 / ln 1.1 rungs, in
+    all O(n) where few remain.
     """
-    found: list[Bursts] = []
     rates = levels(times, cumulative) if cumulative[-1] > 0 else []
-    for row, level in enumerate(rates):
-        log_weight = -math.log(2 * len(rates) - 1)
-        found += _parted_by_gaps(times, cumulative, level, log_weight)
-        if row > 0:
-            found += _parted_by_falls(times, cumulative, level, log_weight)
     distinct: dict[bytes, Bursts] = {}
-    for one in found:
-        if len(one) < FEWEST_BURSTS or not bool(np.all(np.diff(one.start) > 0)):
-            continue
-        key = one.start.tobytes()
-        known = distinct.get(key)
-        # The same starts over several levels: their thresholds add up, and the lowest level has the whole bursts.
-        total = one.log_weight if known is None else float(np.logaddexp(known.log_weight, one.log_weight))
-        distinct[key] = replace(known or one, log_weight=total)
+    for level in rates:
+        for one in _rungs(times, cumulative, level, -math.log(len(rates))):
+            known = distinct.setdefault(one.start.tobytes(), one)
+            # The same starts over several levels: their thresholds add up, and the lowest level has the whole bursts.
+            if known is not one:
+                total = float(np.logaddexp(known.log_weight, one.log_weight))
+                distinct[one.start.tobytes()] = replace(known, log_weight=total)
     found = sorted(distinct.values(), key=lambda one: -one.log_weight)
     if bin_width > 0:
         random = np.random.default_rng(0)
@@ -141,69 +141,43 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
     return found
 
 
+def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -> list[Bursts]:
+    """Return the sets over one level with most of the logarithmic axis of thresholds."""
+    path = cumulative - level * (times - times[0])
+    # Rounding makes a path that is flat wander a little.
+    lowest = RELATIVE_ROUNDING * (float(np.ptp(path)) + cumulative[-1] / THRESHOLD_RANGE)
+    highest = max((upper for _, upper, _ in _climb(path, lowest, 2.0)), default=0.0)
+    lowest = max(highest / THRESHOLD_RANGE, lowest)
+    largest = heapq.nlargest(MOST_SETS, _climb(path, lowest, RUNG), key=lambda rung: rung[1] / rung[0])
+    found = []
+    for lower, upper, rows in largest:
+        foot, top = rows[::2], rows[1::2]
+        if bool(np.all(np.diff(times[foot]) > 0)):
+            share = math.log(upper / lower) / math.log(highest / lowest)
+            volume = cumulative[top] - cumulative[foot]
+            found.append(Bursts(times[foot], times[top], volume, log_weight + math.log(share)))
+    return found
+
+
+def _climb(path: Floats, threshold: float, ratio: float) -> Iterator[tuple[float, float, Rows]]:
+    """Yield lower and upper threshold and the rows of feet and tops between them, while there are four rises."""
+    from .kernels import rises_above
+
+    rows = np.arange(path.size)
+    while (left := rises_above(path, threshold)).size >= 2 * FEWEST_BURSTS:
+        rows, path = rows[left], path[left]
+        # Nothing changes up to the smallest rise or fall that is left.
+        upper = max(float(np.abs(np.diff(path)).min()) * (1 + RELATIVE_ROUNDING), threshold * ratio)
+        yield threshold, upper, rows
+        threshold = upper
+
+
 def few_bursts(times: Floats, cumulative: Floats) -> Bursts | None:
     """Return the bursts over the mean rate that reach a twentieth of the largest; there may be fewer than four."""
-    from .persistence import persistences, rises_above
+    from .kernels import rises_above
 
-    if cumulative.size < 2 or not cumulative[-1] > 0:
-        return None
     # The mean of the whole window, so that idle time at its edges tells a burst from a constant.
     path = cumulative - cumulative[-1] / (times[-1] - times[0]) * (times - times[0])
-    sizes = persistences(path)
-    if sizes.size == 0 or sizes[0] <= RELATIVE_ROUNDING * cumulative[-1]:
-        return None
-    first, stop = rises_above(path, SMALL_BURST * float(sizes[0]))
-    return Bursts(times[first], times[stop], cumulative[stop] - cumulative[first])
-
-
-def _parted_by_gaps(times: Floats, cumulative: Floats, level: float, log_weight: float) -> list[Bursts]:
-    above = np.diff(cumulative) > level * np.diff(times) * (1 + RELATIVE_ROUNDING)
-    change = np.flatnonzero(np.diff(np.concatenate(([0], above.view(np.int8), [0]))))
-    first, stop = change[::2], change[1::2]
-    gaps = times[first[1:]] - times[stop[:-1]]
-
-    def bursts(threshold: float) -> tuple[Rows, Rows]:
-        cut = np.flatnonzero(gaps > threshold)
-        return first[np.append(0, cut + 1)], stop[np.append(cut, stop.size - 1)]
-
-    return _heaviest(gaps, bursts, times, cumulative, log_weight)
-
-
-def _parted_by_falls(times: Floats, cumulative: Floats, level: float, log_weight: float) -> list[Bursts]:
-    from .persistence import persistences, rises_above, turning_points
-
-    path = cumulative - level * (times - times[0])
-    rows = turning_points(path)
-    turns = path[rows]
-    sizes = persistences(turns)
-
-    def bursts(threshold: float) -> tuple[Rows, Rows]:
-        feet, tops = rises_above(turns, threshold)
-        return rows[feet], rows[tops]
-
-    # Rounding makes a path that is flat wander a little.
-    sizes = sizes[sizes > RELATIVE_ROUNDING * (float(np.ptp(turns)) + cumulative[-1] / THRESHOLD_RANGE)]
-    return _heaviest(sizes, bursts, times, cumulative, log_weight)
-
-
-def _heaviest(
-    sizes: Floats, bursts: Callable[[float], tuple[Rows, Rows]], times: Floats, cumulative: Floats, log_weight: float
-) -> list[Bursts]:
-    """Return the sets with most of the logarithmic axis between neighbouring sizes of what parts bursts."""
-    sizes = np.sort(sizes)[::-1]
-    if sizes.size < FEWEST_BURSTS:
-        return []
-    smallest = sizes[FEWEST_BURSTS - 1] / THRESHOLD_RANGE
-    sizes = np.append(sizes[sizes > smallest], smallest)
-    shares = np.log(sizes[:-1] / sizes[1:])
-    # Fewer than four bursts say nothing, so that their thresholds count for nobody.
-    shares[: FEWEST_BURSTS - 1] = 0.0
-    shares /= max(float(shares.sum()), RELATIVE_ROUNDING)
-    found = []
-    most = np.argpartition(-shares, min(MOST_SETS, shares.size) - 1)[:MOST_SETS]
-    for row in np.sort(most):
-        if shares[row] > 0:
-            first, stop = bursts(float(np.sqrt(sizes[row] * sizes[row + 1])))
-            volume = cumulative[stop] - cumulative[first]
-            found.append(Bursts(times[first], times[stop], volume, log_weight + math.log(shares[row])))
-    return found
+    rows = rises_above(path, max(SMALL_BURST * float(np.ptp(path)), RELATIVE_ROUNDING * float(cumulative[-1])))
+    foot, top = rows[::2], rows[1::2]
+    return Bursts(times[foot], times[top], cumulative[top] - cumulative[foot]) if rows.size else None

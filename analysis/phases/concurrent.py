@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .bursts import FEWEST_BURSTS, Bursts
-from .kernels import MISSING
-from .trains import PulseTrain
+from .stretches import PulseTrain
 
 Floats = npt.NDArray[np.float64]
 
@@ -70,8 +69,9 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
         most = max((chain[0] for chain in chains), default=-math.inf)
         if most + bursts.log_weight < -math.log(alpha):
             break
-        # A multiple of the period gains as much from each burst, but has fewer of them.
-        gain, rows, spans = max((chain for chain in chains if chain[0] >= NEARLY * most), key=lambda one: one[1].size)
+        # A multiple of the period gains as much from each burst, but has fewer of them; in a fraction many are missing.
+        near = (chain for chain in chains if chain[0] >= NEARLY * most)
+        gain, rows, spans = max(near, key=lambda one: one[1].size * (one[2].size / float(one[2].sum())) ** 2)
         found.append(_train(bursts, rows, spans, used, gain))
         used[rows] = True
     return found
@@ -96,10 +96,10 @@ def _train(
         near = 0.05 * np.median(np.diff(train.start))
         within = (middles >= others.start[at] - near) & (middles <= others.end[at] + near)
         alone = np.setdiff1d(np.arange(len(others)), at)
-        if within.mean() > NEARLY and alone.size:
+        if within.mean() > 0.5 and alone.size:
             more = float(np.median(others.volume[at]) - np.median(others.volume[alone]))
             counts = 2 * counts if more > 0.5 * own else counts
-    return PulseTrain(train, counts, MISSING, gain + bursts.log_weight)
+    return PulseTrain(train, counts, gain)
 
 
 def _frequent_differences(start: Floats) -> list[float]:
@@ -122,3 +122,29 @@ def _frequent_differences(start: Floats) -> list[float]:
         if all(abs(period / other - 1) > 1.5 * LOG_WIDTH for other in found):
             found.append(period)
     return found[:MOST_PERIODS]
+
+
+SAME, IN_STEP = 0.02, 0.1
+"""Periods of concurrent trains that differ by less are one, and so are trains of which most bursts are in step."""
+
+
+def distinct_trains(trains: tuple[PulseTrain, ...]) -> tuple[PulseTrain, ...]:
+    """Return trains of different periods, that of most volume first; of two in step the faster one."""
+    found: list[PulseTrain] = []
+    for train in sorted(trains, key=lambda train: train.period):
+        if not any(same_period(train, other) or _in_step(train, other) for other in found):
+            found.append(train)
+    # A phase that is missing touches one of another train.
+    return tuple(sorted(found, key=lambda train: -train.volume * float(train.spans.sum()) / train.spans.size))
+
+
+def same_period(one: PulseTrain, other: PulseTrain) -> bool:
+    """Tell whether two trains at the same time have one period."""
+    return abs(one.period / other.period - 1) <= SAME
+
+
+def _in_step(slow: PulseTrain, fast: PulseTrain) -> bool:
+    """Tell whether most bursts of one train would be missing ones of another."""
+    at = np.clip(np.searchsorted(fast.bursts.start, slow.bursts.start), 1, len(fast.bursts) - 1)
+    turns = (slow.bursts.start - fast.bursts.start[at - 1]) / fast.period
+    return bool(np.mean(np.abs(turns - np.rint(turns)) < IN_STEP) > NEARLY)

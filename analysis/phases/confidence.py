@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .decision import Decision
-from .trains import PulseTrain
+from .stretches import PulseTrain
 
-COEFFICIENTS = (-5.7, 0.22, -0.13, -0.17, -12.97, -0.81, 11.27, 6.8, 0.14)
-"""Of a constant and of the eight `features`."""
+COEFFICIENTS = (-2.99, 1.29, -0.21, -13.94, -1.68, 5.55, 0.07, -30.69)
+"""Of a constant and of the seven `features`."""
 
 
 def features(decision: Decision, train: PulseTrain | None, bins: float) -> npt.NDArray[np.float64]:
-    """Return what the confidence depends on; float64 (8,).
+    """Return what the confidence depends on; float64 (7,).
 
     Parameters
     ----------
@@ -28,22 +28,12 @@ def features(decision: Decision, train: PulseTrain | None, bins: float) -> npt.N
     bins : float
         Bins of a period; infinite for an exact signal.
     """
-    if train is None:
-        line = decision.line or (0.0, 1.0)
-        return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -math.log10(max(line[1], 1e-12))])
-    gain = max(train.gain, 0.0)
-    return np.array(
-        [
-            math.log1p(gain),
-            gain / (gain + 10),
-            train.bursts.log_weight,
-            train.jitter,
-            float(decision.kind == "concurrent"),
-            min(decision.coverage, 1.0),
-            0.0,
-            1.0 / bins,
-        ]
-    )
+    if train is None or decision.line is not None:
+        _, p_value = decision.line or (0.0, 1.0)
+        return np.array([0.0, 0.0, 0.0, 0.0, 1.0, -math.log10(max(p_value, 1e-12)), 1 / bins])
+    gain = math.log1p(max(train.gain + train.bursts.log_weight, 0.0))
+    together = float(decision.kind == "concurrent")
+    return np.array([gain, train.bursts.log_weight, train.jitter, together, decision.explained, 0.0, 1 / bins])
 
 
 def confidence(decision: Decision, train: PulseTrain | None, bins: float = math.inf) -> float:

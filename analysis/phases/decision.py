@@ -1,17 +1,16 @@
 """What the bursts of a signal say: regimes with a period each, trains at the same time, a line, or no period."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from .bins import FEWEST_BINS, too_coarse
 from .bursts import Bursts, busy_extent, few_bursts, sets_of_bursts
-from .concurrent import concurrent_trains
+from .concurrent import concurrent_trains, distinct_trains, same_period
 from .line import spectral_line
-from .stretches import wanders
-from .trains import PulseTrain, trains_of
+from .stretches import PulseTrain, trains_of, wanders
 
 Floats = npt.NDArray[np.float64]
 
@@ -19,7 +18,7 @@ BIN_ROUNDING = 0.01
 """Starts within bins are moved, so that a period of just four bins may seem to be hardly less."""
 SMALLEST_STRETCH = 0.08
 """Share of the busy time below which a stretch that is left free is not looked into."""
-SMALLEST_SHARE = 0.3
+SMALLEST_SHARE = 0.35
 """Share of the busy time that periods cover at least: fewer bursts are the parts of one."""
 SMALLEST_VOLUME = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median."""
@@ -33,23 +32,64 @@ DEEPEST = 2
 """How often a stretch that is left free is looked into by itself."""
 MARGIN = 1.0
 """Trains at the same time are more to be told than regimes; they must be that much clearer, as a logarithm."""
-SAME, IN_STEP, WHOLE = 0.02, 0.1, 0.8
-"""Periods of concurrent trains that differ by less are one, and so are trains of which so many bursts are in step."""
 MOST_CHAIN_SETS = 3
 CHAIN_SHARE, CHAIN_COVERAGE = 0.6, 0.6
 """Share of bursts that concurrent trains explain, and of the busy time that each lasts."""
-MOST_OUTSIDE = 0.5
-"""Share of the volume beside the bursts of a set, from which on those that moved most are listed as well."""
+MOST_BESIDE = 0.5
+"""Share of the volume beside the bursts of a set, beyond which no signal without a period is told by it."""
 MOST_PHASES = 100_000
 """Bursts that are listed where they have no period."""
 PAUSE_WEIGHT = -2.5
 """Smallest logarithm of the weight of a set whose pauses are looked at."""
-MARKOV = 4.0
+PAUSE_JITTER = 0.1
+"""Largest coefficient of variation of pauses: those that a threshold cuts out of noise are longer than it, so alike."""
+MARKOV = 8.0
 """By Markov's inequality w B exceeds 1 / alpha in at most a share alpha of signals; measured, it is a quarter."""
 PARTIAL_GAIN = math.log(1000)
-"""Logarithm of the Bayes factor that a single train of a part of the phases needs."""
-LINE_SHARE = 0.5
+"""Logarithm of the Bayes factor that anything but one period of all phases needs."""
+LINE_SHARE = 0.05
 """Share of the false-alarm rate of the spectral line, which is looked for last."""
+SAME_PERIOD = 0.1
+"""Sets of bursts whose main periods differ by less, as a logarithm, tell the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Trains in a set of bursts: regimes in the order of time, or concurrent ones; `busy` is the busy time in s."""
+
+    trains: tuple[PulseTrain, ...]
+    bursts: Bursts
+    busy: float
+
+    @property
+    def gain(self) -> float:
+        """Logarithm of the Bayes factor of all trains times the weight of the thresholds."""
+        return sum(train.gain for train in self.trains) + self.bursts.log_weight
+
+    @property
+    def coverage(self) -> float:
+        """Share of the busy time in which a train holds."""
+        length, at = 0.0, -math.inf
+        for train in sorted(self.trains, key=lambda train: train.start):
+            end = float(train.bursts.start[-1]) + train.period
+            length += max(0.0, end - max(at, train.start))
+            at = max(at, end)
+        return min(length / self.busy, 1.0)
+
+    @property
+    def explained(self) -> float:
+        """Share of the bursts that are in trains, times that of the time, times that of phases that are there."""
+        starts = np.unique(np.concatenate([train.bursts.start for train in self.trains]))
+        spans = np.concatenate([train.spans for train in self.trains])
+        return min(starts.size / len(self.bursts), 1.0) * self.coverage * spans.size / float(spans.sum())
+
+    @property
+    def clearness(self) -> float:
+        """How well this tells of a signal: by the weight of the thresholds, the gain, and what is explained."""
+        # Of bursts that are not alike, fewer count.
+        gain = sum(train.gain * _alike(train.bursts.volume) for train in self.trains) + self.bursts.log_weight
+        told = math.log1p(min(max(gain, 0.0), MOST_GAIN)) + math.log(self.explained)
+        return self.bursts.log_weight + GAIN_WEIGHT * told
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +108,8 @@ class Decision:
         The bursts that moved most.
     line : (float, float) or None
         Period in s and p-value of a spectral line.
-    coverage : float
-        Share of the busy time that trains last.
+    explained : float
+        Share of the bursts and of the busy time that trains explain.
     sets : int
         Number of sets of bursts.
     """
@@ -79,15 +119,15 @@ class Decision:
     bursts: Bursts | None = None
     rest: Bursts | None = None
     line: tuple[float, float] | None = None
-    coverage: float = 0.0
+    explained: float = 0.0
     sets: int = 0
 
     @property
     def main(self) -> PulseTrain | None:
         """The regime that moved most, or the first train."""
-        if self.kind == "concurrent" or not self.trains:
-            return self.trains[0] if self.trains else None
-        return max(self.trains, key=lambda train: train.volume)
+        if self.kind == "concurrent":
+            return self.trains[0]
+        return max(self.trains, key=lambda train: train.volume, default=None)
 
 
 def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0.0) -> Decision:
@@ -101,48 +141,46 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
         False-alarm rate.
     bin_width : float
         In s, of a signal that is made of bins; else 0.
+
+    Notes
+    -----
+    The Bayes factor B of the stretches with a period against free ones has a mean of at most 1 where all are free (it
+    is an e-value), and so has the sum of w B over all sets of bursts with weights w. By Markov's inequality it exceeds
+    1 / alpha in at most a share alpha of such signals; no count of sets or frequencies is needed.
     """
     sets = sets_of_bursts(times, cumulative, bin_width)
     if not sets or (bin_width > 0 and too_coarse(times, cumulative, bin_width)):
         return Decision("few", (), few_bursts(times, cumulative))
-    low, high = busy_extent(times, cumulative)
-    busy = high - low
-    shortest = FEWEST_BINS * bin_width * (1 - BIN_ROUNDING)
     rest = max(sets, key=lambda one: float(one.volume.sum()))
     smallest = SMALLEST_VOLUME * float(cumulative[-1])
-    trains, bursts = _regimes(times, cumulative, sets, MARKOV * alpha, bin_width, smallest, DEEPEST)
-    together, of = _concurrent(sets, busy, alpha, shortest, smallest)
-    distinct = _distinct(together)
-    known = len(trains) == 1 and any(_same(trains[0], one) for one in distinct)
-    # Trains beside the one that is known are added to it; the same with more bursts in a period is not news.
-    clearer = _clearness(together, of, busy) > _clearness(trains, bursts, busy) + MARGIN
-    if of is not None and (len(distinct) > 1 if known else clearer):
-        kind = "concurrent" if len(distinct) > 1 else "one period"
-        return Decision(kind, distinct, of, rest, None, _explained(together, of, busy), len(sets))
-    if not trains:
+    shortest = FEWEST_BINS * bin_width * (1 - BIN_ROUNDING)
+    found = _regimes(times, cumulative, sets, MARKOV * alpha, bin_width, smallest, DEEPEST)
+    together = _concurrent(times, cumulative, sets, alpha, shortest, smallest)
+    if together is not None:
+        distinct = distinct_trains(together.trains)
+        known = found is not None and all(any(same_period(one, other) for other in distinct) for one in found.trains)
+        # Trains beside those that are known are added to them; the same with more bursts in a period is not news.
+        if len(distinct) > 1 if known else found is None or together.clearness > found.clearness + MARGIN:
+            kind = "concurrent" if len(distinct) > 1 else "one period"
+            return Decision(kind, distinct, together.bursts, rest, None, together.explained, len(sets))
+    if found is None:
         # What has no period may have regular pauses between phases of any length.
         clear = [one for one in sets if one.log_weight >= PAUSE_WEIGHT]
-        trains, bursts = _regimes(times, cumulative, clear, alpha, bin_width, smallest, 0, True)
-    coverage = _covered(trains) / busy
-    if len(trains) == 1 and bursts is not None:
+        found = _regimes(times, cumulative, clear, alpha, bin_width, smallest, 0, True)
+    if found is not None:
+        first = found.trains[0]
         # A period of some of the phases, or of phases of which some are missing, is easily found in few of them.
-        partial = trains[0].missing > 0 or len(trains[0].bursts) < len(bursts)
-        if partial and trains[0].gain < PARTIAL_GAIN:
-            trains = []
-    if trains:
-        kind = "regimes" if len(trains) > 1 else "drift" if trains[0].drift else "one period"
-        return Decision(kind, tuple(trains), bursts, rest, None, coverage, len(sets))
-    line = spectral_line(times, cumulative, bin_width, FEWEST_BINS)
+        whole = len(found.trains) == 1 and first.missing == 0 and len(first.bursts) == len(found.bursts)
+        if whole or found.gain >= PARTIAL_GAIN:
+            kind = "regimes" if len(found.trains) > 1 else "drift" if first.drift else "one period"
+            return Decision(kind, found.trains, found.bursts, rest, None, found.explained, len(sets))
+    line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha * LINE_SHARE:
         return Decision("line", (), None, None, line, 0.0, len(sets))
-    most = MOST_OUTSIDE * float(rest.volume.sum())
+    most = MOST_BESIDE * float(rest.volume.sum())
     few = [one for one in sets if len(one) <= MOST_PHASES and one.volume.sum() >= most] or sets
     clearest = max(few, key=lambda one: one.log_weight + GAIN_WEIGHT * math.log(_alike(one.volume)))
     return Decision("irregular", (), clearest, rest if rest in few else None, None, 0.0, len(sets))
-
-
-def _covered(trains: list[PulseTrain]) -> float:
-    return sum(float(train.bursts.start[-1]) - train.start + train.period for train in trains)
 
 
 def _regimes(
@@ -154,57 +192,44 @@ def _regimes(
     smallest: float,
     depth: int,
     pauses: bool = False,
-) -> tuple[list[PulseTrain], Bursts | None]:
+) -> Explanation | None:
     """Return the trains of the set of bursts that tells most, and those of stretches that it leaves free."""
     low, high = busy_extent(times, cumulative)
-    busy = high - low
-    told: list[tuple[list[PulseTrain], Bursts]] = []
-    if sets and not pauses and wanders(np.diff(sets[0].start)):
-        return [], None
+    shortest = FEWEST_BINS * bin_width * (1 - BIN_ROUNDING)
+    if sets and not pauses and wanders(sets[0]):
+        return None
+    told: list[Explanation] = []
     for one in sets:
-        trains = [
-            train
-            for train in trains_of(one, alpha, pauses)
-            if (train.pause if pauses else train.period) >= FEWEST_BINS * bin_width * (1 - BIN_ROUNDING)
-        ]
-        share = min(_covered(trains) / busy, 1.0)
-        gain = sum(train.gain for train in trains)
-        # A period of a part of the run could have been in any other: that part counts as its weight.
-        moved = sum(train.usual_volume for train in trains)
-        if share > SMALLEST_SHARE and moved > smallest and gain + math.log(share) >= -math.log(alpha):
-            told.append((trains, one))
-    if not told:
-        return [], None
-    most = max(min(_covered(trains), busy) for trains, _ in told)
-    trains, bursts = max(
-        (one for one in told if _covered(one[0]) >= ALIKE_COVERAGE * most),
-        key=lambda one: _clearness(one[0], one[1], busy),
+        trains = [train for train in trains_of(one, pauses) if (train.pause or train.period) >= shortest]
+        if pauses:
+            trains = [train for train in trains if train.jitter <= PAUSE_JITTER]
+        explained = Explanation(tuple(trains), one, high - low)
+        if trains and explained.explained > SMALLEST_SHARE and sum(train.usual_volume for train in trains) > smallest:
+            told.append(explained)
+    # A period of a part of the run could have been in any other: that part counts as its weight.
+    gains = np.array([one.gain + math.log(one.coverage) for one in told])
+    # Sets that tell the same period share its weight.
+    periods = np.log([max(one.trains, key=lambda train: train.volume).period for one in told])
+    sure = [
+        np.logaddexp.reduce(gains[np.abs(periods - period) < SAME_PERIOD]) >= -math.log(alpha) for period in periods
+    ]
+    told = [one for one, enough in zip(told, sure, strict=True) if enough]
+    most = max((one.coverage for one in told), default=0.0)
+    best = max(
+        (one for one in told if one.coverage >= ALIKE_COVERAGE * most), key=lambda one: one.clearness, default=None
     )
-    if depth == 0:
-        return trains, bursts
-    found = list(trains)
-    edges = [low, *(edge for train in trains for edge in (train.start, float(train.bursts.start[-1]))), high]
+    if best is None or depth == 0:
+        return best
+    trains = list(best.trains)
+    edges = [low, *(edge for train in trains for edge in (train.start, float(train.bursts.end[-1]))), high]
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
-        inside = [float(train.bursts.end[-1]) for train in trains if train.bursts.start[-1] == begin]
-        begin = max([begin, *inside])
-        if end - begin > SMALLEST_STRETCH * busy:
+        if end - begin > SMALLEST_STRETCH * (high - low):
             part = clipped(times, cumulative, begin, end)
             if part[1][-1] > smallest:
                 inner = sets_of_bursts(*part, bin_width)
-                found += _regimes(*part, inner, alpha / 4, bin_width, smallest, depth - 1)[0]
-    return sorted(found, key=lambda train: train.start), bursts
-
-
-def _clearness(trains: list[PulseTrain], bursts: Bursts | None, busy: float) -> float:
-    """Return how well trains tell of a signal: by the weight of the thresholds, their gain, and what they explain."""
-    if bursts is None or not trains:
-        return -math.inf
-    gain = 0.0
-    for train in trains:
-        # Of bursts that are not alike, fewer count.
-        gain += train.gain * _alike(train.bursts.volume)
-    explained = math.log(_explained(trains, bursts, busy))
-    return bursts.log_weight + GAIN_WEIGHT * (math.log1p(min(max(gain, 0.0), MOST_GAIN)) + explained)
+                more = _regimes(*part, inner, alpha / 4, bin_width, smallest, depth - 1)
+                trains += more.trains if more is not None else ()
+    return replace(best, trains=tuple(sorted(trains, key=lambda train: train.start)))
 
 
 def _alike(volumes: Floats) -> float:
@@ -213,59 +238,23 @@ def _alike(volumes: Floats) -> float:
     return float(scaled.sum()) / math.sqrt(scaled.size * float(scaled @ scaled))
 
 
-def _explained(trains: list[PulseTrain], bursts: Bursts | None, busy: float) -> float:
-    """Return the share of bursts that trains explain, times the share of the busy time in which one of them holds."""
-    if bursts is None or not trains:
-        return 0.0
-    starts = np.unique(np.concatenate([train.bursts.start for train in trains]))
-    at = covered = -math.inf
-    length = 0.0
-    for train in sorted(trains, key=lambda train: train.start):
-        covered = float(train.bursts.start[-1]) + train.period
-        length += max(0.0, covered - max(at, train.start))
-        at = max(at, covered)
-    return min(starts.size / len(bursts), 1.0) * min(length / busy, 1.0)
-
-
 def _concurrent(
-    sets: list[Bursts], busy: float, alpha: float, shortest: float, smallest: float
-) -> tuple[list[PulseTrain], Bursts | None]:
-    best: tuple[float, list[PulseTrain], Bursts | None] = (-math.inf, [], None)
+    times: Floats, cumulative: Floats, sets: list[Bursts], alpha: float, shortest: float, smallest: float
+) -> Explanation | None:
+    low, high = busy_extent(times, cumulative)
+    told = []
     for one in sets[:MOST_CHAIN_SETS]:
-        trains = [
+        trains = tuple(
             train
             for train in concurrent_trains(one, alpha)
-            if train.bursts.start[-1] - train.start > CHAIN_COVERAGE * busy
+            if train.bursts.start[-1] - train.start > CHAIN_COVERAGE * (high - low)
             and train.period >= shortest
             and train.usual_volume > smallest
-        ]
-        if not trains:
-            continue
-        clear = _clearness(trains, one, busy)
-        if _explained(trains, one, busy) >= CHAIN_SHARE and clear > best[0]:
-            best = (clear, trains, one)
-    return best[1], best[2]
-
-
-def _distinct(trains: list[PulseTrain]) -> tuple[PulseTrain, ...]:
-    """Return trains of different periods, that of most volume first; the volumes of one period add up."""
-    found: list[PulseTrain] = []
-    for train in sorted(trains, key=lambda train: train.period):
-        if not any(_same(train, other) or _in_step(train, other) for other in found):
-            found.append(train)
-    # A phase that is missing touches one of another train.
-    return tuple(sorted(found, key=lambda train: -train.volume * float(train.spans.sum()) / train.spans.size))
-
-
-def _same(one: PulseTrain, other: PulseTrain) -> bool:
-    return abs(one.period / other.period - 1) <= SAME
-
-
-def _in_step(slow: PulseTrain, fast: PulseTrain) -> bool:
-    """Tell whether most bursts of one train would be missing ones of another."""
-    at = np.clip(np.searchsorted(fast.bursts.start, slow.bursts.start), 1, len(fast.bursts) - 1)
-    turns = (slow.bursts.start - fast.bursts.start[at - 1]) / fast.period
-    return bool(np.mean(np.abs(turns - np.rint(turns)) < IN_STEP) > WHOLE)
+        )
+        explained = Explanation(trains, one, high - low)
+        if trains and explained.explained >= CHAIN_SHARE:
+            told.append(explained)
+    return max(told, key=lambda one: one.clearness, default=None)
 
 
 def clipped(times: Floats, cumulative: Floats, low: float, high: float) -> tuple[Floats, Floats]:

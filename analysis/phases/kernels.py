@@ -1,4 +1,4 @@
-"""Compiled loops: the most probable partition of intervals, the best chain of bursts, the longest quiet stretch.
+"""Compiled loops: rises of a path, the most probable stretches, the best chain of bursts, the longest quiet stretch.
 
 The module needs numba; import it inside the function that uses it.
 """
@@ -15,6 +15,45 @@ Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
 Flags = npt.NDArray[np.bool_]
+
+
+@compiled
+def rises_above(path: Floats, threshold: float) -> Rows:
+    """Return the rows of foot and top, in turn, of every rise of at least `threshold`, parted by falls of as much.
+
+    These are the rises whose persistence reaches the threshold (Edelsbrunner, Letscher, Zomorodian 2002, for one
+    dimension). A rise begins where the path last lay at its foot and ends where it first reached its top.
+
+    Parameters
+    ----------
+    path : float64 (n,)
+        Any path.
+    threshold : float
+        Above 0.
+    """
+    rows = np.empty(path.size + 1, np.int64)
+    count = 0
+    low = high = 0
+    rising = False
+    for row in range(path.size):
+        if not rising:
+            if path[row] <= path[low]:
+                low = row
+            elif path[row] - path[low] >= threshold:
+                rising = True
+                rows[count] = low
+                high = row
+        elif path[row] > path[high]:
+            high = row
+        elif path[high] - path[row] >= threshold:
+            rising = False
+            rows[count + 1] = high
+            count += 2
+            low = row
+    if rising:
+        rows[count + 1] = high
+        count += 2
+    return rows[:count].copy()
 
 
 @compiled
@@ -107,21 +146,32 @@ FREE, STEADY, DRIFTING, MISSING = 0, 1, 2, 3
 
 
 @compiled
+def log_marginal(freedom: int, within: float, law: int, laws: Floats, gammas: Floats) -> float:
+    """Return ln p of normal values about a mean, with a variance from an inverse-gamma law (Murphy 2007).
+
+    Parameters
+    ----------
+    freedom : int
+        Number of values less that of parameters fitted to them.
+    within : float
+        Sum of their squared deviations.
+    law : int
+        Row of `laws`.
+    laws : float64 (k, 2)
+        Twice the shape, a whole number, and the scale.
+    gammas : float64
+        ln Γ(m / 2) at row m.
+    """
+    twice, scale = int(laws[law, 0]), laws[law, 1]
+    found = float(gammas[twice + freedom] - gammas[twice]) + 0.5 * twice * math.log(scale)
+    return found - 0.5 * (twice + freedom) * math.log(scale + 0.5 * within) - 0.5 * freedom * math.log(2 * math.pi)
+
+
+@compiled
 def most_probable(
-    positions: Rows,
-    sums: Floats,
-    squares: Floats,
-    moments: Floats,
-    long_ones: Rows,
-    log_spans: Floats,
-    tables: Floats,
-    counts: Floats,
-    shapes: Floats,
-    scales: Floats,
-    costs: Floats,
-    fewest: int,
+    positions: Rows, sums: Floats, laws: Floats, gammas: Floats, ranges: Floats, present: Rows, costs: Floats
 ) -> tuple[Rows, Rows, Floats, float]:
-    """Return for each position the one before it in the best partition, the law between them, and its gain over free.
+    """Return for each position the one before it in the best division, the law between them, and its gain over free.
 
     And the logarithm of the evidence of the whole.
 
@@ -129,22 +179,17 @@ def most_probable(
     ----------
     positions : int64 (m,)
         Where stretches may begin and end, from 0 to the number n of intervals.
-    sums, squares : float64 (2, n+1)
-        Cumulative sums and sums of squares of the logarithms of intervals, and of intervals over their spans.
-    moments : float64 (n+1,)
-        Cumulative sum of row times logarithm.
-    long_ones, log_spans : (n+1,)
-        Cumulative number of intervals in which phases are missing, and cumulative logarithms of what they could be.
-    tables : float64 (4, n+1)
-        What does not depend on the values in the marginal likelihood of as many: two free laws, steady, drifting.
-    counts : float64 (3, n+1)
-        Logarithms of the terms of the Beta function for whole, for long, and for all intervals.
-    shapes, scales : float64 (3,)
-        Inverse-gamma laws of the variance.
-    costs : float64 (4,)
-        Of a cut, of a stretch that is free, of one with a period, and of a further law of it.
-    fewest : int
-        Least number of intervals with a period.
+    sums : float64 (n+1, 7)
+        Cumulative sums of the logarithms x of intervals, their squares, row times x; of the logarithms y of intervals
+        over their spans, and their squares; of intervals of several spans, and of what these could have been.
+    laws, gammas : float64
+        Of `log_marginal`: two of free intervals, one of a period.
+    ranges : float64 (2,)
+        Logarithms of the ranges of the mean of x, and of its drift over a stretch.
+    present : int64 (2,)
+        Twice the parameters of the Beta law of phases that are there.
+    costs : float64 (2,)
+        Of a cut, and of a further law of a period.
     """
     size = positions.size
     best = np.full(size, -np.inf)
@@ -152,45 +197,38 @@ def most_probable(
     before = np.zeros(size, np.int64)
     law = np.zeros(size, np.int64)
     gain = np.zeros(size)
+    here, lost = present
     for to in range(1, size):
         for at in range(to):
             a, b = positions[at], positions[to]
             n = b - a
-            base = best[at] - (costs[0] if at else 0.0)
-            total = sums[0, b] - sums[0, a]
-            within = max(squares[0, b] - squares[0, a] - total * total / n, 0.0)
-            half = 0.5 * n - 0.5
-            free = (
-                max(
-                    tables[0, n] - (shapes[0] + half) * math.log(scales[0] + 0.5 * within),
-                    tables[1, n] - (shapes[1] + half) * math.log(scales[1] + 0.5 * within),
-                )
-                - costs[1]
-            )
+            base = best[at] - (costs[0] if at else 0.0) - 0.5 * math.log(n) - ranges[0]
+            total = sums[b, 0] - sums[a, 0]
+            within = max(sums[b, 1] - sums[a, 1] - total * total / n, 0.0)
+            free = max(log_marginal(n - 1, within, 0, laws, gammas), log_marginal(n - 1, within, 1, laws, gammas))
             value, kind = free, FREE
-            if n >= fewest:
-                one = tables[2, n] - (shapes[2] + half) * math.log(scales[2] + 0.5 * within) - costs[2]
+            if n >= 3:
+                one = max(log_marginal(n - 1, within, 2, laws, gammas), log_marginal(n - 1, within, 3, laws, gammas))
                 if one > value:
                     value, kind = one, STEADY
-                if n > 2 * fewest - 1:
-                    lever = (n * n - 1.0) / (12.0 * n)
-                    slope = (moments[b] - moments[a] - 0.5 * (a + b - 1) * total) / n
-                    rest = max(within - slope * slope / lever, 0.0)
-                    one = tables[3, n] - (shapes[2] + half - 0.5) * math.log(scales[2] + 0.5 * rest)
-                    one -= costs[2] + costs[3]
-                    if one > value:
-                        value, kind = one, DRIFTING
-                lost = long_ones[b] - long_ones[a]
-                ends = long_ones[a + 1] - long_ones[a] + long_ones[b] - long_ones[b - 1]
-                # A long interval at an end is a pause beside the stretch.
-                if lost > 0 and n > 2.2 * lost and ends == 0:
-                    total = sums[1, b] - sums[1, a]
-                    within = max(squares[1, b] - squares[1, a] - total * total / n, 0.0)
-                    one = tables[2, n] - (shapes[2] + half) * math.log(scales[2] + 0.5 * within)
-                    one += counts[0, n - lost] + counts[1, lost] - counts[2, n] - (log_spans[b] - log_spans[a])
-                    one -= costs[2] + costs[3]
-                    if one > value:
-                        value, kind = one, MISSING
+            if n >= 6:
+                lever = (n * n - 1.0) / (12.0 * n)
+                slope = (sums[b, 2] - sums[a, 2] - 0.5 * (a + b - 1) * total) / n
+                one = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), 2, laws, gammas)
+                one -= 0.5 * math.log(lever) + ranges[1] + costs[1]
+                if one > value:
+                    value, kind = one, DRIFTING
+            long = int(sums[b, 5] - sums[a, 5])
+            ends = sums[a + 1, 5] - sums[a, 5] + sums[b, 5] - sums[b - 1, 5]
+            # A long interval at an end is a pause beside the stretch.
+            if long > 0 and n > 2.2 * long and ends == 0:
+                total = sums[b, 3] - sums[a, 3]
+                within = max(sums[b, 4] - sums[a, 4] - total * total / n, 0.0)
+                one = log_marginal(n - 1, within, 2, laws, gammas)
+                one += gammas[here + 2 * (n - long)] - gammas[here] + gammas[lost + 2 * long] - gammas[lost]
+                one += gammas[here + lost] - gammas[here + lost + 2 * n] - (sums[b, 6] - sums[a, 6]) - costs[1]
+                if one > value:
+                    value, kind = one, MISSING
             if base + value > best[to]:
                 best[to] = base + value
                 before[to] = at

@@ -13,13 +13,15 @@ from ...signals.construction import StepSignal
 from ..results.result import PeriodMetrics, Phase
 from .bins import bin_width
 from .bursts import FEWEST_BURSTS, Bursts, vertices
-from .decision import MOST_OUTSIDE, Decision, decide
+from .decision import Decision, decide
 
 Floats = npt.NDArray[np.float64]
 
 QUIET = 0.005
 """Share of the smaller of two phases that may move in the quiet stretch between them."""
 
+MOST_OUTSIDE = 0.02
+"""Share of the volume beside the phases with a period, from which on the bursts that moved most are listed as well."""
 BACKGROUND = 0.15
 """Share of two phases from which on what moves between them is background and no part of either."""
 
@@ -101,36 +103,19 @@ def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
 
     Where a stretch was looked into by itself, its own bursts take the place of those that it was found between.
     """
-    if decision.bursts is None:
-        return Phases(Bursts(np.zeros(0), np.zeros(0), np.zeros(0)), ())
-    given = decision.bursts
-    parts, inside = [], np.zeros(len(given), np.bool_)
-    for train in decision.trains:
-        own = train.bursts
-        if bool(np.all(np.isin(own.start, given.start))):
-            continue
-        parts.append(own)
-        inside |= (given.end > own.start[0]) & (given.start < own.end[-1])
-    for train in decision.trains:
-        inside &= ~np.isin(given.start, train.bursts.start)
-    parts.append(given[np.flatnonzero(~inside)])
-    if decision.rest is not None and sum(float(one.volume.sum()) for one in parts) < MOST_OUTSIDE * cumulative[-1]:
-        parts.append(_beside(decision.rest, parts))
-    start = np.concatenate([one.start for one in parts])
-    order = np.argsort(start, kind="stable")
-    end, volume = (np.concatenate([getattr(one, name) for one in parts])[order] for name in ("end", "volume"))
-    start, once = np.unique(start[order], return_index=True)
-    rows = tuple(np.searchsorted(start, train.bursts.start) for train in decision.trains)
-    end = np.minimum(end[once], np.append(start[1:], np.inf))
-    return Phases(with_edges(Bursts(start, end, volume[once]), times, cumulative), rows)
+    found = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
+    for one in (*(train.bursts for train in decision.trains), decision.bursts, decision.rest):
+        if one is not None and (one is not decision.rest or found.volume.sum() < (1 - MOST_OUTSIDE) * cumulative[-1]):
+            found = _with_others(found, one)
+    rows = tuple(np.searchsorted(found.start, train.bursts.start) for train in decision.trains)
+    found = replace(found, end=np.minimum(found.end, np.append(found.start[1:], np.inf)))
+    return Phases(with_edges(found, times, cumulative) if len(found) else found, rows)
 
 
-def _beside(rest: Bursts, parts: list[Bursts]) -> Bursts:
-    """Return the bursts of a set that overlap none of others."""
-    start = np.sort(np.concatenate([one.start for one in parts]))
-    end = np.sort(np.concatenate([one.end for one in parts]))
-    alone = np.searchsorted(start, rest.end) == np.searchsorted(end, rest.start, side="right")
-    return rest[np.flatnonzero(alone)]
+def _with_others(found: Bursts, others: Bursts) -> Bursts:
+    """Add those bursts of a set that overlap none of the ones found before."""
+    alone = np.searchsorted(found.start, others.end) == np.searchsorted(np.sort(found.end), others.start, side="right")
+    return found.joined(others[np.flatnonzero(alone)])
 
 
 def metrics_of(phases: Bursts, end: float, spans: Floats | None = None) -> PeriodMetrics:

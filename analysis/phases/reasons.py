@@ -7,7 +7,7 @@ import numpy as np
 from ...model.quantities import percent_text, seconds_text
 from .bursts import FEWEST_BURSTS
 from .decision import Decision
-from .trains import MOST_JITTER, PulseTrain
+from .stretches import MOST_JITTER, PulseTrain
 
 
 def few(bursts: int) -> str:

@@ -1,38 +1,221 @@
-"""Intervals between bursts, divided into stretches that are free or have a period."""
+"""Intervals between bursts, divided into stretches that are free or have a period: regimes and pauses."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .bursts import FEWEST_BURSTS, Bursts
+from .kernels import DRIFTING, FREE, MISSING
+
 Floats = npt.NDArray[np.float64]
 
-FEWEST_INTERVALS = 3
-FREE_DEVIATION, WILD_DEVIATION, STEADY_DEVIATION = (60.0, 0.55), (2.0, 1.2), (0.5, 0.03)
+FREE_LAW, WILD_LAW, STEADY_LAW = (60.0, 0.55), (2.0, 1.2), (0.5, 0.03)
+LOOSE_LAW = (30.0, 0.25)
 """Inverse-gamma laws (shape, size) of the deviation of ln d: of free intervals, as those that are cut out of noise, of
-free ones of any variation, and of a period."""
-WANDERING = (2.0, 0.2)
-"""Inverse-gamma law of the change of ln d from one interval to the next, where intervals wander."""
-WANDERING_COST = 3.0
-"""Logarithm of how much less is thought of wandering beforehand."""
+free ones of any variation, of a period, and of one that hardly is one."""
+
+WANDERING_LAW, WANDERING_COST = (2.0, 0.2), 3.0
+"""The same of the change of ln d from one interval to the next, where intervals wander, and the logarithm of how much
+less is thought of that beforehand."""
 MEAN_RANGE, DRIFT_RANGE = 4.0, 1.2
 """Range before anything is known of the mean of ln d, relative to its median, and of its drift over a stretch."""
-PRESENT_PRIOR = (12.0, 1.0)
+PRESENT_LAW = (12.0, 1.0)
 """Beta law of the share of phases that are there."""
-LAW_COST, CUT_SHARE = math.log(3.0), math.log(2.0)
-"""Each stretch is free or not; one with a period may drift or have phases missing."""
 USUAL_CUTS = 3.0
 """Number of cuts that is expected beforehand."""
-MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.12, 9
+MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.15, 9
 """Intervals within an eighth of up to five times the usual of nine around them have phases missing."""
 MOST_POSITIONS = 600
 """Intervals up to which each may be a boundary; of more the positions that differ most from what follows."""
+MOST_JITTER, MOST_DRIFT = 0.3, math.log(2.5)
+"""Above this coefficient of variation the next burst cannot be told to a third of a period; beyond this logarithm of
+the last interval over the first, intervals grow or shrink and no period drifts."""
+
+OWN_GAIN = 0.7
+"""Logarithm of the Bayes factor that each train needs, half of the cost of its cuts included."""
+SAME_ERRORS, PERIOD_ROUNDING = 2.0, 0.02
+"""Standard errors, and share, by which the periods of two neighbours differ at most that are one train."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
-    """Intervals `first` to `stop` (excluded) with one law of `partition`, and its logarithmic gain over a free one."""
+class PulseTrain:
+    """Bursts with one period.
+
+    Attributes
+    ----------
+    bursts : Bursts
+        At least four.
+    spans : float64 (n-1,)
+        How many periods lie between each burst and the next.
+    gain : float
+        Logarithm of the Bayes factor against free intervals times the weight of the thresholds and cuts.
+    drifts : bool
+        Whether the period drifts.
+    next_start : float
+        Start of what follows the train, or infinity, in s.
+    pause : float
+        Mean time in s from one end to the next start, where that is what is regular; else 0.
+    """
+
+    bursts: Bursts
+    spans: Floats
+    gain: float
+    drifts: bool = False
+    next_start: float = math.inf
+    pause: float = 0.0
+
+    @property
+    def intervals(self) -> Floats:
+        """Times between bursts in s, over the periods that they span."""
+        return np.asarray(np.diff(self.bursts.start) / self.spans)
+
+    @property
+    def period(self) -> float:
+        """Mean time in s from one phase to the next, missing ones included."""
+        return float((self.bursts.start[-1] - self.bursts.start[0]) / self.spans.sum())
+
+    @property
+    def start(self) -> float:
+        """Start of the first burst in s."""
+        return float(self.bursts.start[0])
+
+    @property
+    def end(self) -> float:
+        """One period after the last start in s, or where the next train begins or the last burst ends."""
+        return float(min(self.bursts.start[-1] + self.period, max(self.next_start, self.bursts.end[-1])))
+
+    @property
+    def missing(self) -> int:
+        """Number of phases that are missing."""
+        return int(self.spans.sum()) - self.spans.size
+
+    @property
+    def drift(self) -> float:
+        """Logarithm of the last interval over the first, of a line through them; 0 where the period does not drift."""
+        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
+        return float(rows @ np.log(self.intervals) / (rows @ rows)) * self.spans.size if self.drifts else 0.0
+
+    @property
+    def jitter(self) -> float:
+        """Coefficient of variation of the intervals, about the drift; of the pauses where these are regular."""
+        if self.pause > 0:
+            return float((self.bursts.start[1:] - self.bursts.end[:-1]).std() / self.pause)
+        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
+        steady = self.intervals * np.exp(-self.drift / self.spans.size * rows)
+        return float(steady.std() / steady.mean())
+
+    @property
+    def volume(self) -> float:
+        """What the bursts moved."""
+        return float(self.bursts.volume.sum())
+
+    @property
+    def usual_volume(self) -> float:
+        """What the bursts moved, if each had moved as much as half of them do at most."""
+        return float(np.median(self.bursts.volume)) * len(self.bursts)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the 95 % confidence interval of the period in s: T ± t_{0.975} · deviation / √n."""
+        from scipy.special import stdtrit
+
+        n, period = self.spans.size, self.period
+        spread = float(self.intervals.std()) if self.pause > 0 else self.jitter * period
+        half = float(stdtrit(n - 1, 0.975)) * spread / math.sqrt(max(n - 1, 1))
+        return max(period - half, 0.0), period + half
+
+
+def spans_of(intervals: Floats) -> Floats:
+    """Return how many periods each interval spans: 1, or more where phases are missing; float64 (n,)."""
+    from scipy.ndimage import rank_filter
+
+    # Where a third of the phases is missing, the median of the intervals still is a single one, but hardly so.
+    width = min(NEIGHBOURS, intervals.size)
+    usual = rank_filter(intervals, int(0.4 * width), size=width, mode="reflect")
+    spans = np.maximum(np.rint(intervals / usual), 1.0)
+    return np.where((np.abs(intervals / (spans * usual) - 1) < SPAN_WITHIN) & (spans <= MOST_SPANS), spans, 1.0)
+
+
+def trains_of(bursts: Bursts, pauses: bool = False) -> list[PulseTrain]:
+    """Return the pulse trains in a set of bursts, in the order of time: its most probable division into stretches.
+
+    Parameters
+    ----------
+    bursts : Bursts
+        At least four.
+    pauses : bool
+        Whether the time from each end to the next start is looked at, instead of that from start to start.
+
+    Notes
+    -----
+    The logarithms x of intervals are normal in each stretch, with a mean that is uniform over `MEAN_RANGE` and a
+    variance from an inverse-gamma law (`log_marginal`). With a drift the deviations are those about a line, and there
+    is one degree of freedom less; with phases missing x is of intervals over their spans, with a Beta-binomial law of
+    the long ones. A cut costs ln 2n / 3: it could be anywhere, three are expected, and what follows is free or not.
+    Dynamic programming (Jackson et al. 2005) over at most 600 positions: O(n) for many intervals.
+    """
+    intervals = bursts.start[1:] - bursts.end[:-1] if pauses else np.diff(bursts.start)
+    if len(bursts) < FEWEST_BURSTS or not bool(np.all(intervals > 0)):
+        return []
+    spans = np.ones(intervals.size) if pauses else spans_of(intervals)
+    found = []
+    for first, stop, law, gain in stretches(intervals, spans):
+        cuts = (first > 0) + (stop < intervals.size)
+        train = PulseTrain(
+            bursts[first : stop + 1],
+            spans[first:stop] if law == MISSING else np.ones(stop - first),
+            gain - cuts * math.log(intervals.size),
+            law == DRIFTING and not pauses,
+            float(bursts.start[stop + 1]) if stop + 1 < len(bursts) else math.inf,
+            float(intervals[first:stop].mean()) if pauses else 0.0,
+        )
+        # The cuts have been paid for in the division; half of their cost guards against chance.
+        sure = gain - 0.5 * cuts * math.log(intervals.size) > OWN_GAIN
+        if law != FREE and sure and train.jitter <= MOST_JITTER and abs(train.drift) <= MOST_DRIFT:
+            found.append(train)
+    return _joined(found)
+
+
+def _joined(trains: list[PulseTrain]) -> list[PulseTrain]:
+    """Join neighbours that are one train with phases missing between them; a burst of two begins the later one."""
+    found: list[PulseTrain] = []
+    for train in trains:
+        if found and train.start == found[-1].bursts.start[-1] and len(found[-1].bursts) > FEWEST_BURSTS:
+            found[-1] = replace(
+                found[-1], bursts=found[-1].bursts[:-1], spans=found[-1].spans[:-1], next_start=train.start
+            )
+        one = _as_one(found[-1], train) if found else None
+        found[-1 if one else len(found) :] = [one or train]
+    return found
+
+
+def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
+    """Return two trains as one; None where periods differ or the time between them is no small multiple of them."""
+    # A period that drifts goes on with the interval that it has reached.
+    before, after = (train.period * math.exp(sign * train.drift / 2) for train, sign in ((one, 1), (other, -1)))
+    turns = 2 * (other.start - one.bursts.start[-1]) / (before + after)
+    error = math.hypot(one.jitter / math.sqrt(one.spans.size), other.jitter / math.sqrt(other.spans.size))
+    near = abs(turns - max(round(turns), 1)) <= max(SPAN_WITHIN, one.jitter, other.jitter)
+    apart = abs(math.log(before / after)) > min(SAME_ERRORS * error + PERIOD_ROUNDING, SPAN_WITHIN)
+    if apart or not near or turns > MOST_SPANS + 0.5 or one.pause or one.drift * other.drift < 0:
+        return None
+    return replace(
+        one,
+        bursts=one.bursts.joined(other.bursts),
+        spans=np.concatenate((one.spans, [max(round(turns), 1)], other.spans)),
+        gain=one.gain + other.gain,
+        drifts=one.drifts and other.drifts,
+        next_start=other.next_start,
+    )
+
+
+OWN_GAIN = 0.7
+
+
+class Stretch(NamedTuple):
+    """Intervals `first` to `stop` (excluded) with one law of `kernels`, and its logarithmic gain over a free one."""
 
     first: int
     stop: int
@@ -40,70 +223,28 @@ class Stretch:
     gain: float
 
 
-def spans_of(intervals: Floats) -> Floats:
-    """Return how many periods each interval spans: 1, or more where phases are missing; float64 (n,)."""
-    width = min(NEIGHBOURS, intervals.size)
-    windows = np.lib.stride_tricks.sliding_window_view(intervals, width)
-    # Where a third of the phases is missing, the median of the intervals still is a single one, but hardly so.
-    usual = np.sort(windows, axis=1)[:, int(0.4 * width)]
-    side = width // 2
-    usual = np.concatenate((np.full(side, usual[0]), usual, np.full(intervals.size - usual.size - side, usual[-1])))
-    spans = np.maximum(np.rint(intervals / usual), 1.0)
-    return np.where((np.abs(intervals / (spans * usual) - 1) < SPAN_WITHIN) & (spans <= MOST_SPANS), spans, 1.0)
-
-
 def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
-    """Divide intervals into the most probable stretches.
-
-    Parameters
-    ----------
-    intervals : float64 (n,)
-        In s, above 0.
-    spans : float64 (n,)
-        How many periods each spans, where phases are missing.
-
-    Returns
-    -------
-    list of Stretch
-        In the order of time; they have a period where their gain is above 0.
-
-    Notes
-    -----
-    The logarithms x of intervals are normal in each stretch, with a mean that is uniform over `MEAN_RANGE` and a
-    variance from an inverse-gamma law of shape a and scale b; m values with squared deviations S have the marginal
-    likelihood (Murphy 2007, flat mean)
-
-        ln p = ln Γ(a + (m-1)/2) - ln Γ(a) + a ln b - (a + (m-1)/2) ln(b + S/2) - (m-1)/2 ln 2π - ½ ln m - ln range.
-
-    With a drift S is that about a line, and one degree of freedom less; with phases missing x is of intervals over
-    their spans, with a Beta-binomial law of the long ones. A cut costs ln n / 3: it could be anywhere, and three are
-    expected. Dynamic
-    programming (Jackson et al. 2005) over at most 600 positions: O(n) for many intervals.
-    """
+    """Divide intervals, in s and above 0, into the most probable stretches, given how many periods each could span."""
     from .kernels import most_probable
 
     n = intervals.size
     logs = np.log(intervals) - np.log(np.median(intervals))
-    single = logs - np.log(spans)
-    shapes = np.array([FREE_DEVIATION[0], WILD_DEVIATION[0], STEADY_DEVIATION[0]])
-    scales = shapes * np.array([FREE_DEVIATION[1], WILD_DEVIATION[1], STEADY_DEVIATION[1]]) ** 2
-    costs = np.array([math.log(max(n / USUAL_CUTS, 1.0)), CUT_SHARE, CUT_SHARE, LAW_COST])
-    positions = _positions(logs)
-    before, law, gain, evidence = most_probable(
-        positions,
-        np.stack((_sums(logs), _sums(single))),
-        np.stack((_sums(logs**2), _sums(single**2))),
-        _sums(logs * np.arange(n)),
-        _sums(spans > 1).astype(np.int64),
-        _sums((spans - 1) * math.log(2.0)),
-        _tables(n, shapes, scales),
-        _beta_terms(n),
-        shapes,
-        scales,
-        costs,
-        FEWEST_INTERVALS,
+    single, long = logs - np.log(spans), spans > 1
+    columns = (logs, logs**2, logs * np.arange(n), single, single**2, long, (spans - 1) * math.log(2.0))
+    laws = np.array(
+        [(2 * shape, shape * size**2) for shape, size in (FREE_LAW, WILD_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW)]
     )
-    if evidence + WANDERING_COST < _evidence_of_wandering(logs):
+    gammas = half_gammas(2 * (n + int(sum(PRESENT_LAW) + FREE_LAW[0])) + 1)
+    before, law, gain, evidence = most_probable(
+        positions := _positions(logs),
+        np.concatenate((np.zeros((1, len(columns))), np.cumsum(np.stack(columns, axis=1), axis=0))),
+        laws,
+        gammas,
+        np.log([MEAN_RANGE, DRIFT_RANGE]),
+        2 * np.array(PRESENT_LAW).astype(np.int64),
+        np.log([max(2 * n / USUAL_CUTS, 2.0), 3.0]),
+    )
+    if evidence + WANDERING_COST < _wandering(logs, laws, gammas):
         return []
     found = []
     at = positions.size - 1
@@ -114,24 +255,25 @@ def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
     return found[::-1]
 
 
-def wanders(intervals: Floats) -> bool:
-    """Tell whether intervals rather wander, each by a random factor from the one before, than have periods."""
-    return intervals.size > 2 * NEIGHBOURS and not stretches(intervals, spans_of(intervals))
-
-
-def _evidence_of_wandering(logs: Floats) -> float:
-    """Return ln p of all intervals where each differs from the one before by a random factor: no period lasts then."""
+def half_gammas(count: int) -> Floats:
+    """Return ln Γ(m / 2) for m up to a number, at row m."""
     from scipy.special import gammaln
 
-    half = (logs.size - 1) / 2
-    shape, scale = WANDERING[0], WANDERING[0] * WANDERING[1] ** 2
-    rest = 0.5 * float(np.sum(np.diff(logs) ** 2))
-    constant = shape * math.log(scale) - gammaln(shape) + gammaln(shape + half) - half * math.log(2 * math.pi)
-    return float(constant - (shape + half) * math.log(scale + rest) - math.log(MEAN_RANGE))
+    return np.asarray(gammaln(0.5 * np.arange(count)))
 
 
-def _sums(values: npt.NDArray[np.generic]) -> Floats:
-    return np.concatenate(([0.0], np.cumsum(values, dtype=np.float64)))
+def _wandering(logs: Floats, laws: Floats, gammas: Floats) -> float:
+    """Return ln p of all intervals where each differs from the one before by a random factor: no period lasts then."""
+    from .kernels import log_marginal
+
+    within = float(np.sum(np.diff(logs) ** 2))
+    return float(log_marginal(logs.size - 1, within, 4, laws, gammas)) - math.log(MEAN_RANGE)
+
+
+def wanders(bursts: Bursts) -> bool:
+    """Tell whether intervals rather wander, each by a random factor from the one before, than have periods."""
+    intervals = np.diff(bursts.start)
+    return intervals.size > 2 * NEIGHBOURS and not stretches(intervals, spans_of(intervals))
 
 
 def _positions(logs: Floats) -> npt.NDArray[np.int64]:
@@ -142,34 +284,6 @@ def _positions(logs: Floats) -> npt.NDArray[np.int64]:
     side = NEIGHBOURS // 2 + 1
     means = np.convolve(logs, np.full(side, 1 / side), "valid")
     change = np.abs(means[side:] - means[:-side])
-    most = np.argsort(-change, kind="stable")[: MOST_POSITIONS // 2] + side
+    most = np.argpartition(-change, MOST_POSITIONS // 2)[: MOST_POSITIONS // 2] + side
     evenly = np.linspace(0, n, MOST_POSITIONS // 2).astype(np.int64)
     return np.unique(np.concatenate((most, evenly)))
-
-
-def _tables(n: int, shapes: Floats, scales: Floats) -> Floats:
-    from scipy.special import gammaln
-
-    m = np.maximum(np.arange(n + 1), 1).astype(np.float64)
-    rows = []
-    for shape, scale, slopes in zip((*shapes, shapes[2]), (*scales, scales[2]), (0, 0, 0, 1), strict=True):
-        freedom = np.maximum(m - 1 - slopes, 0) / 2
-        row = shape * math.log(scale) - gammaln(shape) + gammaln(shape + freedom) - freedom * math.log(2 * math.pi)
-        row -= 0.5 * np.log(m) + math.log(MEAN_RANGE)
-        if slopes:
-            row -= 0.5 * np.log(np.maximum(m * m - 1, 1) / (12 * m)) + math.log(DRIFT_RANGE)
-        rows.append(row)
-    return np.stack(rows)
-
-
-def _beta_terms(n: int) -> Floats:
-    from scipy.special import gammaln
-
-    m, (here, lost) = np.arange(n + 1), PRESENT_PRIOR
-    return np.stack(
-        (
-            gammaln(here + m) - gammaln(here) + gammaln(here + lost),
-            gammaln(lost + m) - gammaln(lost),
-            gammaln(here + lost + m),
-        )
-    )

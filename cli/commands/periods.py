@@ -87,8 +87,12 @@ def command(
     from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods, part_periods, with_fit
 
     if picture is not None:
+        import logging
+
         from ...export.figure import check_figure_library
 
+        # It tells on stderr that there is no home folder, or that this is its first time.
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
         check_figure_library()
     looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, request.filter)
     trace: Trace | BinnedTrace

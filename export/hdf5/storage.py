@@ -20,13 +20,19 @@ class HDF5Storage:
     ----------
     path : Path
         An existing file, overwritten from its start.
+
+    Attributes
+    ----------
+    interrupts : list of BaseException
+        What `check` is to raise: from within the library, an exception would bring down the process.
     """
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self._position = 0
         self._size = os.fstat(self._descriptor).st_size
-        self._failure: OSError | KeyboardInterrupt | None = None
+        self._failure: OSError | None = None
+        self.interrupts: list[BaseException] = []
         self._kept: list[tuple[int, bytes]] = []
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
@@ -46,7 +52,7 @@ class HDF5Storage:
         if self._failure is None:
             try:
                 self._write_out(view)
-            except (OSError, KeyboardInterrupt) as failure:
+            except OSError as failure:
                 self._failure = failure
         if self._failure is not None:
             self._kept.append((start, bytes(view)))
@@ -90,7 +96,7 @@ class HDF5Storage:
         if self._failure is None:
             try:
                 os.ftruncate(self._descriptor, size)
-            except (OSError, KeyboardInterrupt) as failure:
+            except OSError as failure:
                 self._failure = failure
         return size
 
@@ -98,7 +104,9 @@ class HDF5Storage:
         """Do nothing: no bytes are held back."""
 
     def check(self) -> None:
-        """Raise the first failure of a write, if there was one."""
+        """Raise the first failure of a write, if there was one, and the first of `interrupts`."""
+        if self.interrupts:
+            raise self.interrupts[0]
         if self._failure is not None:
             raise self._failure
 

@@ -17,6 +17,7 @@ from ...layers.dataset import VARIABLES, common_frequency, provenance
 from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS, check_traffic
 from ...model.errors import SelectionError
+from ...model.interrupts import kept_interrupts
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..atomic import atomic_file
@@ -111,27 +112,30 @@ def write_hdf5(
 
     import h5netcdf
 
-    with atomic_file(path) as temporary, HDF5Storage(temporary) as storage:
-        with h5netcdf.File(storage, "w") as file:
-            root = GroupWriter(file, storage)
-            root.attributes(
-                **provenance(trace, rate, fs == "auto", traffic),
-                method=search.method if search else "none",
-                filter=search.filter or "none" if search else "none",
-            )
-            _write_axes(root, names, start, rate, bins)
-            results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
-            write_handles(root.subgroup("handles"), trace.handles, names)
-            write_statistics(root.subgroup("statistics"), trace, names)
-            write_damage(root.subgroup("damage"), trace.damage)
-            if search:
-                write_periods(root.subgroup("periods"), results, names)
-                write_regimes(root.subgroup("regimes"), results)
-                write_components(root.subgroup("components"), fits)
-            if comparison:
-                compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
-                write_comparison(root.subgroup("comparison"), compared)
-        size = storage.size
+    with atomic_file(path) as temporary:
+        compared = None
+        if comparison:
+            compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
+        with HDF5Storage(temporary) as storage, kept_interrupts(storage.interrupts):
+            with h5netcdf.File(storage, "w") as file:
+                root = GroupWriter(file, storage)
+                root.attributes(
+                    **provenance(trace, rate, fs == "auto", traffic),
+                    method=search.method if search else "none",
+                    filter=search.filter or "none" if search else "none",
+                )
+                _write_axes(root, names, start, rate, bins)
+                results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
+                write_handles(root.subgroup("handles"), trace.handles, names)
+                write_statistics(root.subgroup("statistics"), trace, names)
+                write_damage(root.subgroup("damage"), trace.damage)
+                if search:
+                    write_periods(root.subgroup("periods"), results, names)
+                    write_regimes(root.subgroup("regimes"), results)
+                    write_components(root.subgroup("components"), fits)
+                if compared is not None:
+                    write_comparison(root.subgroup("comparison"), compared)
+            size = storage.size
     return Written(Path(path), size, names, bins=bins, fs=rate)
 
 

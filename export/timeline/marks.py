@@ -15,6 +15,7 @@ from ...model.arrays import Columns
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.definitions import Definitions
 from ...model.operations import Operations, view
+from ...model.rows import column_at
 
 Ints = npt.NDArray[np.int64]
 
@@ -250,7 +251,7 @@ def _lifetimes(lifetimes: Lifetimes, window: TickWindow, keys: Keys) -> _MarkCol
 
 def _events(events: MetadataEvents, window: TickWindow, keys: Keys) -> _MarkColumns:
     handle = np.where(events.new_handle >= 0, events.new_handle, events.handle)
-    key = np.where(handle >= 0, keys[handle], -1)
+    key = column_at(keys, handle)
     rows = np.flatnonzero((key >= 0) & window.contains(events.time))
     kind = np.full(len(rows), KINDS.index("other"), np.uint8)
     kind[np.isin(events.kind[rows], np.array(_OPENS, np.uint8))] = KINDS.index("open")

@@ -8,18 +8,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
+import numpy as np
+
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
 from ...model.errors import OutputError, TraceError
+from ...model.interrupts import kept_interrupts
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
-from ...otf2io.anchor import Anchor, read_anchor
+from ...otf2io.anchor import SUFFIX, Anchor, read_anchor
+from ...otf2io.definitions.read import read_definitions
+from ...otf2io.files import open_regular
 from ...otf2io.markers import Marker, write_markers
 from ..written import Written
 
 GROUP: Final = "iostrata"
-_PARTS: Final = ("*.evt", "*.def", "*.snap")
+_SUFFIXES: Final = (".evt", ".def", ".snap")
+_PIECE: Final = 2**20
 
 
 def write_annotated(
@@ -50,7 +56,7 @@ def write_annotated(
     Raises
     ------
     TraceError
-        If the archive has markers already, or cannot be read any more.
+        If the archive has markers already, has changed, or one of its files is a link or cannot be read.
     """
     source = read_anchor(trace.path)
     if source.base.with_name(source.base.name + ".marker").exists():
@@ -58,6 +64,8 @@ def write_annotated(
     chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
     target = Path(path)
+    if target.suffix != SUFFIX:
+        raise OutputError(f"cannot write {str(target)!r}: an anchor is called NAME{SUFFIX}; choose another name")
     base = target.with_suffix("")
     products = [base, *(base.with_name(base.name + suffix) for suffix in (".def", ".marker")), target]
     taken = [product for product in products if os.path.lexists(product)]
@@ -66,14 +74,15 @@ def write_annotated(
     work = target.parent / f".iostrata-{secrets.token_hex(8)}.part"
     try:
         work.mkdir()
-        copy = _copied(source, work / base.name)
+        copy = _copied(source, work / base.name, trace)
         clock = trace.definitions.clock
         markers = write_markers(copy, GROUP, _markers(trace, periods), clock.start, clock.length)
         size = sum(file.stat().st_size for file in work.rglob("*") if file.is_file())
-        for product in products:  # the anchor comes last: only with it is there an archive
-            made = work / product.name
-            if made.exists():
-                made.rename(product)
+        with kept_interrupts([]):
+            for product in products:  # the anchor comes last: only with it is there an archive
+                made = work / product.name
+                if made.exists():
+                    made.rename(product)
     except OSError as error:
         raise OutputError(
             f"cannot write {str(target)!r}: {error.strerror or error}; write to another folder"
@@ -84,15 +93,49 @@ def write_annotated(
     return Written(target, size, tuple(layer.name for layer in chosen), markers=markers)
 
 
-def _copied(source: Anchor, base: Path) -> Anchor:
-    """Copy the files of an archive so that its anchor is `base` with the suffix ``.otf2``."""
-    shutil.copyfile(source.path, base.with_name(base.name + ".otf2"))
-    shutil.copyfile(source.base.with_name(source.base.name + ".def"), base.with_name(base.name + ".def"))
+def _copied(source: Anchor, base: Path, trace: AnyTrace) -> Anchor:
+    """Copy the files of an archive so that its anchor is `base` with the suffix ``.otf2``.
+
+    Raises TraceError where a file cannot be read or is a link, or the archive is no longer that of `trace`.
+    """
+    locations = trace.definitions.locations
+    # Through a link, files of somebody else would come along.
+    if source.base.is_symlink():
+        raise TraceError(f"cannot read {source.base} to copy it: it is a link; take the archive where it is itself")
+    _copy(source.path, base.with_name(base.name + SUFFIX))
+    _copy(source.base.with_name(source.base.name + ".def"), base.with_name(base.name + ".def"))
     base.mkdir()
-    for pattern in _PARTS:
-        for file in sorted(source.base.glob(pattern)):
-            shutil.copyfile(file, base / file.name)
-    return read_anchor(base.with_name(base.name + ".otf2"))
+    for location, events in zip(locations.id.tolist(), locations.events.tolist(), strict=True):
+        for suffix in _SUFFIXES:
+            file = source.base / f"{location}{suffix}"
+            if (suffix == ".evt" and events) or os.path.lexists(file):
+                _copy(file, base / file.name)
+    copy = read_anchor(base.with_name(base.name + SUFFIX))
+    found = read_definitions(copy).locations
+    if not (np.array_equal(found.id, locations.id) and np.array_equal(found.events, locations.events)):
+        raise TraceError(f"{source.path} has changed since it was opened; open it again")
+    return copy
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file; its holes stay holes."""
+    with target.open("xb") as copy:
+        for piece in _pieces(source):
+            if piece.count(0) < len(piece):
+                copy.write(piece)
+            else:
+                copy.seek(len(piece), os.SEEK_CUR)
+        copy.truncate()
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    try:
+        with open_regular(path, links=False) as file:
+            while piece := file.read(_PIECE):
+                yield piece
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise TraceError(f"cannot read {path} to copy it: {reason}; copy the archive again") from None
 
 
 def _markers(trace: AnyTrace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Mask
 from ...model.codes import IoFlag, IoMode
-from ...model.rows import nearest_marked
+from ...model.rows import column_at, nearest_marked
 from ..attribution.collectives import numbered
 from ..handles.order import layer_name
 from ..selection.directions import DIRECTIONS
@@ -84,7 +84,7 @@ def hidden_traffic(cells: Cells, calls: KeyedSums, children: KeyedSums) -> Itera
         How many operations of a lower layer ran inside each call, by sequence and place, of those with any.
     """
     above = cells.at_handles(cells.stack.higher)
-    above_layer = np.where(above >= 0, cells.stack.layer[above], -1)
+    above_layer = column_at(cells.stack.layer, above)
     bare_calls = _without(calls, children)
     handle = np.maximum(cells.handle, 0)
     sequence = cells.sequences.number(handle, cells.process)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...model.errors import TraceError
+from ...model.interrupts import kept_interrupts
 from ..anchor import COMPRESSION_NONE, Anchor
 from ..files import is_complete
 from ..libotf2 import (
@@ -15,7 +16,6 @@ from ..libotf2 import (
     DEFINITION_CALLBACKS,
     SUCCESS,
     describe,
-    kept_interrupts,
     library,
     open_reader,
 )

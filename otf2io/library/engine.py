@@ -21,10 +21,11 @@ from ...model.codes import IoMode, IoRecord
 from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
+from ...model.interrupts import kept_interrupts
 from ..anchor import COMPRESSION_NONE, Anchor
 from ..files import is_complete
 from ..implausible import LONGEST, SLACK_SECONDS
-from ..libotf2 import SUCCESS, describe, kept_interrupts, library, open_reader
+from ..libotf2 import SUCCESS, describe, library, open_reader
 from .callbacks import EventBuffer
 from .file_check import EventFile, check_event_file, count_credible_events, more_than
 

@@ -210,3 +210,48 @@ def test_the_module_runs_like_the_command(environment, fixtures):
     command = [sys.executable, "-m", "iostrata.cli", "layers", str(fixtures / "nothing")]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 1
+
+
+def ended(code, *arguments, environment):
+    """Run code and then the command in a process of its own."""
+    code = f"import os, sys\n{code}\nfrom iostrata.cli import main\nsys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
+
+
+def test_an_interrupt_before_anything_is_loaded(environment):
+    code = """
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "click":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())"""
+    done = ended(code, "info", environment=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "iostrata: error: interrupted\n")
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_what_ends_a_run_leaves_nothing_of_its_output(environment, fixtures, tmp_path, name):
+    code = f"""
+import signal
+from iostrata.export.hdf5.storage import HDF5Storage
+signal.signal(signal.{name}, signal.default_int_handler if "{name}" == "SIGINT" else signal.SIG_DFL)
+seek, calls = HDF5Storage.seek, []
+def killed(*arguments):
+    calls.append(1)
+    if len(calls) == 50:
+        os.kill(os.getpid(), signal.{name})
+    return seek(*arguments)
+HDF5Storage.seek = killed"""
+    done = ended(code, "convert", fixtures / "serial1", tmp_path / "x.h5", environment=environment)
+    assert (done.returncode, done.stderr) == (130, "iostrata: error: interrupted\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_document_that_the_disk_has_no_room_for(command_path, environment, fixtures, tmp_path, unbuffered):
+    command = ["sh", "-c", 'ulimit -f 20 && exec "$0" handles --json "$1" > out', command_path, fixtures / "ior384"]
+    environment = {**environment, "PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert "cannot write the output: file too large" in one_error(done.stderr)

@@ -124,3 +124,10 @@ def test_without_matplotlib_nothing_is_read(run_process, fixtures, tmp_path):
     assert "pip install 'iostrata[plot]'" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not Path(tmp_path / "a.png").exists()
+
+
+def test_a_picture_without_a_home_says_nothing_more(run_process, fixtures, tmp_path):
+    pytest.importorskip("matplotlib")
+    nowhere = {"HOME": "/dev/null", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": "", "MPLCONFIGDIR": ""}
+    done = run_process("periods", fixtures / "serial1", "--plot", tmp_path / "a.png", **nowhere)
+    assert (done.returncode, done.stderr) == (0, "")

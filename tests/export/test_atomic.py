@@ -133,3 +133,13 @@ def test_longest_possible_name(tmp_path: Path) -> None:
     target = tmp_path / ("n" * 255)
     write(target)
     assert target.read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["traces.otf2", "traces.def", "0.evt"])
+def test_no_file_of_a_trace_is_replaced_by_a_link(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"recorded")
+    (tmp_path / "out.h5").symlink_to(tmp_path / name)
+    with pytest.raises(OutputError, match=f"{name} belongs to a trace"), atomic_file(tmp_path / "out.h5"):
+        pass
+    assert (tmp_path / name).read_bytes() == b"recorded"
+    assert len(list(tmp_path.iterdir())) == 2

@@ -1,16 +1,18 @@
-"""Kernels where numba has no place for its cache: a package that cannot be written to, and no home."""
+"""The cache of compiled kernels: where there is no place for it, where it is stale, damaged or somebody else's."""
 
 import ast
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import iostrata
 import pytest
-from iostrata.model.kernels import cached_njit
+from iostrata.model.kernels import cached_njit, sources_of
 
 PACKAGE = Path(str(iostrata.__file__)).parent
 TREE = Path(__file__).parents[2]
@@ -110,3 +112,168 @@ def test_other_errors_of_the_compiler_arrive(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("iostrata.model.kernels.njit", refuse)
     with pytest.raises(RuntimeError, match="no such device"):
         cached_njit(nogil=True)(len)
+
+
+def test_the_sources_of_a_kernel_are_all_that_its_file_imports() -> None:
+    for name, path in sources(TREE).items():
+        assert not any(one.partition(".")[0] == "iostrata" for one in imported(path)), name
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                module = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+                names = [module / f"{alias.name}.py" for alias in node.names]
+                there = {file for file in (module.with_suffix(".py"), module / "__init__.py", *names) if file.is_file()}
+                assert there
+                assert there <= sources_of(path), name
+
+
+CALLER = """
+from iostrata.model.kernels import compiled
+from .called import FACTOR, increased, pair
+
+@compiled
+def total(numbers):
+    return FACTOR * increased(numbers.first) + numbers.second
+
+def run():
+    return total(pair(3, 4)), sum(total.stats.cache_hits.values())
+"""
+
+CALLED = """
+from typing import NamedTuple
+from iostrata.model.kernels import inlined
+
+FACTOR = 2
+
+@inlined
+def increased(number):
+    return number + 1
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+def pair(first, second):
+    return Pair(first, second)
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """Return the folder of a small package whose kernel in one file calls that in another."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    for name, text in (("__init__", ""), ("caller", CALLER), ("called", CALLED)):
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+def run_kernel(package: Path, prepare: Callable[[], object] | None = None) -> tuple[int, int]:
+    """Return what the kernel computes, and how often its code came out of the cache, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", "from small.caller import run; print(*run())"],
+        capture_output=True,
+        text=True,
+        cwd=package.parent,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(package.parent / "cache")},
+        preexec_fn=prepare,
+        timeout=600,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    result, hits = map(int, done.stdout.split())
+    return result, hits
+
+
+def kept_files(package: Path) -> list[Path]:
+    """Return the files of the cache."""
+    return sorted(path for path in (package.parent / "cache").rglob("*") if not path.is_dir())
+
+
+def test_a_kernel_is_compiled_once(package: Path) -> None:
+    assert run_kernel(package) == (12, 0)
+    assert run_kernel(package) == (12, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "result"),
+    [
+        ("number + 1", "number + 9", 28),
+        ("FACTOR = 2", "FACTOR = 5", 24),
+        ("Pair", "Couple", 12),
+        ("first: int\n    second: int", "second: int\n    first: int", 13),
+    ],
+    ids=["function", "constant", "renamed class", "order of fields"],
+)
+def test_a_change_in_another_file_shows_at_once(package: Path, old: str, new: str, result: int) -> None:
+    called = package / "called.py"
+    status = called.stat()
+    assert run_kernel(package) == (12, 0)
+    before = kept_files(package)
+    called.write_text(CALLED.replace(old, new))
+    os.utime(called, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert run_kernel(package) == (result, 0)
+    assert len(kept_files(package)) == len(before)  # nothing is left of the old state
+    assert not set(kept_files(package)) & set(before)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def zero(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def put_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def put_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def put_link(path: Path) -> None:
+    other = path.with_name("other")
+    path.rename(other)
+    path.symlink_to(other)
+
+
+def let_others_write(path: Path) -> None:
+    path.chmod(0o666)
+
+
+def give_away(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file to somebody else")
+    os.chown(path, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "damage", [cut, empty, zero, flip, put_folder, put_pipe, put_link, let_others_write, give_away]
+)
+def test_what_was_not_written_so_is_not_used(package: Path, damage: Callable[[Path], None]) -> None:
+    assert run_kernel(package) == (12, 0)
+    for path in kept_files(package):
+        damage(path)
+    assert run_kernel(package) == (12, 0)
+
+
+def test_a_cache_that_cannot_be_written_changes_nothing(package: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    assert run_kernel(package, limit) == (12, 0)
+    assert run_kernel(package, limit) == (12, 0)
+    assert kept_files(package) == []

@@ -175,6 +175,14 @@ def test_a_device_is_no_anchor(device: str) -> None:
     one_line(error, device, "is no file but a pipe, a device")
 
 
+def test_a_file_of_the_kernel_is_not_read(tmp_path: Path) -> None:
+    """Some of them (/proc/kmsg) would be waited for; all say they are empty."""
+    (tmp_path / "run.otf2").symlink_to("/proc/self/status")
+    with pytest.raises(TraceError) as error:
+        read_anchor(tmp_path)
+    one_line(error, "is empty")
+
+
 def test_pipes_in_an_archive_are_damage(copy_of: Callable[[str], Path]) -> None:
     folder = copy_of("ckpt4_linktime")
     pipe_at(folder / "traces" / "0.evt")

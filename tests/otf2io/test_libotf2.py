@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from iostrata.model.interrupts import kept_interrupts
 from iostrata.otf2io.archive import open_archive
-from iostrata.otf2io.libotf2 import kept_interrupts
 from iostrata.otf2io.source import read_events
 
 

@@ -58,7 +58,7 @@ def test_units_and_the_origin_of_time_change_nothing(seed: int, scale: float, sh
     assert two.period == pytest.approx(scale * one.period, rel=1e-6)
     assert two.period_interval == pytest.approx(tuple(scale * edge for edge in one.period_interval), rel=1e-4)
     assert two.jitter == pytest.approx(one.jitter, rel=1e-4, abs=1e-9)
-    assert two.confidence == pytest.approx(one.confidence, abs=1e-6)
+    assert two.confidence == pytest.approx(one.confidence, abs=1e-4)
     np.testing.assert_allclose([p.volume for p in two.phases], [unit * p.volume for p in one.phases], rtol=1e-6)
 
 

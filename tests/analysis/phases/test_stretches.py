@@ -5,12 +5,18 @@ import math
 
 import numpy as np
 import pytest
+from iostrata.analysis.phases.bursts import Bursts
 from iostrata.analysis.phases.kernels import DRIFTING, FREE, MISSING, STEADY
 from iostrata.analysis.phases.stretches import spans_of, stretches, wanders
 
 
 def divided(intervals: np.ndarray) -> list[tuple[int, int, int]]:
     return [(one.first, one.stop, one.law) for one in stretches(intervals, spans_of(intervals))]
+
+
+def bursts_of(intervals: np.ndarray) -> Bursts:
+    start = np.append(0.0, np.cumsum(intervals))
+    return Bursts(start, start + 0.1 * intervals.min(), np.ones(start.size))
 
 
 def test_two_periods_with_a_pause_between() -> None:
@@ -38,9 +44,9 @@ def test_random_intervals_are_free() -> None:
 def test_intervals_that_wander_have_no_stretches() -> None:
     found = 0
     for seed in range(20):
-        found += wanders(np.exp(np.cumsum(np.random.default_rng(seed).normal(0, 0.15, 100))))
+        found += wanders(bursts_of(np.exp(np.cumsum(np.random.default_rng(seed).normal(0, 0.15, 100)))))
     assert found >= 18
-    assert not wanders(10 + 0.3 * np.random.default_rng(0).normal(size=100))
+    assert not wanders(bursts_of(10 + 0.3 * np.random.default_rng(0).normal(size=100)))
 
 
 def test_scale_does_not_matter() -> None:

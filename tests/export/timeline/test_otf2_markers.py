@@ -1,5 +1,6 @@
 """Archives with phases and periods as markers: a faithful copy that the OTF2 tools read."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -91,3 +92,78 @@ def test_a_failure_leaves_nothing(trace, tmp_path):
     with pytest.raises(OutputError):
         write_annotated(trace, tmp_path / "missing" / "x.otf2")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """Return a copy of a small archive."""
+    return Path(shutil.copytree(FIXTURES / "serial1", tmp_path / "archive"))
+
+
+@pytest.mark.parametrize("name", ["X.OTF2", ".otf2", "x"])
+def test_a_name_that_no_anchor_has(trace, tmp_path, name):
+    with pytest.raises(OutputError, match="an anchor is called NAME"):
+        write_annotated(trace, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_files_that_the_definitions_name_are_copied(archive, tmp_path):
+    for name in ("1.evt", "other.def"):
+        (archive / "traces" / name).write_bytes(b"something else")
+    written = write_annotated(open_trace(archive), tmp_path / "x.otf2")
+    assert {path.name for path in written.path.with_suffix("").iterdir()} == {"0.def", "0.evt"}
+
+
+def test_a_folder_that_cannot_be_listed(archive, tmp_path, monkeypatch):
+    trace = open_trace(archive)
+    scandir = os.scandir
+
+    def refuse(path="."):
+        if str(path) == str(archive / "traces"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr("os.scandir", refuse)
+    written = write_annotated(trace, tmp_path / "x.otf2")
+    assert {path.name for path in written.path.with_suffix("").iterdir()} == {"0.def", "0.evt"}
+
+
+@pytest.mark.parametrize("name", ["traces/0.evt", "traces/0.def", "traces.def", "traces.otf2", "traces"])
+def test_links_are_not_followed(archive, tmp_path, name):
+    (archive / name).rename(tmp_path / "elsewhere")
+    (archive / name).symlink_to(tmp_path / "elsewhere")
+    trace = open_trace(archive)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(TraceError, match=rf"cannot read .*{name} to copy it: .*(link|not a regular file)"):
+        write_annotated(trace, tmp_path / "out" / "x.otf2")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_file_that_is_gone_or_cannot_be_read_is_named(archive, tmp_path):
+    trace = open_trace(archive)
+    (tmp_path / "out").mkdir()
+    definitions = archive / "traces" / "0.def"
+    definitions.unlink()
+    definitions.mkdir()
+    with pytest.raises(TraceError, match=r"cannot read .*0\.def to copy it: not a regular file"):
+        write_annotated(trace, tmp_path / "out" / "x.otf2")
+    (archive / "traces" / "0.evt").unlink()
+    with pytest.raises(TraceError, match=r"cannot read .*0\.evt to copy it: no such file or directory"):
+        write_annotated(trace, tmp_path / "out" / "x.otf2")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_another_archive_in_its_place_is_not_copied(archive, tmp_path):
+    trace = open_trace(archive)
+    shutil.copy(FIXTURES / "ncckpt4" / "traces.def", archive / "traces.def")
+    with pytest.raises(TraceError):
+        write_annotated(trace, tmp_path / "x.otf2")
+    assert [path.name for path in tmp_path.iterdir()] == ["archive"]
+
+
+def test_holes_stay_holes(archive, tmp_path):
+    os.truncate(archive / "traces" / "0.evt", 2**26)
+    written = write_annotated(open_trace(archive), tmp_path / "x.otf2")
+    copy = written.path.with_suffix("") / "0.evt"
+    assert copy.read_bytes() == (archive / "traces" / "0.evt").read_bytes()
+    assert copy.stat().st_blocks * 512 < 2**24

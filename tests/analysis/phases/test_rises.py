@@ -1,0 +1,40 @@
+"""Rises over a threshold against a slow simplification of the path, and that a ladder of thresholds may be climbed."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata.analysis.phases.kernels import rises_above
+
+paths = st.lists(st.integers(-50, 50), min_size=1, max_size=40).map(lambda values: np.array(values, np.float64))
+
+
+def slowly_simplified(path: np.ndarray, threshold: float) -> list[float]:
+    """Return feet and tops in turn, of a path between two deep feet, by removing the smallest step between turns."""
+    distinct = [value for row, value in enumerate(path) if row == 0 or value != path[row - 1]]
+    turns = [
+        value
+        for row, value in enumerate(distinct)
+        if row in (0, len(distinct) - 1) or (value - distinct[row - 1]) * (distinct[row + 1] - value) < 0
+    ]
+    while len(turns) > 3 and (steps := np.abs(np.diff(turns))[1:-1]).min() < threshold:
+        smallest = 1 + int(np.argmin(steps))
+        del turns[smallest : smallest + 2]
+    return turns[:-1]
+
+
+@given(paths, st.integers(1, 60))
+def test_as_slowly_simplified(path: np.ndarray, threshold: int) -> None:
+    whole = np.concatenate(([-200.0], path, [-200.0]))
+    assert whole[rises_above(whole, threshold)].tolist() == slowly_simplified(whole, threshold)
+
+
+@given(paths, st.integers(1, 30), st.integers(1, 30))
+def test_what_is_left_at_a_threshold_suffices_for_a_larger_one(path: np.ndarray, first: int, more: int) -> None:
+    rows = rises_above(path, first)
+    assert path[rows[rises_above(path[rows], first + more)]].tolist() == path[rises_above(path, first + more)].tolist()
+
+
+@pytest.mark.parametrize("path", [[0.0], [0.0, 0.0, 0.0], [3.0, 2.0, 1.0]])
+def test_no_rise(path: list[float]) -> None:
+    assert rises_above(np.array(path), 0.5).size == 0

@@ -1,0 +1,33 @@
+"""Archives that define no file, no handle, no process or so: each command shows the rest or says what is missing."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_PATH = Path(__file__).parents[1] / "archives" / "sparse.py"
+_SPEC = importlib.util.spec_from_file_location("sparse_archive", _PATH)
+sparse = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(sparse)
+
+COMMANDS = [
+    ["info"],
+    ["layers", "--by", "node"],
+    ["handles"],
+    ["periods", "--by", "rank"],
+    ["compare"],
+    ["report", "-o", "{folder}/x.html"],
+    *(["convert", f"{{folder}}/x{suffix}"] for suffix in (".h5", ".parquet", ".perfetto.json", ".otf2")),
+]
+
+
+@pytest.mark.parametrize("kind", sparse.KINDS)
+def test_every_command_copes_with_a_table_of_no_rows(run, tmp_path, kind):
+    archive = sparse.write_sparse(tmp_path / "archive", frozenset([kind]))
+    for command, *arguments in COMMANDS:
+        files = [] if command == "info" else ["--files", "all"]
+        done = run(command, archive, *(text.format(folder=tmp_path) for text in arguments), *files)
+        assert done.returncode in (0, 1)
+        assert done.stderr.count("\n") <= (1 if done.returncode else 2), done.stderr
+        if kind in ("region", "file", "group", "node"):
+            assert done.returncode == 0, done.stderr
