@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import column_at
 from ..model.codes import IoMode
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
 from ..model.operations import Operations, view
-from ..model.rows import column_at
 from ..model.stream.source import Source
 from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums

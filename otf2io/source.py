@@ -11,11 +11,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ints, Links, Mask, Rows
+from ..model.arrays import Ints, Links, Mask, Rows, RowsOfIds
 from ..model.damage import DamageReport
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
-from ..model.rows import RowsOfIds
 from ..model.stream.mapping import Progress, map_partitions
 from ..model.stream.source import Block, Partition
 from .archive import Archive, open_archive, pick_engine

@@ -11,11 +11,10 @@ from ...layers.handles.metadata import MetadataEvents
 from ...layers.protocols import AnyTrace
 from ...layers.selection.window import TickWindow
 from ...layers.statistics.keyed import KeyedSums
-from ...model.arrays import Columns
+from ...model.arrays import Columns, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.definitions import Definitions
 from ...model.operations import Operations, view
-from ...model.rows import column_at
 
 Ints = npt.NDArray[np.int64]
 

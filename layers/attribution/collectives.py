@@ -65,6 +65,8 @@ class CallSequences:
 
     def number(self, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """Return the sequence of collective operations on these handles by these processes, int64 (n,)."""
+        if not len(self.alone):
+            return np.zeros(len(handle), np.int64)
         own = np.where(self.alone[handle], process.astype(np.int64) + 1, 0)
         return self.of_handle[handle] * (self.processes + 2) + own
 

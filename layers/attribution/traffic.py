@@ -7,11 +7,11 @@ from functools import cache, cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import column_at, nearest_marked
 from ...model.codes import PROCESS, Status
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
-from ...model.rows import column_at, nearest_marked
 from ..handles.order import layer_name
 from ..handles.stack import HandleStack, handle_stack
 from ..selection.directions import is_of_direction

@@ -8,10 +8,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask
+from ...model.arrays import Ints, Mask, column_at
 from ...model.codes import UNDEFINED_UINT64, IoFlag
 from ...model.definitions import Definitions
-from ...model.rows import column_at
 from ..attribution.attribution import Attribution
 from ..attribution.traffic import Attributed, Traffic
 from ..selection.files import FileSelection

@@ -7,10 +7,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask
+from ...model.arrays import Ints, Mask, column_at
 from ...model.display import axes_for, html_table
 from ...model.errors import SelectionError
-from ...model.rows import column_at
 from ..attribution.traffic import Traffic
 from ..statistics.distribution import Distribution
 from .access_pattern import AccessPattern

@@ -7,9 +7,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Mask
+from ...model.arrays import Mask, column_at, nearest_marked
 from ...model.codes import IoFlag, IoMode
-from ...model.rows import column_at, nearest_marked
 from ..attribution.collectives import numbered
 from ..handles.order import layer_name
 from ..selection.directions import DIRECTIONS

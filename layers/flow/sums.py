@@ -8,10 +8,9 @@ from typing import Any, Final, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask
+from ...model.arrays import Ints, Mask, column_at
 from ...model.definitions import Definitions
 from ...model.operations import Operations, view
-from ...model.rows import column_at
 from ..attribution.attribution import attribute_operations
 from ..attribution.collectives import CallPlaces
 from ..attribution.traffic import Traffic

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import any_ancestor, depths, subtree_sums
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...model.rows import any_ancestor, depths, subtree_sums
 from ..selection.files import FileSelection
 from ..selection.window import Amounts
 from .lifetimes import Lifetimes

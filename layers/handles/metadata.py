@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns, Mask
+from ...model.arrays import Columns, Mask, column_at, rows_of_ids
 from ...model.codes import IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
-from ...model.rows import column_at, rows_of_ids
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 

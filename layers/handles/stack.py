@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...model.arrays import Links, Mask
+from ...model.arrays import Links, Mask, nearest_lower_rank, nearest_marked, sound_parents
 from ...model.definitions import Definitions
-from ...model.rows import nearest_lower_rank, nearest_marked, sound_parents
 from .order import layer_rows
 
 

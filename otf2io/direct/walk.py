@@ -14,11 +14,11 @@ from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents, empty_columns
 from ..anchor import Anchor
-from ..direct import location as walk
 from ..implausible import LONGEST, SLACK_SECONDS
 from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, RegionColumns, Rules
 from .integers import PADDING
 from .local_definitions import empty_local_ids
+from .location import DONE, NEEDS_BYTES, NEEDS_IDS, NEEDS_ROWS, PAUSED, Scratch, Source, walk_locations
 from .state import EVENTS, EXPECTED, location_damage, new_states
 
 ROWS: Final = 1 << 16
@@ -98,7 +98,7 @@ class DirectWalk:
         self._rules = _rules(definitions, bool(self._regions))
         self._states = new_states(self._source.promised)
         # Threads take memory from here and put it back; new memory for each call would cost more than a small file.
-        self._memory: list[tuple[walk.Scratch, EventColumns]] = []
+        self._memory: list[tuple[Scratch, EventColumns]] = []
 
     def batches(
         self,
@@ -142,9 +142,9 @@ class DirectWalk:
         row = region_row = 0
         location = first
         before = 0
-        reason = walk.PAUSED
-        while reason != walk.DONE:
-            stop = walk.walk_locations(
+        reason = PAUSED
+        while reason != DONE:
+            stop = walk_locations(
                 self._source, location, last, self._states, scratch, columns, regions, self._rules, row, region_row,
                 budget,
             )  # fmt: skip
@@ -153,19 +153,19 @@ class DirectWalk:
                 passed = self._passed(first, location, last)
                 done(passed - before)
                 before = passed
-            if reason == walk.NEEDS_BYTES:
+            if reason == NEEDS_BYTES:
                 scratch = scratch._replace(definitions=np.zeros(need + PADDING, np.uint8))
-            elif reason == walk.NEEDS_IDS:
+            elif reason == NEEDS_IDS:
                 scratch = scratch._replace(ids=empty_local_ids(need))
-            elif (row or region_row) and (reason != walk.PAUSED or not keep):
+            elif (row or region_row) and (reason != PAUSED or not keep):
                 found: Any = (column[:row] for column in columns)
                 yield EventBatch(IoEvents(*found), _region_events(regions, region_row))
                 row = region_row = 0
-                if keep and reason != walk.DONE:
+                if keep and reason != DONE:
                     rows = min(2 * rows, _LARGEST_BATCH)
                     columns = empty_columns(rows)
                     regions = _region_columns(self._regions, rows if self._regions else 0)
-            elif reason == walk.NEEDS_ROWS:
+            elif reason == NEEDS_ROWS:
                 rows = need
                 columns = empty_columns(rows)
                 regions = _region_columns(self._regions, rows if self._regions else 0)
@@ -194,21 +194,21 @@ class DirectWalk:
         return location_damage(self._anchor, self._definitions, self._states, rows)
 
 
-def _new_scratch(anchor: Anchor) -> walk.Scratch:
-    return walk.Scratch(
+def _new_scratch(anchor: Anchor) -> Scratch:
+    return Scratch(
         events=np.zeros(anchor.event_chunk + PADDING, np.uint8),
         definitions=np.zeros(_IDS, np.uint8),
         ids=empty_local_ids(_IDS),
     )
 
 
-def _source(anchor: Anchor, definitions: Definitions) -> walk.Source:
+def _source(anchor: Anchor, definitions: Definitions) -> Source:
     base = os.fsencode(anchor.base)
     names = [b"%s/%d.%s\0" % (base, location, suffix) for suffix in (b"evt", b"def")
              for location in definitions.locations.id.tolist()]  # fmt: skip
     starts = np.fromiter(itertools.accumulate((len(name) for name in names), initial=0), np.int64, len(names) + 1)
     count = len(names) // 2
-    return walk.Source(
+    return Source(
         paths=np.frombuffer(b"".join(names) or b"\0", np.uint8),
         event_paths=starts[:count],
         definition_paths=starts[count:-1],

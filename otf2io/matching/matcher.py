@@ -5,12 +5,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Links, Mask
+from ...model.arrays import Links, Mask, RowsOfIds
 from ...model.codes import IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents
 from ...model.operations import OperationColumns, Operations, operation_columns
-from ...model.rows import RowsOfIds
 from ...model.stream.source import Block
 from .kernel import (
     BEGIN,

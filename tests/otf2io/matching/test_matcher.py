@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata.model.arrays import RowsOfIds
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from iostrata.model.definitions import Definitions
 from iostrata.model.events import IoEvents
-from iostrata.model.rows import RowsOfIds
 from iostrata.model.stream.columns import CollectedOperations
 from iostrata.model.stream.source import Tally
 from iostrata.otf2io.matching import matcher as block_matcher
