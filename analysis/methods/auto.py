@@ -10,7 +10,7 @@ from ..phases.bins import bin_width
 from ..phases.bursts import vertices
 from ..phases.confidence import confidence
 from ..phases.decision import Decision
-from ..phases.phases import Phases, metrics_of, signal_phases
+from ..phases.phases import Phases, metrics_of, regular_pause, signal_phases
 from ..phases.reasons import reason
 from ..phases.sizes import size_cycle
 from ..results.evidence import PhaseEvidence
@@ -60,6 +60,9 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     main = decision.main
     cycle = size_cycle(main.bursts.volume, false_alarm_rate) if main is not None and len(decision.trains) == 1 else None
     periods = _periods(signal, decision, cycle, width)
+    pause = None
+    if main is not None and decision.kind != "concurrent":
+        pause = main.pause or regular_pause(phases.bursts[phases.rows[decision.trains.index(main)]])
     period = periods[0] if periods else None
     metrics = next((one.metrics for one in regimes if period is not None and one.period == period.period), None)
     return PeriodResult(
@@ -76,13 +79,13 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
         regimes=regimes,
         metrics=metrics or characterise(signal, period.period if period else None),
         sampling=SamplingInfo(1 / width if width > 0 else None, signal.values.size if width > 0 else 0, True, None),
-        reason=reason(decision, len(phases.bursts), cycle),
+        reason=reason(decision, len(phases.bursts), cycle, pause),
         evidence=PhaseEvidence(
             verdict=decision.kind,
             log_bayes_factor=main.gain if main is not None else None,
             p_value=decision.line[1] if decision.line is not None else None,
             drift=main.drift if main is not None else 0.0,
-            pause=main.pause if main is not None and main.pause > 0 else None,
+            pause=pause,
             missing_phases=main.missing if main is not None else 0,
             sets_of_phases=decision.sets,
             size_cycle=cycle,

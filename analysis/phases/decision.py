@@ -43,7 +43,7 @@ PAUSE_WEIGHT = -2.5
 """Smallest logarithm of the weight of a set whose pauses are looked at."""
 PAUSE_JITTER = 0.1
 """Largest coefficient of variation of pauses: those that a threshold cuts out of noise are longer than it, so alike."""
-MARKOV = 8.0
+MARKOV = 4.0
 """By Markov's inequality w B exceeds 1 / alpha in at most a share alpha of signals; measured, it is a quarter."""
 PARTIAL_GAIN = math.log(1000)
 """Logarithm of the Bayes factor that anything but one period of all phases needs."""

@@ -13,7 +13,7 @@ from ...signals.construction import StepSignal
 from ..results.result import PeriodMetrics, Phase
 from .bins import bin_width
 from .bursts import FEWEST_BURSTS, Bursts, vertices
-from .decision import Decision, decide
+from .decision import PAUSE_JITTER, Decision, decide
 
 Floats = npt.NDArray[np.float64]
 
@@ -116,6 +116,14 @@ def _with_others(found: Bursts, others: Bursts) -> Bursts:
     """Add those bursts of a set that overlap none of the ones found before."""
     alone = np.searchsorted(found.start, others.end) == np.searchsorted(np.sort(found.end), others.start, side="right")
     return found.joined(others[np.flatnonzero(alone)])
+
+
+def regular_pause(phases: Bursts) -> float | None:
+    """Return the mean time in s from one end to the next start, where it is regular and the phases' lengths are not."""
+    pauses, intervals = phases.start[1:] - phases.end[:-1], np.diff(phases.start)
+    mean, spread = float(pauses.mean()), float(pauses.std())
+    regular = spread <= PAUSE_JITTER * mean and spread < 0.5 * float(intervals.std())
+    return mean if mean > 0 and regular else None
 
 
 def metrics_of(phases: Bursts, end: float, spans: Floats | None = None) -> PeriodMetrics:

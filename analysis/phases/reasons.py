@@ -19,7 +19,7 @@ def few(bursts: int) -> str:
     return f"{bursts} burst{'s' if bursts > 1 else ''}: a period needs at least four."
 
 
-def reason(decision: Decision, phases: int, cycle: int | None = None) -> str:
+def reason(decision: Decision, phases: int, cycle: int | None = None, pause: float | None = None) -> str:
     """Return one sentence or two that say why a decision is what it is.
 
     Parameters
@@ -30,6 +30,8 @@ def reason(decision: Decision, phases: int, cycle: int | None = None) -> str:
         Number of all phases.
     cycle : int, optional
         Number of phases after which their sizes repeat.
+    pause : float, optional
+        Regular time in s from one phase's end to the next one's start.
     """
     main = decision.main
     if decision.line is not None:
@@ -51,6 +53,8 @@ def reason(decision: Decision, phases: int, cycle: int | None = None) -> str:
         parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} bursts)" for one in decision.trains]
         return f"{len(parts)} periods at the same time among {phases} bursts: {' and '.join(parts)}; {sure}."
     further = f" Sizes repeat after {cycle} bursts." if cycle else ""
+    if pause and not main.pause:
+        further += f" From each end to the next start {seconds_text(pause, 4)} pass."
     return f"{_train(main)}; {sure}.{further}"
 
 

@@ -211,9 +211,6 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
     )
 
 
-OWN_GAIN = 0.7
-
-
 class Stretch(NamedTuple):
     """Intervals `first` to `stop` (excluded) with one law of `kernels`, and its logarithmic gain over a free one."""
 

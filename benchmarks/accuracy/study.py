@@ -41,11 +41,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a worker needs: name of our method, FTIO's environment or None, and the first seed."""
+    """What a worker needs: name of our method, FTIO's environment or None and of how many inputs, the first seed."""
 
     method: str
     environment: Path | None
     first_seed: int
+    peer_seeds: int = FULL
 
 
 _methods: dict[str, Method] = {}
@@ -71,6 +72,8 @@ def _judge_one(task: tuple[str, int]) -> list[Row]:
     one = catalogue()[name]
     given = one.input(_settings.first_seed + number)
     methods = dict(_methods)
+    if number >= _settings.peer_seeds:
+        methods.pop("FTIO 0.0.9", None)
     if one.family == "sweep":
         methods[f"{_settings.method}, 1 Hz samples"] = ours_at_one_hertz(_settings.method)
         methods["ftio method"] = ours("ftio")
@@ -134,7 +137,7 @@ def _run(arguments: argparse.Namespace, results: Path, others: Path) -> None:
     environment = None if arguments.no_peer else arguments.ftio_environment
     if environment is not None:
         prepare(environment)
-    settings = Settings(arguments.method, environment, arguments.first_seed)
+    settings = Settings(arguments.method, environment, arguments.first_seed, arguments.peer_seeds)
     work = tasks(arguments.classes, arguments.seeds)
     with results.open("w") as file:
         for row in judged(work, settings, arguments.processes) if work else ():
@@ -150,6 +153,7 @@ def main() -> None:
     """Run the study and write the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=FULL, help="inputs a class")
+    parser.add_argument("--peer-seeds", type=int, default=FULL, help="inputs a class that FTIO is asked about as well")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--method", default="auto", help="which of our methods")
     parser.add_argument("--classes", nargs="*", default=[], help="beginnings or patterns of names, pairs, recordings")
@@ -174,7 +178,13 @@ def main() -> None:
     full = not arguments.classes and arguments.seeds >= FULL and not arguments.no_peer and arguments.method == "auto"
     target = DOCS if full else arguments.build
     write_document(
-        rows, further["recordings"], further["times"], target, arguments.method, arguments.seeds, arguments.first_seed
+        rows,
+        further["recordings"],
+        further["times"],
+        target,
+        arguments.method,
+        (arguments.seeds, min(arguments.seeds, arguments.peer_seeds)),
+        arguments.first_seed,
     )
     print(f"wrote {target / 'accuracy.md'}")
 

@@ -13,7 +13,8 @@ from .sweep import pulse_table, sweep_table, time_table
 
 TEXT = """# Accuracy of the period detection
 
-Written by `benchmarks/accuracy/study.py` ({seeds} inputs a class from seed {first_seed} on); do not edit.
+Written by `benchmarks/accuracy/study.py` ({seeds} inputs a class from seed {first_seed} on, the first
+{peer_seeds} of them by FTIO too; 100 of each point of the sweep); do not edit.
 
 Ours is `{method}` with default arguments, on exact step signals (`detect_period(step_signal(...))`) or on samples
 (`detect_period_samples`), whichever the class says. FTIO 0.0.9 is the program itself (`ftio-hpc`, in an environment
@@ -87,10 +88,10 @@ def write_document(
     times: dict[str, float],
     target: Path,
     method: str,
-    seeds: int,
+    seeds: tuple[int, int],
     first_seed: int,
 ) -> None:
-    """Write ``accuracy.md`` and its figures into a folder."""
+    """Write ``accuracy.md`` and its figures into a folder; `seeds` are inputs a class of ours and of FTIO."""
     target.mkdir(parents=True, exist_ok=True)
     if rows:
         draw_figures(rows, target / "figures")
@@ -99,7 +100,8 @@ def write_document(
     outside = [row["outside"] for row in ours if row.get("outside") is not None]
     judged = [row for row in rows if row["family"] != "pairs"]
     text = TEXT.format(
-        seeds=seeds,
+        seeds=seeds[0],
+        peer_seeds=seeds[1],
         first_seed=first_seed,
         method=method,
         classes=class_tables(rows),
