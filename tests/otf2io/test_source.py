@@ -193,6 +193,7 @@ def test_a_process_that_never_rests_is_cut_and_counted(
     found = collect(archive, memory=1)
     assert found.tally.cut > 10
     assert found.tally.given_up == 0
+    found.tally.cut = 0
     found.damage = replace(found.damage, cuts=0)
     check_same(found, collect(archive))
 
