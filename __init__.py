@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from .layers.summary.trace import BinnedTrace
     from .layers.trace import Trace
     from .model.damage import DamageReport
-    from .model.errors import IostrataError, OutputError, SelectionError, TraceError, UnsupportedTraceError
+    from .model.errors import (
+        ClusterError,
+        IostrataError,
+        OutputError,
+        SelectionError,
+        TraceError,
+        UnsupportedTraceError,
+    )
     from .signals.construction import event_signal, level_signal, step_signal
     from .signals.samples import Samples
     from .signals.step import StepSignal
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BinnedTrace",
+    "ClusterError",
     "Comparison",
     "DamageReport",
     "Finding",
@@ -95,7 +103,14 @@ if not TYPE_CHECKING:
         ".layers.summary.trace": ("BinnedTrace",),
         ".layers.trace": ("Trace",),
         ".model.damage": ("DamageReport",),
-        ".model.errors": ("IostrataError", "OutputError", "SelectionError", "TraceError", "UnsupportedTraceError"),
+        ".model.errors": (
+            "ClusterError",
+            "IostrataError",
+            "OutputError",
+            "SelectionError",
+            "TraceError",
+            "UnsupportedTraceError",
+        ),
         ".signals.construction": ("event_signal", "level_signal", "step_signal"),
         ".signals.samples": ("Samples",),
         ".signals.step": ("StepSignal",),

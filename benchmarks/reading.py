@@ -70,7 +70,7 @@ def contenders_for(archive: Path, small: Path, program: Path | None) -> dict[str
     found = {
         REFERENCE: contender("direct", archive),
         "direct, 2 threads": contender("direct", archive, 2),
-        "direct, into full columns": contender("columns", archive),
+        "direct, matched, into full columns": contender("columns", archive),
         "library, compiled callbacks": contender("callbacks", archive),
     }
     if program is not None:

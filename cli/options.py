@@ -173,7 +173,13 @@ WORKERS: Final[Option] = click.option(
     help="Number of threads that read.  [default: one per processor; 1 with the OTF2 library]",
 )
 
-READING: Final[tuple[Option, ...]] = (WINDOW, FILES, ENGINE, WORKERS)
+DASK: Final[Option] = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Scheduler of a running Dask cluster, such as tcp://node1:8786, whose workers read instead of threads here.",
+)
+
+READING: Final[tuple[Option, ...]] = (WINDOW, FILES, ENGINE, WORKERS, DASK)
 """Options of every command that reads events."""
 
 MEMORY: Final[Option] = click.option(
@@ -182,7 +188,7 @@ MEMORY: Final[Option] = click.option(
     callback=parse_memory,
     help="Most memory in bytes, such as 500M (k, M, G, T are powers of 1000; Ki, Mi, … of 1024). Operations are "
     "then summed up while they are read, into bins of time and statistics, and not kept: for traces of any size. "
-    "Periods are as fine as these bins, and layers are not compared.",
+    "Periods are as fine as these bins.",
 )
 
 

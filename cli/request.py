@@ -39,6 +39,7 @@ class Request:
     engine: str = "auto"
     workers: int | None = None
     memory: int | None = None
+    dask: str | None = None
     as_json: bool = False
 
     @property
@@ -61,17 +62,20 @@ class Request:
                 files=self.files,
                 window=self.window,
                 progress=progress,
+                client=self.dask,
             )
         _warn(trace)
         return trace
 
-    def open(self, handle_bytes: int = 2000) -> "Trace | BinnedTrace":
+    def open(self, handle_bytes: int = 2000, relations: bool = False) -> "Trace | BinnedTrace":
         """Open the trace as `open_full` does, in bounded memory where ``--memory`` asks for it.
 
         Parameters
         ----------
         handle_bytes : int
             Memory that the command itself takes for each handle, besides ``--memory``.
+        relations : bool
+            Whether the layers will be compared.
         """
         if self.memory is None:
             return self.open_full()
@@ -88,6 +92,8 @@ class Request:
                 window=self.window,
                 progress=progress,
                 handle_bytes=handle_bytes,
+                client=self.dask,
+                relations=relations,
             )
         _warn(trace)
         return trace
@@ -153,6 +159,16 @@ def _warn(trace: "Trace | BinnedTrace") -> None:
 
         first = trace.damage.locations[0]
         texts.append(f"{damage_summary(trace.damage)} (location {first.location}: {first.reason})")
+    if trace.damage.cuts:
+        texts.append(
+            f"{counted(trace.damage.cuts, 'cut')} through processes that never came to rest: some operations may not "
+            "be found to belong to a call; give more memory"
+        )
+    if trace.damage.given_up:
+        texts.append(
+            f"{counted(trace.damage.given_up, 'operation')} given up as never completed: more were in flight than fit "
+            "into the memory"
+        )
     aside = trace.set_aside
     if aside.operations and not any(layer.directions or layer.flushes for layer in trace.layers.values()):
         what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"

@@ -1,14 +1,15 @@
 """All operations of a trace with their parents as a Parquet table, one row an operation."""
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from ..layers.attribution.functions import CallingFunctions
+from ..layers.protocols import AnyTrace
 from ..layers.table import Column, operation_table
-from ..layers.trace import Trace
 from ..model.errors import OutputError, SelectionError
 from .atomic import atomic_file
 from .written import Written
@@ -18,7 +19,7 @@ ROWS_AT_ONCE: Final = 2**20
 """Rows of a row group: what is in memory as a table at one time."""
 
 
-def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[str, ...] = ()) -> Written:
+def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tuple[str, ...] = ()) -> Written:
     """Write the operations within the trace's window, of all files, with the operation that each belongs to.
 
     Columns: ``operation`` (its number), ``layer``, ``parent`` (number of the parent operation, null where there is
@@ -33,7 +34,7 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace or BinnedTrace
         Its window and its selection of files count.
     path : path
         File to write. It appears when it is complete; one that is there is replaced then.
@@ -54,12 +55,7 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
         raise OutputError(
             f"cannot write {os.fspath(path)!r}: Parquet needs pyarrow; install it with pip install 'iostrata[parquet]'"
         ) from error
-    traffic = trace.traffic
-    chosen = traffic.within.copy()
-    if layers:
-        chosen &= np.isin(traffic.layer, [traffic.layer_row(name) for name in layers])
-    rows = np.flatnonzero(chosen)
-    functions, note = _functions(trace)
+    names, note = _functions(trace)
     metadata = {
         "source": str(trace.path),
         "schema_version": str(SCHEMA_VERSION),
@@ -68,28 +64,35 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
         "files": trace.files,
         **note,
     }
-
-    def part(first: int) -> Any:
-        columns = operation_table(traffic, rows[first : first + ROWS_AT_ONCE], functions)
-        return pyarrow.table({name: _array(one, pyarrow) for name, one in columns.items()}, metadata=metadata)
-
-    head = part(0)
-    with atomic_file(path) as temporary, pyarrow.parquet.ParquetWriter(temporary, head.schema) as writer:
-        writer.write_table(head)
-        del head
-        for first in range(ROWS_AT_ONCE, len(rows), ROWS_AT_ONCE):
-            writer.write_table(part(first))
+    for name in layers:
+        trace.layers[name]
+    written = 0
+    with atomic_file(path) as temporary, ExitStack() as stack:
+        writer = None
+        for traffic, call, function, first in trace.operation_blocks(bool(names)):
+            chosen = traffic.within
+            if layers:
+                chosen = chosen & np.isin(traffic.layer, [traffic.layer_row(name) for name in layers])
+            rows = np.flatnonzero(chosen)
+            functions = CallingFunctions(names, np.zeros(0, np.int32), function)
+            for start in range(0, max(1, len(rows)), ROWS_AT_ONCE):
+                columns = operation_table(traffic, rows[start : start + ROWS_AT_ONCE], functions, call, first)
+                part = pyarrow.table({name: _array(one, pyarrow) for name, one in columns.items()}, metadata=metadata)
+                writer = writer or stack.enter_context(pyarrow.parquet.ParquetWriter(temporary, part.schema))
+                if part.num_rows or not written:
+                    writer.write_table(part)
+            written += len(rows)
     target = Path(path)
-    return Written(target, target.stat().st_size, layers or traffic.layers, rows=len(rows))
+    return Written(target, target.stat().st_size, layers or trace.order, rows=written)
 
 
-def _functions(trace: Trace) -> tuple[CallingFunctions, dict[str, str]]:
-    """Return the calling functions, and what to note where they cannot be known."""
+def _functions(trace: AnyTrace) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the calling functions that the trace defines, and what to note where they cannot be known."""
     try:
-        return trace.calling_functions, {}
+        return trace.function_names, {}
     except SelectionError as error:
         # The rest of the table is worth as much without them.
-        return CallingFunctions.unknown(len(trace.events), len(trace.operations)), {"function": f"unknown: {error}"}
+        return (), {"function": f"unknown: {error}"}
 
 
 def _array(column: Column, pyarrow: Any) -> Any:

@@ -14,11 +14,13 @@ from ..model.errors import SelectionError
 from ..model.operations import Operations, view
 from ..signals.construction import StepSignal, level_signal, step_signal_from_ticks
 from .handles.metadata import MetadataEvents
+from .handles.stack import Lineages
 from .mappings import statistics_table
 from .parts import LayerParts, layer_parts
 from .protocols import AnyLayer
 from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction
 from .selection.window import TickWindow, completed_bytes
+from .statistics.counts import ValueCounts
 from .statistics.statistics import LayerStatistics, layer_statistics, total, union_length
 
 
@@ -37,8 +39,10 @@ class Layer(AnyLayer):
         All operations of the trace.
     rows : intp (n,)
         Which of them are the layer's.
-    handle_own : bool (handles,)
-        Whether a handle has no ancestor of a higher layer.
+    order : tuple of str
+        Names of all layers, highest first.
+    lineages : Lineages
+        Of the trace's handles.
     trace_metadata : MetadataEvents
         All metadata events of the trace.
     metadata_rows : intp (m,)
@@ -53,7 +57,8 @@ class Layer(AnyLayer):
     definitions: Definitions
     trace_operations: Operations
     rows: npt.NDArray[np.intp]
-    handle_own: npt.NDArray[np.bool_]
+    order: tuple[str, ...]
+    lineages: Lineages
     trace_metadata: MetadataEvents
     metadata_rows: npt.NDArray[np.intp]
     tick_window: TickWindow
@@ -75,7 +80,7 @@ class Layer(AnyLayer):
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:
         """Whether each operation is the program's own, bool (n,): no ancestor of its handle is of a higher layer."""
-        return self.handle_own[self.operations.handle]
+        return self._of_lineages(self.lineages_of("own"))
 
     @cached_property
     def metadata_events(self) -> MetadataEvents:
@@ -96,7 +101,7 @@ class Layer(AnyLayer):
         flushes = view(self.operations, (self.operations.mode == IoMode.FLUSH) & ended)
         return union_length(*self.tick_window.clipped(flushes)) / self.tick_window.ticks_per_second
 
-    def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
+    def bandwidth(self, direction: str, traffic: str = "all", below: str | None = None) -> StepSignal:
         """Return the aggregate bandwidth in bytes per second.
 
         Each completed operation spreads its bytes evenly over the time from its begin to its end. Operations whose
@@ -107,13 +112,18 @@ class Layer(AnyLayer):
         direction : {"read", "write", "total"}
         traffic : {"all", "own", "inherited"}
             Own traffic goes through handles without an ancestor of a higher layer.
+        below : str, optional
+            Only what went through handles that descend from one of this higher layer.
 
         Raises
         ------
         SelectionError
-            If there is no such direction or traffic.
+            If there is no such direction, traffic or layer.
         """
-        operations = self._chosen(direction, traffic)
+        mask = self._mask(direction, traffic)
+        if below is not None:
+            mask = mask & self._of_lineages(self.lineages_of("all", below))
+        operations = view(self.operations, mask)
         # The signal itself cuts what the window cuts, so it is given the whole bytes.
         moved = completed_bytes(operations)
         moving = moved > 0
@@ -158,8 +168,11 @@ class Layer(AnyLayer):
         self._check_quantity(quantity, direction, traffic)
         if quantity == "metadata":
             return self.metadata_rate()
-        made = {"bandwidth": self.bandwidth, "operations": self.operation_rate, "in-flight": self.in_flight}
-        return made[quantity](direction, traffic)
+        if quantity == "bandwidth":
+            return self.bandwidth(direction, traffic)
+        return (
+            self.operation_rate(direction, traffic) if quantity == "operations" else self.in_flight(direction, traffic)
+        )
 
     def contributions(
         self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all"
@@ -246,6 +259,11 @@ class Layer(AnyLayer):
         """
         return replace(self, rows=self.rows[operations], metadata_rows=self.metadata_rows[metadata_events], part=part)
 
+    def request_counts(self, direction: str) -> ValueCounts:
+        counts = ValueCounts(exact=True)
+        counts.add(self._chosen(direction, "all").requested)
+        return counts
+
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction.
 
@@ -260,6 +278,10 @@ class Layer(AnyLayer):
             self.name,
             direction,
         )
+
+    def _of_lineages(self, chosen: list[int]) -> npt.NDArray[np.bool_]:
+        """Return which operations are of some lineages, bool (n,)."""
+        return np.isin(self.lineages.of_handle, chosen)[self.operations.handle]
 
     @property
     def _all_rows(self) -> bool:

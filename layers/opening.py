@@ -1,16 +1,18 @@
 """Opening a trace: its events read, matched and split into layers."""
 
+import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from ..model.errors import SelectionError
+from ..model.stream.columns import CollectedOperations
+from ..model.stream.mapping import Progress, cluster_of, map_partitions
+from ..model.stream.source import Block, Partition, Source, Tally
 from .selection.files import DEFAULT_RULES, FileRule, select_files
 from .selection.window import select_window, trace_window
 from .summary.trace import BinnedTrace, read_binned_trace
 from .trace import Trace, Window
-
-Progress = Callable[[int, int], None]
 
 
 @overload
@@ -25,6 +27,7 @@ def open_trace(
     window: Window | None = None,
     progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+    client: Any = None,
 ) -> Trace: ...
 @overload
 def open_trace(
@@ -50,6 +53,7 @@ def open_trace(
     window: Window | None = None,
     progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+    client: Any = None,
 ) -> Trace | BinnedTrace:
     """Read an OTF2 archive and split its I/O into layers.
 
@@ -76,6 +80,9 @@ def open_trace(
         Called with the events done and the events in total.
     rules : iterable of (pattern, reason)
         Which files are set aside; see `FileRule`.
+    client : distributed.Client or str, optional
+        A running Dask cluster, or the address of its scheduler, whose workers read instead of threads here. They need
+        the same versions of Python and iostrata, and see the trace under the same path.
 
     Raises
     ------
@@ -83,6 +90,8 @@ def open_trace(
         If the archive cannot be read, or nothing of its events.
     SelectionError
         If files, window, engine, memory or `fs` make no sense.
+    ClusterError
+        If the cluster does not answer, goes away, or has workers that cannot do the work.
 
     Examples
     --------
@@ -101,32 +110,47 @@ def open_trace(
             window=window,
             progress=progress,
             rules=rules,
+            client=client,
         )
     if fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
-    from ..otf2io.archive import open_archive, read_events
-    from ..otf2io.matching.columns import match_events
+    from ..otf2io.source import open_source
 
-    archive = open_archive(path)
-    definitions = archive.definitions
+    source = open_source(path, engine)
+    definitions = source.definitions
     # What can be refused is refused before the events are read.
     table = tuple(FileRule(*rule) for rule in rules)
     selection = select_files(definitions, files, table)
-    read = read_events(archive, engine=engine, workers=workers, progress=progress)
-    read.damage.check_something_read(archive.anchor.path)
-    matching = match_events(read.events, definitions)
-    operations = matching.operations
+    collected, tally = CollectedOperations(definitions), Tally()
+
+    threads = source.worker_count(workers)
+    total = sum(definitions.locations.events.tolist())
+    with cluster_of(client, source.path) as cluster:
+        partitions = source.partitions(None, threads if cluster is None else cluster.workers)
+        read = functools.partial(_blocks, source)
+        for blocks in map_partitions(read, partitions, total, threads, progress, cluster):
+            for block in blocks:
+                collected.add(block)
+                tally.add(block)
+    tally.damage.check_something_read(source.path)
+    (other_events, _), operations = collected.metadata(), collected.operations()
     return Trace(
-        path=archive.anchor.path,
+        path=source.path,
         definitions=definitions,
-        events=read.events,
+        other_events=other_events,
         operations=operations,
-        damage=read.damage,
-        engine=read.engine,
-        events_total=int(read.counts.sum()),
+        damage=tally.damage,
+        engine=source.engine,
+        events_total=tally.events,
+        events_of_io=tally.io_events,
         tick_window=select_window(trace_window(definitions.clock, operations.extent), window),
         rules=table,
         selection=selection,
-        unmatched_events=matching.unmatched_ends + matching.unmatched_steps,
+        unmatched_events=tally.unmatched,
+        source=source,
         workers=workers,
     )
+
+
+def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -> list[Block]:
+    return list(source.read(partition, done=done))

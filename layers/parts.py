@@ -6,11 +6,10 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Rows
+from ..model.arrays import Rows, column_at
 from ..model.definitions import Definitions
 from ..model.errors import UnknownKeyError
 from ..model.operations import Operations
-from ..model.rows import column_at
 from .handles.metadata import MetadataEvents
 from .statistics.grouping import Key, grouping
 from .statistics.statistics import sums_by

@@ -1,22 +1,37 @@
 """What a trace is to functions that take any: read in full or in bounded memory; and documents about it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from ..model.damage import DamageReport, damage_entry
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document
 from ..model.errors import SelectionError
+from ..model.operations import Operations
 from ..signals.step import StepSignal
+from .handles.metadata import MetadataEvents
+from .selection.directions import DIRECTIONS, check_traffic, modes_of
 from .selection.files import FileSelection
 from .selection.window import NO_LENGTH, TickWindow, trace_window
 from .statistics.statistics import LayerStatistics, SetAside
 
 if TYPE_CHECKING:
+    from .attribution.traffic import Traffic
+    from .flow.balance import LayerBalance, TimeSplit
+    from .flow.cells import Cells
+    from .flow.flow import Flow
+    from .flow.hidden import HiddenTraffic
+    from .flow.sums import Limits, RelationSums
     from .handles.forest import HandleForest
+    from .handles.stack import Lineages
+    from .handles.sums import HandleSums
+    from .statistics.counts import ValueCounts
 
 
 class AnyLayer(ABC):
@@ -28,10 +43,16 @@ class AnyLayer(ABC):
         Identification of the paradigm.
     tick_window : TickWindow
         Part of the trace's time that signals and statistics are of.
+    order : tuple of str
+        Names of all layers of the trace, highest first.
+    lineages : Lineages
+        Of the trace's handles.
     """
 
     name: str
     tick_window: TickWindow
+    order: tuple[str, ...]
+    lineages: "Lineages"
 
     @property
     def window(self) -> tuple[float, float]:
@@ -53,13 +74,28 @@ class AnyLayer(ABC):
     def flush_busy_s(self) -> float:
         """Time in s in which at least one flush that ended was under way."""
 
+    def lineages_of(self, traffic: str = "all", below: str | None = None) -> list[int]:
+        """Return the lineages of the layer, of own or inherited traffic only, or of handles below another layer only.
+
+        Raises SelectionError if there is no such traffic, or no layer `below`.
+        """
+        check_traffic(traffic)
+        if below is not None and below not in self.order:
+            raise SelectionError(f"no layer {below!r} in this trace; there are {', '.join(self.order)}")
+        row = self.order.index(self.name)
+        return self.lineages.chosen(row, traffic, None if below is None else self.order.index(below))
+
     @abstractmethod
-    def bandwidth(self, direction: str, traffic: str = "all") -> StepSignal:
+    def bandwidth(self, direction: str, traffic: str = "all", below: str | None = None) -> StepSignal:
         """Return the aggregate bandwidth in bytes per second."""
 
     @abstractmethod
     def signal(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return the signal of a quantity by its name."""
+
+    @abstractmethod
+    def request_counts(self, direction: str) -> "ValueCounts":
+        """Return how often each size was asked for, over the operations whose request the trace knows."""
 
     @abstractmethod
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
@@ -75,6 +111,19 @@ class HasLayers(Protocol[AnyLayerT]):
     @property
     def layers(self) -> Mapping[str, AnyLayerT]:
         """The layers by name, highest first."""
+
+
+class BlockSums(Protocol):
+    """What blocks are added to."""
+
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        """Add operations and metadata events of some processes."""
+
+    def merge(self, other: Any) -> None:
+        """Add the sums of another one of its kind, over other processes."""
+
+
+BlockSumsT = TypeVar("BlockSumsT", bound=BlockSums)
 
 
 class AnyTrace(ABC):
@@ -131,6 +180,121 @@ class AnyTrace(ABC):
     @abstractmethod
     def extent(self) -> tuple[int, int] | None:
         """First begin and last begin or end of all operations in ticks; None where there are none."""
+
+    @property
+    @abstractmethod
+    def order(self) -> tuple[str, ...]:
+        """Names of the layers, highest first."""
+
+    @property
+    def traffic(self) -> "Traffic | None":
+        """All operations beside what the numbers between layers need of them; None where they are not kept."""
+        return None
+
+    @property
+    @abstractmethod
+    def function_names(self) -> tuple[str, ...]:
+        """The I/O functions that the trace defines; SelectionError where it is not known who called what."""
+
+    @abstractmethod
+    def operation_blocks(
+        self, functions: bool
+    ) -> "Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]":
+        """Give all operations in one or several blocks.
+
+        Each with the number of the collective call of each operation, the row of its function in `function_names` (−1
+        for none, and where `functions` are not asked for), and the number of the block's first operation.
+        """
+
+    @abstractmethod
+    def sum_blocks(self, make: "Callable[[], BlockSumsT]") -> "BlockSumsT":
+        """Return sums over the blocks of the trace; where operations are not kept it is read once more.
+
+        Parameters
+        ----------
+        make : callable
+            Gives empty sums, with ``add(operations, metadata)`` for a block and ``merge(other)`` for sums over other
+            processes. The blocks of a process come one after the other.
+        """
+
+    @property
+    @abstractmethod
+    def handle_sums(self) -> "HandleSums":
+        """What metadata events and the lifetimes of handles add up to."""
+
+    @abstractmethod
+    def relations_with(
+        self,
+        directions: tuple[str, ...] = DIRECTIONS,
+        limits: "Limits | None" = None,
+        pairs: tuple[tuple[int, int], ...] | None = None,
+    ) -> "RelationSums":
+        """Add up what the layers are to each other: flows of some directions, limits and pairs of layers."""
+
+    @cached_property
+    def relations(self) -> "RelationSums":
+        """What the layers are to each other, added up over all operations."""
+        return self.relations_with()
+
+    @cached_property
+    def cells(self) -> "Cells":
+        """The operations of each kind taken together."""
+        return self.relations.table()
+
+    @property
+    def balances(self) -> "tuple[LayerBalance, ...]":
+        """For each layer and direction with operations, which of them have a parent, and which have none."""
+        return self.relations.balances(self.cells)
+
+    @property
+    def time_splits(self) -> "tuple[TimeSplit, ...]":
+        """For each layer and direction with layers below, in which layer the time of its operations is spent."""
+        return self.relations.time_splits(self.cells)
+
+    @cached_property
+    def hidden(self) -> "tuple[HiddenTraffic, ...]":
+        """Bytes that have no operation above although a layer above caused them, or none below."""
+        return self.relations.hidden(self.cells)
+
+    @cached_property
+    def flows(self) -> "tuple[Flow, ...]":
+        """The flows, read and write, of all pairs of layers that the handles connect."""
+        return self.relations.all_flows(self.cells, self.traffic)
+
+    def flows_of(self, directions: tuple[str, ...]) -> "tuple[Flow, ...]":
+        """Return the flows of some directions, of all pairs of layers that the handles connect."""
+        if set(directions) <= set(DIRECTIONS):
+            return tuple(flow for flow in self.flows if flow.direction in directions)
+        sums = self.relations_with(directions)
+        return sums.all_flows(sums.table(), self.traffic)
+
+    def flow(self, upper: str, lower: str, direction: str = "total") -> "Flow":
+        """Return what became of the operations of one layer in a layer below it, adjacent or not.
+
+        Parameters
+        ----------
+        upper, lower : str
+            Names of layers.
+        direction : {"read", "write", "total"}
+
+        Raises
+        ------
+        SelectionError
+            If the trace has no such layer, `upper` does not stand above `lower`, or there is no such direction.
+        """
+        modes_of(direction)
+        for name in (upper, lower):
+            if name not in self.order:
+                raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(self.order) or 'none'}")
+        high, low = self.order.index(upper), self.order.index(lower)
+        if high >= low:
+            raise SelectionError(f"layer {upper} does not stand above {lower}; the order is {', '.join(self.order)}")
+        known: tuple[Flow, ...] = self.__dict__.get("flows", ())
+        for flow in known:
+            if (flow.upper, flow.lower, flow.direction) == (upper, lower, direction):
+                return flow
+        sums = self.relations_with((direction,), pairs=((high, low),))
+        return sums.flow(sums.table(), high, low, direction, self.traffic)
 
     @property
     def resolution(self) -> float | None:

@@ -37,7 +37,11 @@ class Column(NamedTuple):
 
 
 def operation_table(
-    traffic: Traffic, rows: npt.NDArray[np.intp], functions: CallingFunctions | None = None
+    traffic: Traffic,
+    rows: npt.NDArray[np.intp],
+    functions: CallingFunctions | None = None,
+    call: npt.NDArray[np.int64] | None = None,
+    first: int = 0,
 ) -> dict[str, Column]:
     """Return some operations as columns by their names, as `iostrata.write_parquet` tells them.
 
@@ -47,11 +51,16 @@ def operation_table(
         Places in ``traffic.operations``.
     functions : CallingFunctions, optional
         Without them there is no column ``function``.
+    call : int64 (n,), optional
+        Number of the collective call of each operation of `traffic`, −1 for none; unless given, as they begin.
+    first : int
+        Number of the first operation of `traffic`.
     """
     definitions = traffic.definitions
     operations = traffic.operations.take(rows)
     second = definitions.clock.ticks_per_second
-    parent, call = traffic.attribution.parent[rows], traffic.calls.call[rows]
+    parent = traffic.attribution.parent[rows]
+    calls = (traffic.calls.call if call is None else call)[rows]
     groups, process = definitions.groups, operations.process
     # A row of −1 takes the last entry, which means −1 too.
     rank = np.append(groups.rank, -1)[process]
@@ -69,12 +78,12 @@ def operation_table(
 
     modes = np.where(operations.mode < len(MODES), operations.mode.astype(np.int32), -1)
     return {
-        "operation": Column(rows.astype(np.int64)),
+        "operation": Column(rows + first),
         "layer": _named(traffic.layer[rows], traffic.layers),
-        "parent": Column(parent, parent < 0),
+        "parent": Column(parent + first, parent < 0),
         "parent_layer": _named(np.where(parent >= 0, traffic.layer[parent], -1), traffic.layers),
         "inferred": Column(traffic.attribution.inferred[rows]),
-        "collective_call": Column(call, call < 0),
+        "collective_call": Column(calls, calls < 0),
         "location": Column(definitions.locations.id[operations.location]),
         "rank": Column(rank, rank < 0),
         "node": _named(node, definitions.system_tree.name),

@@ -1,35 +1,41 @@
 """The layered trace: an archive's I/O, split into layers."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
+from ..model.arrays import column_at
+from ..model.codes import IoMode
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
+from ..model.errors import SelectionError
 from ..model.events import IoEvents
-from ..model.operations import Operations
-from ..model.rows import column_at
+from ..model.operations import Operations, view
+from ..model.stream.source import Source
 from .attribution.attribution import Attribution, attribute_operations
-from .attribution.breakdown import FUNCTION, Breakdown, breakdown
+from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
 from .attribution.functions import CallingFunctions, read_calling_functions
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
-from .flow.balance import LayerBalance, TimeSplit, layer_balances, time_splits
-from .flow.flow import Flow, connected_flows, flow_between
-from .flow.hidden import HiddenTraffic, hidden_traffic
+from .flow.sums import Limits, RelationSums
 from .handles.forest import HandleForest, handle_forest
+from .handles.lifetimes import handle_lifetimes
 from .handles.metadata import MetadataEvents, metadata_events, selected_metadata
 from .handles.order import layer_name, layer_order, layer_rows
-from .handles.stack import handle_stack
+from .handles.stack import handle_lineages, handle_stack
+from .handles.sums import HandleSums
 from .layer import Layer
 from .mappings import LayerMapping
-from .protocols import AnyTrace
+from .protocols import AnyTrace, BlockSumsT
+from .selection.directions import DIRECTIONS
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import TickWindow, select_window, trace_window
-from .statistics.statistics import SetAside, set_aside_statistics
+from .statistics.statistics import SetAside, set_aside_statistics, sums_by
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
@@ -44,8 +50,8 @@ class Trace(AnyTrace):
     path : Path
         The archive's anchor.
     definitions : Definitions
-    events : IoEvents
-        All I/O events of the archive.
+    other_events : IoEvents
+        All I/O events of the archive that are none of an operation.
     operations : Operations
         All operations, of all files and times.
     damage : DamageReport
@@ -59,15 +65,19 @@ class Trace(AnyTrace):
         Which files are no application files.
     selection : FileSelection
         Which handles are selected.
+    events_of_io : int
+        Number of all I/O events read.
     unmatched_events : int
         Events that end, issue or test an operation without a begin; they count nowhere else.
+    source : Source or None
+        Where the trace is read from, if something must be read again.
     workers : int or None
         Threads that read, where something must be read again.
     """
 
     path: Path
     definitions: Definitions
-    events: IoEvents
+    other_events: IoEvents
     operations: Operations
     damage: DamageReport
     engine: str
@@ -75,14 +85,16 @@ class Trace(AnyTrace):
     tick_window: TickWindow
     rules: tuple[FileRule, ...]
     selection: FileSelection
+    events_of_io: int = 0
     unmatched_events: int = 0
+    source: Source | None = None
     workers: int | None = None
 
     def __repr__(self) -> str:
         start, end = self.window
         return (
             f"<Trace {str(self.path)!r}: {self.duration:.6g} s, {self.ranks} ranks on {self.nodes} nodes, "
-            f"{len(self.operations)} I/O operations, layers {', '.join(self._order) or 'none'}, "
+            f"{len(self.operations)} I/O operations, layers {', '.join(self.order) or 'none'}, "
             f"files {self.files}, window {start:.6g}:{end:.6g} s{', damaged' if self.damage.damaged else ''}>"
         )
 
@@ -110,35 +122,69 @@ class Trace(AnyTrace):
     @property
     def io_events(self) -> int:
         """Number of I/O events read."""
-        return len(self.events)
+        return self.events_of_io
 
     @cached_property
     def metadata(self) -> MetadataEvents:
         """I/O events that move no data, of all files and times."""
-        return metadata_events(self.events, self.definitions)
+        return metadata_events(self.other_events, self.definitions)
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        return self.calling_functions.names
+
+    def operation_blocks(
+        self, functions: bool
+    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
+        unknown = np.full(len(self.operations), -1, np.int32)
+        yield self.traffic, self.traffic.calls.call, self.calling_functions.operation if functions else unknown, 0
+
+    def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
+        sums = make()
+        sums.add(self.operations, self.metadata)
+        return sums
+
+    @cached_property
+    def handle_sums(self) -> HandleSums:
+        sums = HandleSums(self.definitions, self.order, self.selection, self.tick_window, exact=True)
+        sums.add(self.operations, self.metadata)
+        return sums
 
     @cached_property
     def handles(self) -> HandleForest:
         """The forest of all I/O handles, of all files."""
+        count = len(self.definitions.handles.id)
+        used = self.tick_window.part(self.operations)
+        used = view(used, used.handle >= 0)
+        moved, mode = self.tick_window.bytes_within(used), used.mode
         return handle_forest(
-            self.definitions, self.operations, self.metadata, self._order, self.selection, self.tick_window
+            self.definitions,
+            self.order,
+            self.selection,
+            np.bincount(used.handle, minlength=count).astype(np.int64),
+            sums_by(used.handle[mode == IoMode.READ], moved[mode == IoMode.READ], count),
+            sums_by(used.handle[mode == IoMode.WRITE], moved[mode == IoMode.WRITE], count),
+            self.handle_sums.events,
+            self.handle_sums.ranks,
+            self.handle_sums.lifetime_counts,
+            handle_lifetimes(self.metadata, self.operations, self.definitions),
         )
 
     @cached_property
     def attribution(self) -> Attribution:
         """The parent of each operation in a higher layer; of all files and times."""
-        return attribute_operations(self.operations, self.definitions, self._order)
+        return attribute_operations(self.operations, self.definitions, self.order)
 
     @cached_property
     def traffic(self) -> Traffic:
         """All operations beside what the numbers between layers need of them."""
         return Traffic(
-            self.operations, self.definitions, self._order, self.attribution, self.selection, self.tick_window
+            self.operations, self.definitions, self.order, self.attribution, self.selection, self.tick_window
         )
 
     @cached_property
     def calling_functions(self) -> CallingFunctions:
-        """The I/O function in which each operation and I/O event was recorded, of all files and times.
+        """The I/O function in which each operation and other I/O event was recorded, of all files and times.
 
         The first use reads the events of the archive once more, then with Enter and Leave of such functions.
 
@@ -149,43 +195,21 @@ class Trace(AnyTrace):
         TraceError
             If the archive is gone or has changed since it was opened.
         """
-        return read_calling_functions(self.path, self.definitions, self.events, self.engine, self.workers)
+        if self.source is None:
+            raise SelectionError(f"{self.path}: it is not known where this trace was read from")
+        return read_calling_functions(self.source, self.operations, self.other_events, self.workers)
 
-    @property
-    def balances(self) -> tuple[LayerBalance, ...]:
-        """For each layer and direction with operations, which of them have a parent, and which have none."""
-        return tuple(layer_balances(self.traffic))
-
-    @property
-    def time_splits(self) -> tuple[TimeSplit, ...]:
-        """For each layer and direction with layers below, in which layer the time of its operations is spent."""
-        return tuple(time_splits(self.traffic))
-
-    def flow(self, upper: str, lower: str, direction: str = "total") -> Flow:
-        """Return what became of the operations of one layer in a layer below it, adjacent or not.
-
-        Parameters
-        ----------
-        upper, lower : str
-            Names of layers.
-        direction : {"read", "write", "total"}
-
-        Raises
-        ------
-        SelectionError
-            If the trace has no such layer, `upper` does not stand above `lower`, or there is no such direction.
-        """
-        return flow_between(self.traffic, upper, lower, direction)
-
-    @cached_property
-    def flows(self) -> tuple[Flow, ...]:
-        """The flows, read and write, of all pairs of layers that the handles connect."""
-        return connected_flows(self.traffic)
-
-    @cached_property
-    def hidden(self) -> tuple[HiddenTraffic, ...]:
-        """Bytes that have no operation above although a layer above caused them, or none below."""
-        return tuple(hidden_traffic(self.traffic))
+    def relations_with(
+        self,
+        directions: tuple[str, ...] = DIRECTIONS,
+        limits: Limits | None = None,
+        pairs: tuple[tuple[int, int], ...] | None = None,
+    ) -> RelationSums:
+        traffic, covered = self.traffic, (self.tick_window.start, self.tick_window.end)
+        known = (self.definitions, self.order, self.selection, self.tick_window, covered)
+        sums = RelationSums(*known, directions, limits, exact=True, pairs=pairs)
+        sums.add_traffic(traffic)
+        return sums
 
     def breakdown(self, by: str) -> Breakdown:
         """Split what each layer did, transfers and metadata operations, by a key.
@@ -200,17 +224,21 @@ class Trace(AnyTrace):
             If there is no such key, or functions are not known: see `calling_functions`.
         """
         functions = self.calling_functions if by == FUNCTION else None
-        return breakdown(self.traffic, self.events, self.metadata, by, functions)
+        known = (self.definitions, self.order, self.selection, self.tick_window)
+        sums = BreakdownSums(*known, by, functions, exact=True)
+        sums.add_traffic(self.traffic, self.metadata)
+        return sums.breakdown()
 
     @cached_property
     def layers(self) -> LayerMapping[Layer]:
         """The layers by name, highest first: all paradigms that have handles."""
         definitions, operations, window = self.definitions, self.operations, self.tick_window
-        stack = handle_stack(definitions, self._order)
+        stack = handle_stack(definitions, self.order)
+        lineages = handle_lineages(stack)
         layer_row = column_at(np.where(self.selection.selected, stack.layer, np.int32(-1)), operations.handle)
         layer_row[~window.overlaps(operations)] = -1
         paradigms = {layer_name(paradigm): paradigm for paradigm in reversed(definitions.paradigms)}
-        metadata_layer = layer_rows(definitions, self._order, self.metadata.paradigm)
+        metadata_layer = layer_rows(definitions, self.order, self.metadata.paradigm)
         metadata_layer[~selected_metadata(self.metadata, self.selection, window)] = -1
         return LayerMapping(
             {
@@ -220,12 +248,13 @@ class Trace(AnyTrace):
                     definitions=definitions,
                     trace_operations=operations,
                     rows=np.flatnonzero(layer_row == row),
-                    handle_own=stack.own,
+                    order=self.order,
+                    lineages=lineages,
                     trace_metadata=self.metadata,
                     metadata_rows=np.flatnonzero(metadata_layer == row),
                     tick_window=window,
                 )
-                for row, name in enumerate(self._order)
+                for row, name in enumerate(self.order)
             }
         )
 
@@ -298,5 +327,5 @@ class Trace(AnyTrace):
         return selected
 
     @cached_property
-    def _order(self) -> tuple[str, ...]:
+    def order(self) -> tuple[str, ...]:
         return layer_order(self.definitions)

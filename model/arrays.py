@@ -1,8 +1,11 @@
-"""Names for the arrays that signatures name most, and the base of tables made of arrays."""
+"""Names for arrays, the base of tables made of them, rows by their ids, and forests whose rows name their parents.
+
+An archive is not to be trusted: ids may be missing, and parents may go round in a circle.
+"""
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,3 +44,125 @@ class Columns:
         """Join at least one part in their order."""
         columns: Any = ([getattr(part, field.name) for part in parts] for field in fields(cls))  # type: ignore[arg-type]
         return cls(*map(np.concatenate, columns))
+
+
+class RowsOfIds:
+    """Finds the rows of ids in a column of a table, for many questions."""
+
+    def __init__(self, ids: npt.NDArray[np.unsignedinteger]) -> None:
+        self._count = len(ids)
+        self._numbered = bool(np.array_equal(ids, np.arange(len(ids))))
+        self._order = np.arange(0) if self._numbered else np.argsort(ids, kind="stable")
+        self._table = ids[self._order].astype(np.uint64)
+
+    def rows(self, wanted: npt.NDArray[np.unsignedinteger]) -> Links:
+        """Return the row of each wanted id (of equal ids the first), int32, −1 where it is not among them."""
+        if self._numbered:
+            return np.where(wanted < self._count, wanted, wanted.dtype.type(0)).astype(np.int32) - (
+                wanted >= self._count
+            ).astype(np.int32)
+        place = np.minimum(np.searchsorted(self._table, wanted.astype(np.uint64)), len(self._table) - 1)
+        return np.where(self._table[place] == wanted, self._order[place], -1).astype(np.int32)
+
+
+def rows_of_ids(ids: npt.NDArray[np.unsignedinteger], wanted: npt.NDArray[np.unsignedinteger]) -> Links:
+    """Return the row of each wanted id in `ids` (of equal ids the first), int32, −1 where it is not among them."""
+    return RowsOfIds(ids).rows(wanted)
+
+
+def column_at(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return ``column[rows]``, −1 where a row is out of range."""
+    found = np.full(len(rows), -1, np.int32)
+    valid = (rows >= 0) & (rows < len(column))
+    found[valid] = column[rows[valid]]
+    return found
+
+
+def sound_parents(parent: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+    """Return `parent` as int32 (n,) without cycles and without rows out of range, and where it was changed, bool (n,).
+
+    Of each cycle the lowest row becomes a root. By pointer doubling (J. C. Wyllie, *The Complexity of Parallel
+    Computations*, 1979), in O(n log n) whatever the shape.
+    """
+    count = len(parent)
+    sound = np.where((parent >= 0) & (parent < count), parent, -1).astype(np.int32)
+    ancestor = sound.copy()
+    distance = 1
+    while distance <= count and (ancestor >= 0).any():
+        ancestor = np.where(ancestor >= 0, ancestor[ancestor], np.int32(-1))
+        distance *= 2
+    on_cycle = np.unique(ancestor[ancestor >= 0])
+    if len(on_cycle):
+        lowest = np.arange(count, dtype=np.int32)
+        ahead = sound.copy()
+        distance = 1
+        while distance <= len(on_cycle):
+            lowest[on_cycle] = np.minimum(lowest[on_cycle], lowest[ahead[on_cycle]])
+            ahead[on_cycle] = ahead[ahead[on_cycle]]
+            distance *= 2
+        sound[on_cycle[lowest[on_cycle] == on_cycle]] = -1
+    return sound, sound != np.where(parent < 0, -1, parent)
+
+
+Column = TypeVar("Column", bound="np.ndarray[Any, Any]")
+
+
+def depths(parent: Links) -> Links:
+    """Return the number of ancestors of each row, int32 (n,); `parent` has no cycles."""
+    ancestor = parent
+    depth = (parent >= 0).astype(np.int32)
+    while (inner := ancestor >= 0).any():
+        depth = np.where(inner, depth + depth[ancestor], depth).astype(np.int32)
+        ancestor = _jump(ancestor, ancestor)
+    return depth
+
+
+def subtree_sums(parent: Links, values: Column) -> Column:
+    """Return the sum of `values` (n,) over each row and all below it, in the type of `values`."""
+    ancestor = parent
+    sums = values.copy()
+    # Sums cover descendants nearer than 2^k; those from 2^k on are in the sums of the descendants at 2^k.
+    while (inner := ancestor >= 0).any():
+        below = sums[inner]
+        np.add.at(sums, ancestor[inner], below)
+        ancestor = _jump(ancestor, ancestor)
+    return sums
+
+
+def any_ancestor(parent: Links, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return whether a proper ancestor of each row is `marked`, bool (n,)."""
+    found = (parent >= 0) & marked[parent] if len(parent) else marked.copy()
+    ancestor = parent
+    while (inner := ancestor >= 0).any():
+        found = found | (inner & found[ancestor])
+        ancestor = _jump(ancestor, ancestor)
+    return np.asarray(found, np.bool_)
+
+
+def nearest_lower_rank(parent: Links, rank: Links) -> Links:
+    """Return for each row its nearest proper ancestor of a lower `rank`, int32 (n,), −1 where there is none."""
+    nearest = np.full(len(parent), -1, np.int32)
+    for value in np.unique(rank):
+        asking = rank == value
+        # Rows that answer the question stay where they are; the others step on to their parent.
+        answer = np.where(rank < value, np.arange(len(parent), dtype=np.int32), parent)
+        while True:
+            further = _jump(answer, answer)
+            if np.array_equal(further, answer):
+                break
+            answer = further
+        nearest[asking] = answer[asking]
+    return nearest
+
+
+def nearest_marked(parent: Links, marked: npt.NDArray[np.bool_]) -> Links:
+    """Return for each row its nearest proper ancestor that is `marked`, int32 (n,), −1 where there is none."""
+    answer = np.where(marked, np.arange(len(parent), dtype=np.int32), parent)
+    while not np.array_equal(further := _jump(answer, answer), answer):
+        answer = further
+    return _jump(parent, answer)
+
+
+def _jump(start: Links, step: Links) -> Links:
+    """Return `step` applied to `start`; −1 stays."""
+    return np.where(start >= 0, step[start], np.int32(-1)) if len(start) else start

@@ -20,11 +20,26 @@ class LocationDamage:
 
 @dataclass(frozen=True)
 class DamageReport:
-    """Events that the definitions promise and events that were read, over all locations and where they differ."""
+    """Events that should be there and events that were read, over all locations and where they differ.
+
+    Attributes
+    ----------
+    events_expected : int
+        Events that the definitions promise; where an event file is sound and holds another number, that one.
+    miscounted : int
+        Locations with such a file: their definitions are wrong, nothing is lost.
+    cuts : int
+        How often a process had to be cut, for want of memory, at a moment at which operations were in flight.
+    given_up : int
+        Operations that were given up as never completed because more were in flight than the memory allows.
+    """
 
     events_expected: int
     events_read: int
     locations: tuple[LocationDamage, ...]
+    miscounted: int = 0
+    cuts: int = 0
+    given_up: int = 0
 
     @property
     def damaged(self) -> bool:
@@ -49,6 +64,11 @@ class DamageReport:
 
 def damage_entry(report: DamageReport) -> Document:
     """Return the object ``damage``."""
+    noted = {
+        "miscounted_locations": report.miscounted,
+        "cuts": report.cuts,
+        "given_up_operations": report.given_up,
+    }
     return {
         "damaged": report.damaged,
         "events_expected": report.events_expected,
@@ -62,4 +82,5 @@ def damage_entry(report: DamageReport) -> Document:
             }
             for damage in report.locations
         ],
+        **{name: count for name, count in noted.items() if count},
     }

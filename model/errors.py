@@ -6,6 +6,7 @@
     ├── TraceError (ValueError)          the trace cannot be used: not there, unreadable, not an OTF2 archive
     │   └── UnsupportedTraceError        a sound archive of a kind that no engine here reads
     ├── SelectionError (ValueError)      a layer, direction, window, file pattern or method that does not exist here
+    ├── ClusterError (RuntimeError)      a Dask cluster that does not answer, or cannot do the work
     └── OutputError (OSError)            a result could not be written; no partial file is left behind
 
 Each message is one line: what is wrong, where, and what to do about it.
@@ -34,6 +35,10 @@ class UnknownKeyError(SelectionError, KeyError):
     def __str__(self) -> str:
         # KeyError would put the sentence in quotes.
         return ValueError.__str__(self)
+
+
+class ClusterError(IostrataError, RuntimeError):
+    """Raised when a Dask cluster does not answer, goes away, or has workers that cannot do the work."""
 
 
 class OutputError(IostrataError, OSError):

@@ -1,14 +1,13 @@
 """Operations as columns: whole, some rows of them without a copy, and batches that compiled matching writes to."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .arrays import Columns
 from .codes import UNDEFINED_UINT64
-from .events import IoEvents
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +59,11 @@ class Operations(Columns):
     tests: npt.NDArray[np.uint32]
     status: npt.NDArray[np.uint8]
 
+    @classmethod
+    def empty(cls) -> "Operations":
+        """Return no operations."""
+        return cls(*(np.empty(0, dtype) for dtype in OPERATION_DTYPES))  # type: ignore[arg-type]
+
     @property
     def extent(self) -> tuple[int, int] | None:
         """First begin and last begin or end in ticks; None where there are no operations."""
@@ -71,6 +75,11 @@ class Operations(Columns):
         """Bytes transferred, uint64 (n,), with 0 where the trace does not know."""
         return np.where(self.moved == UNDEFINED_UINT64, np.uint64(0), self.moved)
 
+
+OPERATION_DTYPES: Final = (
+    *(np.int32,) * 4, np.uint8, np.uint32, *(np.int64,) * 3, *(np.uint64,) * 4, np.uint32, np.uint8,
+)  # fmt: skip
+"""Column types of `Operations`, in the order of its fields."""
 
 Rows = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
 
@@ -131,39 +140,30 @@ def view(operations: Operations, rows: Rows) -> Operations:
 
 
 class OperationColumns(NamedTuple):
-    """Columns of operations that ended or never will, in the order in which that was found out.
+    """Columns that matching writes operations to, in the order in which they begin in their files.
 
     They mean what those of `iostrata.model.operations.Operations` mean, but `handle` is a global id.
     """
 
     location: npt.NDArray[np.int32]
+    end_location: npt.NDArray[np.int32]
     handle: npt.NDArray[np.uint32]
     mode: npt.NDArray[np.uint8]
-    status: npt.NDArray[np.uint8]
+    flags: npt.NDArray[np.uint32]
     begin: npt.NDArray[np.int64]
+    issued: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
     requested: npt.NDArray[np.uint64]
     moved: npt.NDArray[np.uint64]
-
-
-@dataclass(frozen=True, eq=False)
-class OperationBatch:
-    """What a piece of the archive gave; its columns hold only until the function that gets it returns.
-
-    Attributes
-    ----------
-    operations : OperationColumns
-        Operations that ended, or clearly never will.
-    metadata : IoEvents
-        Events that move no data.
-    """
-
-    operations: OperationColumns
-    metadata: IoEvents
+    offset: npt.NDArray[np.uint64]
+    matching: npt.NDArray[np.uint64]
+    tests: npt.NDArray[np.uint32]
+    status: npt.NDArray[np.uint8]
 
 
 def operation_columns(rows: int) -> OperationColumns:
     """Return columns for `rows` operations, their content arbitrary."""
-    types = (np.int32, np.uint32, np.uint8, np.uint8, np.int64, np.int64, np.uint64, np.uint64)
+    ids, ticks, sizes = (np.int32, np.int32, np.uint32), (np.int64,) * 3, (np.uint64,) * 4
+    types = (*ids, np.uint8, np.uint32, *ticks, *sizes, np.uint32, np.uint8)
     columns: Any = (np.empty(rows, dtype) for dtype in types)
     return OperationColumns(*columns)

@@ -1,23 +1,15 @@
-"""An archive: its anchor and definitions, and its events by the engine that can read them."""
+"""An archive: its anchor and definitions, and the engine that can read its events."""
 
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
-from ..model.events import IoEvents
 from .anchor import COMPRESSION_NONE, SUBSTRATE_POSIX, Anchor, read_anchor
 from .definitions.read import read_definitions
-from .implausible import ImplausibleEvents
-from .library.engine import read_with_library
 
 ENGINES: Final = ("auto", "direct", "library")
 DIRECT_TRACE_FORMAT: Final = 2
@@ -66,24 +58,6 @@ class Archive:
     definitions: Definitions
 
 
-@dataclass(frozen=True, eq=False)
-class EventsRead:
-    """The I/O events of an archive.
-
-    Attributes
-    ----------
-    counts : uint64 (locations,)
-        Number of all events read at each location, whatever their type.
-    engine : str
-        The engine that read them: ``"direct"`` or ``"library"``.
-    """
-
-    events: IoEvents
-    counts: npt.NDArray[np.uint64]
-    damage: DamageReport
-    engine: str
-
-
 def open_archive(path: str | os.PathLike[str]) -> Archive:
     """Open the archive at `path`, an anchor (``*.otf2``) or a folder with exactly one.
 
@@ -92,42 +66,3 @@ def open_archive(path: str | os.PathLike[str]) -> Archive:
     """
     anchor = read_anchor(path)
     return Archive(anchor, read_definitions(anchor))
-
-
-def read_events(
-    archive: Archive,
-    engine: str = "auto",
-    workers: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> EventsRead:
-    """Read the I/O events of all locations.
-
-    A damaged location gives its events before the damage; what is lost and why is told in the report.
-
-    Parameters
-    ----------
-    engine : {"auto", "direct", "library"}
-    workers : int, optional
-        Number of threads; by default the engine chooses.
-    progress : callable, optional
-        Called as ``progress(done_events, total_events)`` now and then, also from other threads, never at once.
-
-    Raises SelectionError if there is no such engine or `workers` is below one, TraceError or UnsupportedTraceError if
-    the archive can no longer be read, or not by this engine.
-    """
-    if workers is not None and workers < 1:
-        raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
-    picked = pick_engine(engine, archive.anchor)
-    if picked == "direct":
-        # The compiled walk costs the time to load numba, which the library does without.
-        from .direct.engine import read_directly
-
-        read = read_directly(archive.anchor, archive.definitions, workers, progress)
-        events, counts, damage = read.events, read.counts, read.damage
-    else:
-        events, counts, damage = read_with_library(archive.anchor, archive.definitions, workers, progress)
-    implausible = ImplausibleEvents(archive.definitions)
-    events = implausible.without(events)
-    expected = sum(archive.definitions.locations.events.tolist())
-    report = DamageReport(expected, sum(counts.tolist()), implausible.damage(damage, counts))
-    return EventsRead(events, counts, report, picked)

@@ -3,7 +3,6 @@
 import errno
 import os
 import stat
-from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -40,4 +39,4 @@ def open_regular(path: Path, links: bool = True) -> BinaryIO:
     if not stat.S_ISREG(status.st_mode):
         raise NotRegularError(errno.EINVAL, "not a regular file", str(path))
     # Files of the kernel have no size, and reading one may wait for ever (/proc/kmsg).
-    return path.open("rb") if status.st_size else BytesIO()
+    return (path if status.st_size else Path(os.devnull)).open("rb")

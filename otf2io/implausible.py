@@ -1,6 +1,6 @@
 """Events that cannot be true: far outside of the trace's time, or of more bytes than any operation moves."""
 
-import threading
+from collections import Counter
 from typing import Final
 
 import numpy as np
@@ -22,45 +22,52 @@ _CLAIMS: Final = ("to be more than an hour outside of the trace", f"more than {M
 
 
 class ImplausibleEvents:
-    """Leaves such events out and counts them, from any thread; the rest of their locations is sound."""
+    """Leaves such events out and counts them; the rest of their locations is sound."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
-        self._counts = np.zeros((len(_CLAIMS), len(definitions.locations.id)), np.int64)
-        self._lock = threading.Lock()
+        self._counts: tuple[Counter[int], ...] = tuple(Counter() for _ in _CLAIMS)
 
-    def without(self, events: IoEvents) -> IoEvents:
-        """Return the other events; `events` themselves where all are plausible."""
+    def plausible(self, events: IoEvents) -> Mask | None:
+        """Return which events are plausible, bool (n,); None where all are."""
         if not len(events) or not _may_be_implausible(events, self._definitions.clock):
-            return events
+            return None
         far = outside(events, self._definitions.clock)
         transfers = (events.kind == IoRecord.OPERATION_BEGIN) | (events.kind == IoRecord.OPERATION_COMPLETE)
         large = ~far & transfers & (events.value > MOST_BYTES) & (events.value != UNDEFINED_UINT64)
-        locations = self._counts.shape[1]
-        with self._lock:
-            self._counts += [np.bincount(events.location[mask], minlength=locations) for mask in (far, large)]
-        left_out = far | large
-        return events.take(~left_out) if left_out.any() else events
+        for counter, mask in zip(self._counts, (far, large), strict=True):
+            counter.update(events.location[mask].tolist())
+        return np.asarray(~(far | large), np.bool_)
 
-    def damage(self, known: tuple[LocationDamage, ...], counts: npt.NDArray[np.uint64]) -> tuple[LocationDamage, ...]:
+    def without(self, events: IoEvents) -> IoEvents:
+        """Return the plausible events; `events` themselves where all are."""
+        plausible = self.plausible(events)
+        return events if plausible is None else events.take(plausible)
+
+    def damage(
+        self,
+        known: tuple[LocationDamage, ...],
+        expected: npt.NDArray[np.uint64],
+        counts: npt.NDArray[np.uint64],
+    ) -> tuple[LocationDamage, ...]:
         """Add to `known` the locations whose events were left out; what is known of a location already stays.
 
         Parameters
         ----------
-        counts : uint64 (locations,)
-            Number of all events read.
+        expected, counts : uint64 (locations,)
+            Number of all events that there should be, and of those read.
         """
         rows = {one.row for one in known}
         locations = self._definitions.locations
         added = [
-            LocationDamage(int(locations.id[row]), row, int(locations.events[row]), int(counts[row]), self._reason(row))
-            for row in np.flatnonzero(self._counts.any(axis=0)).tolist()
+            LocationDamage(int(locations.id[row]), row, int(expected[row]), int(counts[row]), self._reason(row))
+            for row in set().union(*self._counts)
             if row not in rows
         ]
         return tuple(sorted((*known, *added), key=lambda one: one.row))
 
     def _reason(self, row: int) -> str:
-        counts = zip(self._counts[:, row].tolist(), _CLAIMS, strict=True)
+        counts = zip((counter[row] for counter in self._counts), _CLAIMS, strict=True)
         claims = [f"{count} of its I/O events claim {claim}" for count, claim in counts if count]
         return f"{' and '.join(claims)} and are ignored"
 

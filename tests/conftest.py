@@ -10,7 +10,15 @@ from hypothesis import HealthCheck, settings
 from iostrata import DamageReport, Trace
 from iostrata.layers.selection.files import DEFAULT_RULES, select_files
 from iostrata.layers.selection.window import trace_window
-from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoMode, Status
+from iostrata.model.codes import (
+    UNDEFINED_TIME,
+    UNDEFINED_UINT8,
+    UNDEFINED_UINT32,
+    UNDEFINED_UINT64,
+    IoMode,
+    IoRecord,
+    Status,
+)
 from iostrata.model.definitions import (
     Clock,
     Definitions,
@@ -187,14 +195,17 @@ def make_trace() -> Callable[..., Trace]:
     ) -> Trace:
         definitions = definitions_of(handles, **options)
         columns = operations if isinstance(operations, Operations) else operations_of(operations)
+        found = events_of(events)
+        other = (found.kind < IoRecord.OPERATION_BEGIN) | (found.kind > IoRecord.OPERATION_CANCELLED)
         return Trace(
             path=Path("made/by/hand.otf2"),
             definitions=definitions,
-            events=events_of(events),
+            other_events=found.take(other),
             operations=columns,
             damage=DamageReport(0, 0, ()),
             engine="direct",
             events_total=0,
+            events_of_io=len(events),
             tick_window=trace_window(definitions.clock, columns.extent),
             rules=DEFAULT_RULES,
             selection=select_files(definitions, files),

@@ -13,6 +13,7 @@ import pytest
 
 CLASSES = {
     "BinnedTrace",
+    "ClusterError",
     "Comparison",
     "DamageReport",
     "Finding",

@@ -6,18 +6,19 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ...layers.flow.balance import LayerBalance, TimeSplit
-from ...layers.flow.flow import Flow, connected_flows
+from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import HiddenTraffic
-from ...layers.protocols import document
+from ...layers.protocols import AnyTrace, document
 from ...layers.selection.directions import DIRECTIONS
-from ...layers.trace import Trace
 from ...model.document import Document
+from ...signals.step import StepSignal
 from ..detect import detect_period
 from ..findings.find import Finding, find
 from ..findings.rules import RULES, Rule
 from ..registry import DEFAULT_METHOD
+from ..results.result import PeriodResult
 from .layer_periods import LayerPeriod
-from .periods import PeriodComparison, compare_flows, rows_key
+from .periods import PeriodComparison, SignalKey, compare_flows
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,7 @@ class Comparison:
 
     Attributes
     ----------
-    trace : Trace
+    trace : Trace or BinnedTrace
     flows : tuple of Flow
         One a pair of layers and direction, highest layers first.
     periods : mapping
@@ -37,7 +38,7 @@ class Comparison:
         Layers that were asked for; empty where all were.
     """
 
-    trace: Trace
+    trace: AnyTrace
     flows: tuple[Flow, ...]
     periods: Mapping[int, PeriodComparison]
     hidden: tuple[HiddenTraffic, ...]
@@ -95,7 +96,7 @@ class Comparison:
 
 
 def compare_layers(
-    trace: Trace,
+    trace: AnyTrace,
     *,
     layers: Iterable[str] = (),
     directions: tuple[str, ...] = DIRECTIONS,
@@ -109,7 +110,7 @@ def compare_layers(
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace or BinnedTrace
     layers : iterable of str
         Pairs of these layers only; all where there are none.
     directions : tuple of {"read", "write", "total"}
@@ -129,19 +130,19 @@ def compare_layers(
         If the trace has no layer of one of the names.
     """
     wanted = frozenset(trace.layers[name].name for name in layers)
-    flows = trace.flows if directions == DIRECTIONS else connected_flows(trace.traffic, directions)
+    flows = trace.flows_of(directions)
     if wanted:
         flows = tuple(
             flow for flow in flows if {flow.upper, flow.lower} <= wanted or (len(wanted) == 1 and flow.upper in wanted)
         )
     compared: Mapping[int, PeriodComparison] = {}
     if periods:
-        seen = {
-            rows_key(trace.layers[one.layer].rows_of(one.direction)): (one.signal, one.result)
+        seen: dict[SignalKey, tuple[StepSignal, PeriodResult]] = {
+            (one.layer, one.direction, None): (one.signal, one.result)
             for one in known
             if (one.traffic, one.quantity, one.by) == ("all", "bandwidth", None) and one.direction is not None
         }
-        compared = compare_flows(flows, lambda signal: detect_period(signal, method, fs), seen)
+        compared = compare_flows(trace, flows, lambda signal: detect_period(signal, method, fs), seen)
     hidden = tuple(one for one in trace.hidden if not wanted or one.layer in wanted)
     return Comparison(trace, flows, compared, hidden, find(trace, rules), wanted)
 

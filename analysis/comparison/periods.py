@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ...layers.attribution.traffic import Traffic
 from ...layers.flow.flow import Flow
-from ...layers.selection.window import completed_bytes
-from ...model.operations import view
-from ...signals.construction import StepSignal, step_signal_from_ticks
+from ...layers.protocols import AnyTrace
+from ...signals.construction import StepSignal
 from ..detect import detect_period
 from ..results.result import PeriodResult, Plain, plain
 from .coherence import Coherence, coherence_at
@@ -102,20 +99,27 @@ class PeriodComparison:
         }
 
 
+SignalKey = tuple[str, str, str | None]
+"""Layer, direction, and the layer that its handles descend from, None for all of them."""
+
+
 def compare_flows(
+    trace: AnyTrace,
     flows: tuple[Flow, ...],
     detect: Callable[[StepSignal], PeriodResult] = detect_period,
-    seen: Mapping[bytes, tuple[StepSignal, PeriodResult]] | None = None,
+    seen: Mapping[SignalKey, tuple[StepSignal, PeriodResult]] | None = None,
 ) -> Mapping[int, PeriodComparison]:
     """Compare the periods of each flow.
 
     Parameters
     ----------
+    trace : Trace or BinnedTrace
     flows : tuple of Flow
+        Of the trace.
     detect : callable
         Detects the period of a signal; signals that several flows share are looked at once.
     seen : mapping, optional
-        Signals and verdicts that are there already, by `rows_key` of their operations.
+        Signals and verdicts that are there already.
 
     Returns
     -------
@@ -124,34 +128,32 @@ def compare_flows(
     """
     known = dict(seen or {})
 
-    def looked_at(traffic: Traffic, rows: np.ndarray[Any, np.dtype[np.intp]]) -> tuple[StepSignal, PeriodResult] | None:
-        key = rows_key(rows)
+    def looked_at(layer: str, direction: str, below: str | None) -> tuple[StepSignal, PeriodResult] | None:
+        below = _narrowest(trace, layer, direction, below)
+        key = layer, direction, below
         if key not in known:
-            signal = signal_of(traffic, rows)
+            signal = trace.layers[layer].bandwidth(direction, below=below)
             if signal.volume <= 0:
                 return None
             known[key] = signal, detect(signal)
         return known[key]
 
     return {
-        place: compare_periods(looked_at(flow.traffic, flow.upper_rows), looked_at(flow.traffic, flow.lower_rows))
+        place: compare_periods(
+            looked_at(flow.upper, flow.direction, None), looked_at(flow.lower, flow.direction, flow.upper)
+        )
         for place, flow in enumerate(flows)
     }
 
 
-def rows_key(rows: np.ndarray[Any, np.dtype[np.intp]]) -> bytes:
-    """Return a digest of some rows, in place of a copy of them."""
-    return blake2b(np.ascontiguousarray(rows, np.int64).data).digest()
-
-
-def signal_of(traffic: Traffic, rows: np.ndarray[Any, np.dtype[np.intp]]) -> StepSignal:
-    """Return the aggregate bandwidth of some operations over the window."""
-    operations, window = view(traffic.operations, rows), traffic.window
-    moved = completed_bytes(operations)
-    kept = view(operations, moved > 0)
-    return step_signal_from_ticks(
-        kept.begin, window.ends(kept), moved[moved > 0], window.ticks_per_second, window=window.seconds
-    )
+def _narrowest(trace: AnyTrace, layer: str, direction: str, below: str | None) -> str | None:
+    """Return the first of the layers, None before them all, below which a layer moved the same as below `below`."""
+    cells, one = trace.cells, trace.layers[layer]
+    moving = cells.of(layer, direction) & cells.moving
+    there = set(np.unique(one.lineages.of_handle[cells.handle[moving]]).tolist())
+    wanted = there & set(one.lineages_of("all", below))
+    candidates = (None, *trace.order)
+    return next(name for name in candidates if there & set(one.lineages_of("all", name)) == wanted)
 
 
 def compare_periods(

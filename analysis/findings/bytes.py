@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ...layers.flow.access_pattern import read_back_bytes
 from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT
-from ...model.arrays import Rows
-from ...model.operations import view
+from ...model.arrays import Mask
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
 from .evidence import Evidence, Match
 from .rules import Rule
@@ -38,7 +36,7 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
         steps = [
             {"upper": step.upper, "lower": step.lower, "amplification": step.amplification}
             for step in evidence.adjacent(direction)
-            if step.upper_bytes and evidence.traffic.layer_row(step.upper) >= evidence.traffic.layer_row(flow.upper)
+            if step.upper_bytes and evidence.cells.layer_row(step.upper) >= evidence.cells.layer_row(flow.upper)
         ]
         yield Match(
             flow.upper,
@@ -56,61 +54,61 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
                 "hidden_bytes": flow.hidden_bytes,
                 "bytes_read_inside_writes": aside,
                 "steps": steps,
-                **evidence.where(flow.lower_rows),
+                **evidence.where(flow.parts["lower"]),
             },
         )
 
 
 def _inside_writes(evidence: Evidence, flow: Flow) -> int | float:
     """Return the bytes of the flow's lower reads that ran inside a write of any higher layer: data sieving."""
-    traffic = evidence.traffic
-    inside = np.zeros(len(flow.lower_rows), np.bool_)
-    writes = traffic.of_direction("write")
-    above = traffic.attribution.parent[flow.lower_rows]
+    cells = evidence.cells
+    writes = cells.of_direction("write")
+    inside = np.zeros(len(writes), np.bool_)
+    above = cells.attribution.parent
     while (known := above >= 0).any():
         inside[known] |= writes[above[known]]
-        above = np.where(known, traffic.attribution.parent[above], -1)
-    return evidence.bytes(flow.lower_rows[inside])
+        above = np.where(known, cells.attribution.parent[above], -1)
+    return cells.bytes(inside & flow.parts["lower"])
 
 
-def fill_rows(evidence: Evidence) -> tuple[Flow, Rows] | None:
+def fill_writes(evidence: Evidence) -> tuple[Flow, Mask, Mask] | None:
     """Return the writes that a format library made to a file before the program's first write to it.
 
-    They are by descent from the format layer and outside of its operations. Of several format layers the highest with
-    such writes counts, of layers below it the lowest.
+    They are by descent from the format layer and outside of its operations; those in the flow's lower layer, and those
+    in any layer. A process that writes the file itself is only taken to fill it before its own first write. Of several
+    format layers the highest with such writes counts, of layers below it the lowest.
     """
-    for name in evidence.formats:
+    cells = evidence.cells
+    for name in evidence.sums.formats:
         flows = [flow for flow in evidence.flows if flow.upper == name and flow.direction == "write"]
         flows = [flow for flow in flows if flow.lower_operations and flow.upper_operations]
         if not flows:
             continue
-        flow = flows[-1]
-        traffic = evidence.traffic
-        begin = traffic.operations.begin
-        first = np.full(len(traffic.definitions.files.name) + 1, np.iinfo(np.int64).max)
-        np.minimum.at(first, evidence.files(flow.upper_rows), begin[flow.upper_rows])
-        rows = flow.hidden_rows
-        early = begin[rows] < first[evidence.files(rows)]
+        flow, upper = flows[-1], flows[-1].parts["upper"]
         # A file that the program writes nothing to holds no variables to be filled.
-        written = first[evidence.files(rows)] < np.iinfo(np.int64).max
-        rows = rows[early & written]
-        if len(rows) and evidence.bytes(rows):
-            return flow, rows
+        first = np.full(len(cells.definitions.files.name) + 1, np.iinfo(np.int64).min)
+        file, begin = cells.file[upper], cells.columns.begin[upper]
+        first[file] = np.iinfo(np.int64).max
+        np.minimum.at(first, file, begin)
+        early = cells.early(cells.layer_row(name)) & (cells.columns.begin < first[cells.file])
+        fills = early & flow.parts["hidden"]
+        if cells.bytes(fills):
+            return flow, fills, early
     return None
 
 
 def fill_values(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find variables that a format library fills before they are written."""
-    found = fill_rows(evidence)
+    found = fill_writes(evidence)
     if found is None:
         return
-    flow, rows = found
-    filled = evidence.bytes(rows)
+    flow, fills, _ = found
+    filled = evidence.cells.bytes(fills)
     if filled < rule.thresholds["bytes"] or filled < rule.thresholds["share"] * flow.upper_bytes:
         return
-    where = evidence.where(rows)
+    where = evidence.where(fills)
     start, end = where["time_range_s"]
-    first = evidence.traffic.operations.begin[flow.upper_rows].min() / evidence.traffic.window.ticks_per_second
+    first = evidence.cells.extent(flow.parts["upper"])[0]
     again = flow.lower_access.overlapping_bytes
     yield Match(
         flow.upper,
@@ -121,10 +119,10 @@ def fill_values(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         {
             "lower": flow.lower,
             "fill_bytes": filled,
-            "fill_operations": len(rows),
+            "fill_operations": evidence.cells.operations(fills),
             "program_bytes": flow.upper_bytes,
             "share_of_program_bytes": filled / flow.upper_bytes if flow.upper_bytes else None,
-            "first_program_write_s": float(first),
+            "first_program_write_s": first,
             "bytes_written_twice": again,
             **where,
         },
@@ -137,19 +135,19 @@ def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         read = flow.against_bytes
         if read < rule.thresholds["bytes"]:
             continue
-        where = evidence.where(flow.against)
+        where = evidence.where(flow.parts["against"])
         share = read / flow.lower_bytes if flow.lower_bytes else None
         extra = flow.lower_bytes - flow.upper_bytes
         more = f" and {bytes_text(extra)} more written than {flow.upper} asked for" if extra > 0 else ""
         yield Match(
             flow.upper,
-            f"{flow.upper} writes made {flow.lower} read {bytes_text(read)} in {len(flow.against):,} operations"
+            f"{flow.upper} writes made {flow.lower} read {bytes_text(read)} in {flow.against_operations:,} operations"
             f" by {named_ranks(where['ranks'])}{more}: blocks are read, changed and written back",
             {
                 "upper": flow.upper,
                 "lower": flow.lower,
                 "read_bytes": read,
-                "read_operations": len(flow.against),
+                "read_operations": flow.against_operations,
                 "extra_written_bytes": extra,
                 "share_of_written": share,
                 **where,
@@ -160,12 +158,9 @@ def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find processes that read their own writes, in layers whose offsets count from the start of the file."""
-    for layer in evidence.traffic.layers:
-        if not evidence.traffic.absolute_offsets(layer):
-            continue
-        rows = evidence.rows(layer, "total")
-        back = read_back_bytes(view(evidence.traffic.operations, rows), evidence.files(rows))
-        written = evidence.bytes(evidence.rows(layer, "write"))
+    for row, layer in enumerate(evidence.cells.layers):
+        back = evidence.sums.read_back[row].bytes if row in evidence.sums.read_back else 0
+        written = evidence.cells.bytes(evidence.cells.of(layer, "write"))
         if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * written:
             continue
         yield Match(
@@ -178,27 +173,27 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers of parallel libraries whose bytes are recorded nowhere below."""
-    traffic = evidence.traffic
-    descends_with_operations = np.zeros(len(traffic.layers), np.bool_)
-    above = traffic.at_handles(traffic.stack.higher)
-    while (known := above >= 0).any():
-        descends_with_operations[traffic.stack.layer[above[known]]] = True
-        above = np.where(known, traffic.stack.higher[above], -1)
-    for row, layer in enumerate(traffic.layers):
+    cells = evidence.cells
+    descends_with_operations = np.zeros(len(cells.layers), np.bool_)
+    above = np.unique(cells.at_handles(cells.stack.higher))
+    while len(above := above[above >= 0]):
+        descends_with_operations[cells.stack.layer[above]] = True
+        above = np.unique(cells.stack.higher[above])
+    for row, layer in enumerate(cells.layers):
         if layer not in evidence.parallel or descends_with_operations[row]:
             continue
-        rows = evidence.rows(layer, "total")
-        moved = evidence.bytes(rows)
+        of_layer = cells.of(layer, "total")
+        moved, count = cells.bytes(of_layer), cells.operations(of_layer)
         if moved < rule.thresholds["bytes"]:
             continue
-        lower = [name for name in traffic.layers[row + 1 :] if len(evidence.rows(name, "total"))]
+        lower = [name for name in cells.layers[row + 1 :] if cells.of(name, "total").any()]
         others = f"; {' and '.join(lower)} hold the program's own calls only" if lower else ""
         yield Match(
             layer,
             f"{layer} moved {bytes_text(moved)}, but no operation of a layer below was recorded for "
             f"it{others}: {layer} "
             "must reach the storage by calls that were not wrapped",
-            {"bytes": moved, "operations": len(rows), "recorded_lower_layers": lower, **evidence.where(rows)},
+            {"bytes": moved, "operations": count, "recorded_lower_layers": lower, **evidence.where(of_layer)},
         )
 
 
@@ -224,12 +219,8 @@ def hidden_bytes(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 def _filled(evidence: Evidence, layer: str) -> int | float:
     """Return the fill bytes among a layer's writes that have no parent."""
-    found = fill_rows(evidence)
+    found = fill_writes(evidence)
     if found is None:
         return 0
-    rows = found[1]
-    traffic = evidence.traffic
-    parent = traffic.attribution.parent
-    while len(rows) and not (traffic.layer[rows] == traffic.layer_row(layer)).all():
-        rows = np.unique(parent[rows][parent[rows] >= 0])
-    return evidence.bytes(rows[parent[rows] < 0])
+    cells = evidence.cells
+    return cells.bytes(found[2] & cells.of(layer, "write") & (cells.attribution.parent < 0))

@@ -6,15 +6,14 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...layers.flow.collectives import FlowCollectives
 from ...layers.flow.flow import Flow
+from ...layers.flow.sums import Limits
 from ...layers.handles.order import layer_name
-from ...layers.statistics.statistics import total
-from ...layers.trace import Trace
-from ...model.arrays import Rows
-from ...model.rows import column_at
+from ...layers.protocols import AnyTrace
+from ...layers.statistics.statistics import sums_by
+from ...model.arrays import Mask
+from ...model.codes import IoFlag
 
 _MEASURED_IN: Final = {
     "byte": "bytes bytes_read_inside_writes bytes_written_twice extra_bytes extra_written_bytes fill_bytes "
@@ -51,32 +50,36 @@ class Match:
 
 
 class Evidence:
-    """A trace, for rules to look at.
+    """A trace, for rules to look at: its operations by their kind, and what was added up one by one.
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace or BinnedTrace
+    limits : Limits
+        From where on requests are small or split.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: AnyTrace, limits: Limits) -> None:
         self.trace = trace
-        self.traffic = trace.traffic
+        self.sums = trace.relations if limits == Limits() else trace.relations_with(limits=limits)
+        self.cells = trace.cells if self.sums is trace.relations else self.sums.table()
+        self.definitions = trace.definitions
 
-    @property
+    @cached_property
     def flows(self) -> tuple[Flow, ...]:
         """The flows of all connected pairs, read and write."""
-        return self.trace.flows
+        return self.trace.flows if self.sums is self.trace.relations else self.sums.all_flows(self.cells)
 
     def adjacent(self, direction: str) -> tuple[Flow, ...]:
         """Return the flows between neighbouring layers in one direction."""
         return tuple(flow for flow in self.flows if flow.adjacent and flow.direction == direction)
 
-    def collective(self, fewest: float = 1) -> Iterator[tuple[Flow, FlowCollectives]]:
+    def collective(self, fewest: float = 1) -> Iterator["CollectiveFlow"]:
         """Give the flows to the operating system below at least `fewest` collective calls, writes first."""
         for direction in ("write", "read"):
             for flow in self.adjacent(direction):
                 if flow.lower in self.systems and len(flow.collectives) >= fewest:
-                    yield flow, flow.collectives
+                    yield CollectiveFlow(flow, self)
 
     def to_bottom(self, direction: str) -> tuple[Flow, ...]:
         """Return the flows from each layer that is above another and not below one, to the lowest it connects to."""
@@ -86,64 +89,67 @@ class Evidence:
         return tuple(last.values())
 
     @cached_property
-    def formats(self) -> tuple[str, ...]:
-        """Layers that give data a format: parallel ones above MPI-IO, such as netCDF and HDF5."""
-        layers = self.traffic.layers
-        limit = layers.index("MPI-IO") if "MPI-IO" in layers else len(layers)
-        parallel = {layer_name(one) for one in self.traffic.definitions.paradigms if one.parallel}
-        return tuple(name for name in layers[:limit] if name in parallel and name != "MPI-IO")
-
-    @cached_property
     def parallel(self) -> frozenset[str]:
         """Layers of parallel paradigms."""
-        return frozenset(layer_name(one) for one in self.traffic.definitions.paradigms if one.parallel)
+        return frozenset(layer_name(one) for one in self.definitions.paradigms if one.parallel)
 
     @cached_property
     def systems(self) -> frozenset[str]:
         """Layers that are the operating system's own interface."""
-        return frozenset(layer_name(one) for one in self.traffic.definitions.paradigms if one.os)
-
-    def rows(self, layer: str, direction: str) -> Rows:
-        """Return the operations of a layer and direction on selected files within the window."""
-        row = self.traffic.layer_row(layer)
-        return np.flatnonzero(
-            self.traffic.selected & (self.traffic.layer == row) & self.traffic.of_direction(direction)
-        )
-
-    def bytes(self, rows: Rows) -> int | float:
-        """Return the bytes that some operations moved."""
-        return total(self.traffic.moved[rows])
-
-    def files(self, rows: Rows) -> npt.NDArray[np.int32]:
-        """Return the file of each of some operations, −1 where there is none, int32."""
-        return column_at(self.traffic.definitions.handles.file, self.traffic.operations.handle[rows])
+        return frozenset(layer_name(one) for one in self.definitions.paradigms if one.os)
 
     def file_name(self, row: int) -> str:
         """Return the name of a file row, empty where there is none."""
-        return self.traffic.definitions.files.name[row] if row >= 0 else ""
+        return self.definitions.files.name[row] if row >= 0 else ""
 
-    def ranks(self, rows: Rows) -> list[int]:
-        """Return the distinct MPI ranks of some operations in ascending order."""
-        process = np.unique(self.traffic.operations.process[rows])
-        ranks = self.traffic.definitions.groups.rank[process[process >= 0]]
+    def ranks(self, cells: Mask) -> list[int]:
+        """Return the distinct MPI ranks of some cells in ascending order."""
+        process = np.unique(self.cells.process[cells])
+        ranks = self.definitions.groups.rank[process[process >= 0]]
         return sorted({int(rank) for rank in ranks if rank >= 0})
 
-    def where(self, rows: Rows) -> dict[str, Any]:
-        """Return who did some operations, on which files and when."""
-        if not len(rows):
+    def where(self, cells: Mask) -> dict[str, Any]:
+        """Return who did the operations in some cells, on which files and when."""
+        if not cells.any():
             return {"ranks": [], "files": [], "time_range_s": None}
-        ranks = self.ranks(rows)
-        files, counts = np.unique(self.files(rows), return_counts=True)
-        order = np.argsort(-counts, kind="stable")
-        begin, end = self.traffic.times(rows)
-        second = self.traffic.window.ticks_per_second
+        ranks = self.ranks(cells)
+        files, place = np.unique(self.cells.file[cells], return_inverse=True)
+        order = np.argsort(-sums_by(place, self.cells.columns.operations[cells], len(files)), kind="stable")
         return {
             "ranks": ranks[:RANKS_SHOWN],
             "rank_count": len(ranks),
             "files": distinct_names(self.file_name(int(files[place])) for place in order.tolist()),
             "file_count": int((files >= 0).sum()),
-            "time_range_s": [int(begin.min()) / second, int(end.max()) / second],
+            "time_range_s": list(self.cells.extent(cells)),
         }
+
+
+class CollectiveFlow:
+    """A flow with collective calls of several ranks beneath which bytes moved.
+
+    Attributes
+    ----------
+    flow : Flow
+    calls : FlowCollectives
+    upper, lower : bool (cells,)
+        Operations of such calls, and those beneath them that moved bytes.
+    """
+
+    def __init__(self, flow: Flow, evidence: Evidence) -> None:
+        self.flow, self.calls = flow, flow.collectives
+        cells = evidence.cells
+        collective = ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) != 0) & (cells.handle >= 0)
+        sequence = cells.sequences.number(np.maximum(cells.handle, 0), cells.process)
+        self.upper = flow.parts["upper"] & collective & np.isin(sequence, self.calls.sequence)
+        above = cells.ancestor_in(cells.layer_row(flow.upper))[0]
+        below = (flow.parts["attributed"] | flow.parts["inferred"]) & cells.moving
+        self.lower = below & (above >= 0) & self.upper[above]
+
+    def where_called(self, evidence: Evidence) -> dict[str, Any]:
+        """Return who made the calls, on which files and when."""
+        second = evidence.cells.window.ticks_per_second
+        extent = [int(self.calls.begin.min()) / second, int(self.calls.end.max()) / second]
+        return {**evidence.where(self.upper), "time_range_s": extent}
 
 
 def ends_of(flow: Flow) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...layers.trace import Trace
+from ...layers.flow.sums import Limits
+from ...layers.protocols import AnyTrace
 from ...model.document import Record
 from .bytes import (
     data_sieving,
@@ -94,7 +95,7 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
 """What looks for each rule."""
 
 
-def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
+def find(trace: AnyTrace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
     """Return what the rules find in a trace, on its selected files and within its window.
 
     Parameters
@@ -108,13 +109,25 @@ def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
         The most severe first; within a severity in the order of the rules. Where the trace is damaged, each says that
         what is lost may be behind it: a ratio of two layers is wrong where only one of them lost operations.
     """
-    evidence = Evidence(trace)
+    table = tuple(rules)
+    evidence = Evidence(trace, _limits(table))
     caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
     found = [
         Finding(
             rule.id, match.severity or rule.severity, match.layer, match.text + caution, match.evidence, rule.advice
         )
-        for rule in rules
+        for rule in table
         for match in DETECTORS[rule.id](evidence, rule)
     ]
     return tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity)))
+
+
+def _limits(rules: Iterable[Rule]) -> Limits:
+    """Return the thresholds that decide operation by operation."""
+    limits: dict[str, float] = {}
+    for rule in rules:
+        if rule.id == "small-requests":
+            limits["small"] = rule.thresholds["size"]
+        elif rule.id == "split-requests":
+            limits |= {"split": rule.thresholds["request"], "pieces": rule.thresholds["pieces"]}
+    return Limits(**limits)

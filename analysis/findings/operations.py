@@ -1,14 +1,16 @@
 """Findings about the operations of one layer: their sizes, their number, who does them and on which files."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
+from ...layers.flow.cells import Cells
 from ...layers.flow.ranks import moving_ranks
-from ...layers.handles.lifetimes import Origin
-from ...model.codes import UNDEFINED_UINT64
+from ...layers.statistics.statistics import sums_by
+from ...model.arrays import Mask
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
 from .evidence import Evidence, Match, distinct_names, ends_of
 from .rules import KIB, Rule
@@ -19,31 +21,29 @@ LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch
 
 def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers and directions whose requests are mostly small."""
-    limit = rule.thresholds["size"]
-    for layer in evidence.traffic.layers:
+    cells, limit = evidence.cells, rule.thresholds["size"]
+    for row, layer in enumerate(cells.layers):
         for direction in ("read", "write"):
-            rows = evidence.rows(layer, direction)
-            requested = evidence.traffic.operations.requested[rows]
-            rows, requested = rows[requested != UNDEFINED_UINT64], requested[requested != UNDEFINED_UINT64]
-            if len(rows) < rule.thresholds["operations"]:
+            sized = cells.of(layer, direction) & cells.sized
+            small, count = sized & cells.small, cells.operations(sized)
+            if count < rule.thresholds["operations"]:
                 continue
-            small = rows[requested < limit]
-            share = len(small) / len(rows)
+            share = cells.operations(small) / count
             if share < rule.thresholds["share"]:
                 continue
-            where = evidence.where(small)
+            where, median = evidence.where(small), evidence.sums.requests[row, direction].median()
             yield Match(
                 layer,
-                f"{percent_text(share)} of {len(rows):,} {layer} {direction}s ask for less than "
+                f"{percent_text(share)} of {count:,} {layer} {direction}s ask for less than "
                 f"{int(limit) // KIB} KiB; "
-                f"the median is {bytes_text(float(np.median(requested)))}",
+                f"the median is {bytes_text(median)}",
                 {
                     "direction": direction,
-                    "operations": len(rows),
-                    "small_operations": len(small),
+                    "operations": count,
+                    "small_operations": cells.operations(small),
                     "share": share,
-                    "small_bytes": evidence.bytes(small),
-                    "median_request": float(np.median(requested)),
+                    "small_bytes": cells.bytes(small),
+                    "median_request": median,
                     "limit": limit,
                     **where,
                 },
@@ -52,61 +52,53 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find large requests that the next layer does in several smaller ones."""
-    traffic = evidence.traffic
+    cells = evidence.cells
     for direction in ("write", "read"):
         for flow in evidence.adjacent(direction):
-            if not len(flow.beneath):
+            split = flow.parts["upper"] & cells.split(cells.layer_row(flow.lower))
+            count = cells.operations(split)
+            if count < rule.thresholds["operations"]:
                 continue
-            count = np.bincount(flow.ancestor[flow.beneath], minlength=len(flow.ancestor))[flow.upper_rows]
-            largest = np.zeros(len(flow.ancestor), np.float64)
-            np.maximum.at(largest, flow.ancestor[flow.beneath], traffic.moved[flow.beneath].astype(np.float64))
-            request = traffic.moved[flow.upper_rows].astype(np.float64)
-            split = (request >= rule.thresholds["request"]) & (count >= rule.thresholds["pieces"])
-            split &= largest[flow.upper_rows] < request
-            rows = flow.upper_rows[split]
-            if len(rows) < rule.thresholds["operations"]:
+            if cells.bytes(split) < rule.thresholds["share"] * flow.upper_bytes:
                 continue
-            if float(request[split].sum()) < rule.thresholds["share"] * float(request.sum()):
-                continue
-            offset = traffic.operations.offset[rows]
-            known = offset != UNDEFINED_UINT64
-            aligned = int((known & (offset % np.uint64(4 * KIB) == 0)).sum())
+            sums, median = flow.sums, flow.sums.split.median()
             yield Match(
                 flow.upper,
-                f"{flow.lower} did {len(rows):,} {flow.upper} {direction}s of "
-                f"{bytes_text(float(np.median(request[split])))} (median) in {int(count[split].sum()):,} pieces "
-                f"of at most {bytes_text(float(largest[rows].max()))}; "
-                f"{aligned:,} of them began on a 4 KiB boundary",
+                f"{flow.lower} did {count:,} {flow.upper} {direction}s of "
+                f"{bytes_text(median)} (median) in {sums.pieces:,} pieces "
+                f"of at most {bytes_text(sums.largest)}; "
+                f"{sums.aligned:,} of them began on a 4 KiB boundary",
                 {
                     **ends_of(flow),
-                    "split_operations": len(rows),
-                    "pieces": int(count[split].sum()),
-                    "aligned_operations": aligned,
-                    "median_request": float(np.median(request[split])),
-                    "largest_piece": float(largest[rows].max()),
-                    **evidence.where(rows),
+                    "split_operations": count,
+                    "pieces": sums.pieces,
+                    "aligned_operations": sums.aligned,
+                    "median_request": median,
+                    "largest_piece": sums.largest,
+                    **evidence.where(split),
                 },
             )
 
 
 def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers with many metadata operations, all within a second or more of them than transfers."""
-    second = evidence.traffic.window.ticks_per_second
-    for layer in evidence.trace.layers.values():
-        times = np.sort(layer.metadata_events.time)
-        if len(times) < rule.thresholds["operations"]:
+    cells, second = evidence.cells, evidence.cells.window.ticks_per_second
+    for row, layer in enumerate(cells.layers):
+        times, counts = evidence.trace.handle_sums.times(row)
+        until = np.append(0, np.cumsum(counts))
+        events = int(until[-1])
+        if events < max(1, rule.thresholds["operations"]):
             continue
-        peak = int((np.searchsorted(times, times + second, side="left") - np.arange(len(times))).max())
-        transfers = len(layer.rows)
-        ratio = len(times) / max(1, transfers)
+        peak = int((until[np.searchsorted(times, times + second, side="left")] - until[:-1]).max())
+        transfers = cells.operations(cells.selected & (cells.layer == row))
+        ratio = events / max(1, transfers)
         if peak < rule.thresholds["per_second"] and ratio < rule.thresholds["per_transfer"]:
             continue
         yield Match(
-            layer.name,
-            f"{len(times):,} {layer.name} metadata operations beside {transfers:,} transfers, "
-            f"up to {peak:,} within a second",
+            layer,
+            f"{events:,} {layer} metadata operations beside {transfers:,} transfers, up to {peak:,} within a second",
             {
-                "metadata_operations": len(times),
+                "metadata_operations": events,
                 "transfers": transfers,
                 "most_per_second": peak,
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
@@ -116,12 +108,12 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers in which one rank or one node does most of what the program itself asks for."""
-    for layer in evidence.traffic.layers:
+    cells = evidence.cells
+    for layer in cells.layers:
         for direction in ("read", "write"):
-            rows = evidence.rows(layer, direction)
-            rows = rows[evidence.traffic.own[rows]]
-            found = moving_ranks(evidence.traffic, rows)
-            moved = evidence.bytes(rows)
+            own = cells.of(layer, direction) & cells.own
+            found = moving_ranks(cells, own)
+            moved = cells.bytes(own)
             if moved < rule.thresholds["bytes"] or found.busiest_share is None:
                 continue
             ranks, nodes = len(found.rank), len(found.node)
@@ -143,31 +135,29 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 layer,
                 f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {ranks:,} ranks "
                 f"on {nodes:,} nodes",
-                {"direction": direction, "bytes": moved, **found.to_dict(), **evidence.where(rows)},
+                {"direction": direction, "bytes": moved, **found.to_dict(), **evidence.where(own)},
             )
 
 
 def opened_not_used(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find files that many ranks open and only one transfers."""
-    traffic = evidence.traffic
-    lifetimes = evidence.trace.handles.lifetimes
-    handles = traffic.definitions.handles
-    ranks = len(traffic.processes)
-    opened = (lifetimes.origin == Origin.CREATED) | (lifetimes.origin == Origin.DUPLICATED)
-    opened &= traffic.selection.selected[lifetimes.handle] & traffic.window.contains(lifetimes.created)
-    for row, layer in enumerate(traffic.layers):
-        rows = np.flatnonzero(opened & (traffic.stack.layer[lifetimes.handle] == row))
-        openers = _processes_by_file(handles.file[lifetimes.handle[rows]], lifetimes.process[rows])
-        moving = evidence.rows(layer, "total")
-        moving = moving[traffic.moved[moving] > 0]
-        users = _processes_by_file(evidence.files(moving), traffic.operations.process[moving])
+    cells = evidence.cells
+    handle, process = evidence.trace.handle_sums.opens.keys
+    shown = cells.selection.selected[handle]
+    layer_of, file_of = cells.stack.layer[handle], cells.definitions.handles.file[handle]
+    ranks = len(cells.processes)
+    for row, layer in enumerate(cells.layers):
+        opened = shown & (layer_of == row)
+        openers = _processes_by_file(file_of[opened], process[opened])
+        moving = cells.of(layer, "total") & cells.moving
+        users = _processes_by_file(cells.file[moving], cells.process[moving])
         least = max(rule.thresholds["openers"], rule.thresholds["openers_share"] * ranks)
         idle = [file for file, who in openers.items() if len(who) >= least and len(users.get(file, ())) == 1]
         if not idle:
             continue
         names = [evidence.file_name(file) for file in idle]
         most = max(len(openers[file]) for file in idle)
-        groups = traffic.definitions.groups.rank
+        groups = cells.definitions.groups.rank
         using = sorted({int(groups[process]) for file in idle for process in users[file]})
         yield Match(
             layer,
@@ -201,61 +191,67 @@ def stray_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 def _local_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find the program's own files that only one node can see, by their scope or their folder."""
-    definitions = evidence.traffic.definitions
-    files, nodes = definitions.files, np.unique(definitions.groups.node[evidence.traffic.processes])
+    definitions, cells = evidence.definitions, evidence.cells
+    files, nodes = definitions.files, np.unique(definitions.groups.node[cells.processes])
     nodes = nodes[nodes >= 0]
     if len(nodes) < 2:
         return
     local = np.array([name.startswith(LOCAL_FOLDERS) for name in files.name], np.bool_) | np.isin(files.scope, nodes)
-    for layer in evidence.traffic.layers:
-        rows = evidence.rows(layer, "total")
-        rows = rows[evidence.traffic.own[rows]]
-        file = evidence.files(rows)
-        rows = rows[np.isin(file, np.flatnonzero(local))]
-        moved = evidence.bytes(rows)
-        if moved < rule.thresholds["local_bytes"] or not len(rows):
+    for layer in cells.layers:
+        mask = cells.of(layer, "total") & cells.own & (cells.file >= 0) & np.append(local, False)[cells.file]
+        moved, count = cells.bytes(mask), cells.operations(mask)
+        if moved < rule.thresholds["local_bytes"] or not count:
             continue
-        where = evidence.where(rows)
+        where = evidence.where(mask)
         yield Match(
             layer,
             f"{layer} moves {bytes_text(moved)} on {joined(where['files'], where['file_count'])}, which "
             f"only one node sees",
-            {"bytes": moved, "operations": len(rows), "node_local": True, **where},
+            {"bytes": moved, "operations": count, "node_local": True, **where},
         )
 
 
 def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find operations on files that are set aside."""
-    traffic = evidence.traffic
-    aside = traffic.within & ~traffic.selected & (traffic.operations.handle >= 0)
-    reasons = traffic.selection.reasons
-    parent = traffic.attribution.parent
-    for row, layer in enumerate(traffic.layers):
-        rows = np.flatnonzero(aside & (traffic.layer == row))
-        inside = rows[parent[rows] >= 0]
-        if len(rows) < rule.thresholds["operations"] and len(inside) < rule.thresholds["inside"]:
+    cells = evidence.cells
+    aside = cells.within & ~cells.selected & (cells.handle >= 0)
+    reasons, parent = cells.selection.reasons, cells.attribution.parent
+    for row, layer in enumerate(cells.layers):
+        mask = aside & (cells.layer == row)
+        inside = mask & (parent >= 0)
+        count, count_inside = cells.operations(mask), cells.operations(inside)
+        if count < rule.thresholds["operations"] and count_inside < rule.thresholds["inside"]:
             continue
-        reason = traffic.selection.handle_reason[traffic.operations.handle[rows]]
-        why = Counter(reasons[one].reason for one in reason.tolist())
-        callers = Counter(traffic.layers[one] for one in traffic.layer[parent[inside]].tolist())
-        where = evidence.where(inside if len(inside) else rows)
-        moved = bytes_text(evidence.bytes(rows))
-        text = f"{len(rows):,} {layer} operations ({moved}) on files that are none of the program's"
-        if len(inside):
+        why = _counted(cells, mask, cells.selection.reason_of(cells.handle), [one.reason for one in reasons])
+        callers = _counted(cells, inside, cells.layer[parent], cells.layers)
+        where = evidence.where(inside if count_inside else mask)
+        moved = bytes_text(cells.bytes(mask))
+        text = f"{count:,} {layer} operations ({moved}) on files that are none of the program's"
+        if count_inside:
             names = " and ".join(callers)
             some = f" ({where['files'][0]}, …)" if where["files"] else ""
-            text += f", {len(inside):,} of them inside {names} operations of {named_ranks(where['ranks'])}{some}"
+            text += f", {count_inside:,} of them inside {names} operations of {named_ranks(where['ranks'])}{some}"
         yield Match(
             layer,
             text,
             {
-                "operations": len(rows),
-                "bytes": evidence.bytes(rows),
-                "inside_operations": len(inside),
-                "inside_bytes": evidence.bytes(inside),
-                "inside_layers": dict(callers),
-                "reasons": dict(why),
+                "operations": count,
+                "bytes": cells.bytes(mask),
+                "inside_operations": count_inside,
+                "inside_bytes": cells.bytes(inside),
+                "inside_layers": callers,
+                "reasons": why,
                 **where,
             },
-            "warning" if len(inside) >= rule.thresholds["operations"] else None,
+            "warning" if count_inside >= rule.thresholds["operations"] else None,
         )
+
+
+def _counted(cells: Cells, mask: Mask, place: npt.NDArray[np.integer[Any]], names: Sequence[str]) -> dict[str, int]:
+    """Return the operations in some cells by the name of their place, in the order of the places."""
+    places, row = np.unique(place[mask], return_inverse=True)
+    counts = sums_by(row, cells.columns.operations[mask], len(places))
+    found: Counter[str] = Counter()
+    for one, count in zip(places.tolist(), counts.tolist(), strict=True):
+        found[names[one]] += count
+    return dict(found)

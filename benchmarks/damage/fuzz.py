@@ -39,7 +39,8 @@ def compare(folder: Path, stage: Callable[[str], None]) -> str:
         A class of outcome; one that begins with "DIFFERENT" is a finding.
     """
     from iostrata.model.errors import TraceError
-    from iostrata.otf2io.archive import open_archive, read_events
+    from iostrata.otf2io.archive import open_archive
+    from iostrata.otf2io.source import read_events
 
     stage("definitions")
     try:
@@ -64,34 +65,30 @@ def compare(folder: Path, stage: Callable[[str], None]) -> str:
 
 
 def _same_when_streamed(archive: Any, direct: Any) -> bool:
-    """Tell whether operations matched while they are read are those matched afterwards."""
+    """Tell whether operations matched in bounded memory, process by process, are those of one block."""
     import numpy as np
-    from iostrata.otf2io.matching.columns import match_events
-    from iostrata.otf2io.matching.stream import stream_operations
+    from iostrata.model.stream.columns import CollectedOperations
+    from iostrata.model.stream.source import Tally
+    from iostrata.otf2io.source import Otf2Source
 
-    parts: list[Any] = []
-    read = stream_operations(
-        archive.anchor,
-        archive.definitions,
-        lambda batch: parts.append([column.copy() for column in batch.operations]),
-        workers=1,
-    )
-    matching = match_events(direct.events, archive.definitions)
-    found = matching.operations
-    identity = np.append(archive.definitions.handles.id, np.uint32(2**32 - 1))
-    expected = [
-        found.location, identity[found.handle], found.mode, found.status, found.begin, found.end, found.requested,
-        found.moved,
-    ]  # fmt: skip
-    # An undefined handle has an id in the stream, and none in what is matched afterwards.
-    streamed = [np.concatenate(column) for column in zip(*parts, strict=True)] or [column[:0] for column in expected]
-    streamed[1] = np.where(np.isin(streamed[1], archive.definitions.handles.id), streamed[1], np.uint32(2**32 - 1))
-    orders = [np.lexsort(columns) for columns in (expected, streamed)]
-    return (
-        len(orders[0]) == len(orders[1])
-        and all((one[orders[0]] == other[orders[1]]).all() for one, other in zip(expected, streamed, strict=True))
-        and read.unmatched_events == matching.unmatched_ends + matching.unmatched_steps
-        and np.array_equal(read.counts, direct.counts)
+    source = Otf2Source(archive, "direct")
+    found = []
+    for memory, workers in ((None, 1), (1, 3)):
+        collected, tally = CollectedOperations(archive.definitions), Tally()
+        for partition in source.partitions(memory, workers):
+            for block in source.read(partition):
+                collected.add(block)
+                tally.add(block)
+        found.append((collected.operations(), tally))
+    (whole, said), (parts, said_again) = found
+    return all(np.array_equal(getattr(whole, field.name), getattr(parts, field.name)) for field in fields(whole)) and (
+        said.unmatched,
+        said.damage,
+        said.io_events,
+    ) == (said_again.unmatched, said_again.damage, said_again.io_events) == (
+        said.unmatched,
+        direct.damage,
+        len(direct.events),
     )
 
 

@@ -26,25 +26,24 @@ Timing = tuple[int, int, float]
 def direct(path: Path, workers: int) -> Timing:
     """Walk all locations in batches that are counted and forgotten."""
     from iostrata.otf2io.archive import open_archive
-    from iostrata.otf2io.direct.engine import location_runs
-    from iostrata.otf2io.direct.walk import DirectWalk
+    from iostrata.otf2io.source import Otf2Source
 
-    archive = open_archive(path)
-    walk = DirectWalk(archive.anchor, archive.definitions)
+    source = Otf2Source(open_archive(path), "direct")
+    walk = source.walk
     start = time.perf_counter()
-    runs: SimpleQueue[range] = SimpleQueue()
-    for run in location_runs(archive.definitions.locations.events.astype(float), workers):
-        runs.put(run)
+    partitions: SimpleQueue[Any] = SimpleQueue()
+    for partition in source.partitions(None, workers):
+        partitions.put(partition)
     rows = [0] * workers
 
     def work(worker: int) -> None:
         while True:
             try:
-                run = runs.get_nowait()
+                partition = partitions.get_nowait()
             except Empty:
                 return
-            for batch in walk.batches(run.start, run.stop):
-                rows[worker] += len(batch.events)
+            for events in source.events(partition):
+                rows[worker] += len(events)
 
     threads = [threading.Thread(target=work, args=(worker,)) for worker in range(1, workers)]
     for thread in threads:
@@ -53,20 +52,35 @@ def direct(path: Path, workers: int) -> Timing:
     for thread in threads:
         thread.join()
     seconds = time.perf_counter() - start
-    if walk.damage:
-        raise RuntimeError(f"{path} is damaged: {walk.damage[0]}")
+    damage = walk.damage(np.arange(len(walk.counts)))
+    if damage:
+        raise RuntimeError(f"{path} is damaged: {damage[0]}")
     return int(walk.counts.sum()), sum(rows), seconds
 
 
 def columns(path: Path, workers: int) -> Timing:
-    """Read all rows into columns, as an analysis does."""
-    from iostrata.otf2io.archive import open_archive, read_events
+    """Match all rows into the columns of all operations, as an analysis does."""
+    from functools import partial
 
-    archive = open_archive(path)
+    from iostrata.model.stream.columns import CollectedOperations
+    from iostrata.model.stream.mapping import map_partitions
+    from iostrata.model.stream.source import Tally
+    from iostrata.otf2io.archive import open_archive
+    from iostrata.otf2io.source import Otf2Source
+
+    source = Otf2Source(open_archive(path), "direct")
     start = time.perf_counter()
-    read = read_events(archive, "direct", workers)
-    seconds = time.perf_counter() - start
-    return int(read.counts.sum()), len(read.events), seconds
+    collected, tally = CollectedOperations(source.definitions), Tally()
+    for blocks in map_partitions(partial(_blocks, source), source.partitions(None, workers), 0, workers):
+        for block in blocks:
+            collected.add(block)
+            tally.add(block)
+    collected.operations()
+    return tally.events, tally.io_events, time.perf_counter() - start
+
+
+def _blocks(source: Any, partition: Any, _done: Any) -> list[Any]:
+    return list(source.read(partition))
 
 
 def high_level(path: Path, _: int) -> Timing:

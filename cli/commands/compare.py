@@ -1,11 +1,11 @@
 """``iostrata compare``."""
 
-from ..options import DIRECTION, FREQUENCY, LAYERS, METHOD, READING
+from ..options import DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
 from ..progress import Progress
 from ..request import Request, console, print_json, trace_command
 
 
-@trace_command("compare traces.otf2 --direction write", LAYERS, DIRECTION, METHOD, FREQUENCY, *READING)
+@trace_command("compare traces.otf2 --direction write", LAYERS, DIRECTION, METHOD, FREQUENCY, *READING, MEMORY)
 def command(request: Request) -> None:
     """Show what each layer makes of the one above, with findings.
 
@@ -19,7 +19,7 @@ def command(request: Request) -> None:
     """
     from ...analysis.comparison.layers import compare_layers
 
-    trace = request.open_full()
+    trace = request.open(relations=True)
     with Progress("comparing layers") as progress:
         progress(0, 0)
         comparison = compare_layers(

@@ -29,22 +29,20 @@ def command(request: Request, out: Path) -> None:
     another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them. With --filter, the
     groups periods, regimes and components are those of the filtered signals; nothing else is filtered.
 
-    --filter and --memory are for .h5 and .nc only; with --memory the file has no group comparison.
+    --filter is for .h5 and .nc only. With --memory, operations in .parquet are numbered as they are read.
     """
     name, kinds = out.name.lower(), " and ".join(HDF5_SUFFIXES)
     layers, traffic, method, fs = request.layers, request.traffic, request.method, request.fs
     if name.endswith(HDF5_SUFFIXES):
         from ...export.hdf5.writer import write_hdf5
 
-        read = request.open()
+        read = request.open(relations=True)
         written = write_hdf5(read, out, fs=fs, layers=layers, traffic=traffic, method=method, filter=request.filter)
         print_written(read, written, request.as_json)
         return
     if request.filter is not None:
         raise click.UsageError(f"--filter is for {kinds}: the other files hold what happened")
-    if request.memory is not None:
-        raise click.UsageError(f"--memory is for {kinds} only: it keeps no operations, which {out.name!r} needs")
-    trace = request.open_full()
+    trace = request.open()
     if name.endswith(".parquet"):
         from ...export.parquet import write_parquet
 

@@ -23,17 +23,14 @@ def command(request: Request, by: str | None) -> None:
     is the sum of all durations; own is the share of bytes that the program moved by calling this layer itself, the rest
     is inherited: a higher layer caused it. Set aside are operations on files that --files leaves out.
     """
-    if request.memory is not None and by is not None:
-        raise click.UsageError("--memory keeps no operations, which --by needs: leave one of them out")
+    if request.memory is not None and by == "function":
+        raise click.UsageError("--memory keeps no functions, which --by function needs: leave one of them out")
     from ...analysis.comparison.layer_periods import chosen_layers
-    from ...layers.trace import Trace
 
     trace = request.open(handle_bytes=300)
     chosen = chosen_layers(trace, request.layers)
     # What cannot be split is refused before anything is printed.
-    table = None
-    if by is not None and isinstance(trace, Trace):
-        table = trace.breakdown(by).of_layers(tuple(layer.name for layer in chosen))
+    table = None if by is None else trace.breakdown(by).of_layers(tuple(layer.name for layer in chosen))
     if request.as_json:
         from ...export.json.documents import layers_document
 

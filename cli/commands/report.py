@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..options import FREQUENCY, LAYERS, METHOD, READING, TRAFFIC, output
+from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
 from ..progress import Progress
 from ..request import Request, print_written, trace_command
 
@@ -17,7 +17,7 @@ PAGE = output(
 )
 
 
-@trace_command("report traces.otf2 -o report.html", PAGE, LAYERS, TRAFFIC, METHOD, FREQUENCY, *READING)
+@trace_command("report traces.otf2 -o report.html", PAGE, LAYERS, TRAFFIC, METHOD, FREQUENCY, *READING, MEMORY)
 def command(request: Request, out: Path) -> None:
     """Write a page that shows a trace: one HTML file for any browser.
 
@@ -27,7 +27,7 @@ def command(request: Request, out: Path) -> None:
     """
     from ...export.report.write import write_report
 
-    trace = request.open_full()
+    trace = request.open(relations=True)
     with Progress("drawing the report") as progress:
         written = write_report(
             trace,

@@ -16,8 +16,6 @@ from ...analysis.results.result import PeriodResult
 from ...layers.dataset import VARIABLES, common_frequency, provenance
 from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS, check_traffic
-from ...layers.summary.trace import BinnedTrace
-from ...layers.trace import Trace
 from ...model.errors import SelectionError
 from ...model.interrupts import kept_interrupts
 from ...signals.construction import StepSignal
@@ -37,7 +35,7 @@ PlacedSignals = Iterator[tuple[tuple[int, int], StepSignal]]
 
 
 def write_hdf5(
-    trace: Trace | BinnedTrace,
+    trace: AnyTrace,
     path: str | os.PathLike[str],
     *,
     fs: float | Literal["auto"] = "auto",
@@ -64,8 +62,8 @@ def write_hdf5(
     Parameters
     ----------
     trace : Trace or BinnedTrace
-        Its window and its selection of files count. One that was read in bounded memory has no group ``comparison``,
-        and its bandwidths and periods are as fine as the bins that were kept (``resolution_s``).
+        Its window and its selection of files count. Bandwidths and periods of one that was read in bounded memory are
+        as fine as the bins that were kept (``resolution_s``).
     path : path
         File to write. It appears when it is complete; one that is there is replaced then.
     fs : float or "auto"
@@ -116,7 +114,7 @@ def write_hdf5(
 
     with atomic_file(path) as temporary:
         compared = None
-        if comparison and isinstance(trace, Trace):
+        if comparison:
             compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
         with HDF5Storage(temporary) as storage, kept_interrupts(storage.interrupts):
             with h5netcdf.File(storage, "w") as file:

@@ -7,8 +7,7 @@ from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.findings.evidence import EVIDENCE_UNITS
 from ...analysis.results.result import plain
-from ...layers.layer import Layer
-from ...layers.trace import Trace
+from ...layers.protocols import AnyLayer, AnyTrace
 from ...otf2io.summary import start_time
 from ..json.documents import layers_document, periods_document
 from .encoding import Names, without_long_text
@@ -30,8 +29,8 @@ _LISTS_OF_PERIODS = ("phases", "regimes", "periods")
 
 
 def report_contents(
-    trace: Trace,
-    layers: Sequence[Layer],
+    trace: AnyTrace,
+    layers: Sequence[AnyLayer],
     periods: Sequence[LayerPeriod],
     comparison: Comparison | None = None,
     limits: Limits | None = None,
@@ -97,7 +96,7 @@ def report_contents(
     return {"schema_version": 1, **without_long_text(plain(content), limits.characters)}
 
 
-def _program(trace: Trace) -> Document:
+def _program(trace: AnyTrace) -> Document:
     definitions = trace.definitions
     return {
         "start_utc": start_time(definitions.clock),

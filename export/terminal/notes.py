@@ -20,6 +20,8 @@ def print_heading(trace: AnyTrace, console: Console) -> None:
     console.print(Text(printable(str(trace.path)), style="bold", overflow="fold"))
     facts = [seconds_text(trace.duration), counted(trace.ranks, "rank"), counted(trace.nodes, "node")]
     facts.append(counted(trace.io_events, "I/O event"))
+    if trace.resolution is not None:
+        facts.append(f"signals binned ({seconds_text(trace.resolution)})")
     start, end = trace.window
     if start > 0 or end < trace.duration:
         facts.append(f"window {start:.6g} … {end:.6g} s")

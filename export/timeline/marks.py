@@ -1,22 +1,31 @@
 """Marks in time, for timelines: operations, lifetimes of handles and events, merged where there are too many."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...layers.trace import Trace
-from ...model.arrays import Columns
+from ...layers.handles.lifetimes import Lifetimes, UsedHandles, handle_lifetimes
+from ...layers.handles.metadata import MetadataEvents
+from ...layers.protocols import AnyTrace
+from ...layers.selection.window import TickWindow
+from ...layers.statistics.keyed import KeyedSums
+from ...model.arrays import Columns, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
-from ...model.operations import view
-from ...model.rows import column_at
+from ...model.definitions import Definitions
+from ...model.operations import Operations, view
 
 Ints = npt.NDArray[np.int64]
+
+Keys = npt.NDArray[np.int32]
+_MarkColumns = tuple[Any, Any, npt.NDArray[np.uint8], Ints, Ints, npt.NDArray[Any]]
 
 KINDS: Final = ("in use", "read", "write", "flush", "open", "close", "other")
 """What a mark stands for: a handle is there, an operation, or a metadata event."""
 _OPENS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DUPLICATE_HANDLE)
+_OF_LIFETIMES: Final = (*_OPENS, IoRecord.DESTROY_HANDLE)
+_MOST_MARKS: Final = 1 << 16
 _FINEST_GAP: Final = 2**12
 _WIDEST_GAP: Final = 2**3
 
@@ -86,49 +95,130 @@ def _powers(first: int, last: int) -> list[int]:
     return shares
 
 
-def all_marks(trace: Trace, key_of_handle: Ints) -> tuple[Marks, Ints, Ints]:
-    """Return every mark of some handles within the window.
+class MarkSums:
+    """Marks of some handles within the window, added up block by block.
 
     Parameters
     ----------
     key_of_handle : int64 (handles,)
         Key from 0 on that each handle's marks get, −1 for a handle that is left out.
-
-    Returns
-    -------
-    marks : Marks
-        A row is a key and a process.
-    key, process : int64 (rows,)
-        Of each row; −1 for no process.
+    together : int
+        Keys of one group follow each other, so many of them; where there are too many rows a key stands for its group.
+    exact : bool
+        Whether each mark is kept. Else, where there are more than 2^16, those of a key, process and kind that begin in
+        the same stretch of time are one; stretches are 1/4096 of the window, or longer by a power of two.
     """
-    from ...layers.attribution.attribution_kernel import rows_by_key
-    from ...layers.attribution.group_kernels import number_pairs
 
-    keys = np.append(key_of_handle, -1).astype(np.int32)
-    parts = [_operations(trace, keys), _in_time(_lifetimes(trace, keys)), _in_time(_events(trace, keys))]
-    key, process, kind, start, end, volume = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    processes = process + 1
-    order, begin = rows_by_key(processes, len(trace.definitions.groups.id) + 1)
-    row, process_of, key_of = number_pairs(order, begin, key, int(keys.max(initial=-1)) + 1, len(key))
-    return Marks(row, kind, start, end, np.ones(len(row), np.int32), volume), key_of, process_of - 1
+    def __init__(
+        self, definitions: Definitions, window: TickWindow, key_of_handle: Ints, together: int, exact: bool
+    ) -> None:
+        self._definitions, self._window, self._together, self._exact = definitions, window, together, exact
+        self._keys = np.append(key_of_handle, -1).astype(np.int32)
+        self._parts: list[_MarkColumns] = []
+        self._shift, self._grouped = 0, False
+        self._marks = KeyedSums.none(4, "count", "bytes", "begin", "end")
+        self._made: list[MetadataEvents] = []
+        self._used: list[UsedHandles] = []
+
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        """Add operations and metadata events of some processes."""
+        self._finish(np.union1d(operations.process, metadata.process))
+        self._made.append(metadata.take(np.isin(metadata.kind, _OF_LIFETIMES)))
+        self._used.append(UsedHandles.of(operations))
+        window, keys = self._window, self._keys
+        self._take(_operations(operations, window, keys), _in_time(_events(metadata, window, keys)))
+
+    def merge(self, other: "MarkSums") -> None:
+        """Add the marks of `other`, of other processes."""
+        for one in (self, other):
+            one._finish(np.zeros(0, np.int32))
+        self._parts += other._parts
+        self._shift = max(self._shift, other._shift)
+        self._marks = self._marks.merged(other._marks)
+        if self._grouped or other._grouped:
+            self._put_keys_together()
+        self._fit()
+
+    @property
+    def gap(self) -> int:
+        """How close in ticks marks were put together; 0 where each is there."""
+        return (1 << self._shift) - 1
+
+    def marks(self) -> tuple[Marks, Ints, Ints]:
+        """Return the marks, whose rows are a key and a process, and these of each row; −1 for no process."""
+        from ...layers.attribution.attribution_kernel import rows_by_key
+        from ...layers.attribution.group_kernels import number_pairs
+
+        self._finish(np.zeros(0, np.int32))
+        kind_of, key_of, process_of, _ = self._marks.keys
+        merged = self._marks
+        parts = [
+            (key_of, process_of, kind_of.astype(np.uint8), merged["begin"], merged["end"], merged["bytes"]),
+            *self._parts,
+        ]
+        key, process, kind, start, end, volume = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        count = np.append(merged["count"], np.ones(len(key) - len(merged), np.int64)).astype(np.int32)
+        order, begin = rows_by_key(process + 1, len(self._definitions.groups.id) + 1)
+        row, process_of_row, key_of_row = number_pairs(order, begin, key, int(key.max(initial=-1)) + 1, len(key))
+        marks = Marks(row, kind, start, end, count, volume.astype(np.float64))
+        return marks, key_of_row, process_of_row - 1
+
+    def _finish(self, going_on: npt.NDArray[np.integer]) -> None:
+        """Add lifetimes of handles, which are known when a process is over, of all but those that are going on."""
+        if not self._made:
+            return
+        made, used = MetadataEvents.concatenate(self._made), UsedHandles.concatenate(self._used)
+        over, used_over = (~np.isin(one.process, going_on) for one in (made, used))
+        self._made, self._used = [made.take(~over)], [used.take(~used_over)]
+        lifetimes = handle_lifetimes(made.take(over), used.take(used_over), self._definitions)
+        self._take(_in_time(_lifetimes(lifetimes, self._window, self._keys)))
+
+    def _take(self, *parts: _MarkColumns) -> None:
+        if self._exact:
+            self._parts += parts
+            return
+        for key, process, kind, start, end, volume in parts:
+            values = {"count": np.ones(len(key)), "bytes": np.rint(volume), "begin": start, "end": end}
+            self._marks = self._marks.merged(KeyedSums((kind, key, process, start >> self._shift), values))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Make stretches longer, and at last keys fewer, until there are not too many marks."""
+        widest = max(0, ((self._window.end - self._window.start) // _WIDEST_GAP).bit_length())
+        while not self._exact:
+            kind, key, process, _ = self._marks.keys
+            self._marks = KeyedSums((kind, key, process, self._marks["begin"] >> self._shift), self._marks.values)
+            if len(self._marks) <= _MOST_MARKS or (self._shift > widest and self._grouped):
+                return
+            if self._shift <= widest:
+                finest = ((self._window.end - self._window.start) // _FINEST_GAP).bit_length() - 1
+                self._shift = max(self._shift + 1, finest)
+                continue
+            self._put_keys_together()
+
+    def _put_keys_together(self) -> None:
+        """Let each key stand for its group."""
+        self._grouped = True
+        self._keys[self._keys >= 0] -= self._keys[self._keys >= 0] % self._together
+        kind, key, process, begin = self._marks.keys
+        self._marks = KeyedSums((kind, key - key % self._together, process, begin), self._marks.values)
 
 
-def marks_of_files(trace: Trace, layers: tuple[str, ...]) -> tuple[Marks, Ints, Ints, int]:
-    """Return the marks of some layers on the selected files, as `all_marks`, and the number of keys a layer has.
+def marks_of_files(trace: AnyTrace, layers: tuple[str, ...]) -> tuple[Marks, Ints, Ints, int, int]:
+    """Return the marks of some layers on the selected files, as `MarkSums.marks`.
 
-    A key is the place of a layer in `layers` times that number, plus the row of a file + 1, or 0 for no file.
+    Then the number of keys a layer has, and how close in ticks marks were put together. A key is the place of a layer
+    in `layers` times that number, plus the row of a file + 1, or 0 for no file.
     """
     forest, definitions = trace.handles, trace.definitions
     place = np.array([layers.index(name) if name in layers else -1 for name in forest.layers] + [-1], np.int64)
     layer = place[forest.layer_row]
     shown = (layer >= 0) & trace.selection.selected
     files = len(definitions.files.id) + 1
-    key = np.where(shown, layer * files + definitions.handles.file + 1, -1)
-    return *all_marks(trace, key.astype(np.int64)), files
-
-
-Keys = npt.NDArray[np.int32]
-_MarkColumns = tuple[Keys, npt.NDArray[np.int32], npt.NDArray[np.uint8], Ints, Ints, npt.NDArray[np.float64]]
+    key = np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
+    exact = trace.traffic is not None
+    sums = trace.sum_blocks(lambda: MarkSums(definitions, trace.tick_window, key, files, exact))
+    return *sums.marks(), files, sums.gap
 
 
 def _in_time(columns: _MarkColumns) -> _MarkColumns:
@@ -137,9 +227,8 @@ def _in_time(columns: _MarkColumns) -> _MarkColumns:
     return key[order], process[order], kind[order], start[order], end[order], volume[order]
 
 
-def _operations(trace: Trace, keys: Keys) -> _MarkColumns:
-    window = trace.tick_window
-    chosen = window.part(trace.operations)
+def _operations(operations: Operations, window: TickWindow, keys: Keys) -> _MarkColumns:
+    chosen = window.part(operations)
     chosen = view(chosen, keys[chosen.handle] >= 0)
     kind = np.full(256, KINDS.index("other"), np.uint8)
     kind[[IoMode.READ, IoMode.WRITE, IoMode.FLUSH]] = [KINDS.index(name) for name in ("read", "write", "flush")]
@@ -148,9 +237,8 @@ def _operations(trace: Trace, keys: Keys) -> _MarkColumns:
     return keys[chosen.handle], chosen.process, kind[chosen.mode], begin, end, volume
 
 
-def _lifetimes(trace: Trace, keys: Keys) -> _MarkColumns:
+def _lifetimes(lifetimes: Lifetimes, window: TickWindow, keys: Keys) -> _MarkColumns:
     """Return the time from a handle's making to its destruction, as far as it lies in the window."""
-    window, lifetimes = trace.tick_window, trace.handles.lifetimes
     begin = np.where(lifetimes.created == UNDEFINED_TIME, window.start, lifetimes.created)
     end = np.where(lifetimes.destroyed == UNDEFINED_TIME, window.end, lifetimes.destroyed)
     key = keys[lifetimes.handle]
@@ -160,8 +248,7 @@ def _lifetimes(trace: Trace, keys: Keys) -> _MarkColumns:
     return key[rows], lifetimes.process[rows].astype(np.int32), kind, begin[rows], end[rows], np.zeros(len(rows))
 
 
-def _events(trace: Trace, keys: Keys) -> _MarkColumns:
-    window, events = trace.tick_window, trace.metadata
+def _events(events: MetadataEvents, window: TickWindow, keys: Keys) -> _MarkColumns:
     handle = np.where(events.new_handle >= 0, events.new_handle, events.handle)
     key = column_at(keys, handle)
     rows = np.flatnonzero((key >= 0) & window.contains(events.time))

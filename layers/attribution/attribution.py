@@ -6,10 +6,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import column_at, nearest_marked
 from ...model.codes import UNDEFINED_TIME, IoFlag
 from ...model.definitions import Definitions
 from ...model.operations import Operations
-from ...model.rows import column_at, nearest_marked
 from ..handles.stack import handle_stack
 
 FOREVER: Final = np.iinfo(np.int64).max

@@ -7,14 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import IoMode, IoRecord
+from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...model.events import IoEvents
-from ...model.operations import view
-from ..handles.metadata import OPERATION_RECORDS, MetadataEvents, selected_metadata
+from ...model.operations import Operations, view
+from ..handles.metadata import MetadataEvents, selected_metadata
 from ..handles.order import layer_rows
+from ..selection.files import FileSelection
+from ..selection.window import TickWindow
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
-from ..statistics.statistics import sums_by
-from .attribution import call_ends
+from ..statistics.keyed import KeyedSums
+from ..statistics.ranges import RangeUnion
+from ..statistics.statistics import FRACTION, whole_and_part
+from .attribution import attribute_operations, call_ends
 from .functions import CallingFunctions
 from .traffic import Traffic
 
@@ -84,95 +88,132 @@ class Breakdown:
         return pandas.DataFrame(self.to_dict())
 
 
-def breakdown(
-    traffic: Traffic,
-    events: IoEvents,
-    metadata: MetadataEvents,
-    by: str,
-    functions: CallingFunctions | None = None,
-) -> Breakdown:
-    """Split the operations of all layers, on selected files within the window, by a key.
+_MODES: Final = {"reads": IoMode.READ, "writes": IoMode.WRITE, "flushes": IoMode.FLUSH}
+_BYTES: Final = {"bytes_read": IoMode.READ, "bytes_written": IoMode.WRITE}
+_SUMMED: Final = (
+    *_MODES, *_BYTES, *(f"{name} part" for name in _BYTES), "ticks", *METADATA_KINDS, "inside_operations",
+    "inside_metadata",
+)  # fmt: skip
+
+
+class BreakdownSums:
+    """What each layer did, on selected files within the window, by layer and key, added up block by block.
 
     Raises SelectionError if there is no such key.
 
     Parameters
     ----------
-    events : IoEvents
-        All of the trace.
-    metadata : MetadataEvents
-        Those of `events` that are none of an operation.
+    order : tuple of str
+        Layers, highest first.
     by : str
         One of `iostrata.layers.statistics.grouping.KEYS`, or `FUNCTION`.
     functions : CallingFunctions, optional
-        Needed by `FUNCTION`.
+        Needed by `FUNCTION`, of all operations and metadata events, which are then added at once.
+    exact : bool
+        Whether the busy time is exact however many stretches there are.
     """
-    if by not in (*KEYS, FUNCTION):
-        raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, FUNCTION))}")
-    definitions = traffic.definitions
-    rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
-    operations = view(traffic.operations, rows)
-    handle_file = definitions.handles.file[operations.handle]
-    metadata_layer = layer_rows(definitions, traffic.layers, metadata.paradigm)
-    shown = selected_metadata(metadata, traffic.selection, traffic.window) & (metadata_layer >= 0)
-    is_metadata = ~np.isin(events.kind, np.array(OPERATION_RECORDS, np.uint8))
-    inside = _inside(traffic, events, is_metadata, metadata_layer)[shown]
-    kind = metadata.kind[shown]
-    if by == FUNCTION:
-        functions = functions or CallingFunctions.unknown(len(events), len(traffic.operations))
-        keys, table = distinct_names(functions.names)
-        place_of, event_place_of = table[functions.operation[rows]], table[functions.event[is_metadata][shown]]
-    else:
-        keys, places = grouping(definitions, by)
-        place_of = places(handle_file, operations.process, operations.handle)
-        event_place_of = places(metadata.file[shown], metadata.process[shown], metadata.handle[shown])
-    group = traffic.layer[rows].astype(np.int64) * len(keys) + place_of
-    event_group = metadata_layer[shown].astype(np.int64) * len(keys) + event_place_of
 
-    groups = np.unique(np.append(group, event_group))
-    place, event_place = np.searchsorted(groups, group), np.searchsorted(groups, event_group)
-    count = len(groups)
+    def __init__(
+        self,
+        definitions: Definitions,
+        order: tuple[str, ...],
+        selection: FileSelection,
+        window: TickWindow,
+        by: str,
+        functions: CallingFunctions | None = None,
+        exact: bool = False,
+    ) -> None:
+        if by not in (*KEYS, FUNCTION):
+            raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, FUNCTION))}")
+        self._known = definitions, order, selection, window
+        self._by, self._functions = by, functions or CallingFunctions((), *(np.zeros(0, np.int32),) * 2)
+        self._keys: list[Any]
+        if by == FUNCTION:
+            self._keys, self._table = distinct_names(self._functions.names)
+        else:
+            self._keys, self._places = grouping(definitions, by)
+        self._sums = KeyedSums.none(1, *_SUMMED)
+        self._busy = RangeUnion(exact)
+        self._cut = False
 
-    def counted(at: npt.NDArray[np.intp], mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-        return np.bincount(at[mask], minlength=count).astype(np.int64)
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        """Add operations and metadata events of some processes."""
+        definitions, order, selection, window = self._known
+        traffic = Traffic(operations, definitions, order, attribute_operations(operations, definitions, order),
+                          selection, window)  # fmt: skip
+        self.add_traffic(traffic, metadata)
 
-    mode, moved = operations.mode, traffic.moved[rows]
-    modes = {"reads": IoMode.READ, "writes": IoMode.WRITE, "flushes": IoMode.FLUSH}
-    columns: dict[str, npt.NDArray[Any]] = {name: counted(place, mode == value) for name, value in modes.items()}
-    for name, value in {"bytes_read": IoMode.READ, "bytes_written": IoMode.WRITE}.items():
-        columns[name] = sums_by(place[mode == value], moved[mode == value], count)
-    begin, end = traffic.times(rows)
-    second = traffic.window.ticks_per_second
-    columns["summed_s"] = np.bincount(place, weights=(end - begin) / second, minlength=count)
-    columns["busy_s"] = _busy(place, begin, end, count) / second
-    for name, kinds in METADATA_KINDS.items():
-        columns[name] = counted(event_place, np.isin(kind, np.array(kinds, np.uint8)))
-    columns["inside_operations"] = counted(place, traffic.attribution.parent[rows] >= 0)
-    columns["inside_metadata"] = counted(event_place, inside)
-    return Breakdown(
-        by,
-        tuple(traffic.layers[row] for row in (groups // len(keys)).tolist()),
-        tuple(keys[row] for row in (groups % len(keys)).tolist()),
-        columns,
-    )
+    def add_traffic(self, traffic: Traffic, metadata: MetadataEvents) -> None:
+        """Add operations whose parents are known, and metadata events."""
+        definitions, order, selection, window = self._known
+        rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
+        operations = view(traffic.operations, rows)
+        metadata_layer = layer_rows(definitions, order, metadata.paradigm)
+        shown = np.flatnonzero(selected_metadata(metadata, selection, window) & (metadata_layer >= 0))
+        events = metadata.take(shown)
+        if self._by == FUNCTION:
+            place, event_place = (
+                self._table[column[chosen] if len(column) else np.full(len(chosen), -1)]
+                for column, chosen in ((self._functions.operation, rows), (self._functions.event, shown))
+            )
+        else:
+            place = self._places(definitions.handles.file[operations.handle], operations.process, operations.handle)
+            event_place = self._places(events.file, events.process, events.handle)
+        group = traffic.layer[rows].astype(np.int64) * len(self._keys) + place
+        event_group = metadata_layer[shown].astype(np.int64) * len(self._keys) + event_place
+        begin, end = traffic.times(rows)
+        moved = traffic.moved[rows]
+        self._cut |= moved.dtype != np.uint64
+        whole, part = whole_and_part(moved)
+        mode, parent = operations.mode, traffic.attribution.parent[rows]
+        columns = {name: mode == value for name, value in _MODES.items()}
+        for name, value in _BYTES.items():
+            columns[name], columns[f"{name} part"] = whole * (mode == value), part * (mode == value)
+        columns |= {"ticks": end - begin, "inside_operations": parent >= 0}
+        of_events = {name: np.isin(events.kind, np.array(kinds, np.uint8)) for name, kinds in METADATA_KINDS.items()}
+        of_events["inside_metadata"] = _inside(traffic, metadata, metadata_layer)[shown]
+        for keys, known in ((group, columns), (event_group, of_events)):
+            nothing = np.zeros(len(keys), np.int64)
+            self._sums = self._sums.merged(KeyedSums([keys], {name: known.get(name, nothing) for name in _SUMMED}))
+        self._busy.add(group, begin, end)
+
+    def merge(self, other: "BreakdownSums") -> None:
+        """Add the sums of `other`, over other processes."""
+        self._sums = self._sums.merged(other._sums)
+        self._busy.merge(other._busy)
+        self._cut |= other._cut
+
+    def breakdown(self) -> Breakdown:
+        """Return the sums as a table."""
+        _, order, _, window = self._known
+        groups, sums = self._sums.keys[0], self._sums
+        columns: dict[str, npt.NDArray[Any]] = {name: sums[name] for name in _MODES}
+        for name in _BYTES:
+            parted = sums[name] + sums[f"{name} part"] / FRACTION
+            columns[name] = parted if self._cut else sums[name].astype(np.uint64)
+        columns["summed_s"] = sums["ticks"] / window.ticks_per_second
+        columns["busy_s"] = self._busy.lengths(groups) / window.ticks_per_second
+        columns |= {name: sums[name] for name in (*METADATA_KINDS, "inside_operations", "inside_metadata")}
+        return Breakdown(
+            self._by,
+            tuple(order[row] for row in (groups // len(self._keys)).tolist()),
+            tuple(self._keys[row] for row in (groups % len(self._keys)).tolist()),
+            columns,
+        )
 
 
-def _inside(
-    traffic: Traffic,
-    events: IoEvents,
-    chosen: npt.NDArray[np.bool_],
-    metadata_layer: npt.NDArray[np.int32],
-) -> npt.NDArray[np.bool_]:
-    """Return whether each `chosen` (metadata) event fell into a call of a higher layer on its thread, bool (m,)."""
+def _inside(traffic: Traffic, events: MetadataEvents, metadata_layer: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Return whether each metadata event fell into a call of a higher layer on its thread, bool (m,)."""
     from .attribution_kernel import enclosing_calls, rows_by_key
 
     operations = traffic.operations
-    time = events.time[chosen]
+    time = events.time
     if not len(time):
         return np.zeros(0, np.bool_)
     begin = np.append(operations.begin, time)
     is_event = np.arange(len(begin)) >= len(operations)
     order = np.lexsort((is_event, begin))
-    location = np.append(operations.location, events.location[chosen])[order]
+    location = np.append(operations.location, events.location)[order]
     threads, start = rows_by_key(location, len(traffic.definitions.locations.id))
     order = order[threads]
     found = enclosing_calls(
@@ -186,14 +227,3 @@ def _inside(
     inside = np.zeros(len(begin), np.bool_)
     inside[order] = found >= 0
     return inside[len(operations) :]
-
-
-def _busy(
-    place: npt.NDArray[np.intp], begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], count: int
-) -> npt.NDArray[np.int64]:
-    """Return the length of the union of the intervals of each place, int64 (count,)."""
-    from .group_kernels import union_by_group
-
-    order = np.lexsort((begin, place))
-    start = np.searchsorted(place[order], np.arange(count + 1)).astype(np.int64)
-    return union_by_group(start, begin[order], end[order])

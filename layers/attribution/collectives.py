@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ...model.codes import UNDEFINED_UINT32, IoFlag
 from ...model.definitions import Definitions
 from ...model.operations import Operations
+from ..statistics.keyed import KeyedSums
 
 COMM_SELF: Final = 6
 """``OTF2_GroupType`` of the group behind ``MPI_COMM_SELF``: one id for a communicator of each process."""
@@ -42,36 +43,95 @@ class CollectiveCalls:
         return np.where(self.call >= 0, self.call, alone)
 
 
-def collective_calls(operations: Operations, layer: npt.NDArray[np.int32], definitions: Definitions) -> CollectiveCalls:
-    """Group the collective operations of all ranks into calls.
+@dataclass(frozen=True, eq=False)
+class CallSequences:
+    """The sequences of collective calls that handles belong to, whatever process uses them.
 
     Every rank of a communicator makes the same collective calls on a file in the same order (MPI 4.1, §14.4.2), so the
     k-th of one rank belongs to the k-th of the others. A handle without a communicator or a file stands for itself.
+
+    Attributes
+    ----------
+    of_handle : int64 (handles,)
+        Number of the sequence: one a layer, communicator and file.
+    alone : bool (handles,)
+        Whether each process has a sequence of its own, as with ``MPI_COMM_SELF``.
+    processes : int
+    """
+
+    of_handle: npt.NDArray[np.int64]
+    alone: npt.NDArray[np.bool_]
+    processes: int
+
+    def number(self, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """Return the sequence of collective operations on these handles by these processes, int64 (n,)."""
+        if not len(self.alone):
+            return np.zeros(len(handle), np.int64)
+        own = np.where(self.alone[handle], process.astype(np.int64) + 1, 0)
+        return self.of_handle[handle] * (self.processes + 2) + own
+
+    def keys(self, operations: Operations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the sequence of each operation and its place in it, int64 (n,); −1 where it is not collective.
+
+        Parameters
+        ----------
+        operations : Operations (n,)
+            Ordered by begin, all of the processes that are among them.
+        """
+        sequence, place = (np.full(len(operations), -1, np.int64) for _ in range(2))
+        rows = np.flatnonzero(((operations.flags & np.uint32(IoFlag.COLLECTIVE)) != 0) & (operations.handle >= 0))
+        process = operations.process[rows]
+        sequence[rows] = self.number(operations.handle[rows], process)
+        place[rows] = positions(numbered(sequence[rows], process.astype(np.int64)))
+        return sequence, place
+
+
+class CallPlaces:
+    """Places in sequences of collective calls, counted over the blocks of a process, which come one after the other."""
+
+    def __init__(self) -> None:
+        self._known = KeyedSums.none(2, "count")
+
+    def keys(
+        self, operations: Operations, sequences: CallSequences
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return what `CallSequences.keys` gives, with the operations of earlier blocks before these."""
+        sequence, place = sequences.keys(operations)
+        rows = np.flatnonzero(place >= 0)
+        if len(rows):
+            keys = sequence[rows], operations.process[rows]
+            place[rows] += self._known.at(keys, "count")
+            self._known = self._known.merged(KeyedSums(keys, {"count": np.ones(len(rows), np.int64)}))
+        return sequence, place
+
+    def finish(self, going_on: npt.NDArray[np.int64]) -> None:
+        """Forget the places of all processes but those that are going on."""
+        self._known = self._known.taken(np.isin(self._known.keys[1], going_on))
+
+
+def call_sequences(definitions: Definitions, layer: npt.NDArray[np.int32]) -> CallSequences:
+    """Return the sequences of collective calls; `layer` is that of each handle, counted from the highest."""
+    handles = definitions.handles
+    communicator = handles.communicator.astype(np.int64)
+    # Beyond all ids and rows there are: the handle itself.
+    itself = UNDEFINED_UINT32 + 1 + np.arange(len(communicator))
+    place = np.where(communicator == UNDEFINED_UINT32, itself, communicator)
+    file = np.where(handles.file < 0, itself, handles.file)
+    alone = np.isin(communicator, _self_communicators(definitions))
+    return CallSequences(numbered(layer.astype(np.int64), place, file), alone, len(definitions.groups.id))
+
+
+def collective_calls(operations: Operations, sequences: CallSequences) -> CollectiveCalls:
+    """Group the collective operations of all ranks into calls, numbered in the order of their first begins.
 
     Parameters
     ----------
     operations : Operations (n,)
         Ordered by begin.
-    layer : int32 (n,)
-
-    Returns
-    -------
-    CollectiveCalls
-        Calls are numbered in the order of their first begins.
     """
-    handles = definitions.handles
-    rows = np.flatnonzero(((operations.flags & np.uint32(IoFlag.COLLECTIVE)) != 0) & (operations.handle >= 0))
-    handle = operations.handle[rows]
-    process = operations.process[rows].astype(np.int64)
-    communicator = handles.communicator[handle].astype(np.int64)
-    # Beyond all ids and rows there are: the handle itself.
-    itself = UNDEFINED_UINT32 + 1 + handle.astype(np.int64)
-    place = np.where(communicator == UNDEFINED_UINT32, itself, communicator)
-    file = np.where(handles.file[handle] < 0, itself, handles.file[handle])
-    alone = np.where(np.isin(communicator, _self_communicators(definitions)), process, -1)
-    sequence = numbered(layer[rows].astype(np.int64), place, file, alone)
-    of_rank = numbered(sequence, process)
-    call = numbered_by_first(numbered(sequence, positions(of_rank)))
+    sequence, place = sequences.keys(operations)
+    rows = np.flatnonzero(place >= 0)
+    call = numbered_by_first(numbered(sequence[rows], place[rows]))
     result = np.full(len(operations), -1, np.int64)
     result[rows] = call
     return CollectiveCalls(result, np.bincount(call, minlength=0).astype(np.int64))
@@ -88,28 +148,6 @@ def numbered(*columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
             differs |= np.diff(column[order]) != 0
         result[order] = np.append(0, np.cumsum(differs))
     return result
-
-
-def distinct_pairs(
-    first: npt.NDArray[np.integer], second: npt.NDArray[np.integer], count: int
-) -> npt.NDArray[np.int64]:
-    """Return how many distinct values of `second` there are beside each value of `first`.
-
-    Parameters
-    ----------
-    first : (n,)
-        From 0 on; rows of something, so that a table over them fits into memory.
-    second : (n,)
-        From −1 on; as `first`.
-    count : int
-        Length of the result, or more if `first` needs it.
-    """
-    from .attribution_kernel import rows_by_key
-    from .group_kernels import count_distinct
-
-    width = int(second.max(initial=-1)) + 2
-    order, start = rows_by_key(first, max(count, int(first.max(initial=-1)) + 1))
-    return np.asarray(count_distinct(start, order, second, width), np.int64)
 
 
 def numbered_by_first(number: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

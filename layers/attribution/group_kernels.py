@@ -37,31 +37,32 @@ def union_by_group(start: Ticks, begin: Ticks, end: Ticks) -> Ticks:
 
 
 @compiled
-def count_distinct(start: Ticks, order: Ticks, value: npt.NDArray[np.integer], values: int) -> Ticks:
-    """Return the number of distinct values of each group.
+def stretches_by_group(start: Ticks, begin: Ticks, end: Ticks) -> tuple[Ticks, Ticks, Ticks]:
+    """Return the stretches that the intervals of each group cover, touching ones as one.
 
     Parameters
     ----------
     start : int64 (groups+1,)
-        Where the rows of each group begin in `order`.
-    order : int64 (n,)
-        Rows in `value`.
-    value : integer (n,)
-        From −1 to ``values - 2``.
+        Where the intervals of each group begin; within one they stand by their begins.
+    begin, end : int64 (n,)
 
     Returns
     -------
-    int64 (groups,)
+    group, begin, end : int64 (stretches,)
     """
-    counts = np.zeros(start.size - 1, np.int64)
-    seen_in = np.full(values, -1, np.int64)
+    groups, begins, ends = np.empty_like(begin), np.empty_like(begin), np.empty_like(begin)
+    count = 0
     for group in range(start.size - 1):
-        for place in range(start[group], start[group + 1]):
-            found = value[order[place]] + 1
-            if seen_in[found] != group:
-                seen_in[found] = group
-                counts[group] += 1
-    return counts
+        first = count
+        for row in range(start[group], start[group + 1]):
+            if end[row] <= begin[row]:
+                continue
+            if count > first and begin[row] <= ends[count - 1]:
+                ends[count - 1] = max(ends[count - 1], end[row])
+                continue
+            groups[count], begins[count], ends[count] = group, begin[row], end[row]
+            count += 1
+    return groups[:count].copy(), begins[:count].copy(), ends[:count].copy()
 
 
 @compiled

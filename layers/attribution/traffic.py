@@ -7,11 +7,11 @@ from functools import cache, cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import column_at, nearest_marked
 from ...model.codes import PROCESS, Status
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
-from ...model.rows import column_at, nearest_marked
 from ..handles.order import layer_name
 from ..handles.stack import HandleStack, handle_stack
 from ..selection.directions import is_of_direction
@@ -19,16 +19,106 @@ from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
 from ..statistics.statistics import zeros_like_amounts
 from .attribution import Attribution
-from .collectives import CollectiveCalls, collective_calls
+from .collectives import CallSequences, CollectiveCalls, call_sequences, collective_calls
+
+
+class Attributed:
+    """Base of what has a row an operation, or a row for operations of one kind, with the row that each belongs to."""
+
+    definitions: Definitions
+    layers: tuple[str, ...]
+    selection: FileSelection
+    window: TickWindow
+    attribution: Attribution
+
+    @property
+    def handle(self) -> npt.NDArray[np.int32]:
+        """Row of each operation's handle, −1 where undefined, int32 (n,)."""
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> npt.NDArray[np.uint8]:
+        """`IoMode` of each operation, uint8 (n,)."""
+        raise NotImplementedError
+
+    @property
+    def layer(self) -> npt.NDArray[np.int32]:
+        """Layer of each operation, −1 where undefined, int32 (n,)."""
+        return self.attribution.layer
+
+    @cached_property
+    def stack(self) -> HandleStack:
+        """Layer, parent and nearest ancestor of a higher layer of each handle."""
+        return handle_stack(self.definitions, self.layers)
+
+    @cached_property
+    def own(self) -> npt.NDArray[np.bool_]:
+        """Whether an operation's handle has no ancestor of a higher layer: the program called it, bool (n,)."""
+        return self.at_handles(self.stack.higher) < 0
+
+    @cached_property
+    def sequences(self) -> CallSequences:
+        """The sequences of collective calls."""
+        return call_sequences(self.definitions, self.stack.layer)
+
+    @property
+    def processes(self) -> npt.NDArray[np.intp]:
+        """Rows in ``Definitions.groups`` that are processes."""
+        return np.flatnonzero(self.definitions.groups.kind == PROCESS)
+
+    def layer_row(self, name: str) -> int:
+        """Return the place of a layer, 0 for the highest; raises SelectionError if the trace has no such layer."""
+        if name not in self.layers:
+            raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(self.layers) or 'none'}")
+        return self.layers.index(name)
+
+    def of_direction(self, direction: str) -> npt.NDArray[np.bool_]:
+        """Return whether an operation is of a direction, bool (n,); ``total`` is reads and writes.
+
+        Raises SelectionError if there is no such direction.
+        """
+        return is_of_direction(self.mode, direction)
+
+    def at_handles(self, column: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return a column over handles as one over operations, −1 where the handle is undefined."""
+        return column_at(column, self.handle)
+
+    @cached_property
+    def ancestor_in(self) -> Callable[[int], tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]:
+        """`Attribution.ancestor_in`, whose answers are kept for all flows from a layer."""
+        return cache(self.attribution.ancestor_in)
+
+    def ancestor_handle_in(self, layer: int) -> npt.NDArray[np.int32]:
+        """Return the nearest ancestor of each operation's handle in a layer, −1 where there is none, int32 (n,)."""
+        return self.at_handles(nearest_marked(self.stack.parent, self.stack.layer == layer))
+
+    def absolute_offsets(self, layer: str) -> bool:
+        """Tell whether offsets in a layer count from the start of the file; MPI-IO counts from the file view."""
+        return not any(p.parallel for p in self.definitions.paradigms if layer_name(p) == layer)
+
+    @cached_property
+    def descends(self) -> Callable[[int, int], npt.NDArray[np.bool_]]:
+        """Which handles are of the second of two layers and descend from one of the first, bool (handles,)."""
+
+        def found(upper: int, lower: int) -> npt.NDArray[np.bool_]:
+            below = nearest_marked(self.stack.parent, self.stack.layer == upper) >= 0
+            return np.asarray(below & (self.stack.layer == lower), np.bool_)
+
+        return cache(found)
+
+    def connected(self, upper: int, lower: int) -> bool:
+        """Tell whether a handle of the lower layer descends from one of the upper layer, which stands above it."""
+        return upper < lower and bool(self.descends(upper, lower).any())
 
 
 @dataclass(frozen=True, eq=False)
-class Traffic:
+class Traffic(Attributed):
     """The operations of a trace, of all files and times, with the columns that flows and balances share.
 
     Attributes
     ----------
     operations : Operations (n,)
+        Ordered by begin; all of the processes that are in it.
     layers : tuple of str
         Highest first.
     """
@@ -41,9 +131,12 @@ class Traffic:
     window: TickWindow
 
     @property
-    def layer(self) -> npt.NDArray[np.int32]:
-        """Layer of each operation, −1 where undefined, int32 (n,)."""
-        return self.attribution.layer
+    def handle(self) -> npt.NDArray[np.int32]:
+        return self.operations.handle
+
+    @property
+    def mode(self) -> npt.NDArray[np.uint8]:
+        return self.operations.mode
 
     @cached_property
     def within(self) -> npt.NDArray[np.bool_]:
@@ -68,17 +161,7 @@ class Traffic:
     @cached_property
     def calls(self) -> CollectiveCalls:
         """The collective operations, grouped across ranks."""
-        return collective_calls(self.operations, self.layer, self.definitions)
-
-    @cached_property
-    def stack(self) -> HandleStack:
-        """Layer, parent and nearest ancestor of a higher layer of each handle."""
-        return handle_stack(self.definitions, self.layers)
-
-    @cached_property
-    def own(self) -> npt.NDArray[np.bool_]:
-        """Whether an operation's handle has no ancestor of a higher layer: the program called it, bool (n,)."""
-        return self.at_handles(self.stack.higher) < 0
+        return collective_calls(self.operations, self.sequences)
 
     def times(self, rows: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return begin and end of the part of some operations within the window, int64 (m,).
@@ -88,47 +171,3 @@ class Traffic:
         operations = view(self.operations, np.asarray(rows, np.intp))
         begin, end = self.window.clipped(operations)
         return begin, np.where(operations.status == Status.NEVER_COMPLETED, begin, end)
-
-    @property
-    def processes(self) -> npt.NDArray[np.intp]:
-        """Rows in ``Definitions.groups`` that are processes."""
-        return np.flatnonzero(self.definitions.groups.kind == PROCESS)
-
-    def layer_row(self, name: str) -> int:
-        """Return the place of a layer, 0 for the highest; raises SelectionError if the trace has no such layer."""
-        if name not in self.layers:
-            raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(self.layers) or 'none'}")
-        return self.layers.index(name)
-
-    def of_direction(self, direction: str) -> npt.NDArray[np.bool_]:
-        """Return whether an operation is of a direction, bool (n,); ``total`` is reads and writes.
-
-        Raises SelectionError if there is no such direction.
-        """
-        return is_of_direction(self.operations.mode, direction)
-
-    def at_handles(self, column: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Return a column over handles as one over operations, −1 where the handle is undefined."""
-        return column_at(column, self.operations.handle)
-
-    @cached_property
-    def ancestor_in(self) -> Callable[[int], tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]:
-        """`Attribution.ancestor_in`, whose answers are kept for all flows from a layer."""
-        return cache(self.attribution.ancestor_in)
-
-    def ancestor_handle_in(self, layer: int) -> npt.NDArray[np.int32]:
-        """Return the nearest ancestor of each operation's handle in a layer, −1 where there is none, int32 (n,)."""
-        return self.at_handles(nearest_marked(self.stack.parent, self.stack.layer == layer))
-
-    def absolute_offsets(self, layer: str) -> bool:
-        """Tell whether offsets in a layer count from the start of the file; MPI-IO counts from the file view."""
-        return not any(p.parallel for p in self.definitions.paradigms if layer_name(p) == layer)
-
-    def descends(self, upper: int, lower: int) -> npt.NDArray[np.bool_]:
-        """Return which handles are of the lower layer and descend from one of the upper layer, bool (handles,)."""
-        below = nearest_marked(self.stack.parent, self.stack.layer == upper) >= 0
-        return np.asarray(below & (self.stack.layer == lower), np.bool_)
-
-    def connected(self, upper: int, lower: int) -> bool:
-        """Tell whether a handle of the lower layer descends from one of the upper layer, which stands above it."""
-        return upper < lower and bool(self.descends(upper, lower).any())

@@ -1,5 +1,5 @@
 """What became of one layer's operations in the layers below."""
 
-from .collectives import FlowCollectives
+from .calls import FlowCollectives
 
 __all__ = ["FlowCollectives"]

@@ -1,17 +1,23 @@
 """How operations walk through their files: in order, in strides or at random, and what is read or written again."""
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_UINT64, IoMode
 from ...model.document import Record
 from ...model.operations import Operations
-from ..attribution.collectives import numbered
+from ..attribution.collectives import numbered, positions
 from ..selection.window import completed_bytes
+from ..statistics.ranges import RangeUnion
 
+_COUNTED: Final = ("sequential", "strided", "random", "first", "unknown", "located_bytes")
+_UNKNOWN: Final = _COUNTED.index("unknown")
+_NONE: Final = np.zeros(0, np.int64)
 _LARGEST: Final = np.uint64(2**62)
 """Offsets from here on are damaged; below, sums of offset and size stay within int64."""
 
@@ -53,24 +59,126 @@ class AccessPattern(Record):
     overlapping_bytes: int | None
 
 
-def access_pattern(operations: Operations, file: npt.NDArray[np.int32], absolute: bool = True) -> AccessPattern:
-    """Return the access pattern of operations of one direction, in the order of their begins.
+class AccessSums:
+    """Access patterns of operations, added up: each process's with a file by themselves, what they cover together.
 
     Parameters
     ----------
-    operations : Operations (n,)
-    file : int32 (n,)
-        File of each operation; those of −1 are unknown.
     absolute : bool
         Whether offsets count from the start of the file. Those of MPI-IO count from the start of the file view, which
         each rank sets for itself and no record tells (MPI 4.1, §14.3).
+    exact : bool
+        Whether all stretches of files are kept, however many there are.
     """
-    offset, size, known = _ranges(operations, file)
-    process, place = operations.process[known].astype(np.int64), file[known].astype(np.int64)
-    stream = numbered(process, place)
-    order = np.argsort(stream, kind="stable")
-    at, length, stream = offset[order], size[order], stream[order]
-    same = stream[1:] == stream[:-1]
+
+    def __init__(self, absolute: bool, exact: bool) -> None:
+        self._absolute = absolute
+        self._exact = exact
+        self._counts = np.zeros(len(_COUNTED), np.int64)
+        self._covered = 0
+        self._ranges, self._own = RangeUnion(exact), RangeUnion(exact)
+        self._latest = np.zeros((4, 0), np.int64)
+
+    def add(self, operations: Operations, file: npt.NDArray[np.int32]) -> None:
+        """Add operations of one direction, (n,), in the order of their begins, with the file of each, −1 where unknown.
+
+        Those of a process come one after the other, until `finish`.
+        """
+        offset, size, known = _ranges(operations, file)
+        fresh = np.stack((operations.process[known], file[known], offset, size)).astype(np.int64)
+        before = self._latest
+        both = np.append(before, fresh, axis=1)
+        # What counts of an operation depends on the three before it and the one behind.
+        self._counts += _classes(both) - _classes(before)
+        self._counts[_UNKNOWN] += len(operations) - len(offset)
+        stream = numbered(both[0], both[1])
+        from_end = positions(stream[::-1])[::-1]
+        self._latest = both[:, from_end < 3]
+        if self._absolute:
+            self._ranges.add(fresh[1], offset, offset + size)
+            self._own.add((fresh[0] << 32) + fresh[1], offset, offset + size)
+
+    def merge(self, other: "AccessSums") -> None:
+        """Add the sums of `other`, of other processes."""
+        self.finish(_NONE)
+        self._counts = self._counts + other._counts
+        self._covered += other._covered + other._own.length
+        self._ranges.merge(other._ranges)
+
+    def pattern(self) -> AccessPattern:
+        """Return the pattern."""
+        counts = dict(zip(_COUNTED, self._counts.tolist(), strict=True))
+        located = counts["located_bytes"]
+        repeated = located - self._covered - self._own.length
+        overlapping = max(0, located - self._ranges.length)
+        if not self._absolute:
+            return AccessPattern(**counts, repeated_bytes=None, overlapping_bytes=None)
+        return AccessPattern(**counts, repeated_bytes=repeated, overlapping_bytes=overlapping)
+
+    def finish(self, going_on: Ints) -> None:
+        """Forget what is kept of processes of which more may come: of all but those that are going on."""
+        over = ~np.isin(self._latest[0], going_on)
+        if over.any():
+            self._latest = self._latest[:, ~over]
+            self._covered += self._own.released(going_on)
+
+
+class ReadBackSums:
+    """How many different bytes processes read in places that they had begun to write themselves.
+
+    Reads count from the begin of the process's first write to the file on.
+    """
+
+    def __init__(self, exact: bool) -> None:
+        self._bytes = 0
+        self._written = _NONE
+        self._reads, self._writes = RangeUnion(exact), RangeUnion(exact)
+
+    def add(self, operations: Operations, file: npt.NDArray[np.int32]) -> None:
+        """Add reads and writes of one layer, as `AccessSums.add`."""
+        offset, size, known = _ranges(operations, file)
+        process = operations.process[known].astype(np.int64)
+        key = (process << 32) + file[known]
+        writes = operations.mode[known] == IoMode.WRITE
+        streams, stream = np.unique(key, return_inverse=True)
+        first = np.where(np.isin(streams, self._written), -1, len(stream))
+        place = np.arange(len(stream))
+        np.minimum.at(first, stream[writes], place[writes])
+        reads = (operations.mode[known] == IoMode.READ) & (place > first[stream])
+        self._written = np.union1d(self._written, key[writes])
+        for chosen, union in ((reads, self._reads), (writes, self._writes)):
+            union.add(key[chosen], offset[chosen], offset[chosen] + size[chosen])
+
+    def merge(self, other: "ReadBackSums") -> None:
+        """Add the sums of `other`, of other processes."""
+        self.finish(_NONE)
+        self._bytes += other.bytes
+
+    @property
+    def bytes(self) -> int:
+        """The number of bytes."""
+        either = deepcopy(self._reads)
+        either.merge(self._writes)
+        return self._bytes + self._reads.length + self._writes.length - either.length
+
+    def finish(self, going_on: Ints) -> None:
+        """As `AccessSums.finish`."""
+        if not (~np.isin(self._written >> 32, going_on)).any():
+            return
+        self._written = self._written[np.isin(self._written >> 32, going_on)]
+        either = deepcopy(self._reads)
+        either.merge(self._writes)
+        unions = (self._reads, self._writes, either)
+        reads, writes, both = (union.released(going_on) for union in unions)
+        self._bytes += reads + writes - both
+
+
+def _classes(rows: Ints) -> Ints:
+    """Return how many operations are what, in the order of `_COUNTED`; rows are process, file, offset and size."""
+    process, file, offset, size = rows
+    order = np.lexsort((file, process))
+    at, length = offset[order], size[order]
+    same = (np.diff(process[order]) == 0) & (np.diff(file[order]) == 0)
     step = np.diff(at)
     sequential = same & (step == length[:-1])
     equal = same[1:] & same[:-1] & (step[1:] == step[:-1])
@@ -78,44 +186,9 @@ def access_pattern(operations: Operations, file: npt.NDArray[np.int32], absolute
     strided[1:] |= equal
     strided[:-1] |= equal
     strided &= ~sequential
-    located = int(size.sum())
-    return AccessPattern(
-        sequential=int(sequential.sum()),
-        strided=int(strided.sum()),
-        random=int((same & ~sequential & ~strided).sum()),
-        first=len(at) - int(same.sum()),
-        unknown=len(operations) - len(at),
-        located_bytes=located,
-        repeated_bytes=located - _union(numbered(process, place), offset, size) if absolute else None,
-        overlapping_bytes=located - _union(place, offset, size) if absolute else None,
-    )
-
-
-def read_back_bytes(operations: Operations, file: npt.NDArray[np.int32]) -> int:
-    """Return how many different bytes processes read in places that they had begun to write themselves.
-
-    Reads count from the begin of the process's first write to the file on.
-
-    Parameters
-    ----------
-    operations : Operations (n,)
-        Reads and writes of one layer, in the order of their begins.
-    file : int32 (n,)
-    """
-    offset, size, known = _ranges(operations, file)
-    if not len(offset):
-        return 0
-    stream = numbered(operations.process[known].astype(np.int64), file[known].astype(np.int64))
-    writes = operations.mode[known] == IoMode.WRITE
-    place = np.arange(len(stream))
-    first = np.full(int(stream.max()) + 1, len(stream))
-    np.minimum.at(first, stream[writes], place[writes])
-    reads = (operations.mode[known] == IoMode.READ) & (place > first[stream])
-    both = reads | writes
-    order = np.lexsort((offset[both], stream[both]))
-    stream, offset, size, reads = (column[both][order] for column in (stream, offset, size, reads))
-    either = _union_ordered(stream, offset, size)
-    return sum(_union_ordered(stream[some], offset[some], size[some]) for some in (reads, ~reads)) - either
+    masks = (sequential, strided, same & ~sequential & ~strided)
+    counts = [int(mask.sum()) for mask in masks]
+    return np.array([*counts, len(at) - int(same.sum()), 0, int(size.sum())], np.int64)
 
 
 def _ranges(
@@ -125,20 +198,3 @@ def _ranges(
     moved = completed_bytes(operations)
     known = (operations.offset < _LARGEST) & (operations.moved != UNDEFINED_UINT64) & (file >= 0)
     return operations.offset[known].astype(np.int64), moved[known].astype(np.int64), known
-
-
-def _union(group: npt.NDArray[np.int64], offset: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> int:
-    """Return the number of different bytes in ranges, those of each group for themselves."""
-    order = np.lexsort((offset, group))
-    return _union_ordered(group[order], offset[order], size[order])
-
-
-def _union_ordered(group: npt.NDArray[np.int64], offset: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> int:
-    """Return `_union` of ranges in the order of their groups, and of their offsets within each."""
-    from ..attribution.group_kernels import union_by_group
-
-    if not len(group):
-        return 0
-    bounds = np.flatnonzero(np.append(True, np.diff(group) != 0))
-    start = np.append(bounds, len(group)).astype(np.int64)
-    return int(union_by_group(start, offset, offset + size).sum())

@@ -1,16 +1,17 @@
 """Operations of a layer with and without a partner above, and in which layer below their time is spent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Ints
 from ...model.document import Record
-from ..attribution.traffic import Traffic
+from ..attribution.traffic import Attributed, Traffic
 from ..selection.directions import DIRECTIONS
-from ..statistics.statistics import total
+from .cells import Cells
+from .rows import union_inside
 
 
 @dataclass(frozen=True)
@@ -53,28 +54,28 @@ class LayerBalance(Record):
     set_aside_bytes: int | float
 
 
-def layer_balances(traffic: Traffic) -> Iterator[LayerBalance]:
+def layer_balances(cells: Cells) -> Iterator[LayerBalance]:
     """Give the balance of each layer and direction that has operations, highest layer first."""
-    parent, inferred = traffic.attribution.parent, traffic.attribution.inferred
-    for row, layer in enumerate(traffic.layers):
+    parent, inferred = cells.attribution.parent, cells.attribution.inferred
+    for row, layer in enumerate(cells.layers):
         for direction in DIRECTIONS:
-            every = traffic.within & (traffic.layer == row) & traffic.of_direction(direction)
+            every = cells.within & (cells.layer == row) & cells.of_direction(direction)
             if not every.any():
                 continue
-            shown = every & traffic.selected
+            shown = every & cells.selected
             hidden = shown & (parent < 0)
             parts = {
                 "": every,
                 "attributed_": shown & (parent >= 0) & ~inferred,
                 "inferred_": shown & inferred,
                 "hidden_": hidden,
-                "own_": hidden & traffic.own,
-                "set_aside_": every & ~traffic.selected,
+                "own_": hidden & cells.own,
+                "set_aside_": every & ~cells.selected,
             }
             numbers: dict[str, Any] = {}
             for name, mask in parts.items():
-                numbers[f"{name}operations"] = int(mask.sum())
-                numbers[f"{name}bytes"] = total(traffic.moved[mask])
+                numbers[f"{name}operations"] = cells.operations(mask)
+                numbers[f"{name}bytes"] = cells.bytes(mask)
             yield LayerBalance(layer=layer, direction=direction, **numbers)
 
 
@@ -108,43 +109,41 @@ class TimeSplit:
         }
 
 
-def time_splits(traffic: Traffic, directions: tuple[str, ...] = DIRECTIONS) -> Iterator[TimeSplit]:
+def covered_times(traffic: Traffic, row: int, direction: str) -> Ints | None:
+    """Return the time of a layer's operations in which any of a layer or below it was under way inside, in ticks.
+
+    Of each layer below `row` that a handle connects it to, highest first, int64; None where the layer has no such
+    operations. Operations inside count whatever their direction and file, flushes too.
+    """
+    own = traffic.selected & (traffic.layer == row) & traffic.of_direction(direction)
+    if not own.any():
+        return None
+    ancestor = traffic.ancestor_in(row)[0]
+    inside = np.flatnonzero(traffic.within & (ancestor >= 0))
+    inside = inside[own[ancestor[inside]]]
+    layer = traffic.layer[inside]
+    found = [union_inside(traffic, ancestor, inside[layer >= lower]) for lower in layers_below(traffic, row)]
+    return np.array(found, np.int64)
+
+
+def layers_below(stack: Attributed, row: int) -> list[int]:
+    """Return the layers with a handle that descends from one of layer `row`, highest first."""
+    return [lower for lower in range(row + 1, len(stack.layers)) if stack.connected(row, lower)]
+
+
+def time_splits(cells: Cells, covered: Mapping[tuple[int, str], Ints]) -> Iterator[TimeSplit]:
     """Give the split of each layer that has operations in a direction and layers below it, highest layer first.
 
-    Operations inside count whatever their direction and file, flushes too.
+    Parameters
+    ----------
+    covered : mapping
+        From layer and direction to `covered_times`, summed over the blocks of the trace.
     """
-    second = traffic.window.ticks_per_second
-    for row, layer in enumerate(traffic.layers):
-        below = [lower for lower in range(row + 1, len(traffic.layers)) if traffic.connected(row, lower)]
-        if not below:
-            continue
-        for direction in directions:
-            own = traffic.selected & (traffic.layer == row) & traffic.of_direction(direction)
-            if not own.any():
-                continue
-            begin, end = traffic.times(np.flatnonzero(own))
-            summed = int((end - begin).sum())
-            ancestor = traffic.ancestor_in(row)[0]
-            inside = np.flatnonzero(traffic.within & (ancestor >= 0))
-            inside = inside[own[ancestor[inside]]]
-            # Time with anything of a layer or below it inside; the differences are what each layer adds.
-            covered = [_covered(traffic, inside[traffic.layer[inside] >= lower], ancestor) for lower in below]
-            steps = np.diff(np.array([summed, *covered, 0], np.int64))
-            parts = (-steps / second).tolist()
-            names = (layer, *(traffic.layers[lower] for lower in below))
-            yield TimeSplit(layer, direction, summed / second, dict(zip(names, parts, strict=True)))
-
-
-def _covered(traffic: Traffic, rows: npt.NDArray[np.intp], ancestor: npt.NDArray[np.int64]) -> int:
-    """Return the time of the ancestors of some operations in which any of these was under way, in ticks."""
-    from ..attribution.group_kernels import union_by_group
-
-    # Rows are in the order of begins, and stay so within each ancestor.
-    rows = rows[np.argsort(ancestor[rows], kind="stable")]
-    above = ancestor[rows]
-    begin, end = traffic.times(rows)
-    low, high = traffic.times(above)
-    begin, end = np.clip(begin, low, high), np.clip(end, low, high)
-    fresh = np.flatnonzero(np.diff(above, prepend=-1) != 0)
-    start = np.append(fresh, len(above)).astype(np.int64)
-    return int(union_by_group(start, begin, end).sum()) if len(above) else 0
+    second = cells.window.ticks_per_second
+    for (row, direction), times in sorted(covered.items()):
+        layer, below = cells.layers[row], layers_below(cells, row)
+        summed = int(cells.columns.ticks[cells.of(layer, direction)].sum())
+        # The differences are what each layer adds.
+        parts = (-np.diff(np.array([summed, *times.tolist(), 0], np.int64)) / second).tolist()
+        names = (layer, *(cells.layers[lower] for lower in below))
+        yield TimeSplit(layer, direction, summed / second, dict(zip(names, parts, strict=True)))

@@ -1,160 +1,314 @@
-"""What ran beneath the calls of an upper layer: how many operations, of what sizes, by whom, and for how long."""
+"""What ran beneath the calls of an upper layer, added up; collective calls by their keys, across processes."""
 
+from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Rows
-from ..attribution.collectives import distinct_pairs
-from ..statistics.distribution import Distribution, distribution
-from .amounts import FlowAmounts
-from .collectives import FlowCollectives, flow_collectives
-from .request_sizes import RequestFlow, request_flow
+from ...model.arrays import Ints, Mask, Ticks
+from ...model.codes import UNDEFINED_UINT64
+from ..selection.window import Amounts
+from ..statistics.counts import ValueCounts
+from ..statistics.distribution import Distribution
+from ..statistics.keyed import KeyedSums
+from ..statistics.statistics import FRACTION, whole_and_part
+from ..summary.busy_time import BusyTime
+from .request_sizes import CLASSES, RequestFlow, size_class
+from .rows import FlowRows
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FlowCalls(FlowAmounts):
-    """What ran beneath the calls of the upper layer; a collective call of all its ranks counts once."""
-
-    @cached_property
-    def beneath(self) -> Rows:
-        """Lower operations of this direction that belong to an upper operation of this direction."""
-        inside = np.flatnonzero(self._mask(self.attributed_rows) | self._mask(self.inferred_rows))
-        return inside[self._mask(self.upper_rows)[self.ancestor[inside]]]
-
-    @cached_property
-    def against(self) -> Rows:
-        """Lower operations of the other direction, such as reads beneath a write, inside the upper operations."""
-        if self.direction == "total":
-            return np.empty(0, np.intp)
-        other = self.traffic.of_direction("read" if self.direction == "write" else "write")
-        return self._inside(other & self.traffic.selected)
-
-    @property
-    def against_bytes(self) -> int | float:
-        """Bytes of `against`: what a read-modify-write reads."""
-        return self._bytes(self.against)
-
-    @cached_property
-    def units(self) -> npt.NDArray[np.int64]:
-        """Number of the call of each upper operation, shared by the operations of a collective call, int64."""
-        call = self.traffic.calls.units()[self.upper_rows]
-        occurs = np.zeros(int(call.max(initial=-1)) + 1, np.bool_)
-        occurs[call] = True
-        return (np.cumsum(occurs) - 1)[call].astype(np.int64)
-
-    @cached_property
-    def fan_out_counts(self) -> npt.NDArray[np.int64]:
-        """Lower operations of this direction beneath each call of the upper layer, int64 (calls,)."""
-        count = int(self.units.max(initial=-1)) + 1
-        return np.bincount(self._unit_of(self.beneath), minlength=count).astype(np.int64)
-
-    @property
-    def fan_out(self) -> Distribution:
-        """Distribution of `fan_out_counts`; a collective call of all its ranks counts once."""
-        return distribution(self.fan_out_counts)
-
-    @property
-    def childless_calls(self) -> int:
-        """Calls of the upper layer with nothing of this direction beneath them."""
-        return int((self.fan_out_counts == 0).sum())
-
-    @cached_property
-    def childless_bytes(self) -> int | float:
-        """Bytes of the calls of the upper layer with nothing of this direction beneath them."""
-        return self._bytes(self.upper_rows[self.fan_out_counts[self.units] == 0])
-
-    @cached_property
-    def request_flow(self) -> RequestFlow:
-        """From sizes of calls above to sizes of operations below."""
-        count = int(self.units.max(initial=-1)) + 1
-        size = np.zeros(count, np.float64)
-        np.add.at(size, self.units, self.traffic.moved[self.upper_rows].astype(np.float64))
-        return request_flow(size[self._unit_of(self.beneath)], self.traffic.moved[self.beneath])
-
-    @cached_property
-    def collectives(self) -> FlowCollectives:
-        """The collective calls of several ranks beneath which bytes moved."""
-        return flow_collectives(self.traffic, self.upper_rows, self.units, self.beneath, self._unit_of(self.beneath))
-
-    @cached_property
-    def movers(self) -> Distribution:
-        """Ranks that moved bytes in the lower layer beneath a call, over the calls beneath which any did."""
-        rows = self.beneath[self.traffic.moved[self.beneath] > 0]
-        ranks = distinct_pairs(self._unit_of(rows), self.traffic.operations.process[rows], 0)
-        return distribution(ranks[ranks > 0])
-
-    @cached_property
-    def concurrency(self) -> Distribution:
-        """Most lower operations of this direction under way at once beneath a call, over the calls that have any."""
-        from ..attribution.attribution_kernel import rows_by_key
-        from ..attribution.group_kernels import most_at_once
-
-        unit = self._unit_of(self.beneath)
-        begin, end = self._clipped(self.beneath)
-        # Rows are in the order of begins; a sort that keeps it needs no second key.
-        by_begin, start = rows_by_key(unit, int(unit.max(initial=-1)) + 1)
-        by_time = np.argsort(end, kind="stable")
-        by_end = by_time[rows_by_key(unit[by_time], len(start) - 1)[0]]
-        counts = most_at_once(start, begin[by_begin], end[by_end])
-        return distribution(counts[np.diff(start) > 0])
-
-    @cached_property
-    def upper_summed_s(self) -> float:
-        """Sum of the durations of the upper operations in s, as far as the window holds them."""
-        begin, end = self._clipped(self.upper_rows)
-        return int((end - begin).sum()) / self.traffic.window.ticks_per_second
-
-    @cached_property
-    def contained_s(self) -> float:
-        """Part of `upper_summed_s` in which an operation of the lower layer, of whatever mode and file, ran inside."""
-        from ..attribution.group_kernels import union_by_group
-
-        rows = self._inside(self.traffic.within)
-        rows = rows[np.argsort(self.ancestor[rows], kind="stable")]
-        above = self.ancestor[rows]
-        begin, end = self._clipped(rows)
-        low, high = self._clipped(above)
-        begin, end = np.clip(begin, low, high), np.clip(end, low, high)
-        covered = union_by_group(_starts(above), begin, end)
-        return int(covered.sum()) / self.traffic.window.ticks_per_second
-
-    @property
-    def exclusive_s(self) -> float:
-        """Part of `upper_summed_s` in which nothing of the lower layer ran inside."""
-        return self.upper_summed_s - self.contained_s
-
-    @property
-    def begin_lag(self) -> Distribution:
-        """Time in s from the begin of an upper operation to that of the first lower one of this direction inside it."""
-        above = self.ancestor[self.beneath]
-        first = np.full(len(self.ancestor), -1, np.int64)
-        first[above[::-1]] = self.beneath[::-1]  # of several the one written last, which begins first
-        calls = np.flatnonzero(first >= 0)
-        begin = self.traffic.operations.begin
-        lag = begin[first[calls]] - begin[calls]
-        return distribution(lag / self.traffic.window.ticks_per_second)
-
-    def _inside(self, mask: npt.NDArray[np.bool_]) -> Rows:
-        """Return the masked operations of the lower layer that belong to one of the upper operations."""
-        lower = mask & (self.traffic.layer == self.traffic.layer_row(self.lower)) & (self.ancestor >= 0)
-        rows = np.flatnonzero(lower)
-        return rows[self._mask(self.upper_rows)[self.ancestor[rows]]]
-
-    def _unit_of(self, rows: Rows) -> npt.NDArray[np.int64]:
-        """Return the number of the call that each of these lower operations, all `beneath`, belongs to."""
-        place = np.zeros(len(self.ancestor), np.int64)
-        place[self.upper_rows] = self.units
-        return place[self.ancestor[rows]]
-
-    def _clipped(self, rows: Rows | npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        return self.traffic.times(rows)
+ALIGNMENT: Final = 4096
+"""Where a request that begins at a multiple of it counts as aligned."""
+_MOST_STEPS: Final = 1 << 16
+_BUSY_POINTS: Final = 1 << 22
+_OF_CALL: Final = (
+    "participants", "fan", "whole", "part", "movers", "pieces", "moved_whole", "moved_part", "ticks", "begin", "end",
+)  # fmt: skip
+_OF_CLASS: Final = ("operations", "whole", "part")
 
 
-def _starts(group: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return where each run of equal numbers begins, and the length."""
-    if not len(group):
-        return np.zeros(1, np.int64)
-    return np.append(np.flatnonzero(np.append(True, np.diff(group) != 0)), len(group)).astype(np.int64)
+@dataclass(frozen=True, eq=False)
+class FlowCollectives:
+    """Collective calls of the upper layer in which two ranks or more take part and beneath which bytes move.
+
+    Columns of shape (calls,), in the order of their begins.
+
+    Attributes
+    ----------
+    sequence : int64
+        Calls of one number are those of one layer, communicator and file.
+    participants : int64
+        Distinct ranks that made the call.
+    movers : int64
+        Distinct ranks that moved bytes in the lower layer beneath it.
+    pieces : int64
+        Operations beneath it that moved bytes.
+    bytes : Amounts
+        What these moved.
+    begin, end : int64
+        First begin and last end of the ranks' operations, in ticks.
+    ticks : int64
+        Sum of the durations of the ranks' operations.
+    transferring : int64
+        Ticks in which an operation beneath it that moved bytes was under way on any rank.
+    """
+
+    sequence: Ints
+    participants: Ints
+    movers: Ints
+    pieces: Ints
+    bytes: Amounts
+    begin: Ticks
+    end: Ticks
+    ticks: Ints
+    transferring: Ints
+
+    def __len__(self) -> int:
+        return len(self.participants)
+
+
+class CallSteps:
+    """How many operations are under way beneath collective calls: changes at points in time.
+
+    With more than 2^16 points, begins are rounded down and ends up to multiples of a power of two, the least that is
+    enough; that depends on the points alone, not on their order or on what was merged with what.
+    """
+
+    def __init__(self, exact: bool) -> None:
+        self._exact = exact
+        self._shift = 0
+        self._points = KeyedSums.none(3, "opened", "closed", "moving", "moved")
+
+    def add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, moving: Mask) -> None:
+        """Add operations beneath calls."""
+        one, none = np.ones(len(begin), np.int64), np.zeros(len(begin), np.int64)
+        keys = [np.append(sequence, sequence), np.append(place, place), np.append(begin, end)]
+        columns = {"opened": (one, none), "closed": (none, one), "moving": (moving, none), "moved": (none, moving)}
+        self._take(KeyedSums(keys, {name: np.concatenate(both) for name, both in columns.items()}), 0)
+
+    def merge(self, other: "CallSteps") -> None:
+        """Add the operations of `other`."""
+        self._take(other._points, other._shift)
+
+    def settled(self) -> KeyedSums:
+        """Return by call the ``most`` at once, and the ``ticks`` in which one that moved was under way."""
+        points, names = self._points, ("most", "ticks")
+        if not len(points):
+            return KeyedSums.none(2, *names)
+        sequence, place, time = points.keys
+        fresh = np.append(True, (np.diff(sequence) != 0) | (np.diff(place) != 0))
+        first = np.flatnonzero(fresh)
+        opened, closed = points["opened"], points["closed"]
+        # One that ends when another begins counts no more; one without duration is open for itself.
+        level = np.maximum(np.cumsum(opened - closed), opened > 0)
+        moving = np.cumsum(points["moving"] - points["moved"]) > 0
+        width = np.where(moving[:-1] & ~fresh[1:], np.diff(time), 0)
+        values = (np.maximum.reduceat(level, first), np.add.reduceat(np.append(width, 0), first))
+        return KeyedSums((sequence[first], place[first]), dict(zip(names, values, strict=True)))
+
+    def _take(self, points: KeyedSums, shift: int) -> None:
+        shift = max(shift, self._shift)
+        known = _rounded(self._points, shift - self._shift, shift)
+        points = known.merged(_rounded(points, shift, shift))
+        while len(points) > _MOST_STEPS and not self._exact:
+            shift += 1
+            points = _rounded(points, 1, shift)
+        self._points, self._shift = points, shift
+
+
+def _rounded(points: KeyedSums, by: int, shift: int) -> KeyedSums:
+    """Return points on multiples of ``2**shift`` ticks, begins rounded down and ends up."""
+    if not by or not len(points):
+        return points
+    sequence, place, time = points.keys
+    keys = [np.append(sequence, sequence), np.append(place, place)]
+    times = np.append(time >> shift << shift, -(-time >> shift << shift))
+    nothing = np.zeros(len(points), np.int64)
+    begins = {name: np.append(points[name], nothing) for name in ("opened", "moving")}
+    ends = {name: np.append(nothing, points[name]) for name in ("closed", "moved")}
+    there = np.append(points["opened"] > 0, points["closed"] > 0)
+    return KeyedSums(
+        [key[there] for key in (*keys, times)], {name: value[there] for name, value in {**begins, **ends}.items()}
+    )
+
+
+class FlowSums:
+    """What must be added up operation by operation of one pair of layers and direction.
+
+    Memory follows the collective calls of the run, but no other operations.
+
+    Parameters
+    ----------
+    adjacent : bool
+        Whether the layers are neighbours; what only such are asked for is left out elsewhere.
+    exact : bool
+        Whether distributions are kept exactly whatever that takes.
+    covered : (int, int)
+        Ticks between which most of the operations lie.
+    """
+
+    def __init__(self, adjacent: bool, exact: bool, covered: tuple[int, int]) -> None:
+        self.adjacent = adjacent
+        self.contained = 0
+        self.childless = np.zeros(3, np.int64)
+        self.fan, self.concurrency, self.lag, self.split = (ValueCounts(exact) for _ in range(4))
+        self.alone_movers = 0
+        self.sizes = np.zeros((3, CLASSES * CLASSES), np.int64)
+        self.calls = KeyedSums.none(2, *_OF_CALL)
+        self.classes = KeyedSums.none(3, *_OF_CLASS)
+        self.steps = CallSteps(exact)
+        self.busy, self.busy_below = (BusyTime(*covered, exact, _BUSY_POINTS) for _ in range(2))
+        self.pieces = self.aligned = 0
+        self.largest: float = 0
+
+    def add(self, rows: FlowRows, split: Mask, sequence: Ints, place: Ints) -> None:
+        """Add the operations of a block.
+
+        Parameters
+        ----------
+        split : bool (m,)
+            Which upper operations became several.
+        sequence, place : int64 (n,)
+            Of all operations of the block, as from `CallSequences.keys`.
+        """
+        traffic, upper, beneath = rows.traffic, rows.upper, rows.beneath
+        if self.adjacent:
+            begin, end = traffic.times(upper)
+            self.busy.add(begin, end)
+            below = rows.descending.copy()
+            below[rows.against] = True
+            self.busy_below.add(*traffic.times(np.flatnonzero(below)))
+            self._add_split(rows, split)
+        if not len(upper):
+            return
+        self.contained += rows.contained()
+        self.lag.add(rows.first_begins())
+        collective = place[upper] >= 0
+        above, moved = rows.above, traffic.moved
+        asked = moved[upper]
+        whole, part = whole_and_part(asked)
+        alone = ~collective
+        bare = alone & (rows.fan == 0)
+        self.childless += [int(bare.sum()), int(whole[bare].sum()), int(part[bare].sum())]
+        self.fan.add(rows.fan[alone])
+        self.concurrency.add(rows.most_at_once()[alone & (rows.fan > 0)])
+        moves = moved[beneath] > 0
+        moving = np.bincount(above[moves], minlength=len(upper))
+        self.alone_movers += int((alone & (moving > 0)).sum())
+        of_alone = alone[above]
+        rows_alone = beneath[of_alone]
+        pair = size_class(asked[above[of_alone]]) * CLASSES + size_class(moved[rows_alone])
+        self._add_sizes(pair, np.ones(len(pair), np.int64), *whole_and_part(moved[rows_alone]))
+        if collective.any():
+            self._add_calls(rows, collective, sequence, place, moving)
+
+    def merge(self, other: "FlowSums") -> None:
+        """Add the sums of `other`."""
+        for name in ("contained", "childless", "alone_movers", "sizes", "pieces", "aligned"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("fan", "concurrency", "lag", "split", "steps", "busy", "busy_below"):
+            getattr(self, name).merge(getattr(other, name))
+        self.calls, self.classes = self.calls.merged(other.calls), self.classes.merged(other.classes)
+        self.largest = max(self.largest, other.largest)
+
+    def busy_ticks(self) -> tuple[int, int, int]:
+        """Return when the upper layer was busy, when either was, and when the lower one was, for it, in ticks."""
+        either = deepcopy(self.busy)
+        either.merge(self.busy_below)
+        return self.busy.length, either.length, self.busy_below.length
+
+    def distributions(self) -> tuple[Distribution, Distribution, Distribution]:
+        """Return lower operations beneath a call, ranks that moved bytes there, and operations under way at once."""
+        fan, movers, concurrency = (ValueCounts(exact=True) for _ in range(3))
+        fan.merge(self.fan)
+        fan.add(self.calls["fan"])
+        if self.alone_movers:
+            movers.add(np.ones(1, np.int64), np.array([self.alone_movers]))
+        movers.add(self.calls["movers"][self.calls["movers"] > 0])
+        concurrency.merge(self.concurrency)
+        concurrency.add(self.steps.settled()["most"])
+        return fan.distribution(), movers.distribution(), concurrency.distribution()
+
+    def childless_calls(self) -> tuple[int, int, int]:
+        """Return calls with nothing beneath them: how many, and their bytes, whole ones and 2^-32."""
+        bare = self.calls["fan"] == 0
+        count, whole, part = self.childless.tolist()
+        called = (int(self.calls[name][bare].sum()) for name in ("whole", "part"))
+        return count + int(bare.sum()), whole + next(called), part + next(called)
+
+    def request_flow(self, cut: bool) -> RequestFlow:
+        """Return from sizes of calls to sizes of operations beneath; `cut` says whether the window cuts any."""
+        sizes = self.sizes.copy()
+        sequence, place, low = self.classes.keys
+        if len(self.classes):
+            keys = sequence, place
+            size = self.calls.at(keys, "whole") + self.calls.at(keys, "part") / FRACTION
+            pair = size_class(size) * CLASSES + low
+            for row, name in enumerate(_OF_CLASS):
+                np.add.at(sizes[row], pair, self.classes[name])
+        kept = np.flatnonzero(sizes[0])
+        whole = sizes[1, kept]
+        moved: Amounts = whole + sizes[2, kept] / FRACTION if cut else whole.astype(np.uint64)
+        return RequestFlow.of_pairs(kept, sizes[0, kept], moved)
+
+    def collectives(self, cut: bool) -> FlowCollectives:
+        """Return the collective calls of several ranks beneath which bytes moved."""
+        calls = self.calls
+        chosen = np.flatnonzero((calls["participants"] >= 2) & (calls["movers"] > 0))
+        chosen = chosen[np.argsort(calls["begin"][chosen], kind="stable")]
+        sequence, place = (key[chosen] for key in calls.keys)
+        transferring = self.steps.settled().at((sequence, place), "ticks")
+        whole, part = calls["moved_whole"][chosen], calls["moved_part"][chosen]
+        moved: Amounts = whole + part / FRACTION if cut else whole.astype(np.uint64)
+        names = ("participants", "movers", "pieces", "begin", "end", "ticks")
+        columns = {name: calls[name][chosen] for name in names}
+        return FlowCollectives(sequence=sequence, bytes=moved, transferring=transferring, **columns)
+
+    def _add_calls(self, rows: FlowRows, collective: Mask, sequence: Ints, place: Ints, moving: Ints) -> None:
+        """Add the collective operations, by the call they are part of."""
+        traffic, moved = rows.traffic, rows.traffic.moved
+        upper = rows.upper[collective]
+        begin, end = traffic.times(upper)
+        below = rows.beneath[collective[rows.above]]
+        above = rows.above_of(below)
+        whole, part = whole_and_part(moved[below])
+        sums = [np.zeros(len(rows.upper), np.int64) for _ in range(2)]
+        for column, amounts in zip(sums, (whole, part), strict=True):
+            np.add.at(column, above, amounts)
+        upper_whole, upper_part = whole_and_part(moved[upper])
+        pieces = moving[collective]
+        columns = (
+            np.ones(len(upper), np.int64), rows.fan[collective], upper_whole, upper_part, pieces > 0, pieces,
+            sums[0][collective], sums[1][collective], end - begin, begin, end,
+        )  # fmt: skip
+        keys = sequence[upper], place[upper]
+        self.calls = self.calls.merged(KeyedSums(keys, dict(zip(_OF_CALL, columns, strict=True))))
+        of_call = rows.upper[above]
+        keys_below = sequence[of_call], place[of_call]
+        by_class = dict(zip(_OF_CLASS, (np.ones(len(below), np.int64), whole, part), strict=True))
+        self.classes = self.classes.merged(KeyedSums((*keys_below, size_class(moved[below])), by_class))
+        self.steps.add(*keys_below, *traffic.times(below), moved[below] > 0)
+
+    def _add_sizes(self, pair: Ints, count: Ints, whole: Ints, part: Ints) -> None:
+        for row, amounts in enumerate((count, whole, part)):
+            np.add.at(self.sizes[row], pair, amounts)
+
+    def _add_split(self, rows: FlowRows, split: Mask) -> None:
+        """Add the requests that became several."""
+        if not split.any():
+            return
+        self.pieces += int(rows.fan[split].sum())
+        below = rows.beneath[split[rows.above]]
+        self.largest = max(self.largest, float(rows.traffic.moved[below].max()))
+        self.split.add(np.rint(rows.traffic.moved[rows.upper[split]]))
+        offset = rows.traffic.operations.offset[rows.upper[split]]
+        self.aligned += int(((offset != UNDEFINED_UINT64) & (offset % np.uint64(ALIGNMENT) == 0)).sum())
+
+
+def split_operations(rows: FlowRows, least: float, pieces: float) -> Mask:
+    """Return which upper operations of at least a size became several smaller ones beneath, bool (m,)."""
+    moved = rows.traffic.moved.astype(np.float64)
+    largest = np.zeros(len(rows.upper))
+    np.maximum.at(largest, rows.above, moved[rows.beneath])
+    request = moved[rows.upper]
+    return np.asarray((request >= least) & (rows.fan >= pieces) & (largest < request))

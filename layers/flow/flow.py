@@ -2,52 +2,241 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Rows
+from ...model.arrays import Ints, Mask, column_at
 from ...model.display import axes_for, html_table
 from ...model.errors import SelectionError
-from ...model.rows import column_at
 from ..attribution.traffic import Traffic
-from ..selection.directions import DIRECTIONS
-from .amounts import ratio_text
-from .calls import FlowCalls
+from ..statistics.distribution import Distribution
+from .access_pattern import AccessPattern
+from .calls import FlowCollectives, FlowSums
+from .cells import Cells
+from .ranks import MovingRanks, moving_ranks
+from .request_sizes import RequestFlow
 from .tables import FlowTable, OperationClass, flow_table
+
+_PARTS: Final = ("upper", "lower", "attributed", "inferred", "hidden")
+
+
+def _amounts(part: str, what: str) -> tuple[Any, Any]:
+    """Return the properties of a flow that tell how many operations a part of it has, and the bytes they moved."""
+
+    def operations(flow: "Flow") -> int:
+        return flow.cells.operations(flow.parts[part])
+
+    def moved(flow: "Flow") -> int | float:
+        return flow.cells.bytes(flow.parts[part])
+
+    return property(operations, doc=f"Operations of {what}."), property(moved, doc=f"Bytes of {what}.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Flow(FlowCalls):
-    """Operations of an upper and a lower layer in one direction: see `FlowAmounts` for what its rows are."""
+class Flow:
+    """Operations of an upper and a lower layer in one direction, on the selected files within the window.
+
+    "By descent" are the lower operations through handles that descend from a handle of the upper layer. Those of them
+    that ran inside an operation of the upper layer are *attributed* to it, the rest is *hidden*: the upper layer caused
+    it outside of its own operations. *Inferred* operations ran inside an operation of the upper layer although that
+    does not follow from handle and thread; most of them are not by descent. Bytes are those moved, int, or float where
+    the window cuts an operation. A collective call of all its ranks counts as one call.
+
+    Attributes
+    ----------
+    upper, lower : str
+        Names of the layers.
+    direction : str
+        ``read``, ``write`` or ``total``.
+    adjacent : bool
+        Whether most lower handles that descend from the upper layer do so without a layer in between.
+    cells : Cells
+        Operations of the trace by their kind.
+    sums : FlowSums
+        What was added up operation by operation.
+    upper_access, lower_access : AccessPattern
+        Of the upper operations, and of the lower ones by descent.
+    traffic : Traffic or None
+        The operations themselves; None where the trace was read in bounded memory, which does not keep them.
+    """
+
+    upper: str
+    lower: str
+    direction: str
+    adjacent: bool
+    cells: Cells
+    sums: FlowSums
+    upper_access: AccessPattern
+    lower_access: AccessPattern
+    traffic: Traffic | None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Flow {self.upper} → {self.lower}, {self.direction}: {self.upper_bytes} → {self.lower_bytes} bytes, "
+            f"amplification {ratio_text(self.amplification)} by descent, "
+            f"{ratio_text(self.attributed_amplification)} by attribution>"
+        )
+
+    @cached_property
+    def parts(self) -> dict[str, Mask]:
+        """Which of `cells` are ``upper``, ``lower`` by descent, ``attributed``, ``inferred``, ``hidden``, ``against``.
+
+        ``against`` are lower operations of the other direction, such as reads beneath a write, inside the upper
+        operations; ``set_aside`` are by descent and on files that are not selected.
+        """
+        cells, high, low = self.cells, self.cells.layer_row(self.upper), self.cells.layer_row(self.lower)
+        chosen = cells.of_direction(self.direction)
+        ancestor, inferred = cells.ancestor_in(high)
+        descends = cells.ancestor_handle_in(high) >= 0
+        below = chosen & (cells.layer == low)
+        shown = below & cells.selected
+        upper = chosen & (cells.layer == high) & cells.selected
+        opposite = {"read": "write", "write": "read"}.get(self.direction)
+        against = np.zeros(len(upper), np.bool_)
+        if opposite and len(upper):
+            other = cells.of_direction(opposite) & cells.selected & (cells.layer == low)
+            against = other & (ancestor >= 0) & upper[ancestor]
+        return {
+            "upper": upper,
+            "lower": shown & descends,
+            "attributed": shown & (ancestor >= 0) & ~inferred,
+            "inferred": shown & inferred,
+            "hidden": shown & descends & (ancestor < 0),
+            "set_aside": below & cells.within & ~cells.selected & descends,
+            "against": against,
+        }
+
+    @property
+    def there(self) -> bool:
+        """Whether either layer has such operations."""
+        return any(self.parts[name].any() for name in ("upper", "lower", "set_aside"))
+
+    upper_operations, upper_bytes = _amounts("upper", "the upper layer")
+    lower_operations, lower_bytes = _amounts("lower", "the lower layer by descent")
+    attributed_operations, attributed_bytes = _amounts(
+        "attributed", "the lower layer inside operations of the upper one"
+    )
+    inferred_operations, inferred_bytes = _amounts(
+        "inferred", "the lower layer that were inside operations of the upper one by inference only"
+    )
+    hidden_operations, hidden_bytes = _amounts(
+        "hidden", "the lower layer by descent outside any operation of the upper one"
+    )
+    set_aside_operations, set_aside_bytes = _amounts(
+        "set_aside", "the lower layer by descent on files that are not selected"
+    )
+    against_operations, against_bytes = _amounts(
+        "against", "the lower layer in the other direction inside the upper ones: read for a write"
+    )
+
+    @property
+    def amplification(self) -> float | None:
+        """Bytes below by descent per byte above; None where the upper layer moved none."""
+        return _ratio(self.lower_bytes, self.upper_bytes)
+
+    @property
+    def attributed_amplification(self) -> float | None:
+        """Bytes below by attribution per byte above; None where the upper layer moved none."""
+        return _ratio(self.attributed_bytes, self.upper_bytes)
+
+    @property
+    def operation_amplification(self) -> float | None:
+        """Operations below by descent per operation above; None where there are none above."""
+        return _ratio(self.lower_operations, self.upper_operations)
+
+    @cached_property
+    def upper_ranks(self) -> MovingRanks:
+        """Who moved the bytes of the upper layer."""
+        return moving_ranks(self.cells, self.parts["upper"])
+
+    @cached_property
+    def lower_ranks(self) -> MovingRanks:
+        """Who moved the bytes of the lower layer, by descent."""
+        return moving_ranks(self.cells, self.parts["lower"])
+
+    @cached_property
+    def _distributions(self) -> tuple[Distribution, Distribution, Distribution]:
+        return self.sums.distributions()
+
+    @property
+    def fan_out(self) -> Distribution:
+        """Lower operations of this direction beneath each call of the upper layer."""
+        return self._distributions[0]
+
+    @property
+    def movers(self) -> Distribution:
+        """Ranks that moved bytes in the lower layer beneath a call, over the calls beneath which any did."""
+        return self._distributions[1]
+
+    @property
+    def concurrency(self) -> Distribution:
+        """Most lower operations of this direction under way at once beneath a call, over the calls that have any."""
+        return self._distributions[2]
+
+    @property
+    def childless_calls(self) -> int:
+        """Calls of the upper layer with nothing of this direction beneath them."""
+        return self.sums.childless_calls()[0]
+
+    @property
+    def childless_bytes(self) -> int | float:
+        """Bytes of the calls of the upper layer with nothing of this direction beneath them."""
+        return self.cells.amount(*self.sums.childless_calls()[1:])
+
+    @cached_property
+    def request_flow(self) -> RequestFlow:
+        """From sizes of calls above to sizes of operations below."""
+        return self.sums.request_flow(self.cells.sums.cut)
+
+    @cached_property
+    def collectives(self) -> FlowCollectives:
+        """The collective calls of several ranks beneath which bytes moved."""
+        return self.sums.collectives(self.cells.sums.cut)
+
+    @property
+    def upper_summed_s(self) -> float:
+        """Sum of the durations of the upper operations in s, as far as the window holds them."""
+        return self.cells.seconds(self.parts["upper"])
+
+    @property
+    def contained_s(self) -> float:
+        """Part of `upper_summed_s` in which an operation of the lower layer, of whatever mode and file, ran inside."""
+        return self.sums.contained / self.cells.window.ticks_per_second
+
+    @property
+    def exclusive_s(self) -> float:
+        """Part of `upper_summed_s` in which nothing of the lower layer ran inside."""
+        return self.upper_summed_s - self.contained_s
+
+    @property
+    def begin_lag(self) -> Distribution:
+        """Time in s from the begin of an upper operation to that of the first lower one of this direction inside it."""
+        return self.sums.lag.distribution(self.cells.window.ticks_per_second)
 
     @cached_property
     def by_file(self) -> FlowTable:
         """The flow by file of the upper layer; lower operations count for the file of the upper handle above them."""
-        traffic = self.traffic
-        files = traffic.definitions.files.name
-        file = traffic.definitions.handles.file
-        upper_handle = traffic.ancestor_handle_in(traffic.layer_row(self.upper))
-        upper_file = column_at(file, traffic.operations.handle[self.upper_rows])
-        below = np.flatnonzero(self._mask(self.lower_rows) | self._mask(self.inferred_rows))
-        above = self.ancestor[below]
-        handle = np.where(above >= 0, traffic.operations.handle[above], upper_handle[below])
-        lower_file = column_at(file, handle)
-        keys = np.unique(np.append(upper_file, lower_file))
-        labels = tuple(files[key] if key >= 0 else "" for key in keys.tolist())
-        places = (np.searchsorted(keys, upper_file), np.searchsorted(keys, lower_file))
-        return self._table("file", labels, places, below)
+        cells, high = self.cells, self.cells.layer_row(self.upper)
+        above = cells.ancestor_in(high)[0]
+        handle = np.where(above >= 0, cells.handle[above], cells.ancestor_handle_in(high))
+        lower_file = column_at(cells.definitions.handles.file, handle)
+        counted = self.parts["upper"] | self.parts["lower"] | self.parts["inferred"]
+        file = np.where(cells.layer == high, cells.file, lower_file)
+        keys = np.unique(file[counted])
+        names = cells.definitions.files.name
+        labels = tuple(names[key] if key >= 0 else "" for key in keys.tolist())
+        return self._table("file", labels, np.searchsorted(keys, file))
 
     @cached_property
     def by_class(self) -> FlowTable:
         """The flow by class of the upper operation: collective, independent, non-blocking, or none above at all."""
-        flags = self.traffic.operations.flags
-        below = np.flatnonzero(self._mask(self.lower_rows) | self._mask(self.inferred_rows))
-        above = self.ancestor[below]
-        lower_class = np.where(above >= 0, OperationClass.of(flags[above]), OperationClass.NONE)
-        places = (OperationClass.of(flags[self.upper_rows]), lower_class.astype(np.int64))
-        return self._table("class", OperationClass.LABELS, places, below)
+        cells, high = self.cells, self.cells.layer_row(self.upper)
+        above = cells.ancestor_in(high)[0]
+        known = np.where(above >= 0, OperationClass.of(cells.flags[above]), OperationClass.NONE)
+        classes = np.where(cells.layer == high, OperationClass.of(cells.flags), known)
+        return self._table("class", OperationClass.LABELS, classes.astype(np.int64))
 
     def to_dict(self, tables: bool = True) -> dict[str, Any]:
         """Return the entry of ``pairs`` in ``compare --json``, without what the signals tell (lag, coherence).
@@ -66,13 +255,13 @@ class Flow(FlowCalls):
             "lower_operations": self.lower_operations,
             "upper_bytes": self.upper_bytes,
             "lower_bytes": self.lower_bytes,
-            "attributed_operations": len(self.attributed_rows),
+            "attributed_operations": self.attributed_operations,
             "attributed_bytes": self.attributed_bytes,
-            "inferred_operations": len(self.inferred_rows),
+            "inferred_operations": self.inferred_operations,
             "inferred_bytes": self.inferred_bytes,
-            "hidden_operations": len(self.hidden_rows),
+            "hidden_operations": self.hidden_operations,
             "hidden_bytes": self.hidden_bytes,
-            "set_aside_operations": len(self.set_aside_rows),
+            "set_aside_operations": self.set_aside_operations,
             "set_aside_bytes": self.set_aside_bytes,
             "amplification": self.amplification,
             "attributed_amplification": self.attributed_amplification,
@@ -81,7 +270,7 @@ class Flow(FlowCalls):
             "fan_out_distribution": self.fan_out.to_dict(),
             "calls_without_children": self.childless_calls,
             "bytes_without_children": self.childless_bytes,
-            "opposite_operations": len(self.against),
+            "opposite_operations": self.against_operations,
             "opposite_bytes": self.against_bytes,
             "writers_upper": self.upper_ranks.movers,
             "writers_lower": self.lower_ranks.movers,
@@ -106,13 +295,17 @@ class Flow(FlowCalls):
         }
 
     def _repr_html_(self) -> str:
-
         rows = [
             (self.upper, self.upper_operations, self.upper_bytes, ""),
             (f"{self.lower}, by descent", self.lower_operations, self.lower_bytes, ratio_text(self.amplification)),
-            ("attributed", len(self.attributed_rows), self.attributed_bytes, ratio_text(self.attributed_amplification)),
-            ("hidden", len(self.hidden_rows), self.hidden_bytes, ""),
-            ("inferred", len(self.inferred_rows), self.inferred_bytes, ""),
+            *(
+                (part, self.cells.operations(self.parts[part]), self.cells.bytes(self.parts[part]), ratio)
+                for part, ratio in (
+                    ("attributed", ratio_text(self.attributed_amplification)),
+                    ("hidden", ""),
+                    ("inferred", ""),
+                )
+            ),
         ]
         header = ("", "operations", "bytes", f"per byte of {self.upper}")
         return html_table(rows, header, f"{self.upper} → {self.lower}, {self.direction}")
@@ -142,14 +335,23 @@ class Flow(FlowCalls):
         Indexed by the row of the operation in the trace: ``above``, the row of the upper operation (−1 where there is
         none), ``part`` (attributed, inferred or hidden), ``rank``, ``file``, ``begin_s``, ``end_s``, ``bytes`` and
         ``above_bytes``.
+
+        Raises
+        ------
+        SelectionError
+            If the trace was read in bounded memory, which keeps no operations.
         """
         import pandas
 
         traffic = self.traffic
-        rows = np.flatnonzero(self._mask(self.lower_rows) | self._mask(self.inferred_rows))
-        operations, above = traffic.operations.take(rows), self.ancestor[rows]
-        part = np.where(self._mask(self.inferred_rows)[rows], "inferred", "attributed")
-        part[self._mask(self.hidden_rows)[rows]] = "hidden"
+        if traffic is None:
+            raise SelectionError("a row for each operation: the trace was read in bounded memory, which keeps none")
+        high, low = traffic.layer_row(self.upper), traffic.layer_row(self.lower)
+        ancestor, inferred = traffic.ancestor_in(high)
+        shown = traffic.of_direction(self.direction) & (traffic.layer == low) & traffic.selected
+        rows = np.flatnonzero(shown & ((traffic.ancestor_handle_in(high) >= 0) | inferred))
+        operations, above = traffic.operations.take(rows), ancestor[rows]
+        part = np.where(inferred[rows], "inferred", np.where(above < 0, "hidden", "attributed"))
         begin, end = traffic.times(rows)
         second = traffic.window.ticks_per_second
         names = (*traffic.definitions.files.name, "")
@@ -165,76 +367,26 @@ class Flow(FlowCalls):
         }
         return pandas.DataFrame(columns, index=pandas.Index(rows, name="operation"))
 
-    def _table(
-        self,
-        key: str,
-        labels: tuple[str, ...],
-        places: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
-        below: Rows,
-    ) -> FlowTable:
-        rows = {
-            "lower": self.lower_rows,
-            "attributed": self.attributed_rows,
-            "inferred": self.inferred_rows,
-            "hidden": self.hidden_rows,
-        }
-        parts = {name: self._mask(part)[below] for name, part in rows.items()}
-        moved = self.traffic.moved
-        return flow_table(key, labels, places, moved[self.upper_rows], moved[below], parts)
+    def _table(self, key: str, labels: tuple[str, ...], place: npt.NDArray[np.integer[Any]]) -> FlowTable:
+        cells, parts = self.cells, {name: self.parts[name] for name in _PARTS}
+        places: dict[str, Ints] = {name: place[part].astype(np.int64) for name, part in parts.items()}
+        counts = {name: cells.columns.operations[part] for name, part in parts.items()}
+        return flow_table(key, labels, places, counts, {name: cells.moved[part] for name, part in parts.items()})
 
 
-def flow_between(traffic: Traffic, upper: str, lower: str, direction: str = "total") -> Flow:
-    """Return the flow from an upper to a lower layer.
-
-    Raises SelectionError if the trace has no such layer, `upper` does not stand above `lower`, or there is no such
-    direction.
-
-    Parameters
-    ----------
-    upper, lower : str
-        Names of layers; there is no need for them to be adjacent.
-    direction : {"read", "write", "total"}
-    """
-    high, low = traffic.layer_row(upper), traffic.layer_row(lower)
-    if high >= low:
-        raise SelectionError(f"layer {upper} does not stand above {lower}; the order is {', '.join(traffic.layers)}")
-    chosen = traffic.of_direction(direction)
-    ancestor, inferred = traffic.ancestor_in(high)
-    descends = traffic.ancestor_handle_in(high) >= 0
-    below = chosen & (traffic.layer == low)
-    shown = below & traffic.selected
-    return Flow(
-        upper=upper,
-        lower=lower,
-        direction=direction,
-        adjacent=_adjacent(traffic, high, low),
-        traffic=traffic,
-        upper_rows=np.flatnonzero(chosen & (traffic.layer == high) & traffic.selected),
-        lower_rows=np.flatnonzero(shown & descends),
-        attributed_rows=np.flatnonzero(shown & (ancestor >= 0) & ~inferred),
-        inferred_rows=np.flatnonzero(shown & inferred),
-        hidden_rows=np.flatnonzero(shown & descends & (ancestor < 0)),
-        set_aside_rows=np.flatnonzero(below & traffic.within & ~traffic.selected & descends),
-        ancestor=ancestor,
-    )
-
-
-def connected_flows(traffic: Traffic, directions: tuple[str, ...] = DIRECTIONS) -> tuple[Flow, ...]:
-    """Return the flows of all pairs of layers that the handles connect, where either layer has such operations."""
-    flows = (
-        flow_between(traffic, upper, lower, direction)
-        for high, upper in enumerate(traffic.layers)
-        for low, lower in enumerate(traffic.layers)
-        if traffic.connected(high, low)
-        for direction in directions
-    )
-    return tuple(flow for flow in flows if len(flow.upper_rows) or len(flow.lower_rows) or len(flow.set_aside_rows))
-
-
-def _adjacent(traffic: Traffic, upper: int, lower: int) -> bool:
+def are_adjacent(cells: Cells | Traffic, upper: int, lower: int) -> bool:
     """Return whether most handles of the lower layer below the upper one have no layer in between."""
-    descends = traffic.descends(upper, lower)
-    shown = descends & traffic.selection.selected
+    descends = cells.descends(upper, lower)
+    shown = descends & cells.selection.selected
     handles = shown if shown.any() else descends
-    above = traffic.stack.layer[traffic.stack.higher[handles]]
+    above = cells.stack.layer[cells.stack.higher[handles]]
     return 2 * int((above == upper).sum()) > int(handles.sum())
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def ratio_text(ratio: float | None) -> str:
+    """Return a ratio with four digits, or that it is undefined."""
+    return "undefined" if ratio is None else f"{ratio:.4g}"

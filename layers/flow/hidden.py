@@ -7,12 +7,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.operations import view
-from ...model.rows import column_at, nearest_marked
-from ..attribution.traffic import Traffic
+from ...model.arrays import Mask, column_at, nearest_marked
+from ...model.codes import IoFlag, IoMode
+from ..attribution.collectives import numbered
 from ..handles.order import layer_name
 from ..selection.directions import DIRECTIONS
-from ..statistics.statistics import sums_by, total
+from ..statistics.keyed import KeyedSums
+from .balance import layers_below
+from .cells import Cells
 
 WITHOUT_PARENT: Final = "without-parent"
 WITHOUT_CHILDREN: Final = "without-children"
@@ -70,90 +72,105 @@ class HiddenTraffic:
         return {**asdict(self), "explanation": CAUSES[self.cause]}
 
 
-def hidden_traffic(traffic: Traffic) -> Iterator[HiddenTraffic]:
-    """Give the hidden traffic of each layer and direction, highest layer first; only what moved bytes."""
-    has_child = _calls_with_children(traffic)
-    above = traffic.at_handles(traffic.stack.higher)
-    above_layer = column_at(traffic.stack.layer, above)
-    for row, layer in enumerate(traffic.layers):
+def hidden_traffic(cells: Cells, calls: KeyedSums, children: KeyedSums) -> Iterator[HiddenTraffic]:
+    """Give the hidden traffic of each layer and direction, highest layer first; only what moved bytes.
+
+    Parameters
+    ----------
+    calls : KeyedSums
+        Operations of collective calls on selected files, by sequence, place and mode.
+    children : KeyedSums
+        How many operations of a lower layer ran inside each call, by sequence and place, of those with any.
+    """
+    above = cells.at_handles(cells.stack.higher)
+    above_layer = column_at(cells.stack.layer, above)
+    bare_calls = _without(calls, children)
+    handle = np.maximum(cells.handle, 0)
+    sequence = cells.sequences.number(handle, cells.process)
+    collective = ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) != 0) & (cells.handle >= 0)
+    for row, layer in enumerate(cells.layers):
         for direction in DIRECTIONS:
-            shown = traffic.selected & (traffic.layer == row) & traffic.of_direction(direction)
-            whole = total(traffic.moved[shown])
+            shown = cells.of(layer, direction)
+            whole = cells.bytes(shown)
             if not whole:
                 continue
-            orphans = shown & (traffic.attribution.parent < 0) & ~traffic.own
+            orphans = shown & (cells.attribution.parent < 0) & ~cells.own
             for upper in np.unique(above_layer[orphans]).tolist():
-                rows = np.flatnonzero(orphans & (above_layer == upper))
-                found = _entry(traffic, rows, WITHOUT_PARENT, row, direction, traffic.layers[upper], whole)
+                mask = orphans & (above_layer == upper)
+                found = _entry(cells, mask, WITHOUT_PARENT, row, direction, cells.layers[upper], whole, None)
                 if found:
                     yield found
-            if not _is_lowest(traffic, layer):
-                rows = np.flatnonzero(shown & ~has_child)
-                found = _entry(traffic, rows, WITHOUT_CHILDREN, row, direction, _next_below(traffic, row), whole)
-                if found:
-                    yield found
+            if _is_lowest(cells, layer):
+                continue
+            # All of a collective call count as one: it has children where one of its ranks has.
+            of_direction = bare_calls.taken(bare_calls.keys[2] == IoMode[direction.upper()])
+            alone = shown & cells.bare & ~collective
+            together = shown & cells.bare & collective & np.isin(sequence, of_direction.keys[0])
+            mine = of_direction.taken(np.isin(of_direction.keys[0], sequence[together]))
+            below = (cells.layers[lower] for lower in layers_below(cells, row))
+            found = _entry(
+                cells, alone | together, WITHOUT_CHILDREN, row, direction, next(below, None), whole, (alone, mine)
+            )
+            if found:
+                yield found
+
+
+def _without(calls: KeyedSums, children: KeyedSums) -> KeyedSums:
+    """Return the calls that have no children."""
+    number = numbered(*(np.append(one, other) for one, other in zip(calls.keys[:2], children.keys, strict=True)))
+    return calls.taken(~np.isin(number[: len(calls)], number[len(calls) :]))
 
 
 def _entry(
-    traffic: Traffic,
-    rows: npt.NDArray[np.intp],
+    cells: Cells,
+    mask: Mask,
     kind: str,
     layer: int,
     direction: str,
     other: str | None,
     whole: int | float,
+    parts: tuple[Mask, KeyedSums] | None,
 ) -> HiddenTraffic | None:
-    volume = total(traffic.moved[rows])
+    """Return the entry of some cells; with `parts`, the numbers are those of a part of them and of some calls."""
+    alone, calls = parts or (mask, None)
+    operations, volume = cells.operations(alone), cells.bytes(alone)
+    second = cells.window.ticks_per_second
+    times = [cells.extent(alone)] if alone.any() else []
+    if calls is not None and len(calls):
+        operations += int(calls["count"].sum())
+        volume += cells.amount(int(calls["whole"].sum()), int(calls["part"].sum()))
+        times.append((int(calls["begin"].min()) / second, int(calls["end"].max()) / second))
     if not volume:
         return None
-    operations = view(traffic.operations, rows)
-    begin, end = traffic.times(rows)
-    files = np.unique(traffic.definitions.handles.file[operations.handle])
-    second = traffic.window.ticks_per_second
+    files = np.unique(cells.file[mask])
     return HiddenTraffic(
         kind=kind,
-        layer=traffic.layers[layer],
+        layer=cells.layers[layer],
         direction=direction,
         other=other,
-        operations=len(rows),
+        operations=operations,
         bytes=volume,
         share=volume / whole,
         files=int((files >= 0).sum()),
-        ranks=len(np.unique(operations.process)),
-        start_s=int(begin.min()) / second,
-        end_s=int(end.max()) / second,
-        cause="outside-operations" if kind == WITHOUT_PARENT else _cause(traffic, layer, operations.handle),
+        ranks=len(np.unique(cells.process[mask])),
+        start_s=min(start for start, _ in times),
+        end_s=max(end for _, end in times),
+        cause="outside-operations" if kind == WITHOUT_PARENT else _cause(cells, layer, cells.handles(mask)),
     )
 
 
-def _calls_with_children(traffic: Traffic) -> npt.NDArray[np.bool_]:
-    """Return whether an operation, or another of its collective call, has an operation of a lower layer inside."""
-    units = traffic.calls.units()
-    parent = traffic.attribution.parent
-    unit_has = np.zeros(int(units.max(initial=-1)) + 1, np.bool_)
-    unit_has[units[parent[parent >= 0]]] = True
-    return unit_has[units]
-
-
-def _is_lowest(traffic: Traffic, layer: str) -> bool:
+def _is_lowest(cells: Cells, layer: str) -> bool:
     """Return whether a layer is the operating system's own interface, below which nothing is recorded."""
-    return any(paradigm.os for paradigm in traffic.definitions.paradigms if layer_name(paradigm) == layer)
+    return any(paradigm.os for paradigm in cells.definitions.paradigms if layer_name(paradigm) == layer)
 
 
-def _next_below(traffic: Traffic, layer: int) -> str | None:
-    """Return the highest layer with a handle that descends from this layer."""
-    below = (name for row, name in enumerate(traffic.layers) if traffic.connected(layer, row))
-    return next(below, None)
-
-
-def _cause(traffic: Traffic, layer: int, handle: npt.NDArray[np.int32]) -> str:
+def _cause(cells: Cells, layer: int, handle: npt.NDArray[np.int32]) -> str:
     """Return why operations on these handles have nothing inside."""
-    used = np.zeros(len(traffic.stack.layer), np.bool_)
+    used = np.zeros(len(cells.stack.layer), np.bool_)
     used[handle] = True
-    descends = nearest_marked(traffic.stack.parent, used) >= 0
-    descends &= traffic.stack.layer != layer
+    descends = nearest_marked(cells.stack.parent, used) >= 0
+    descends &= cells.stack.layer != layer
     if not descends.any():
         return "layer-not-recorded"
-    counted = traffic.operations.handle[traffic.selected]
-    moved = sums_by(counted, traffic.moved[traffic.selected], len(used))
-    return "buffered" if (moved[descends] > 0).any() else "calls-not-wrapped"
+    moving = cells.handles(cells.selected & cells.moving)
+    return "buffered" if descends[moving].any() else "calls-not-wrapped"

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..attribution.traffic import Traffic
+from ...model.arrays import Ints, Mask
 from ..selection.window import Amounts
 from ..statistics.statistics import sums_by
+from .cells import Cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,39 +92,28 @@ class MovingRanks:
         }
 
 
-def moving_ranks(traffic: Traffic, rows: npt.NDArray[np.intp]) -> MovingRanks:
-    """Return who did the operations `rows`; processes without a rank do not count."""
-    groups, tree = traffic.definitions.groups, traffic.definitions.system_tree
-    processes = traffic.processes
+def moving_ranks(cells: Cells, rows: Mask) -> MovingRanks:
+    """Return who did the operations in some cells; processes without a rank do not count."""
+    groups, tree = cells.definitions.groups, cells.definitions.system_tree
+    processes = cells.processes
     processes = processes[np.argsort(groups.rank[processes], kind="stable")]
-    place = np.full(len(groups.id), -1, np.int64)
+    # A process of −1, no process, takes the last entry.
+    place = np.full(len(groups.id) + 1, -1, np.int64)
     place[processes] = np.arange(len(processes))
-    process = traffic.operations.process[rows]
-    rank_bytes, rank_operations = _sums(place, process, traffic.moved[rows], len(processes))
     nodes = np.unique(groups.node[processes])
     nodes = nodes[nodes >= 0]
-    node_of_group = np.full(len(groups.id), -1, np.int64)
-    node_of_group[processes] = np.searchsorted(nodes, groups.node[processes])
-    node_of_group[groups.node < 0] = -1
-    node_bytes, node_operations = _sums(node_of_group, process, traffic.moved[rows], len(nodes))
-    return MovingRanks(
-        groups.rank[processes],
-        rank_bytes,
-        rank_operations,
-        tuple(tree.name[row] for row in nodes.tolist()),
-        node_bytes,
-        node_operations,
-    )
+    node_of = np.full(len(groups.id) + 1, -1, np.int64)
+    node_of[processes] = np.searchsorted(nodes, groups.node[processes])
+    node_of[:-1][groups.node < 0] = -1
+    process, count, moved = cells.process[rows], cells.columns.operations[rows], cells.moved[rows]
 
+    def sums(place: Ints, length: int) -> tuple[Amounts, Ints]:
+        at = place[process]
+        known = at >= 0
+        return sums_by(at[known], moved[known], length), sums_by(at[known], count[known], length)
 
-def _sums(
-    place: npt.NDArray[np.int64], process: npt.NDArray[np.int32], moved: Amounts, count: int
-) -> tuple[Amounts, npt.NDArray[np.int64]]:
-    known = process >= 0
-    at = place[process[known]] if len(place) else np.empty(0, np.int64)
-    counted = at >= 0
-    volume = sums_by(at[counted], moved[known][counted], count)
-    return volume, np.bincount(at[counted], minlength=count).astype(np.int64)
+    names = tuple(tree.name[row] for row in nodes.tolist())
+    return MovingRanks(groups.rank[processes], *sums(place, len(processes)), names, *sums(node_of, len(nodes)))
 
 
 def _largest_share(amounts: Amounts) -> float | None:

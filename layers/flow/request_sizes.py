@@ -7,9 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..selection.window import Amounts
-from ..statistics.statistics import sums_by
 
-_CLASSES: Final = 64
+CLASSES: Final = 64
 """Class 0 and those of 2^0 to 2^62."""
 
 
@@ -37,6 +36,12 @@ class RequestFlow:
     def __len__(self) -> int:
         return len(self.operations)
 
+    @classmethod
+    def of_pairs(cls, pairs: npt.NDArray[np.intp], operations: npt.NDArray[np.int64], moved: Amounts) -> "RequestFlow":
+        """Return the flow of pairs that occur: the class of the call times `CLASSES`, plus that of the operation."""
+        starts = np.append(0, np.left_shift(np.int64(1), np.arange(CLASSES - 1)))
+        return cls(starts[pairs // CLASSES], starts[pairs % CLASSES], operations, moved)
+
     def matrix(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the classes above (m,), those below (k,) and the operations between them, int64 (m, k)."""
         upper, row = np.unique(self.upper_from, return_inverse=True)
@@ -62,25 +67,7 @@ class RequestFlow:
         return pandas.DataFrame(self.to_dict())
 
 
-def request_flow(upper: Amounts, lower: Amounts) -> RequestFlow:
-    """Count lower operations by size.
-
-    Parameters
-    ----------
-    upper : (n,)
-        Bytes of the call above each lower operation.
-    lower : (n,)
-        Bytes of the operation.
-    """
-    pair = _class(upper) * _CLASSES + _class(lower)
-    operations = np.bincount(pair, minlength=_CLASSES**2).astype(np.int64)
-    volume = sums_by(pair, lower, _CLASSES**2)
-    kept = np.flatnonzero(operations)
-    starts = np.append(0, np.left_shift(np.int64(1), np.arange(_CLASSES - 1)))
-    return RequestFlow(starts[kept // _CLASSES], starts[kept % _CLASSES], operations[kept], volume[kept])
-
-
-def _class(size: Amounts) -> npt.NDArray[np.int64]:
+def size_class(size: Amounts) -> npt.NDArray[np.int64]:
     """Return the class of each size: 0 below 1, else one more than its binary exponent, int64 (n,)."""
     exponent = np.frexp(size.astype(np.float64))[1]
-    return np.where(size >= 1, np.clip(exponent, 1, _CLASSES - 1), 0).astype(np.int64)
+    return np.where(size >= 1, np.clip(exponent, 1, CLASSES - 1), 0).astype(np.int64)

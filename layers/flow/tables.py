@@ -81,33 +81,25 @@ class FlowTable:
 def flow_table(
     key: str,
     labels: tuple[str, ...],
-    places: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
-    upper: Amounts,
-    lower: Amounts,
-    parts: Mapping[str, npt.NDArray[np.bool_]],
+    places: Mapping[str, npt.NDArray[np.int64]],
+    counts: Mapping[str, npt.NDArray[np.int64]],
+    amounts: Mapping[str, Amounts],
 ) -> FlowTable:
     """Sum operations and bytes by key; keys without operations are left out.
 
     Parameters
     ----------
-    places : (int64 (n,), int64 (m,))
-        Row in `labels` of each upper and each lower operation.
-    upper, lower : Amounts (n,), (m,)
-        Bytes of each.
-    parts : mapping of str to bool (m,)
-        Parts of the lower operations.
+    places : mapping of str to int64 (n,)
+        Of each part the rows in `labels` of what it has.
+    counts, amounts : mapping of str to array (n,)
+        Operations and bytes of each.
     """
-    above, below = places
-    everything = {"upper": (above, upper), **{name: (below[mask], lower[mask]) for name, mask in parts.items()}}
-    count = len(labels)
-    operations = {name: np.bincount(place, minlength=count) for name, (place, _) in everything.items()}
-    volumes: dict[str, Amounts] = {}
-    for name, (place, amounts) in everything.items():
-        volumes[name] = sums_by(place, amounts, count)
-    kept = np.flatnonzero(sum(operations.values(), np.zeros(count, np.int64)) > 0)
+    operations = {part: sums_by(place, counts[part], len(labels)) for part, place in places.items()}
+    volumes = {part: sums_by(place, amounts[part], len(labels)) for part, place in places.items()}
+    kept = np.flatnonzero(sum(operations.values(), np.zeros(len(labels), np.int64)) > 0)
     return FlowTable(
         key,
         tuple(labels[row] for row in kept.tolist()),
-        {name: column[kept].astype(np.int64) for name, column in operations.items()},
-        {name: column[kept] for name, column in volumes.items()},
+        {part: column[kept] for part, column in operations.items()},
+        {part: column[kept] for part, column in volumes.items()},
     )

@@ -1,5 +1,6 @@
 """The forest of I/O handles: who stands beneath whom, and what went through each handle and all below it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -7,17 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...model.codes import IoMode
+from ...model.arrays import any_ancestor, depths, subtree_sums
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...model.operations import Operations, view
-from ...model.rows import any_ancestor, depths, subtree_sums
 from ..selection.files import FileSelection
-from ..selection.window import Amounts, TickWindow
-from ..statistics.statistics import sums_by
-from .lifetimes import Lifetimes, Origin, handle_lifetimes
-from .metadata import MetadataEvents
+from ..selection.window import Amounts
+from .lifetimes import Lifetimes
 from .stack import handle_stack, higher_ancestors
+from .sums import LIFETIMES
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +53,9 @@ class HandleForest:
         Processes that made or used it.
     set_aside : tuple of (str or None)
         Why the handle is set aside.
+    lifetime_counts : mapping of str to array
+        ``created``, ``destroyed``, ``never_created``, ``never_destroyed``: how many of its lifetimes begin and end so;
+        ``precreated``: whether it was there from the start.
     known_lifetimes : Lifetimes or None
         None where the trace was read in bounded memory, which does not keep them.
     """
@@ -75,6 +76,7 @@ class HandleForest:
     metadata_events: npt.NDArray[np.int64]
     ranks: npt.NDArray[np.int64]
     set_aside: tuple[str | None, ...]
+    lifetime_counts: Mapping[str, npt.NDArray[Any]]
     known_lifetimes: Lifetimes | None
 
     def __len__(self) -> int:
@@ -168,74 +170,13 @@ class HandleForest:
             "subtree_bytes_written": self.subtree_bytes_written.tolist(),
             "ranks": self.ranks.tolist(),
             "metadata_events": self.metadata_events.tolist(),
-            **self._lifetime_counts(),
+            **{name: column.tolist() for name, column in self.lifetime_counts.items()},
             "set_aside": self.set_aside,
         }
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def _lifetime_counts(self) -> dict[str, list[Any]]:
-        """Return the number of lifetimes of each handle that begin and end in each way; None where it is not known."""
-        names = ("created", "destroyed", "precreated", "never_created", "never_destroyed")
-        lifetimes = self.known_lifetimes
-        if lifetimes is None:
-            return {name: [None] * len(self) for name in names}
-        origin, open_still = lifetimes.origin, lifetimes.never_destroyed
-        made = (origin == Origin.CREATED) | (origin == Origin.DUPLICATED)
-        conditions = (made, ~open_still, origin == Origin.PRECREATED, lifetimes.never_created, open_still)
-        counts: dict[str, list[Any]] = {
-            name: np.bincount(lifetimes.handle[condition], minlength=len(self)).tolist()
-            for name, condition in zip(names, conditions, strict=True)
-        }
-        counts["precreated"] = [count > 0 for count in counts["precreated"]]
-        return counts
-
 
 def handle_forest(
-    definitions: Definitions,
-    operations: Operations,
-    metadata: MetadataEvents,
-    order: tuple[str, ...],
-    selection: FileSelection,
-    window: TickWindow,
-) -> HandleForest:
-    """Return the forest of a trace's handles with what went through them within `window`.
-
-    Parameters
-    ----------
-    operations : Operations
-        All of the trace, in any order.
-    order : tuple of str
-        Layers, highest first, as from `layer_order`.
-    selection : FileSelection
-        Only marks handles as set aside.
-    """
-    handles = definitions.handles
-    count = len(handles.id)
-    used = window.part(operations)
-    defined = used.handle >= 0
-    if not defined.all():
-        used = view(used, defined)
-    moved = window.bytes_within(used)
-    operation_counts = np.bincount(used.handle, minlength=count).astype(np.int64)
-    read = sums_by(used.handle[used.mode == IoMode.READ], moved[used.mode == IoMode.READ], count)
-    written = sums_by(used.handle[used.mode == IoMode.WRITE], moved[used.mode == IoMode.WRITE], count)
-    named = metadata.handle[window.contains(metadata.time) & (metadata.handle >= 0)]
-    lifetimes = handle_lifetimes(metadata, operations, definitions)
-    first_epoch = lifetimes.handle[lifetimes.epoch == 0]
-    return assembled_forest(
-        definitions,
-        order,
-        selection,
-        operations=operation_counts,
-        bytes_read=read,
-        bytes_written=written,
-        metadata_events=np.bincount(named, minlength=count).astype(np.int64),
-        ranks=np.bincount(first_epoch, minlength=count).astype(np.int64),
-        lifetimes=lifetimes,
-    )
-
-
-def assembled_forest(
     definitions: Definitions,
     order: tuple[str, ...],
     selection: FileSelection,
@@ -244,9 +185,21 @@ def assembled_forest(
     bytes_written: Amounts,
     metadata_events: npt.NDArray[np.int64],
     ranks: npt.NDArray[np.int64],
+    lifetime_counts: npt.NDArray[Any],
     lifetimes: Lifetimes | None,
 ) -> HandleForest:
-    """Return the forest of handles whose numbers, (handles,) each, are known; see `HandleForest`."""
+    """Return the forest of handles whose numbers, (handles,) each, are known; see `HandleForest`.
+
+    Parameters
+    ----------
+    order : tuple of str
+        Layers, highest first, as from `layer_order`.
+    selection : FileSelection
+        Only marks handles as set aside.
+    lifetime_counts : (5, handles)
+        By `LIFETIMES`.
+    """
+    counts = dict(zip(LIFETIMES, lifetime_counts, strict=True))
     handles, stack = definitions.handles, handle_stack(definitions, order)
     files = definitions.files.name
     reasons = [rule.reason for rule in selection.reasons]
@@ -267,5 +220,6 @@ def assembled_forest(
         metadata_events=metadata_events,
         ranks=ranks,
         set_aside=tuple(reasons[row] if row >= 0 else None for row in selection.handle_reason.tolist()),
+        lifetime_counts=counts,
         known_lifetimes=lifetimes,
     )

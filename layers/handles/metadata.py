@@ -1,26 +1,16 @@
 """Metadata events: I/O events that move no data, tied to their handles, files and paradigms."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns, Mask
+from ...model.arrays import Columns, Mask, column_at, rows_of_ids
 from ...model.codes import IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
-from ...model.rows import column_at, rows_of_ids
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
-
-OPERATION_RECORDS: Final = (
-    IoRecord.OPERATION_BEGIN,
-    IoRecord.OPERATION_TEST,
-    IoRecord.OPERATION_ISSUED,
-    IoRecord.OPERATION_COMPLETE,
-    IoRecord.OPERATION_CANCELLED,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +33,8 @@ class MetadataEvents(Columns):
         Row in ``Definitions.files`` of the file that a deletion names, elsewhere that of the handle; −1 where none.
     paradigm : int32
         Row in ``Definitions.paradigms``, −1 where undefined.
+    location : int32
+        Row in ``Definitions.locations``.
     """
 
     kind: npt.NDArray[np.uint8]
@@ -52,24 +44,24 @@ class MetadataEvents(Columns):
     new_handle: npt.NDArray[np.int32]
     file: npt.NDArray[np.int32]
     paradigm: npt.NDArray[np.int32]
+    location: npt.NDArray[np.int32]
 
 
 def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvents:
-    """Return the metadata events among `events`, in their order."""
-    some = events.take(~np.isin(events.kind, np.array(OPERATION_RECORDS, np.uint8)))
+    """Tie events that are none of an operation to their handles, files and processes, in their order."""
     handles, files = definitions.handles, definitions.files
-    handle = rows_of_ids(handles.id, some.handle)
-    duplicates = some.kind == IoRecord.DUPLICATE_HANDLE
-    new_handle = np.full(len(some), -1, np.int32)
-    new_handle[duplicates] = rows_of_ids(handles.id, some.value[duplicates])
+    handle = rows_of_ids(handles.id, events.handle)
+    duplicates = events.kind == IoRecord.DUPLICATE_HANDLE
+    new_handle = np.full(len(events), -1, np.int32)
+    new_handle[duplicates] = rows_of_ids(handles.id, events.value[duplicates])
     file = column_at(handles.file, handle)
     paradigm = column_at(handles.paradigm, handle)
-    deletes = some.kind == IoRecord.DELETE_FILE
-    file[deletes] = rows_of_ids(files.id, some.value[deletes])
+    deletes = events.kind == IoRecord.DELETE_FILE
+    file[deletes] = rows_of_ids(files.id, events.value[deletes])
     paradigm_ids = np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64)
-    paradigm[deletes] = rows_of_ids(paradigm_ids, some.mode[deletes])
-    process = column_at(definitions.locations.group, some.location)
-    return MetadataEvents(some.kind, some.time, process, handle, new_handle, file, paradigm)
+    paradigm[deletes] = rows_of_ids(paradigm_ids, events.mode[deletes])
+    process = column_at(definitions.locations.group, events.location)
+    return MetadataEvents(events.kind, events.time, process, handle, new_handle, file, paradigm, events.location)
 
 
 def selected_metadata(metadata: MetadataEvents, selection: FileSelection, window: TickWindow) -> Mask:

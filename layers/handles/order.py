@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import column_at
 from ...model.definitions import Definitions, Paradigm
-from ...model.rows import column_at
 
 KNOWN_STACK: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX")
 """Identification strings of OTF2's paradigms from high to low; decides only where the handles say nothing."""

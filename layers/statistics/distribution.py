@@ -23,6 +23,19 @@ class Distribution(Record):
     max: float | None
 
 
+@dataclass(frozen=True)
+class RequestBytes(Record):
+    """Sizes of requests in bytes, over the operations whose request the trace knows; None where there are none.
+
+    The quantiles are sizes that occur: the smallest one that at least that share of the requests does not exceed.
+    """
+
+    min: int | None
+    p50: int | None
+    p90: int | None
+    max: int | None
+
+
 def quantile_places(count: int) -> list[int]:
     """Return where minimum, median, nine tenths and maximum stand among at least one ordered number."""
     return [0, -(-count * 50 // 100) - 1, -(-count * 90 // 100) - 1, count - 1]

@@ -2,30 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_UINT64, Status
 from ...model.definitions import Definitions
 from ...model.document import Record
 from ...model.operations import Operations, view
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
-from .distribution import quantile_places
-
-
-@dataclass(frozen=True)
-class RequestBytes(Record):
-    """Sizes of requests in bytes, over the operations whose request the trace knows; None where there are none.
-
-    The quantiles are sizes that occur: the smallest one that at least that share of the requests does not exceed.
-    """
-
-    min: int | None
-    p50: int | None
-    p90: int | None
-    max: int | None
+from .distribution import RequestBytes, quantile_places
 
 
 @dataclass(frozen=True)
@@ -185,13 +174,30 @@ def _request_bytes(requested: npt.NDArray[np.uint64]) -> RequestBytes:
     return RequestBytes(*(int(ordered[place]) for place in places))
 
 
-def sums_by(group: npt.NDArray[np.integer], amounts: Amounts, count: int) -> Amounts:
+Sums = TypeVar("Sums", bound=npt.NDArray[Any])
+
+
+def sums_by(group: npt.NDArray[np.integer], amounts: Sums, count: int) -> Sums:
     """Return the sum of `amounts` (n,) by `group` (n,), shape (count,), in their own type."""
     sums = zeros_like_amounts(amounts, count)
     np.add.at(sums, group, amounts)
     return sums
 
 
-def zeros_like_amounts(amounts: Amounts, count: int) -> Amounts:
+def zeros_like_amounts(amounts: Sums, count: int) -> Sums:
     """Return `count` zeros of the type of `amounts`."""
-    return np.zeros(count, np.uint64) if amounts.dtype == np.uint64 else np.zeros(count, np.float64)
+    zeros: Any = np.zeros_like(amounts, shape=count)
+    found: Sums = zeros
+    return found
+
+
+FRACTION: Final = 2.0**32
+"""Parts of a byte in which what a window cuts is added up, so that the order does not matter."""
+
+
+def whole_and_part(moved: Amounts) -> tuple[Ints, Ints]:
+    """Return amounts as whole bytes and as what is left, in units of 2^-32 byte, int64 (n,) each."""
+    whole = moved.astype(np.int64)
+    if moved.dtype == np.uint64:
+        return whole, np.zeros(len(whole), np.int64)
+    return whole, ((moved - whole) * FRACTION).astype(np.int64)

@@ -1,30 +1,22 @@
 """Sums over the operations of a trace while it is being read: all that layers and handles need of them."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.codes import IoMode, IoRecord, Status
+from ...model.codes import IoMode, Status
 from ...model.definitions import Definitions
-from ...model.events import IoEvents
-from ...model.operations import OperationBatch, OperationColumns
-from ...model.rows import rows_of_ids
-from ..handles.metadata import metadata_events
-from ..handles.stack import handle_stack
+from ...model.operations import Operations
+from ..handles.stack import handle_lineages, handle_stack
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
+from ..statistics.counts import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
-from .tables import CUT, MODES, PART, WHOLE, Kept, kept_columns, new_sums
-
-if TYPE_CHECKING:
-    from .request_sizes import RequestCounts
+from .tables import CUT, MODES, PART, WHOLE, Kept, OperationColumns, kept_columns, new_sums
 
 _ROWS: Final = 1 << 16
-_PAIRS: Final = 1 << 18
-_MAKES: Final = np.array([IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DUPLICATE_HANDLE], np.uint8)
 
 
 class OperationSums:
@@ -54,46 +46,50 @@ class OperationSums:
         covered: tuple[int, int],
     ) -> None:
         handles = definitions.handles
-        stack = handle_stack(definitions, order)
-        shown = selection.selected & (stack.layer >= 0)
+        self.lineages = handle_lineages(handle_stack(definitions, order))
+        shown = selection.selected & (self.lineages.of_handle >= 0)
         processes = len(definitions.groups.id)
         self.definitions = definitions
         self.order = order
+        self.covered = covered
         self.grid = grid
-        self.categories = category_count(order)
+        self.categories = len(self.lineages) * MODES
         self.sums = new_sums(self.categories + 1, processes, len(handles.id), len(selection.reasons))
-        self.busy = {category: BusyTime(*covered) for category in range(self.categories)}
-        self.requests: dict[int, RequestCounts] = {}
-        self.metadata_counts = np.zeros(len(handles.id), np.int64)
+        # What takes much memory is kept by layer, own or inherited, and mode only.
+        wider = {kind: number for number, kind in enumerate(dict.fromkeys(self.lineages.traffic))}
+        kinds = [wider[kind] for kind in self.lineages.traffic]
+        self.wide = np.array(categories_of(kinds, range(MODES)), np.int32)
+        self.busy = {category: BusyTime(*covered) for category in range(len(wider) * MODES)}
+        self.requests: dict[int, ValueCounts] = {}
         self._window = window
-        self.category_of_handle = np.where(shown, stack.layer * MODES * 2 + ~stack.own, -1).astype(np.int32)
+        self.category_of_handle = np.where(shown, self.lineages.of_handle * MODES, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
         self._kept = kept_columns(_ROWS)
-        self._pairs = np.empty(0, np.int64)
-        self._fresh_pairs: list[npt.NDArray[np.int64]] = []
-        self._sorted_handles = bool(np.array_equal(handles.id, np.arange(len(handles.id))))
 
-    def add(self, batch: OperationBatch) -> None:
-        """Add what a piece of the archive gave."""
-        columns = batch.operations
-        for first in range(0, len(columns.begin), _ROWS):
-            part: Any = (column[first : first + _ROWS] for column in columns)
-            self._add_operations(OperationColumns(*part))
-        if len(batch.metadata):
-            self._add_metadata(batch.metadata)
+    def add(self, operations: Operations) -> None:
+        """Add operations, in any order."""
+        for first in range(0, len(operations), _ROWS):
+            self._add_operations(operations, slice(first, first + _ROWS))
+
+    def merge(self, other: "OperationSums") -> None:
+        """Add the sums of other operations of the same trace."""
+        mine, theirs = self.sums, other.sums
+        mine.extent[:] = min(mine.extent[0], theirs.extent[0]), max(mine.extent[1], theirs.extent[1])
+        for name in set(mine._fields) - {"extent"}:
+            table = getattr(mine, name)
+            add = np.logical_or if table.dtype == np.bool_ else np.add
+            add(table, getattr(theirs, name), out=table)
+        for category, busy in other.busy.items():
+            self.busy[category].merge(busy)
+        for category, counts in other.requests.items():
+            self.requests.setdefault(category, ValueCounts()).merge(counts)
+        self.grid.merge(other.grid)
 
     @property
     def extent(self) -> tuple[int, int] | None:
         """First begin and last begin or end of all operations in ticks; None where there are none."""
         first, last = self.sums.extent.tolist()
         return (first, last) if first <= last else None
-
-    @property
-    def processes_by_handle(self) -> npt.NDArray[np.int64]:
-        """Number of processes that made or used each handle, int64 (handles,)."""
-        self._settle_pairs()
-        stride = len(self.definitions.groups.id) + 1
-        return np.bincount(self._pairs // stride, minlength=len(self.metadata_counts)).astype(np.int64)
 
     def bytes(self, categories: Iterable[int]) -> int | float:
         """Return the bytes moved in all of `categories`: an int, or a float where the window cuts an operation."""
@@ -114,72 +110,33 @@ class OperationSums:
         """Return the sum of the durations in all of `categories`."""
         return int(self.sums.ticks[list(categories)].sum())
 
-    def _add_operations(self, columns: OperationColumns) -> None:
+    def _add_operations(self, operations: Operations, rows: slice) -> None:
         from .kernels import add_operations
-        from .request_sizes import RequestCounts
 
-        count = len(columns.begin)
-        handle = self._handle_rows(columns.handle)
-        window, kept = self._window, self._kept
-        pairs = add_operations(
-            columns, handle, self.definitions.locations.group, self.category_of_handle, self._reasons, self.categories,
-            window.start, window.end, window.closed, self.sums, kept,
+        columns = OperationColumns(*(getattr(operations, name)[rows] for name in OperationColumns._fields))
+        count, window, kept = len(columns.begin), self._window, self._kept
+        add_operations(
+            columns,
+            self.category_of_handle, self._reasons, self.categories, window.start, window.end, window.closed,
+            self.sums, kept,
         )  # fmt: skip
-        self._note_pairs(kept.handle_seen[:pairs], kept.process_seen[:pairs])
         columns_kept: Any = (column[:count] for column in kept)
         part = Kept(*columns_kept)
         ended = columns.status != Status.NEVER_COMPLETED
         found = np.unique(part.category)
         found = found[found >= 0]
-        for category in found.tolist():
-            chosen = part.category == category if len(found) > 1 else slice(None)
-            of_category = part.category[chosen] == category
-            lasting = of_category & ended[chosen]
-            self.busy[category].add(part.begin[chosen][lasting], part.end[chosen][lasting])
-            if category // 2 % MODES != IoMode.FLUSH:
+        wide = np.append(self.wide, -1)[part.category]
+        for category in np.unique(self.wide[found]).tolist():
+            of_category = wide == category
+            lasting = of_category & ended
+            self.busy[category].add(part.begin[lasting], part.end[lasting])
+            if category % MODES != IoMode.FLUSH:
                 if category not in self.requests:
-                    self.requests[category] = RequestCounts()
-                self.requests[category].add(columns.requested[chosen][of_category])
-        self.grid.add(part, count, found[found // 2 % MODES != IoMode.FLUSH])
-
-    def _handle_rows(self, identity: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
-        if self._sorted_handles:
-            count = len(self.metadata_counts)
-            return np.where(identity < count, identity.astype(np.int64), -1).astype(np.int32)
-        return rows_of_ids(self.definitions.handles.id, identity)
-
-    def _add_metadata(self, events: IoEvents) -> None:
-        metadata = metadata_events(events, self.definitions)
-        named = metadata.handle[self._window.contains(metadata.time) & (metadata.handle >= 0)]
-        self.metadata_counts += np.bincount(named, minlength=len(self.metadata_counts))
-        handle = np.where(metadata.kind == IoRecord.DUPLICATE_HANDLE, metadata.new_handle, metadata.handle)
-        makes = np.isin(metadata.kind, _MAKES) & (handle >= 0)
-        self._note_pairs(handle[makes], metadata.process[makes])
-
-    def _note_pairs(self, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32]) -> None:
-        if not len(handle):
-            return
-        stride = len(self.definitions.groups.id) + 1
-        self._fresh_pairs.append(np.unique(handle.astype(np.int64) * stride + process + 1))
-        if sum(map(len, self._fresh_pairs)) > _PAIRS:
-            self._settle_pairs()
-
-    def _settle_pairs(self) -> None:
-        self._pairs = np.unique(np.concatenate((self._pairs, *self._fresh_pairs)))
-        self._fresh_pairs.clear()
+                    self.requests[category] = ValueCounts()
+                self.requests[category].add(operations.requested[rows][of_category])
+        self.grid.add(part, count, found[found % MODES != IoMode.FLUSH])
 
 
-def category_count(order: tuple[str, ...]) -> int:
-    """Return the number of categories: layer, mode, own or inherited."""
-    return len(order) * MODES * 2
-
-
-def categories_of(layer: int, modes: Iterable[int], traffic: str) -> list[int]:
-    """Return the categories of a layer's operations of some modes.
-
-    Parameters
-    ----------
-    traffic : {"all", "own", "inherited"}
-    """
-    inherited = {"all": (0, 1), "own": (0,), "inherited": (1,)}[traffic]
-    return [(layer * MODES + mode) * 2 + part for mode in modes for part in inherited]
+def categories_of(lineages: Iterable[int], modes: Iterable[int]) -> list[int]:
+    """Return the categories of the operations of some lineages and modes."""
+    return [lineage * MODES + mode for lineage in lineages for mode in modes]

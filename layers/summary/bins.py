@@ -1,6 +1,6 @@
 """Bins of time that signals are summed up in while operations come, as wide as the trace turns out to need."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -48,12 +48,8 @@ class BinGrid:
         """Add the first `count` rows of `kept`; only of known categories and `categories`."""
         from .kernels import spread_over_bins
 
-        fresh = categories[self._row_of_category[categories] < 0]
-        if len(fresh):
-            known = len(self._volumes)
-            self._row_of_category[fresh] = np.arange(known, known + len(fresh))
-            self._volumes = np.concatenate((self._volumes, np.zeros((len(fresh), self._bins))))
-            self._rates = np.concatenate((self._rates, np.zeros((len(fresh), self._bins + 1))))
+        for category in categories.tolist():
+            self._row(category)
         done = 0
         while True:
             done = spread_over_bins(
@@ -63,7 +59,39 @@ class BinGrid:
                 return
             self._widen(int(kept.begin[done]), int(kept.end[done]))
 
-    def _widen(self, low: int, high: int) -> None:
+    def merge(self, other: "BinGrid") -> None:
+        """Add the volumes of a grid that began with the same bins: both were widened by joining pairs of them."""
+        other._settle()
+        self._widen(other._origin, other._origin + other._bins * other._width)
+        shift, joined = round((other._origin - self._origin) / other._width), round(self._width / other._width)
+        bins = (shift + np.arange(other._bins)) // joined
+        for category in np.flatnonzero(other._row_of_category >= 0).tolist():
+            volumes = other._volumes[other._row_of_category[category]]
+            row, filled = self._row(category), volumes != 0
+            np.add.at(self._volumes[row], bins[filled], volumes[filled])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Most of the bins of a part of a trace are often empty.
+        self._settle()
+        places = np.flatnonzero(self._volumes).astype(np.int32 if self._volumes.size < 2**31 else np.int64)
+        kept = {name: value for name, value in vars(self).items() if name not in ("_volumes", "_rates")}
+        return {**kept, "filled": (len(self._volumes), places, self._volumes.ravel()[places])}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        rows, places, volumes = state.pop("filled")
+        vars(self).update(state)
+        self._volumes, self._rates = np.zeros((rows, self._bins)), np.zeros((rows, self._bins + 1))
+        self._volumes.ravel()[places] = volumes
+
+    def _row(self, category: int) -> int:
+        """Return the row of a category, a new one where it has none."""
+        if self._row_of_category[category] < 0:
+            self._row_of_category[category] = len(self._volumes)
+            self._volumes = np.concatenate((self._volumes, np.zeros((1, self._bins))))
+            self._rates = np.concatenate((self._rates, np.zeros((1, self._bins + 1))))
+        return int(self._row_of_category[category])
+
+    def _widen(self, low: float, high: float) -> None:
         """Double the width of the bins until they cover tick `low` to `high`."""
         self._settle()
         half = self._bins // 2

@@ -21,7 +21,7 @@ _ALL: Final = np.uint64(2**64 - 1)
 
 
 class BusyPoints:
-    """Whether something was under way at points in time, one in each `step` ticks; 8 MiB.
+    """Whether something was under way at points in time, one in each `step` ticks; in 8 MiB by default.
 
     The share of busy points tells the busy time without bias. Where points lie a tick apart it is exact. Elsewhere each
     lies anywhere in its step, as if at random: operations as regular as the steps would meet equidistant points
@@ -31,13 +31,16 @@ class BusyPoints:
     ----------
     start, end : int
         Ticks that the points cover at first; later ones make `step` twice as long.
+    points : int, optional
+        How many there are, a power of two.
     """
 
-    def __init__(self, start: int, end: int) -> None:
+    def __init__(self, start: int, end: int, points: int | None = None) -> None:
+        points = points or MOST_POINTS
         self._origin = start
-        self.step = max(1, -(-(end - start) // MOST_POINTS))
+        self.step = max(1, -(-(end - start) // points))
         self._spread = self.step
-        self._words = np.zeros(MOST_POINTS // _WORD, np.uint64)
+        self._words = np.zeros(points // _WORD, np.uint64)
 
     @property
     def length(self) -> int:
@@ -47,9 +50,13 @@ class BusyPoints:
     def add(self, begin: Ticks, end: Ticks) -> None:
         """Add intervals [begin, end] in any order; of each the begin counts and the end does not."""
         low, high = int(begin.min()), int(end.max())
-        while low < self._origin or high > self._origin + MOST_POINTS * self.step:
+        while low < self._origin or high > self._origin + self._points * self.step:
             self._coarsen(low < self._origin)
         _set_bits(self._words, self._points_before(begin), self._points_before(end))
+
+    @property
+    def _points(self) -> int:
+        return len(self._words) * _WORD
 
     def _points_before(self, time: Ticks) -> Ticks:
         """Return how many points lie before each tick; some ticks are further apart than int64 tells."""
@@ -69,7 +76,7 @@ class BusyPoints:
 
     def joined(self, other: "BusyPoints") -> "BusyPoints":
         """Return the points at which something of either was under way."""
-        union = BusyPoints(0, 1)
+        union = BusyPoints(0, 1, self._points)
         union._origin, union.step, union._words = self._origin, self.step, self._words.copy()
         union._spread = self._spread
         if (self._origin, self.step, self._spread) == (other._origin, other.step, other._spread):
@@ -100,7 +107,7 @@ class BusyPoints:
             start = first // 2 + (half if to_the_left else 0)
             kept[start : start + len(part)] = part
         if to_the_left:
-            self._origin -= MOST_POINTS * self.step
+            self._origin -= self._points * self.step
         self.step *= 2
         self._words = kept
 

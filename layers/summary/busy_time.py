@@ -22,10 +22,16 @@ class BusyTime:
     ----------
     start, end : int
         Ticks within which most intervals lie.
+    exact : bool
+        Whether all stretches are kept, however many there are.
+    points : int, optional
+        As in `BusyPoints`.
     """
 
-    def __init__(self, start: int, end: int) -> None:
+    def __init__(self, start: int, end: int, exact: bool = False, points: int | None = None) -> None:
         self._window = start, end
+        self._number = points
+        self._exact = exact
         self._begin = np.empty(0, np.int64)
         self._end = np.empty(0, np.int64)
         self._waiting: list[tuple[Ticks, Ticks]] = []
@@ -54,21 +60,15 @@ class BusyTime:
             if self._rows_waiting >= _WAITING:
                 self._settle()
 
-    def joined(self, other: "BusyTime") -> "BusyTime":
-        """Return the union of both."""
+    def merge(self, other: "BusyTime") -> None:
+        """Add the intervals of `other`."""
         self._settle()
         other._settle()
-        union = BusyTime(*self._window)
-        for part in (self, other):
-            if part._points is not None:
-                union._points = part._points if union._points is None else union._points.joined(part._points)
-        if union._points is not None:
-            # What is added to the union must not touch the points of a part.
-            union._points = union._points.joined(union._points)
-        for part in (self, other):
-            union.add(part._begin, part._end)
-        union._settle()
-        return union
+        if other._points is not None:
+            self._points = other._points.joined(self._points or other._points)
+            waiting, self._begin, self._end = (self._begin, self._end), np.empty(0, np.int64), np.empty(0, np.int64)
+            self.add(*waiting)
+        self.add(other._begin, other._end)
 
     def _settle(self) -> None:
         """Take in what waits."""
@@ -80,12 +80,12 @@ class BusyTime:
         begin, end = _union(begin, end)
         if self._points is None:
             begin, end = _union(np.concatenate((self._begin, begin)), np.concatenate((self._end, end)))
-            if len(begin) <= MOST_STRETCHES:
+            if self._exact or len(begin) <= MOST_STRETCHES:
                 self._begin, self._end = begin, end
                 return
             from .busy_points import BusyPoints
 
-            self._points = BusyPoints(*self._window)
+            self._points = BusyPoints(*self._window, self._number)
             self._begin = self._end = np.empty(0, np.int64)
         self._points.add(begin, end)
 

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from ...model.arrays import Floats
 from ...model.codes import UNDEFINED_UINT64, IoMode, Status
 from ...model.kernels import compiled
-from ...model.operations import OperationColumns
-from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Kept, Sums
+from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Kept, OperationColumns, Sums
 
 _QUANTUM: Final = 2.0**16
 _FEW: Final = 16
@@ -30,8 +29,6 @@ _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 @compiled
 def add_operations(
     operations: OperationColumns,
-    handle: npt.NDArray[np.int32],
-    process_of_location: npt.NDArray[np.int32],
     category_of_handle: npt.NDArray[np.int32],
     reason_of_handle: npt.NDArray[np.int32],
     aside_category: int,
@@ -40,15 +37,12 @@ def add_operations(
     closed: bool,
     sums: Sums,
     kept: Kept,
-) -> int:
+) -> None:
     """Add operations to `sums`, each within the window from `start` to `stop`.
 
     Parameters
     ----------
     operations : OperationColumns (n,)
-    handle : int32 (n,)
-        Row of each operation's handle, −1 where undefined.
-    process_of_location : int32 (locations,)
     category_of_handle : int32 (handles,)
         Category of reads on the handle, −1 where it is not selected.
     reason_of_handle : int32 (handles + 1,)
@@ -59,13 +53,8 @@ def add_operations(
         As in `TickWindow`.
     kept : Kept
         Room for n rows.
-
-    Returns
-    -------
-    int
-        Number of rows in ``kept.handle_seen`` and ``kept.process_seen``: pairs that were not the last ones seen.
     """
-    seen = 0
+    handle = operations.handle
     for row in range(len(handle)):
         kept.category[row] = -1
         at, mode, status = handle[row], operations.mode[row], operations.status[row]
@@ -73,12 +62,7 @@ def add_operations(
         never = status == _NEVER
         sums.extent[0] = min(sums.extent[0], begin)
         sums.extent[1] = max(sums.extent[1], begin if never else max(begin, end))
-        process = process_of_location[operations.location[row]]
-        if at >= 0 and sums.last_process[at] != process + 1:
-            sums.last_process[at] = process + 1
-            kept.handle_seen[seen] = at
-            kept.process_seen[seen] = process
-            seen += 1
+        process = operations.process[row]
         end = max(begin, stop) if never else max(begin, end)
         if end > begin:
             if begin >= stop or end <= start:
@@ -105,7 +89,7 @@ def add_operations(
             if category_of_handle[at] >= 0:
                 if mode > _FLUSH:
                     continue
-                category = category_of_handle[at] + 2 * np.int64(mode)
+                category = category_of_handle[at] + np.int64(mode)
                 sums.handle_used[at, mode] = True
         if category == aside_category:
             sums.aside[reason_of_handle[at]] += 1
@@ -130,7 +114,6 @@ def add_operations(
         kept.begin[row] = first
         kept.end[row] = first - 1 if never else last
         kept.volume[row] = volume
-    return seen
 
 
 @compiled

@@ -10,6 +10,9 @@ from ...otf2io.anchor import Anchor
 
 PROGRAM: Final = 200 << 20
 """Bytes of the program itself with compiled kernels and what analyses and HDF5 need, as measured."""
+RELATIONS: Final = 350 << 20
+"""Most bytes of what layers are to each other, and of the blocks that are looked at for it, as measured."""
+_RELATIONS_PER_EVENT: Final = 100
 MOST_BINS: Final = 1 << 20
 FEWEST_BINS: Final = 1 << 10
 
@@ -79,11 +82,14 @@ def plan_memory(
     signals: int,
     workers: int | None = None,
     handle_bytes: int = BYTES_PER_HANDLE,
+    kinds: int | None = None,
+    relations: bool = False,
 ) -> MemoryPlan:
     """Share out `memory` bytes.
 
-    `handle_bytes` are set aside for what is done with each handle. One thread and the fewest bins come first. Of the
-    rest threads get up to half, bins what is left; so with more memory there are never fewer of either. Raises
+    There are `kinds` of statistics, by default one for each of the `signals`. `handle_bytes` are set aside for what is
+    done with each handle, and up to `RELATIONS` where these are added up. One thread and the fewest bins come first. Of
+    the rest threads get up to half, bins what is left; so with more memory there are never fewer of either. Raises
     SelectionError if it is not a whole number of bytes, or is not enough for one thread and 1024 bins, or `workers` is
     below one.
     """
@@ -92,7 +98,11 @@ def plan_memory(
     if workers is not None and workers < 1:
         raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
     thread = _BYTES_PER_THREAD + anchor.event_chunk + anchor.event_chunk // _SHORTEST_ROW * _ROW
-    base = PROGRAM + handle_bytes * len(definitions.handles.id) + _BYTES_PER_SIGNAL * signals
+    events = sum(definitions.locations.events.tolist())
+    base = (
+        PROGRAM + min(RELATIONS, _RELATIONS_PER_EVENT * events) * relations + handle_bytes * len(definitions.handles.id)
+    )
+    base += _BYTES_PER_SIGNAL * (signals if kinds is None else kinds)
     fewest = FEWEST_BINS * _bytes_per_bin(signals)
     if base + thread + fewest > memory:
         raise SelectionError(

@@ -19,8 +19,7 @@ MODES: Final = 3
 class Sums(NamedTuple):
     """Tables that operations are added to.
 
-    A category is a layer, a mode and whether a higher layer caused the operation; its number is
-    ``(layer * MODES + mode) * 2 + inherited``.
+    A category is a lineage of handles and a mode; its number is ``lineage * MODES + mode``.
     """
 
     counts: npt.NDArray[np.int64]
@@ -45,8 +44,18 @@ class Sums(NamedTuple):
     """(handles,)"""
     extent: npt.NDArray[np.int64]
     """(2,), first begin and last begin or end of all operations"""
-    last_process: npt.NDArray[np.int32]
-    """(handles,), the last process that was seen on it, plus one"""
+
+
+class OperationColumns(NamedTuple):
+    """Columns of `iostrata.model.operations.Operations` that are added up."""
+
+    process: npt.NDArray[np.int32]
+    handle: npt.NDArray[np.int32]
+    mode: npt.NDArray[np.uint8]
+    status: npt.NDArray[np.uint8]
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    moved: npt.NDArray[np.uint64]
 
 
 class Kept(NamedTuple):
@@ -56,13 +65,11 @@ class Kept(NamedTuple):
     begin: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
     volume: Floats
-    handle_seen: npt.NDArray[np.int32]
-    process_seen: npt.NDArray[np.int32]
 
 
 def kept_columns(rows: int) -> Kept:
     """Return columns for `rows` operations, their content arbitrary."""
-    types = (np.int32, np.int64, np.int64, np.float64, np.int32, np.int32)
+    types = (np.int32, np.int64, np.int64, np.float64)
     columns: Any = (np.empty(rows, dtype) for dtype in types)
     return Kept(*columns)
 
@@ -82,5 +89,4 @@ def new_sums(categories: int, processes: int, handles: int, reasons: int) -> Sum
         aside=np.zeros(reasons, np.int64),
         aside_used=np.zeros(handles, np.bool_),
         extent=np.array([edges.max, edges.min]),
-        last_process=np.full(handles, -1, np.int32),
     )

@@ -1,31 +1,46 @@
 """A trace read in bounded memory: bandwidths of its layers in bins, and statistics, but no operations."""
 
-from collections.abc import Callable, Iterable
+import copy
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ...model.codes import IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...otf2io.archive import Archive, open_archive, pick_engine
+from ...model.operations import Operations
+from ...model.stream.mapping import Progress, cluster_of, map_partitions
+from ...model.stream.source import Block, Partition, Source, Tally
+from ...otf2io.source import open_source
 from ...signals.samples import bin_count
+from ..attribution.attribution import attribute_operations
+from ..attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
+from ..attribution.collectives import CallPlaces
+from ..attribution.traffic import Traffic
 from ..dataset import bandwidth_dataset
-from ..handles.forest import HandleForest, assembled_forest
+from ..flow.sums import Limits, RelationSums
+from ..handles.forest import HandleForest, handle_forest
+from ..handles.metadata import MetadataEvents, metadata_events
 from ..handles.order import layer_order
-from ..handles.stack import handle_stack
+from ..handles.stack import handle_lineages, handle_stack
+from ..handles.sums import HandleSums
 from ..mappings import LayerMapping
-from ..protocols import AnyTrace
+from ..protocols import AnyTrace, BlockSumsT
+from ..selection.directions import DIRECTIONS
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
 from ..selection.window import TickWindow, bounded_windows, select_window, trace_window
 from ..statistics.statistics import SetAside
-from .accumulator import OperationSums, category_count
+from .accumulator import OperationSums
 from .layer import BinnedLayer
 from .memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
+from .tables import MODES
 
 Window = tuple[float | None, float | None]
 """As in `iostrata.layers.trace`."""
@@ -38,6 +53,9 @@ class BinnedTrace(AnyTrace):
     path: Path
     definitions: Definitions
     sums: OperationSums
+    handle_parts: HandleSums
+    known_relations: RelationSums | None
+    reading: "Reading"
     damage: DamageReport
     engine: str
     events_total: int
@@ -60,6 +78,59 @@ class BinnedTrace(AnyTrace):
         return self.sums.grid.width / self.definitions.clock.ticks_per_second
 
     @property
+    def order(self) -> tuple[str, ...]:
+        return self.sums.order
+
+    @property
+    def handle_sums(self) -> HandleSums:
+        return self.handle_parts
+
+    @cached_property
+    def relations(self) -> RelationSums:
+        """What the layers are to each other; unless that was asked for, the first use reads the trace once more."""
+        return self.known_relations or self.relations_with()
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        return self.reading.source.functions
+
+    def operation_blocks(
+        self, functions: bool
+    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
+        places, first = CallPlaces(), 0
+        for block in self.reading.blocks(functions):
+            operations = block.operations
+            found = attribute_operations(operations, self.definitions, self.order)
+            traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
+            places.finish(np.unique(operations.process).astype(np.int64))
+            sequence, place = places.keys(operations, traffic.sequences)
+            function = np.full(len(operations), -1, np.int32) if block.function is None else block.function
+            yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), function, first
+            first += len(operations)
+
+    def relations_with(
+        self,
+        directions: tuple[str, ...] = DIRECTIONS,
+        limits: Limits | None = None,
+        pairs: tuple[tuple[int, int], ...] | None = None,
+    ) -> RelationSums:
+        known = (self.definitions, self.order, self.selection, self.tick_window, self.reading.covered)
+        return self.sum_blocks(lambda: RelationSums(*known, directions, limits, pairs=pairs))
+
+    def breakdown(self, by: str) -> Breakdown:
+        """Split what each layer did by a key, as `Trace.breakdown`; the trace is read once more.
+
+        Functions are refused: what is kept of the blocks does not tell them.
+        """
+        if by == FUNCTION:
+            raise SelectionError(f"{self.path}: functions are not told where a trace is read in bounded memory")
+        known = (self.definitions, self.order, self.selection, self.tick_window)
+        return self.sum_blocks(lambda: BreakdownSums(*known, by)).breakdown()
+
+    def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
+        return self.reading.summed(make)
+
+    @property
     def io_events(self) -> int:
         """Number of I/O events read."""
         return self.events_of_io
@@ -72,9 +143,7 @@ class BinnedTrace(AnyTrace):
     @cached_property
     def layers(self) -> LayerMapping[BinnedLayer]:
         """The layers by name, highest first."""
-        return LayerMapping(
-            {name: BinnedLayer(name, row, self.sums, self.tick_window) for row, name in enumerate(self.sums.order)}
-        )
+        return LayerMapping({name: BinnedLayer(name, self.sums, self.tick_window) for name in self.sums.order})
 
     @cached_property
     def handles(self) -> HandleForest:
@@ -83,16 +152,17 @@ class BinnedTrace(AnyTrace):
         At an edge that the window leaves open, metadata events outside of the time of all operations count too.
         """
         sums = self.sums.sums
-        return assembled_forest(
+        return handle_forest(
             self.definitions,
             self.sums.order,
             self.selection,
-            operations=sums.handle_operations,
-            bytes_read=self.sums.handle_bytes(IoMode.READ),
-            bytes_written=self.sums.handle_bytes(IoMode.WRITE),
-            metadata_events=self.sums.metadata_counts,
-            ranks=self.sums.processes_by_handle,
-            lifetimes=None,
+            sums.handle_operations,
+            self.sums.handle_bytes(IoMode.READ),
+            self.sums.handle_bytes(IoMode.WRITE),
+            self.handle_parts.events,
+            self.handle_parts.ranks,
+            self.handle_parts.lifetime_counts,
+            None,
         )
 
     @cached_property
@@ -112,6 +182,141 @@ class BinnedTrace(AnyTrace):
         return bandwidth_dataset(self, fs, traffic)
 
 
+class _Parts:
+    """Sums that follow processes: of handles, and of what layers are to each other, if asked for."""
+
+    def __init__(self, handles: HandleSums, relations: RelationSums | None) -> None:
+        self.handles = handles
+        self.relations = relations
+
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        self.handles.add(operations, metadata)
+        if self.relations is not None:
+            self.relations.add(operations, metadata)
+
+    def merge(self, other: "_Parts") -> None:
+        self.handles.merge(other.handles)
+        if self.relations is not None and other.relations is not None:
+            self.relations.merge(other.relations)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How a trace is read in bounded memory, to do so again.
+
+    Attributes
+    ----------
+    source : Source
+    covered : (int, int)
+        Ticks between which most of the operations lie.
+    memory : int
+        Bytes for the blocks that are in work on `workers` threads.
+    client : distributed.Client, str or None
+        The cluster that reads instead of threads here.
+    """
+
+    source: Source
+    covered: tuple[int, int]
+    memory: int
+    workers: int
+    client: object = None
+
+    def blocks(self, functions: bool = False) -> Iterator[Block]:
+        """Read the trace block by block, in one thread."""
+        for partition in self.source.partitions(self.memory, 1):
+            yield from self.source.read(partition, functions)
+
+    def summed(
+        self,
+        make: Callable[[], BlockSumsT],
+        also: "BinnedSums | None" = None,
+        progress: Progress | None = None,
+    ) -> BlockSumsT:
+        """Read the trace and return sums over its blocks.
+
+        Parameters
+        ----------
+        make : callable
+            Gives empty sums; each partition has its own, which are then merged.
+        also : BinnedSums, optional
+            To what each block is added too: one for all here, as it takes much memory, one a partition on a cluster.
+        """
+        if self.client is not None:
+            with cluster_of(self.client, self.source.path) as cluster:
+                return self._summed_there(make, also, cluster, progress)
+        lock = threading.Lock()
+
+        def read(partition: Partition, done: Callable[[int], None]) -> BlockSumsT:
+            sums = make()
+            for block in self.source.read(partition, done=done):
+                sums.add(block.operations, metadata_events(block.metadata, self.source.definitions))
+                if also is not None:
+                    with lock:
+                        also.add(block)
+            return sums
+
+        total = sum(self.source.definitions.locations.events.tolist())
+        partitions = self.source.partitions(self.memory, self.workers)
+        whole = make()
+        for part in map_partitions(read, partitions, total, self.workers, progress):
+            whole.merge(part)
+        return whole
+
+    def _summed_there(
+        self,
+        make: Callable[[], BlockSumsT],
+        also: "BinnedSums | None",
+        cluster: Any,
+        progress: Progress | None,
+    ) -> BlockSumsT:
+        """Do the same on a cluster, whose threads have as much memory as those here would have."""
+        source = self.source
+
+        def read(partitions: Sequence[Partition]) -> tuple[Any, BinnedSums | None]:
+            whole, bins = make(), copy.deepcopy(also, {id(source.definitions): source.definitions})
+            for partition in partitions:
+                sums = make()
+                for block in source.read(partition):
+                    sums.add(block.operations, metadata_events(block.metadata, source.definitions))
+                    if bins is not None:
+                        bins.add(block)
+                whole.merge(sums)
+            return whole, bins
+
+        partitions = source.partitions(self.memory // self.workers * cluster.workers, cluster.workers)
+        sums, bins = cluster.reduce(read, _merge_both, partitions, progress, (source.definitions,))
+        if also is not None and bins is not None:
+            also.merge(bins)
+        return cast(BlockSumsT, sums)
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedSums:
+    """Sums over operations, in bins of time and otherwise, and what else the blocks say."""
+
+    sums: OperationSums
+    tally: Tally
+
+    def add(self, block: Block) -> None:
+        """Add a block, in any order."""
+        self.sums.add(block.operations)
+        self.tally.add(block)
+
+    def merge(self, other: "BinnedSums") -> None:
+        """Add the sums over other blocks."""
+        self.sums.merge(other.sums)
+        self.tally.add(other.tally)
+
+
+def _merge_both(
+    one: tuple[Any, BinnedSums | None], other: tuple[Any, BinnedSums | None]
+) -> tuple[Any, BinnedSums | None]:
+    one[0].merge(other[0])
+    if one[1] is not None and other[1] is not None:
+        one[1].merge(other[1])
+    return one
+
+
 def read_binned_trace(
     path: str | Path,
     memory: int,
@@ -121,66 +326,76 @@ def read_binned_trace(
     workers: int | None = None,
     files: str = "application",
     window: Window | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
     handle_bytes: int = BYTES_PER_HANDLE,
+    relations: bool = False,
+    client: object = None,
 ) -> BinnedTrace:
-    """Read an OTF2 archive into bins and statistics, in memory that does not follow the number of events.
+    """Read a trace into bins and statistics, in memory that does not follow the number of events.
 
     Raises TraceError if the archive cannot be read, or nothing of its events; SelectionError if files, window or `fs`
-    make no sense, the memory is not enough, or the archive is one that the engine ``direct`` cannot read.
+    make no sense, or the memory is not enough.
 
     Parameters
     ----------
     handle_bytes : int
         What to set aside of the memory for each handle of the trace.
-    path, memory, fs, engine, workers, files, window, progress, rules
-        As in `open_trace`; the engine must be able to read directly. There are at most 2^20 bins.
+    relations : bool
+        Whether to add up what layers are to each other in the same pass; else their first use reads the trace again.
+    path, memory, fs, engine, workers, files, window, progress, rules, client
+        As in `open_trace`. There are at most 2^20 bins.
     """
-    from ...otf2io.matching.stream import stream_operations
     from .bins import BinGrid
 
-    archive = open_archive(path)
-    definitions = archive.definitions
-    _check_engine(engine, archive)
+    source = open_source(path, engine)
+    archive, definitions = source.archive, source.definitions
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
     counted, covered = bounded_windows(definitions, window)
     order = layer_order(definitions)
-    plan = plan_memory(memory, archive.anchor, definitions, signal_count(definitions, order), workers, handle_bytes)
+    lineages = handle_lineages(handle_stack(definitions, order))
+    plan = plan_memory(
+        memory,
+        archive.anchor,
+        definitions,
+        2 * len(lineages),
+        workers,
+        handle_bytes,
+        2 * len(set(lineages.traffic)),
+        relations,
+    )
     width, bins = _bins(covered, plan, fs)
-    grid = BinGrid(category_count(order), bins, float(covered.start), width)
-    sums = OperationSums(definitions, order, selection, counted, grid, (covered.start, covered.end))
-    read = stream_operations(archive.anchor, definitions, sums.add, plan.workers, progress, plan.events_waiting)
-    damage = DamageReport(sum(definitions.locations.events.tolist()), sum(read.counts.tolist()), read.damage)
-    damage.check_something_read(archive.anchor.path)
+    extent = covered.start, covered.end
+    reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
+    grid = BinGrid(MODES * len(lineages), bins, float(covered.start), width)
+    sums, tally = OperationSums(definitions, order, selection, counted, grid, extent), Tally()
+
+    known = (definitions, order, selection, counted)
+
+    def make() -> _Parts:
+        return _Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
+
+    parts = reading.summed(make, BinnedSums(sums, tally), progress)
+    tally.damage.check_something_read(source.path)
     final = select_window(trace_window(definitions.clock, sums.extent), window)
     grid.cover(final)
+    if parts.relations is not None:
+        parts.relations.window = final
     return BinnedTrace(
-        path=archive.anchor.path,
+        path=source.path,
         definitions=definitions,
         sums=sums,
-        damage=damage,
-        engine="direct",
-        events_total=int(read.counts.sum()),
-        events_of_io=read.io_events,
+        handle_parts=parts.handles,
+        known_relations=parts.relations,
+        reading=reading,
+        damage=tally.damage,
+        engine=source.engine,
+        events_total=tally.events,
+        events_of_io=tally.io_events,
         tick_window=final,
         selection=selection,
-        unmatched_events=read.unmatched_events,
+        unmatched_events=tally.unmatched,
     )
-
-
-def signal_count(definitions: Definitions, order: tuple[str, ...]) -> int:
-    """Return how many signals there can be: layer, own or inherited, read or write."""
-    stack = handle_stack(definitions, order)
-    return 2 * len(np.unique(np.stack((stack.layer, stack.own))[:, stack.layer >= 0], axis=1).T)
-
-
-def _check_engine(engine: str, archive: Archive) -> None:
-    if pick_engine(engine, archive.anchor) != "direct":
-        from ...otf2io.archive import direct_obstacle
-
-        reason = direct_obstacle(archive.anchor) or "the engine 'library' was asked for"
-        raise SelectionError(f"{archive.anchor.path}: only the engine 'direct' reads in bounded memory, but {reason}")
 
 
 def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[float, int]:

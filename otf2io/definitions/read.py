@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import sound_parents
 from ...model.codes import PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
 from ...model.definitions import (
     Clock,
@@ -20,7 +21,6 @@ from ...model.definitions import (
     SystemTree,
 )
 from ...model.errors import TraceError
-from ...model.rows import sound_parents
 from ..anchor import Anchor
 from .records import DefinitionRecords, read_definition_records
 

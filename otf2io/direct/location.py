@@ -22,11 +22,13 @@ from .state import (
     BACKWARDS,
     BAD_CHUNK,
     BAD_DEFINITIONS,
+    CHECKED,
     CHUNK,
     CUT,
     DAMAGE,
     EMPTY,
     EVENTS,
+    EXPECTED,
     FIRST_STAMP,
     LATEST,
     MORE,
@@ -118,6 +120,27 @@ def _has_header(file: int, place: int, data: npt.NDArray[np.uint8]) -> bool:
 
 
 @inner
+def _agreed_events(file: int, event_chunk: int, data: npt.NDArray[np.uint8]) -> np.int64:
+    """Return how many events a file holds where its chunks' headers and its end agree, −1 where they do not."""
+    size = file_size(file)
+    if size < CHUNK_HEADER + 2 or read_bytes(file, size - 2, 2, data) != 2:
+        return np.int64(-1)
+    if load_byte(data, 0) != _END_OF_FILE or load_byte(data, 1) != _END_OF_BUFFER:
+        return np.int64(-1)
+    before = np.int64(0)
+    for chunk in range((size - 1) // event_chunk + 1):
+        if not _has_header(file, chunk * event_chunk, data):
+            return np.int64(-1)
+        if read_bytes(file, chunk * event_chunk, CHUNK_HEADER, data) != CHUNK_HEADER:
+            return np.int64(-1)
+        last = np.int64(load_word(data, 10))
+        if np.int64(load_word(data, 2)) != before + 1 or not 0 <= last - before <= event_chunk // _SHORTEST_EVENT:
+            return np.int64(-1)
+        before = last
+    return before
+
+
+@inner
 def _walk_file(
     file: int,
     location: int,
@@ -136,7 +159,6 @@ def _walk_file(
     Its state is one row of the table.
     """
     data = scratch.events
-    promised = source.promised[location]
     size = file_size(file)
     if size <= 0:
         note(state, EMPTY if size == 0 else UNREADABLE, 0)
@@ -144,6 +166,7 @@ def _walk_file(
     chunks = (size - 1) // source.event_chunk + 1
     while state[CHUNK] < chunks:
         chunk = state[CHUNK]
+        promised = state[EXPECTED]
         place = chunk * source.event_chunk
         count = min(source.event_chunk, size - place)
         if state[DAMAGE] & _SKIPPING and not _has_header(file, place, data):
@@ -176,6 +199,11 @@ def _walk_file(
             if budget <= 0:
                 return PAUSED, row, region_row, 0, budget
             continue
+        if last > promised and state[CHECKED] == 0 and state[DAMAGE] & ~BACKWARDS == 0:
+            # Some recorders promise fewer events than they write; the file is right where all of it says the same.
+            state[CHECKED] = 1
+            state[EXPECTED] = max(promised, _agreed_events(file, source.event_chunk, data))
+            continue
         if first > promised:
             if last >= first:
                 note(state, MORE, last)
@@ -199,6 +227,10 @@ def _walk_file(
         result = walk_chunk(
             data, 0, count, wanted, columns, row, regions, region_row, scratch.ids, rules, stamp, latest
         )
+        if result.outcome in (DAMAGED, IMPLAUSIBLE) and promised > source.promised[location]:
+            # The headers agree, what they stand before does not: then the definitions are believed.
+            state[EXPECTED] = source.promised[location]
+            continue
         if result.outcome in (DAMAGED, IMPLAUSIBLE) or (result.outcome == FULL and last <= promised):
             result = walk_credible(
                 data, count, wanted, columns, row, regions, region_row, scratch.ids, rules, state,
@@ -225,6 +257,8 @@ def _walk_file(
     ended = size >= 2 and read_bytes(file, size - 2, 2, data) == 2
     if not ended or load_byte(data, 0) != _END_OF_FILE or load_byte(data, 1) != _END_OF_BUFFER:
         note(state, NO_END, state[EVENTS])
+    elif state[DAMAGE] & ~BACKWARDS == 0:
+        state[EXPECTED] = state[EVENTS]
     return DONE, row, region_row, 0, budget
 
 
@@ -269,7 +303,10 @@ def walk_locations(
                 state[DAMAGE] |= NO_FILE
             location += 1
             continue
-        if state[CHUNK] == 0 and source.promised[location] > 0:
+        if state[EXPECTED] == 0 and state[CHECKED] == 0:
+            state[CHECKED] = 1
+            state[EXPECTED] = max(0, _agreed_events(file, source.event_chunk, scratch.events))
+        if state[CHUNK] == 0 and state[EXPECTED] > 0:
             flag, reason, need = _read_definitions(source, location, scratch)
             if reason != DONE:
                 close_file(file)

@@ -13,9 +13,9 @@ from ..anchor import Anchor
 
 
 def location_damage(
-    anchor: Anchor, definitions: Definitions, states: npt.NDArray[np.int64]
+    anchor: Anchor, definitions: Definitions, states: npt.NDArray[np.int64], rows: npt.NDArray[np.intp]
 ) -> tuple[LocationDamage, ...]:
-    """Describe the locations where something was lost or is damaged.
+    """Describe which of the locations in `rows` have lost something or are damaged.
 
     Parameters
     ----------
@@ -25,14 +25,13 @@ def location_damage(
     Returns
     -------
     tuple of LocationDamage
-        In the order of the definitions.
+        In the order of `rows`.
     """
-    locations = definitions.locations
-    short = states[:, EVENTS].astype(np.uint64) != locations.events
     found = []
-    for row in np.flatnonzero((states[:, DAMAGE] != 0) | short).tolist():
-        identity = int(locations.id[row])
-        promised = int(locations.events[row])
+    damaged = (states[rows, DAMAGE] != 0) | (states[rows, EVENTS] != states[rows, EXPECTED])
+    for row in rows[damaged].tolist():
+        identity = int(definitions.locations.id[row])
+        promised = int(states[row, EXPECTED])
         read = int(states[row, EVENTS])
         flags = int(states[row, DAMAGE])
         reason = _reason(anchor, identity, flags, int(states[row, PLACE]), read, promised)
@@ -82,11 +81,12 @@ def _file_reason(anchor: Anchor, location: int, suffix: str, what: str, meaning:
     return f"its {what} could not be opened{meaning}"
 
 
-CHUNK, POSITION, EVENTS, STAMP, FIRST_STAMP, LATEST, DAMAGE, PLACE = range(8)
+CHUNK, POSITION, EVENTS, STAMP, FIRST_STAMP, LATEST, DAMAGE, PLACE, EXPECTED, CHECKED = range(10)
 """Columns: next chunk, number of the last event passed, events read, last and first time stamp (their bits), time of
-the last I/O event, flags of damage, and where the first of them struck (events read before it, or a chunk)."""
+the last I/O event, flags of damage, and where the first of them struck (events read before it, or a chunk); events that
+the file should hold, and whether the file itself was asked for them."""
 
-STATE_SIZE: Final = 8
+STATE_SIZE: Final = 10
 
 NO_FILE: Final = 1
 EMPTY: Final = 2
@@ -104,10 +104,17 @@ BACKWARDS: Final = 2048
 _LOSSES: Final = NO_HEADER | BAD_CHUNK | GARBAGE | CUT | UNREADABLE
 
 
-def new_states(locations: int) -> npt.NDArray[np.int64]:
-    """Return the states of locations that have not been walked yet, int64 (locations, STATE_SIZE)."""
-    states = np.zeros((locations, STATE_SIZE), np.int64)
+def new_states(promised: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the states of locations that have not been walked yet, int64 (locations, STATE_SIZE).
+
+    Parameters
+    ----------
+    promised : int64 (locations,)
+        Events that the definitions promise.
+    """
+    states = np.zeros((len(promised), STATE_SIZE), np.int64)
     states[:, LATEST] = np.iinfo(np.int64).min
+    states[:, EXPECTED] = promised
     return states
 
 

@@ -1,10 +1,8 @@
 """The walk over an archive's event files as batches of rows, for one thread or several."""
 
-import copy
 import itertools
 import os
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -16,13 +14,12 @@ from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents, empty_columns
 from ..anchor import Anchor
-from ..direct import location as walk
 from ..implausible import LONGEST, SLACK_SECONDS
 from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, RegionColumns, Rules
 from .integers import PADDING
 from .local_definitions import empty_local_ids
-from .location import SHORTEST_IO
-from .state import EVENTS, location_damage, new_states
+from .location import DONE, NEEDS_BYTES, NEEDS_IDS, NEEDS_ROWS, PAUSED, Scratch, Source, walk_locations
+from .state import EVENTS, EXPECTED, location_damage, new_states
 
 ROWS: Final = 1 << 16
 """Rows that are collected before they are handed on; more where one chunk needs more."""
@@ -83,7 +80,7 @@ def join_regions(batches: Sequence[EventBatch]) -> RegionEvents:
 
 
 class DirectWalk:
-    """An archive's event files, walked at most once.
+    """An archive's event files; `start_again` comes before a location is walked once more.
 
     Parameters
     ----------
@@ -99,9 +96,9 @@ class DirectWalk:
         self._regions = tuple(sorted(set(regions)))
         self._source = _source(anchor, definitions)
         self._rules = _rules(definitions, bool(self._regions))
-        self._states = new_states(len(definitions.locations.id))
+        self._states = new_states(self._source.promised)
         # Threads take memory from here and put it back; new memory for each call would cost more than a small file.
-        self._memory: list[tuple[walk.Scratch, EventColumns]] = []
+        self._memory: list[tuple[Scratch, EventColumns]] = []
 
     def batches(
         self,
@@ -145,9 +142,9 @@ class DirectWalk:
         row = region_row = 0
         location = first
         before = 0
-        reason = walk.PAUSED
-        while reason != walk.DONE:
-            stop = walk.walk_locations(
+        reason = PAUSED
+        while reason != DONE:
+            stop = walk_locations(
                 self._source, location, last, self._states, scratch, columns, regions, self._rules, row, region_row,
                 budget,
             )  # fmt: skip
@@ -156,49 +153,31 @@ class DirectWalk:
                 passed = self._passed(first, location, last)
                 done(passed - before)
                 before = passed
-            if reason == walk.NEEDS_BYTES:
+            if reason == NEEDS_BYTES:
                 scratch = scratch._replace(definitions=np.zeros(need + PADDING, np.uint8))
-            elif reason == walk.NEEDS_IDS:
+            elif reason == NEEDS_IDS:
                 scratch = scratch._replace(ids=empty_local_ids(need))
-            elif (row or region_row) and (reason != walk.PAUSED or not keep):
+            elif (row or region_row) and (reason != PAUSED or not keep):
                 found: Any = (column[:row] for column in columns)
                 yield EventBatch(IoEvents(*found), _region_events(regions, region_row))
                 row = region_row = 0
-                if keep and reason != walk.DONE:
+                if keep and reason != DONE:
                     rows = min(2 * rows, _LARGEST_BATCH)
                     columns = empty_columns(rows)
                     regions = _region_columns(self._regions, rows if self._regions else 0)
-            elif reason == walk.NEEDS_ROWS:
+            elif reason == NEEDS_ROWS:
                 rows = need
                 columns = empty_columns(rows)
                 regions = _region_columns(self._regions, rows if self._regions else 0)
         self._memory.append((scratch, empty_columns(0) if keep else columns))
 
-    def io_share(self) -> float:
-        """Return the share of I/O events in the first chunk of the location with most events, about what is to come."""
-        if not len(self._source.promised):
-            return 0.0
-        probe = copy.copy(self)
-        probe._states = self._states.copy()
-        location = int(np.argmax(self._source.promised))
-        with closing(probe.batches(location, location + 1, budget=1)) as batches:
-            rows = sum(len(batch.events) for batch in itertools.islice(batches, 1))
-        return rows / max(int(probe.counts[location]), 1)
-
-    def room(self, first: int, last: int) -> int:
-        """Return how many rows the locations in rows `first` to `last`, not included, can have at most."""
-        room = 0
-        for location, promised in enumerate(self._source.promised[first:last].tolist(), first):
-            path = self._anchor.base / f"{self._definitions.locations.id[location]}.evt"
-            try:
-                room += min(promised, os.stat(path).st_size // SHORTEST_IO)
-            except OSError:
-                continue
-        return room
-
     def _passed(self, first: int, location: int, last: int) -> int:
         passed = int(self._source.promised[first:location].sum())
         return passed + int(self._states[location, EVENTS]) if location < last else passed
+
+    def start_again(self, rows: npt.NDArray[np.intp]) -> None:
+        """Forget what was read of the locations in `rows`."""
+        self._states[rows] = new_states(self._source.promised[rows])
 
     @property
     def counts(self) -> npt.NDArray[np.uint64]:
@@ -206,26 +185,30 @@ class DirectWalk:
         return self._states[:, EVENTS].astype(np.uint64)
 
     @property
-    def damage(self) -> tuple[LocationDamage, ...]:
-        """Locations where something was lost or is damaged; meaningful when all have been walked."""
-        return location_damage(self._anchor, self._definitions, self._states)
+    def expected(self) -> npt.NDArray[np.uint64]:
+        """Number of events that each location should have, that of its file where it is sound, uint64 (locations,)."""
+        return self._states[:, EXPECTED].astype(np.uint64)
+
+    def damage(self, rows: npt.NDArray[np.intp]) -> tuple[LocationDamage, ...]:
+        """Return which locations have lost something or are damaged; meaningful when all in `rows` have been walked."""
+        return location_damage(self._anchor, self._definitions, self._states, rows)
 
 
-def _new_scratch(anchor: Anchor) -> walk.Scratch:
-    return walk.Scratch(
+def _new_scratch(anchor: Anchor) -> Scratch:
+    return Scratch(
         events=np.zeros(anchor.event_chunk + PADDING, np.uint8),
         definitions=np.zeros(_IDS, np.uint8),
         ids=empty_local_ids(_IDS),
     )
 
 
-def _source(anchor: Anchor, definitions: Definitions) -> walk.Source:
+def _source(anchor: Anchor, definitions: Definitions) -> Source:
     base = os.fsencode(anchor.base)
     names = [b"%s/%d.%s\0" % (base, location, suffix) for suffix in (b"evt", b"def")
              for location in definitions.locations.id.tolist()]  # fmt: skip
     starts = np.fromiter(itertools.accumulate((len(name) for name in names), initial=0), np.int64, len(names) + 1)
     count = len(names) // 2
-    return walk.Source(
+    return Source(
         paths=np.frombuffer(b"".join(names) or b"\0", np.uint8),
         event_paths=starts[:count],
         definition_paths=starts[count:-1],

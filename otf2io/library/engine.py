@@ -7,11 +7,10 @@ replaced, and then the one is there.
 """
 
 import ctypes
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import c_uint64, c_void_p
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,16 +23,14 @@ from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.interrupts import kept_interrupts
 from ..anchor import COMPRESSION_NONE, Anchor
-from ..base import Progress, ProgressReport
 from ..files import is_complete
 from ..implausible import LONGEST, SLACK_SECONDS
 from ..libotf2 import SUCCESS, describe, library, open_reader
 from .callbacks import EventBuffer
-from .file_check import EventFile, check_event_file, count_credible_events
+from .file_check import EventFile, check_event_file, count_credible_events, more_than
 
 _OFFSET_ATTRIBUTE: Final = "Offset"
 _BATCH: Final = 1 << 16
-_LOCATIONS_PER_READER: Final = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,118 +42,109 @@ class LocationEvents:
     reason: str | None
 
 
-def read_with_library(
-    anchor: Anchor, definitions: Definitions, workers: int | None = None, progress: Progress | None = None
-) -> tuple[IoEvents, npt.NDArray[np.uint64], tuple[LocationDamage, ...]]:
-    """Read the I/O events of all locations through the official library.
+class LibraryWalk:
+    """An archive's events, location by location; several threads can read different ones at once.
 
-    Parameters
-    ----------
-    workers : int, optional
-        Threads; each has a reader of its own. One where not given, because the callbacks hold the interpreter's lock;
-        more pay where few of the events are I/O.
-    progress : callable, optional
-        ``(done_events, total_events)``.
-
-    Returns
-    -------
-    events : IoEvents
-        Locations in the order of the definitions.
-    counts : uint64 (locations,)
-        Number of all events read at each location.
-    damage : tuple of LocationDamage
-        Locations where something was lost or is damaged.
+    They gain little, because the callbacks hold the interpreter's lock, unless few of the events are of I/O.
     """
-    locations = definitions.locations
-    total = len(locations.id)
-    threads = max(1, min(workers or 1, total))
-    size = max(1, min(-(-total // threads), _LOCATIONS_PER_READER))
-    batches = [range(first, min(first + size, total)) for first in range(0, total, size)]
-    report = ProgressReport(sum(locations.events.tolist()), progress)
-    results: list[LocationEvents] = []
-    interrupts: list[BaseException] = []
 
-    def read(batch: range) -> list[LocationEvents]:
-        return _read_batch(anchor, definitions, batch, report, interrupts)
+    def __init__(self, anchor: Anchor, definitions: Definitions) -> None:
+        self._anchor = anchor
+        self._definitions = definitions
+        self._offsets = sorted(one for one, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
+        self._reasons: dict[int, str] = {}
+        self.expected = definitions.locations.events.copy()
+        self.counts = np.zeros(len(self.expected), np.uint64)
 
-    if threads == 1:
-        with kept_interrupts(interrupts):
-            for batch in batches:
-                results.extend(read(batch))
-    else:
-        with ThreadPoolExecutor(threads) as pool:
+    def start_again(self, rows: npt.NDArray[np.intp]) -> None:
+        """Forget what was read of the locations in `rows`."""
+        self.counts[rows] = 0
+        self.expected[rows] = self._definitions.locations.events[rows]
+        for row in rows.tolist():
+            self._reasons.pop(row, None)
+
+    def batches(self, first: int, last: int, done: Callable[[int], None] | None = None) -> Iterator[IoEvents]:
+        """Read the locations in rows `first` to `last`, not included; one batch for each.
+
+        Parameters
+        ----------
+        done : callable, optional
+            Called with the number of promised events passed since its last call.
+        """
+        lib = library()
+        interrupts: list[BaseException] = []
+        buffer = EventBuffer(self._offsets, interrupts)
+        with open_reader(self._anchor) as reader:
+            for row in range(first, last):
+                lib.OTF2_Reader_SelectLocation(reader, int(self._definitions.locations.id[row]))
+            # Their outcome does not matter: what cannot be opened shows at each location.
+            lib.OTF2_Reader_OpenDefFiles(reader)
+            lib.OTF2_Reader_OpenEvtFiles(reader)
             try:
-                for part in pool.map(read, batches):
-                    results.extend(part)
-            except BaseException as error:
-                # The other threads would read on to their ends.
-                interrupts.append(error)
-                raise
-    counts = np.array([result.count for result in results], np.uint64)
-    damage = tuple(
-        LocationDamage(int(locations.id[row]), row, int(locations.events[row]), result.count, result.reason)
-        for row, result in enumerate(results)
-        if result.reason is not None
-    )
-    return IoEvents.concatenate([IoEvents.empty(), *(result.events for result in results)]), counts, damage
+                reads = _BatchReader(self._anchor, self._definitions, reader, buffer, done)
+                for row in range(first, last):
+                    with kept_interrupts(interrupts):
+                        read, self.expected[row] = reads.location(row)
+                    self.counts[row] = read.count
+                    if read.reason is not None:
+                        self._reasons[row] = read.reason
+                    yield read.events
+            finally:
+                lib.OTF2_Reader_CloseEvtFiles(reader)
+                lib.OTF2_Reader_CloseDefFiles(reader)
 
-
-def _read_batch(
-    anchor: Anchor,
-    definitions: Definitions,
-    rows: Sequence[int],
-    report: ProgressReport,
-    interrupts: list[BaseException],
-) -> list[LocationEvents]:
-    lib = library()
-    offsets = sorted(identity for identity, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
-    buffer = EventBuffer(offsets, interrupts)
-    with open_reader(anchor) as reader:
-        for row in rows:
-            lib.OTF2_Reader_SelectLocation(reader, int(definitions.locations.id[row]))
-        # Their outcome does not matter: what cannot be opened shows at each location.
-        lib.OTF2_Reader_OpenDefFiles(reader)
-        lib.OTF2_Reader_OpenEvtFiles(reader)
-        try:
-            reads = _BatchReader(anchor, definitions, reader, buffer, report)
-            return [reads.location(row) for row in rows]
-        finally:
-            lib.OTF2_Reader_CloseEvtFiles(reader)
-            lib.OTF2_Reader_CloseDefFiles(reader)
+    def damage(self, rows: npt.NDArray[np.intp]) -> tuple[LocationDamage, ...]:
+        """Return which locations have lost something or are damaged; meaningful when all in `rows` have been read."""
+        identity = self._definitions.locations.id
+        return tuple(
+            LocationDamage(int(identity[row]), row, int(self.expected[row]), int(self.counts[row]), self._reasons[row])
+            for row in rows.tolist()
+            if row in self._reasons
+        )
 
 
 class _BatchReader:
     """Reads locations one after the other with one reader of the library."""
 
     def __init__(
-        self, anchor: Anchor, definitions: Definitions, reader: int, buffer: EventBuffer, report: ProgressReport
+        self,
+        anchor: Anchor,
+        definitions: Definitions,
+        reader: int,
+        buffer: EventBuffer,
+        done: Callable[[int], None] | None,
     ) -> None:
         self._lib = library()
         self._anchor = anchor
         self._definitions = definitions
         self._reader = reader
         self._buffer = buffer
-        self._report = report
+        self._done = done or (lambda _events: None)
 
-    def location(self, row: int) -> LocationEvents:
-        """Read what is sound of the location in `row`."""
+    def location(self, row: int) -> tuple[LocationEvents, int]:
+        """Read what is sound of the location in `row`; also give how many events it should have."""
         promised = int(self._definitions.locations.events[row])
         file = self._check(row, promised)
         if not file.sound:
-            self._report.add(promised)
-            return LocationEvents(IoEvents.empty(), 0, file.reason)
+            self._done(promised)
+            return LocationEvents(IoEvents.empty(), 0, file.reason), file.expected
         problem = self._read_definitions(int(self._definitions.locations.id[row]))
         if problem is not None:
-            self._report.add(promised)
-            return LocationEvents(IoEvents.empty(), 0, problem)
-        read = self._read(row, file.sound + (file.reason is None), self._report)
-        self._report.add(promised - read.count)
+            self._done(promised)
+            return LocationEvents(IoEvents.empty(), 0, problem), promised
+        read = self._read(row, file.sound + (file.reason is None))
+        off = read.reason is not None or read.count != file.sound or _senseless(read.events, self._definitions)
+        if off and file.expected > promised:
+            # The headers agree, what they stand before does not: then the definitions are believed.
+            file = replace(file, sound=promised, expected=promised, reason=more_than(promised))
+            read = self._read(row, promised)
+            off = read.reason is not None or read.count != promised or _senseless(read.events, self._definitions)
+        self._done(promised)
         backwards = bool(np.any(np.diff(read.events.time) < 0))
-        off = read.reason is not None or read.count != file.sound
-        if off or backwards or _senseless(read.events, self._definitions):
+        if off or backwards:
             read = self._read_credible(row, file, read)
         order = "its time stamps run backwards" if backwards else None
-        return LocationEvents(read.events, read.count, read.reason or file.reason or order)
+        return LocationEvents(read.events, read.count, read.reason or file.reason or order), file.expected
 
     def _check(self, row: int, promised: int) -> EventFile:
         path = self._file(int(self._definitions.locations.id[row]), "evt")
@@ -184,7 +172,7 @@ class _BatchReader:
             return "its definition file is damaged, so its ids and times mean nothing"
         return None
 
-    def _read(self, row: int, limit: int, report: ProgressReport | None = None) -> LocationEvents:
+    def _read(self, row: int, limit: int) -> LocationEvents:
         """Read the first `limit` events of a location."""
         location = int(self._definitions.locations.id[row])
         start = self._definitions.clock.start
@@ -201,8 +189,6 @@ class _BatchReader:
                     raise self._buffer.interrupts[0]
                 parts.append(self._buffer.take(row, start))
                 total += count.value
-                if report is not None:
-                    report.add(count.value)
                 if outcome != SUCCESS:
                     return LocationEvents(IoEvents.concatenate(parts), total, describe(outcome))
                 if count.value < asked:

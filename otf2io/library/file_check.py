@@ -187,20 +187,21 @@ class EventFile:
 
     Attributes
     ----------
-    promised : int
-        Events that the definitions promise.
+    expected : int
+        Events that the file should hold: where its chunks' headers and its end agree what they say, else what the
+        definitions promise.
     size : int
         Bytes of the file.
     little_endian : bool
         Byte order of the file.
     sound : int
-        Events from the start that lie wholly in the file; at most `promised`.
+        Events from the start that lie wholly in the file; at most `expected`.
     reason : str or None
         What is wrong with the file, None where nothing is.
     """
 
     path: Path
-    promised: int
+    expected: int
     size: int
     little_endian: bool
     sound: int
@@ -233,6 +234,11 @@ def check_event_file(path: Path, promised: int, chunk_size: int) -> EventFile:
         return EventFile(path, promised, 0, True, 0, f"its event file cannot be read ({error.strerror})")
 
 
+def more_than(promised: int) -> str:
+    """Return what is wrong with a file whose headers count more events than the definitions, and than it has."""
+    return f"its event file holds more events than the {promised} that the definitions promise"
+
+
 def _check(path: Path, file: int, promised: int, chunk_size: int) -> EventFile:
     size = os.fstat(file).st_size
     head = os.pread(file, CHUNK_HEADER, 0)
@@ -259,9 +265,7 @@ def _check(path: Path, file: int, promised: int, chunk_size: int) -> EventFile:
         if not valid or not 0 <= last - before <= most:
             return result(before, f"chunk {chunk} of its event file has no valid header")
     if os.pread(file, 2, size - 2) == END:
-        if last == promised:
-            return result(last, None)
-        return result(last, f"its event file holds {last} events, the definitions promise {promised}")
+        return EventFile(path, last, size, order == "<", last, None)
     start = (chunks - 1) * chunk_size
     walk = check_chunk(os.pread(file, chunk_size, start)[CHUNK_HEADER:], last - before, order == "<")
     return result(before + walk.whole, "its event file is cut short")

@@ -1,14 +1,32 @@
-"""Compiled matching of events as they are read: operations in flight are kept, those that ended are handed on.
+"""Compiled matching of events as they are read: which begin, issued, test, complete and cancelled belong together.
 
-The rules are those of `iostrata.otf2io.matching.columns.match_events`, for the events of one location in the order of
-its file. What these alone cannot decide, since another thread of the process may begin or end an operation, waits.
+The events of one operation share a key: process (location group), handle id and matching id. Ids are unique only among
+the operations in flight and used again afterwards, so within a key order decides, in such a way that an event that was
+lost costs its own operation and no other:
 
-Operations in flight stand in slots. A hash table with linear probing finds the entry of a key (handle, matching id) of
-the present location: the slot of its blocking operation in flight, and that of the latest non-blocking one, which is
-linked to the one before it.
+1. A *blocking* call returns on the thread that made it before that thread does anything else with its handle. So a
+   blocking begin is closed by an end (complete or cancelled) of its location if of the begins and ends of its key
+   there, in the order of the file, that end is the next. If a begin is next, or nothing, its end was lost and it never
+   completed. Two threads that use the same handle and the same id at once do not mix.
+2. The other begins and ends, for the whole process: an end closes the latest open begin of its key before it, on
+   whichever location. Where all of a key are of one location, the order of its file decides; else that of time, where
+   of events with one time stamp begins come before ends, then the lower location id, then the order of the file. The
+   result does not depend on the order of locations.
+3. Issued and test events belong to the operation of their key that is in flight: the one last begun before them (in the
+   order of the file) on their own location, or where that has ended or there is none, the non-blocking one last begun
+   on other threads of the process (in the order of time, the same time included).
+
+An end, issued or test event without a partner is ignored and counted. Where the time stamps of a location run
+backwards, `end` and `issued` are no earlier than `begin`. See the OTF2 documentation, record ``IoOperationBegin`` and
+those that follow it (``matchingId``).
+
+An operation gets its row when it begins. A hash table with linear probing finds the entry of a key at the present
+location: the row of its blocking operation in flight, and that of the latest non-blocking one; `end_location` of that
+one, which it does not have yet, is the row of the one before it. What a location cannot decide alone, non-blocking
+operations of a process with several locations, waits for `iostrata.otf2io.matching.threads`.
 """
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,57 +36,77 @@ from ...model.events import EventColumns
 from ...model.kernels import compiled_uncounted, hashed, inlined, random_seed
 from ...model.operations import OperationColumns
 
-_BEGIN: Final = int(IoRecord.OPERATION_BEGIN)
-_COMPLETE: Final = int(IoRecord.OPERATION_COMPLETE)
-_CANCELLED: Final = int(IoRecord.OPERATION_CANCELLED)
+BEGIN: Final = int(IoRecord.OPERATION_BEGIN)
+ISSUED: Final = int(IoRecord.OPERATION_ISSUED)
+COMPLETE: Final = int(IoRecord.OPERATION_COMPLETE)
+CANCELLED: Final = int(IoRecord.OPERATION_CANCELLED)
 _NON_BLOCKING: Final = int(IoFlag.NON_BLOCKING)
 _DONE: Final = int(Status.COMPLETE)
 _STOPPED: Final = int(Status.CANCELLED)
 _OPEN: Final = int(Status.NEVER_COMPLETED)
-_NO_TIME: Final = np.int64(UNDEFINED_TIME)
+NO_TIME: Final = np.int64(UNDEFINED_TIME)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
-_NONE: Final = -1
+NONE: Final = -1
 
-OPERATIONS, LOCATION, FREE_SLOTS, UNMATCHED_ENDS, UNMATCHED_STEPS = range(5)
-"""Places in `OpenOperations.counts`: those in flight, their location, the first free slot, events without a partner."""
+ROWS, IN_FLIGHT, KEYS, WAITING, LOCATION, UNMATCHED = range(6)
+"""Places in `OpenKeys.counts`: operations begun, those in flight, keys in the table, events that wait, their location,
+events without a partner."""
+
+SMALLEST: Final = 1 << 11
+"""Places of a table to begin with."""
 
 
-class OpenOperations(NamedTuple):
-    """Operations in flight at one location; columns over slots, then columns over places of the hash table."""
+class OpenKeys(NamedTuple):
+    """Keys of operations in flight at one location; columns over places of the hash table, a power of two."""
 
-    begin: npt.NDArray[np.int64]
-    requested: npt.NDArray[np.uint64]
-    mode: npt.NDArray[np.uint8]
-    before: npt.NDArray[np.int32]
-    key_handle: npt.NDArray[np.uint32]
-    key_matching: npt.NDArray[np.uint64]
+    handle: npt.NDArray[np.uint32]
+    matching: npt.NDArray[np.uint64]
     blocking: npt.NDArray[np.int32]
     latest: npt.NDArray[np.int32]
-    last_in_flight: npt.NDArray[np.bool_]
+    last: npt.NDArray[np.int32]
     used: npt.NDArray[np.bool_]
     counts: npt.NDArray[np.int64]
     seed: npt.NDArray[np.uint64]
 
 
-def open_operations(most: int) -> OpenOperations:
-    """Return the state for at most `most` operations in flight, a power of two; about 70 bytes for each of them."""
-    places = 2 * most
-    counts = np.zeros(5, np.int64)
-    counts[LOCATION] = _NONE
-    return OpenOperations(
-        begin=np.empty(most, np.int64),
-        requested=np.empty(most, np.uint64),
-        mode=np.empty(most, np.uint8),
-        before=np.arange(1, most + 1, dtype=np.int32),
-        key_handle=np.empty(places, np.uint32),
-        key_matching=np.empty(places, np.uint64),
-        blocking=np.full(places, _NONE, np.int32),
-        latest=np.full(places, _NONE, np.int32),
-        last_in_flight=np.zeros(places, np.bool_),
+class WaitingEvents(NamedTuple):
+    """Events that the process decides, in the order of the files.
+
+    `row` is that of the operation that begins, for issued and test events that of the one last begun on their location,
+    −1 where there is none.
+    """
+
+    kind: npt.NDArray[np.uint8]
+    time: npt.NDArray[np.int64]
+    location: npt.NDArray[np.int32]
+    handle: npt.NDArray[np.uint32]
+    matching: npt.NDArray[np.uint64]
+    value: npt.NDArray[np.uint64]
+    row: npt.NDArray[np.int32]
+
+
+def open_keys(places: int, counts: npt.NDArray[np.int64] | None = None) -> OpenKeys:
+    """Return an empty table; 22 bytes a place, of which half are used at most."""
+    if counts is None:
+        counts = np.zeros(6, np.int64)
+        counts[LOCATION] = NONE
+    return OpenKeys(
+        handle=np.empty(places, np.uint32),
+        matching=np.empty(places, np.uint64),
+        blocking=np.empty(places, np.int32),
+        latest=np.empty(places, np.int32),
+        last=np.empty(places, np.int32),
         used=np.zeros(places, np.bool_),
         counts=counts,
         seed=np.array([random_seed()]),
     )
+
+
+def waiting_events(rows: int) -> WaitingEvents:
+    """Return room for `rows` events that wait."""
+    types = (np.uint8, np.int64, np.int32, np.uint32, np.uint64, np.uint64, np.int32)
+    columns: Any = (np.empty(rows, dtype) for dtype in types)
+    return WaitingEvents(*columns)
 
 
 @inlined
@@ -77,86 +115,85 @@ def _home(handle: np.uint32, matching: np.uint64, seed: np.uint64, mask: int) ->
 
 
 @inlined
-def _place_of(state: OpenOperations, handle: np.uint32, matching: np.uint64) -> int:
+def _place_of(keys: OpenKeys, handle: np.uint32, matching: np.uint64) -> int:
     """Return the place of a key, or the free place where it belongs."""
-    mask = len(state.used) - 1
-    place = _home(handle, matching, state.seed[0], mask)
-    while state.used[place] and (state.key_handle[place] != handle or state.key_matching[place] != matching):
+    mask = len(keys.used) - 1
+    place = _home(handle, matching, keys.seed[0], mask)
+    while keys.used[place] and (keys.handle[place] != handle or keys.matching[place] != matching):
         place = (place + 1) & mask
     return place
 
 
 @inlined
-def _forget(state: OpenOperations, place: int) -> None:
+def _forget(keys: OpenKeys, place: int) -> None:
     """Free the place of a key and move keys that were pushed past it back, so that none is lost."""
-    mask = len(state.used) - 1
-    state.used[place] = False
+    mask = len(keys.used) - 1
+    keys.counts[KEYS] -= 1
+    keys.used[place] = False
     gap = place
     other = (place + 1) & mask
-    while state.used[other]:
-        home = _home(state.key_handle[other], state.key_matching[other], state.seed[0], mask)
+    while keys.used[other]:
+        home = _home(keys.handle[other], keys.matching[other], keys.seed[0], mask)
         if ((other - home) & mask) >= ((other - gap) & mask):
-            state.key_handle[gap] = state.key_handle[other]
-            state.key_matching[gap] = state.key_matching[other]
-            state.blocking[gap] = state.blocking[other]
-            state.latest[gap] = state.latest[other]
-            state.last_in_flight[gap] = state.last_in_flight[other]
-            state.used[gap] = True
-            state.used[other] = False
+            keys.handle[gap] = keys.handle[other]
+            keys.matching[gap] = keys.matching[other]
+            keys.blocking[gap] = keys.blocking[other]
+            keys.latest[gap] = keys.latest[other]
+            keys.last[gap] = keys.last[other]
+            keys.used[gap] = True
+            keys.used[other] = False
             gap = other
         other = (other + 1) & mask
 
 
 @inlined
-def _put(
-    state: OpenOperations,
-    slot: int,
-    handle: np.uint32,
-    end: np.int64,
-    moved: np.uint64,
-    status: int,
-    found: OperationColumns,
-    row: int,
+def end_operation(
+    found: OperationColumns, row: int, location: np.int32, kind: int, time: np.int64, value: np.uint64
 ) -> None:
-    """Hand on the operation in `slot`, which is free from then on."""
-    found.location[row] = state.counts[LOCATION]
-    found.handle[row] = handle
-    found.mode[row] = state.mode[slot]
-    found.status[row] = status
-    found.begin[row] = state.begin[slot]
-    found.end[row] = end if status == _OPEN else max(end, state.begin[slot])
-    found.requested[row] = state.requested[slot]
-    found.moved[row] = moved
-    state.before[slot] = state.counts[FREE_SLOTS]
-    state.counts[FREE_SLOTS] = slot
-    state.counts[OPERATIONS] -= 1
+    """Note the complete or cancelled event of an operation."""
+    found.end_location[row] = location
+    found.end[row] = max(time, found.begin[row])
+    found.moved[row] = value if kind == COMPLETE else _UNKNOWN
+    found.status[row] = _DONE if kind == COMPLETE else _STOPPED
 
 
 @inlined
-def _put_lost(state: OpenOperations, slot: int, handle: np.uint32, found: OperationColumns, row: int) -> None:
-    _put(state, slot, handle, _NO_TIME, _UNKNOWN, _OPEN, found, row)
+def note_step(found: OperationColumns, row: int, kind: int, time: np.int64) -> None:
+    """Note an issued or test event of an operation."""
+    if kind == ISSUED:
+        issued = max(time, found.begin[row])
+        if found.issued[row] == NO_TIME or issued < found.issued[row]:
+            found.issued[row] = issued
+    else:
+        found.tests[row] += np.uint32(1)
+
+
+@inlined
+def _wait(columns: EventColumns, event: int, row: int, keys: OpenKeys, waiting: WaitingEvents) -> None:
+    place = keys.counts[WAITING]
+    waiting.kind[place] = columns.kind[event]
+    waiting.time[place] = columns.time[event]
+    waiting.location[place] = columns.location[event]
+    waiting.handle[place] = columns.handle[event]
+    waiting.matching[place] = columns.matching[event]
+    waiting.value[place] = columns.value[event]
+    waiting.row[place] = row
+    keys.counts[WAITING] += 1
 
 
 @compiled_uncounted
-def end_location(state: OpenOperations, found: OperationColumns, row: int) -> int:
-    """Hand on all operations in flight as never completed, from `row` on; return the row after them."""
-    if state.counts[OPERATIONS] == 0:
-        return row
-    for place in range(len(state.used)):
-        if not state.used[place]:
-            continue
-        handle = state.key_handle[place]
-        if state.blocking[place] != _NONE:
-            _put_lost(state, state.blocking[place], handle, found, row)
-            row += 1
-        slot = state.latest[place]
-        while slot != _NONE:
-            before = state.before[slot]
-            _put_lost(state, slot, handle, found, row)
-            row += 1
-            slot = before
-        state.used[place] = False
-    return row
+def end_location(keys: OpenKeys, found: OperationColumns) -> None:
+    """Give up all operations in flight: they never completed."""
+    if keys.counts[KEYS] > 0:
+        for place in range(len(keys.used)):
+            row = keys.latest[place] if keys.used[place] else NONE
+            while row != NONE:
+                before = found.end_location[row]
+                found.end_location[row] = NONE
+                row = before
+            keys.used[place] = False
+    keys.counts[KEYS] = 0
+    keys.counts[IN_FLIGHT] = 0
 
 
 @compiled_uncounted
@@ -165,133 +202,157 @@ def match_rows(
     first: int,
     last: int,
     shared: npt.NDArray[np.bool_],
-    state: OpenOperations,
+    enough: int,
+    keys: OpenKeys,
     found: OperationColumns,
-    waiting: npt.NDArray[np.int64],
-) -> tuple[int, int, int]:
+    waiting: WaitingEvents,
+) -> int:
     """Match the rows `first` to `last`, not included; of a location they come in the order of its file.
 
     Parameters
     ----------
     shared : bool (locations,)
         Whether the location's process has other locations with events.
-    state : OpenOperations
+    enough : int
+        Operations from which on to return as soon as none is in flight and none waits.
+    keys : OpenKeys
         Carries on from call to call.
-    found : OperationColumns
-        Room for as many operations as there are rows and operations that can be in flight.
-    waiting : int64 (last - first,)
-        Gets the rows that the process decides, not the location.
+    found, waiting : OperationColumns, WaitingEvents
+        With room for as many more rows as there are events.
 
     Returns
     -------
-    operations, rows_waiting, next : int
-        How many rows of `found` and of `waiting` were filled, and the first row not looked at: not `last` where
-        a further operation would find no room in `state`.
+    int
+        The first row not looked at: not `last` where there are enough operations, the table of keys is half full, or
+        a location begins with a table that is larger than need be.
     """
-    row = others = 0
+    counts = keys.counts
     for event in range(first, last):
         kind, location = columns.kind[event], columns.location[event]
-        if kind < _BEGIN or kind > _CANCELLED:
+        if kind < BEGIN or kind > CANCELLED:
             continue
-        if location != state.counts[LOCATION]:
-            row = end_location(state, found, row)
-            state.counts[LOCATION] = location
+        if location != counts[LOCATION]:
+            end_location(keys, found)
+            counts[LOCATION] = location
+            if len(keys.used) > SMALLEST:
+                return event
+        if 2 * counts[KEYS] >= len(keys.used):
+            return event
+        if counts[ROWS] >= enough and counts[IN_FLIGHT] == 0 and counts[WAITING] == 0:
+            return event
         handle, matching = columns.handle[event], columns.matching[event]
-        place = _place_of(state, handle, matching)
-        known = state.used[place]
-        if kind == _BEGIN:
-            blocks = columns.flags[event] & _NON_BLOCKING == 0
-            if known and state.blocking[place] != _NONE:
-                _put_lost(state, state.blocking[place], handle, found, row)
-                row += 1
-                state.blocking[place] = _NONE
-            if not blocks and shared[location]:
-                waiting[others] = event
-                others += 1
-                if known:
-                    state.last_in_flight[place] = False
-                    if state.latest[place] == _NONE:
-                        _forget(state, place)
-                continue
-            if state.counts[OPERATIONS] == len(state.begin):
-                return row, others, event
+        place = _place_of(keys, handle, matching)
+        known = keys.used[place]
+        if kind == BEGIN:
+            row = counts[ROWS]
+            counts[ROWS] += 1
+            found.location[row] = location
+            found.end_location[row] = NONE
+            found.handle[row] = handle
+            found.mode[row] = columns.mode[event]
+            found.flags[row] = columns.flags[event]
+            found.begin[row] = columns.time[event]
+            found.issued[row] = NO_TIME
+            found.end[row] = NO_TIME
+            found.requested[row] = columns.value[event]
+            found.moved[row] = _UNKNOWN
+            found.offset[row] = columns.offset[event]
+            found.matching[row] = matching
+            found.tests[row] = 0
+            found.status[row] = _OPEN
             if not known:
-                state.used[place] = True
-                state.key_handle[place] = handle
-                state.key_matching[place] = matching
-                state.blocking[place] = _NONE
-                state.latest[place] = _NONE
-            slot = state.counts[FREE_SLOTS]
-            state.counts[FREE_SLOTS] = state.before[slot]
-            state.counts[OPERATIONS] += 1
-            state.begin[slot] = columns.time[event]
-            state.requested[slot] = columns.value[event]
-            state.mode[slot] = columns.mode[event]
-            state.last_in_flight[place] = True
-            if blocks:
-                state.blocking[place] = slot
-            else:
-                state.before[slot] = state.latest[place]
-                state.latest[place] = slot
-        elif kind != _COMPLETE and kind != _CANCELLED:
-            if not (known and state.last_in_flight[place]):
-                if shared[location]:
-                    waiting[others] = event
-                    others += 1
-                else:
-                    state.counts[UNMATCHED_STEPS] += 1
-        else:
-            slot = state.blocking[place] if known else _NONE
-            if slot != _NONE:
-                state.blocking[place] = _NONE
-                state.last_in_flight[place] = False
+                counts[KEYS] += 1
+                keys.used[place] = True
+                keys.handle[place] = handle
+                keys.matching[place] = matching
+                keys.latest[place] = NONE
+            elif keys.blocking[place] != NONE:
+                counts[IN_FLIGHT] -= 1
+            keys.blocking[place] = NONE
+            keys.last[place] = row
+            if columns.flags[event] & _NON_BLOCKING == 0:
+                keys.blocking[place] = row
+                counts[IN_FLIGHT] += 1
             elif shared[location]:
-                waiting[others] = event
-                others += 1
-                continue
-            elif known:
-                slot = state.latest[place]
-                state.latest[place] = state.before[slot]
-                # The one that ends is the last begun unless another began and ended since.
-                state.last_in_flight[place] = False
+                _wait(columns, event, row, keys, waiting)
             else:
-                state.counts[UNMATCHED_ENDS] += 1
-                continue
-            moved, status = (columns.value[event], _DONE) if kind == _COMPLETE else (_UNKNOWN, _STOPPED)
-            _put(state, slot, handle, columns.time[event], moved, status, found, row)
-            row += 1
-            if state.blocking[place] == _NONE and state.latest[place] == _NONE:
-                _forget(state, place)
-    return row, others, last
+                found.end_location[row] = keys.latest[place]
+                keys.latest[place] = row
+                counts[IN_FLIGHT] += 1
+            continue
+        row = keys.last[place] if known else NONE
+        if kind != COMPLETE and kind != CANCELLED:
+            if row != NONE and (keys.blocking[place] == row or not shared[location]):
+                note_step(found, row, kind, columns.time[event])
+            elif shared[location]:
+                _wait(columns, event, row, keys, waiting)
+            else:
+                counts[UNMATCHED] += 1
+            continue
+        row = keys.blocking[place] if known else NONE
+        if row != NONE:
+            keys.blocking[place] = NONE
+        elif shared[location]:
+            _wait(columns, event, NONE, keys, waiting)
+            continue
+        elif known:
+            row = keys.latest[place]
+            keys.latest[place] = found.end_location[row]
+        else:
+            counts[UNMATCHED] += 1
+            continue
+        # The one that ends is the last begun of its key, unless another began and ended since.
+        keys.last[place] = NONE
+        counts[IN_FLIGHT] -= 1
+        end_operation(found, row, location, kind, columns.time[event], columns.value[event])
+        if keys.latest[place] == NONE:
+            _forget(keys, place)
+    return last
 
 
 @compiled_uncounted
-def move_operations(old: OpenOperations, new: OpenOperations) -> None:
-    """Move all that is in flight to a larger, fresh state."""
-    new.counts[LOCATION] = old.counts[LOCATION]
-    new.counts[UNMATCHED_ENDS] = old.counts[UNMATCHED_ENDS]
-    new.counts[UNMATCHED_STEPS] = old.counts[UNMATCHED_STEPS]
-    # Slots keep their numbers; those that the larger state has beyond them, and the free ones, are free there. Slices
-    # would take memory, without which these loops are compiled.
-    size = len(old.begin)
-    for slot in range(size):
-        new.begin[slot], new.requested[slot] = old.begin[slot], old.requested[slot]
-        new.mode[slot], new.before[slot] = old.mode[slot], old.before[slot]
-    free = old.counts[FREE_SLOTS]
-    new.counts[FREE_SLOTS] = size
-    for _ in range(size - old.counts[OPERATIONS]):
-        following = old.before[free]
-        new.before[free] = new.counts[FREE_SLOTS]
-        new.counts[FREE_SLOTS] = free
-        free = following
-    new.counts[OPERATIONS] = old.counts[OPERATIONS]
-    for place in range(len(old.used)):
-        if old.used[place]:
-            handle, matching = old.key_handle[place], old.key_matching[place]
-            target = _place_of(new, handle, matching)
-            new.used[target] = True
-            new.key_handle[target] = handle
-            new.key_matching[target] = matching
-            new.blocking[target] = old.blocking[place]
-            new.latest[target] = old.latest[place]
-            new.last_in_flight[target] = old.last_in_flight[place]
+def move_keys(old: OpenKeys, new: OpenKeys) -> None:
+    """Enter all keys into a larger, empty table that has the same counts."""
+    for other in range(len(old.used)):
+        if old.used[other]:
+            place = _place_of(new, old.handle[other], old.matching[other])
+            new.used[place] = True
+            new.handle[place] = old.handle[other]
+            new.matching[place] = old.matching[other]
+            new.blocking[place] = old.blocking[other]
+            new.latest[place] = old.latest[other]
+            new.last[place] = old.last[other]
+
+
+@compiled_uncounted
+def mark_in_flight(keys: OpenKeys, found: OperationColumns, marked: npt.NDArray[np.bool_]) -> None:
+    """Mark the rows of all operations in flight."""
+    for place in range(len(keys.used)):
+        if keys.used[place]:
+            if keys.blocking[place] != NONE:
+                marked[keys.blocking[place]] = True
+            row = keys.latest[place]
+            while row != NONE:
+                marked[row] = True
+                row = found.end_location[row]
+
+
+@compiled_uncounted
+def renumber(keys: OpenKeys, carried: OperationColumns, rows: int, place_of: npt.NDArray[np.int32]) -> None:
+    """Say where operations in flight stand from now on.
+
+    Parameters
+    ----------
+    carried : OperationColumns
+        The first `rows` are the operations in flight.
+    place_of : int32 (n,)
+        New row of each former one, −1 where it is gone.
+    """
+    for place in range(len(keys.used)):
+        if keys.used[place]:
+            for column in (keys.blocking, keys.latest, keys.last):
+                if column[place] != NONE:
+                    column[place] = place_of[column[place]]
+    for row in range(rows):
+        if carried.end_location[row] != NONE:
+            carried.end_location[row] = place_of[carried.end_location[row]]

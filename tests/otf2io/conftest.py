@@ -15,7 +15,10 @@ import otf2
 import pytest
 from iostrata.model.definitions import Clock, Definitions, Files, Handles, LocationGroups, Locations, SystemTree
 from iostrata.model.events import IoEvents
-from iostrata.otf2io.archive import Archive, EventsRead, open_archive, read_events
+from iostrata.model.stream.columns import CollectedOperations
+from iostrata.model.stream.source import Block, Tally
+from iostrata.otf2io.archive import Archive, open_archive
+from iostrata.otf2io.source import EventsRead, Otf2Source, read_events
 from otf2.enums import IoHandleFlag, IoParadigmClass, IoParadigmFlag, LocationGroupType
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -40,6 +43,38 @@ def read_fixture() -> Callable[[str], tuple[Archive, EventsRead]]:
             archive = open_archive(FIXTURES / name)
             known[name] = (archive, read_events(archive, "library"))
         return known[name]
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def collect() -> Callable[..., SimpleNamespace]:
+    """Return a function that reads an archive partition by partition; it gives what all of them tell.
+
+    `order` is the order in which the partitions are read, by default their own.
+    """
+
+    def read(
+        archive: Archive, engine: str = "auto", memory: int | None = None, workers: int = 1, order: Any = None
+    ) -> SimpleNamespace:
+        source = Otf2Source(archive, engine)
+        partitions = source.partitions(memory, workers)
+        blocks: dict[int, list[Block]] = {}
+        for number in range(len(partitions)) if order is None else order(len(partitions)):
+            blocks[number] = list(source.read(partitions[number]))
+        collected, tally = CollectedOperations(archive.definitions), Tally()
+        for number in range(len(partitions)):
+            for block in blocks[number]:
+                collected.add(block)
+                tally.add(block)
+        events, _ = collected.metadata()
+        return SimpleNamespace(
+            partitions=partitions,
+            operations=collected.operations(),
+            other_events=events,
+            tally=tally,
+            damage=tally.damage,
+        )
 
     return read
 

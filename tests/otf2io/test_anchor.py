@@ -147,7 +147,8 @@ def within_seconds(code: str, *arguments: Path) -> str:
 
 READ_ALL = """
 import sys
-from iostrata.otf2io.archive import open_archive, read_events
+from iostrata.otf2io.archive import open_archive
+from iostrata.otf2io.source import read_events
 from iostrata.model.errors import TraceError
 try:
     read = read_events(open_archive(sys.argv[1]), "library")

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from iostrata import SelectionError, TraceError, UnsupportedTraceError
-from iostrata.otf2io.archive import open_archive, read_events
+from iostrata.otf2io.archive import open_archive
+from iostrata.otf2io.source import read_events
 
 
 def test_choice_of_engine(fixtures: Path) -> None:
@@ -50,7 +51,8 @@ def test_nothing_reaches_stdout_or_stderr(
 def test_the_library_speaks_again_afterwards(fixtures: Path) -> None:
     code = (
         "import sys, _otf2\n"
-        "from iostrata.otf2io.archive import open_archive, read_events\n"
+        "from iostrata.otf2io.archive import open_archive\n"
+        "from iostrata.otf2io.source import read_events\n"
         f"read_events(open_archive({str(fixtures / 'serial1')!r}))\n"
         "try:\n"
         "    _otf2.Reader_Open('/nowhere/traces.otf2')\n"
@@ -94,6 +96,6 @@ def test_importing_the_floor_is_light() -> None:
     code = "import sys, iostrata.otf2io; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"numpy", "numba", "otf2", "_otf2", "ctypes"} & set(done.stdout.split())
-    code = "import sys, iostrata.otf2io.archive, iostrata.otf2io.matching.columns; print(*sys.modules)"
+    code = "import sys, iostrata.otf2io.archive, iostrata.otf2io.source; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"numba", "scipy", "otf2", "_otf2"} & set(done.stdout.split())

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from iostrata.model.codes import MOST_BYTES, UNDEFINED_UINT64
-from iostrata.otf2io.archive import open_archive, read_events
-from iostrata.otf2io.matching.stream import stream_operations
+from iostrata.otf2io.archive import open_archive
+from iostrata.otf2io.source import read_events
 
 SECOND = 10**9
 LENGTH = 3 * SECOND
@@ -25,13 +25,10 @@ def transfers(times: list[int]) -> list[Any]:
 
 
 @pytest.mark.parametrize("far", [3601 * SECOND + LENGTH, 2**55, 2**62 + 5])
-def test_far_events_are_left_out_and_counted(far: int, written_archive: Write, new_location: Any) -> None:
+def test_far_events_are_left_out_and_counted(far: int, written_archive: Write, new_location: Any, collect: Any) -> None:
     sound, lost = new_location(transfers([5, SECOND, LENGTH])), new_location(transfers([far, far + 9]))
     archive = open_archive(written_archive([sound, lost], length=LENGTH))
-    streamed: list[int] = []
-    read = stream_operations(
-        archive.anchor, archive.definitions, lambda batch: streamed.extend(batch.operations.begin.tolist())
-    )
+    read = collect(archive)
     for engine in ("direct", "library"):
         found = read_events(archive, engine)
         assert found.events.time.max() <= LENGTH + 1
@@ -39,9 +36,9 @@ def test_far_events_are_left_out_and_counted(far: int, written_archive: Write, n
         assert found.counts.tolist() == [6, 4]
         assert [one.location for one in found.damage.locations] == [1]
         assert "4 of its I/O events claim to be more than an hour outside" in found.damage.locations[0].reason
-        assert read.damage == found.damage.locations
-    assert sorted(streamed) == [5, SECOND, LENGTH]
-    assert read.io_events == 6
+        assert read.damage == found.damage
+    assert read.operations.begin.tolist() == [5, SECOND, LENGTH]
+    assert read.tally.io_events == 6
 
 
 def test_an_hour_is_believed(written_archive: Write, new_location: Any) -> None:
@@ -59,7 +56,7 @@ def test_a_trace_without_a_length_has_no_far_events(written_archive: Write, new_
 
 @pytest.mark.parametrize("asked", [MOST_BYTES + 1, 2**63, UNDEFINED_UINT64 - 1])
 def test_events_of_too_many_bytes_are_left_out_and_counted(
-    asked: int, written_archive: Write, new_location: Any
+    asked: int, written_archive: Write, new_location: Any, collect: Any
 ) -> None:
     events = transfers([5, 50])
     for handle, (request, result) in enumerate(((asked, 8), (8, asked), (MOST_BYTES, MOST_BYTES)), 2):
@@ -70,7 +67,7 @@ def test_events_of_too_many_bytes_are_left_out_and_counted(
     events.append(("IoOperationBegin", SECOND, (1, 1, 0, undefined, 7), ()))
     events.append(("IoOperationComplete", SECOND + 1, (1, undefined, 7), ()))
     archive = open_archive(written_archive([new_location(events), new_location(transfers([5]))], length=LENGTH))
-    read = stream_operations(archive.anchor, archive.definitions, lambda _batch: None)
+    read = collect(archive)
     for engine in ("direct", "library"):
         found = read_events(archive, engine)
         assert len(found.events) == len(events) - 2 + 2
@@ -79,4 +76,4 @@ def test_events_of_too_many_bytes_are_left_out_and_counted(
             found.damage.locations[0].reason
             == "2 of its I/O events claim more than 281474976710656 bytes and are ignored"
         )
-        assert read.damage == found.damage.locations
+        assert read.damage == found.damage

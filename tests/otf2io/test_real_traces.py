@@ -15,10 +15,11 @@ import pytest
 from iostrata.model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord, Status
 from iostrata.model.definitions import Definitions
 from iostrata.model.operations import Operations
-from iostrata.otf2io.archive import Archive, EventsRead
-from iostrata.otf2io.matching.columns import match_events
+from iostrata.otf2io.archive import Archive
+from iostrata.otf2io.source import EventsRead
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
+Matched = Callable[[str], tuple[Definitions, EventsRead, Operations]]
 
 RECORDS = {
     "IoCreateHandle": 69,
@@ -38,9 +39,13 @@ RECORDS = {
 }
 
 
-def matched(read_fixture: Read, name: str) -> tuple[Definitions, EventsRead, Operations]:
-    archive, read = read_fixture(name)
-    return archive.definitions, read, match_events(read.events, archive.definitions).operations
+@pytest.fixture
+def matched(read_fixture: Read, collect: Callable[..., Any]) -> Matched:
+    def match(name: str) -> tuple[Definitions, EventsRead, Operations]:
+        archive, read = read_fixture(name)
+        return archive.definitions, read, collect(archive, "library").operations
+
+    return match
 
 
 def layer_of(definitions: Definitions, operations: Operations) -> np.ndarray[Any, Any]:
@@ -63,8 +68,8 @@ def test_record_counts_of_the_manifest(sound_name: str, read_fixture: Read, fixt
     assert Counter(events.kind.tolist()) == {kind: counts[name] for name, kind in RECORDS.items() if counts.get(name)}
 
 
-def test_bytes_and_unfinished_operations_of_the_manifest(sound_name: str, read_fixture: Read, fixtures: Path) -> None:
-    definitions, _, operations = matched(read_fixture, sound_name)
+def test_bytes_and_unfinished_operations_of_the_manifest(sound_name: str, matched: Matched, fixtures: Path) -> None:
+    definitions, _, operations = matched(sound_name)
     if sound_name == "ior384":
         expected, unfinished = {"MPI-IO READ": 64_424_509_440, "MPI-IO WRITE": 64_424_509_440}, {}
     else:
@@ -80,19 +85,18 @@ def test_bytes_and_unfinished_operations_of_the_manifest(sound_name: str, read_f
     assert Counter(layers[operations.status == Status.NEVER_COMPLETED].tolist()) == unfinished
 
 
-def test_every_event_finds_its_operation(sound_name: str, read_fixture: Read) -> None:
-    archive, read = read_fixture(sound_name)
-    matching = match_events(read.events, archive.definitions)
-    assert (matching.unmatched_ends, matching.unmatched_steps) == (0, 0)
-    operations = matching.operations
+def test_every_event_finds_its_operation(sound_name: str, read_fixture: Read, collect: Callable[..., Any]) -> None:
+    found = collect(read_fixture(sound_name)[0])
+    assert found.tally.unmatched == 0
+    operations = found.operations
     ended = operations.status != Status.NEVER_COMPLETED
     assert np.all(operations.end[ended] >= operations.begin[ended])
     assert np.all(np.diff(operations.begin) >= 0)
     assert np.all(operations.handle >= 0)
 
 
-def test_1_handle_ids_are_shared_by_processes_and_created_again(read_fixture: Read) -> None:
-    definitions, read, operations = matched(read_fixture, "ckpt4")
+def test_1_handle_ids_are_shared_by_processes_and_created_again(matched: Matched) -> None:
+    definitions, read, operations = matched("ckpt4")
     creates = read.events.take(read.events.kind == IoRecord.CREATE_HANDLE)
     process = definitions.locations.group[creates.location]
     created = Counter(zip(process.tolist(), creates.handle.tolist(), strict=True))
@@ -105,8 +109,8 @@ def test_1_handle_ids_are_shared_by_processes_and_created_again(read_fixture: Re
 
 
 @pytest.mark.parametrize("name", ["ckpt4", "nonblocking4"])
-def test_2_matching_ids_are_used_again(name: str, read_fixture: Read) -> None:
-    definitions, _, operations = matched(read_fixture, name)
+def test_2_matching_ids_are_used_again(name: str, matched: Matched) -> None:
+    definitions, _, operations = matched(name)
     layers = layer_of(definitions, operations)
     posix = operations.matching[layers == "POSIX"].tolist()
     assert Counter(posix)[1] > 400
@@ -118,8 +122,8 @@ def test_2_matching_ids_are_used_again(name: str, read_fixture: Read) -> None:
         assert len(set(mpi.tolist())) == len(mpi) > 0
 
 
-def test_2_asynchronous_operations_end_on_another_thread(read_fixture: Read, fixtures: Path) -> None:
-    definitions, _, operations = matched(read_fixture, "threads2")
+def test_2_asynchronous_operations_end_on_another_thread(matched: Matched, fixtures: Path) -> None:
+    definitions, _, operations = matched("threads2")
     asynchronous = (operations.flags & IoFlag.NON_BLOCKING) != 0
     assert asynchronous.sum() == 16
     assert np.all(operations.location[asynchronous] != operations.end_location[asynchronous])
@@ -129,8 +133,8 @@ def test_2_asynchronous_operations_end_on_another_thread(read_fixture: Read, fix
     assert operations.bytes_moved[asynchronous].sum() == truth["bytes_by_layer_all_ranks"]["POSIX_aio"]["write"]
 
 
-def test_3_undefined_bytes(read_fixture: Read) -> None:
-    _, _, operations = matched(read_fixture, "nonblocking4")
+def test_3_undefined_bytes(matched: Matched) -> None:
+    _, _, operations = matched("nonblocking4")
     complete = operations.status == Status.COMPLETE
     flushes = operations.mode == IoMode.FLUSH
     assert flushes.any()
@@ -142,21 +146,21 @@ def test_3_undefined_bytes(read_fixture: Read) -> None:
     assert unknown_result.any()
 
 
-def test_3_results_never_exceed_requests(sound_name: str, read_fixture: Read) -> None:
-    _, _, operations = matched(read_fixture, sound_name)
+def test_3_results_never_exceed_requests(sound_name: str, matched: Matched) -> None:
+    _, _, operations = matched(sound_name)
     known = (operations.requested != UNDEFINED_UINT64) & (operations.moved != UNDEFINED_UINT64)
     assert np.all(operations.moved[known] <= operations.requested[known])
 
 
-def test_4_offsets_are_there_on_some_operations(read_fixture: Read) -> None:
-    _, _, operations = matched(read_fixture, "ckpt4")
+def test_4_offsets_are_there_on_some_operations(matched: Matched) -> None:
+    _, _, operations = matched("ckpt4")
     known = operations.offset != UNDEFINED_UINT64
     assert 0 < known.sum() < len(operations)
     assert operations.offset[known].max() < 10**9
 
 
-def test_5_unfinished_things(read_fixture: Read) -> None:
-    definitions, read, operations = matched(read_fixture, "nonblocking4")
+def test_5_unfinished_things(matched: Matched) -> None:
+    definitions, read, operations = matched("nonblocking4")
     assert (operations.status == Status.NEVER_COMPLETED).sum() == 12
     assert (operations.status == Status.CANCELLED).sum() == 8
     assert np.all(operations.moved[operations.status != Status.COMPLETE] == UNDEFINED_UINT64)
@@ -174,8 +178,8 @@ def test_5_unfinished_things(read_fixture: Read) -> None:
     assert created - destroyed
 
 
-def test_6_precreated_handles(read_fixture: Read) -> None:
-    definitions, read, operations = matched(read_fixture, "nonblocking4")
+def test_6_precreated_handles(matched: Matched) -> None:
+    definitions, read, operations = matched("nonblocking4")
     handles = definitions.handles
     ready = (handles.flags & 1) != 0
     names = {handles.name[row] for row in np.flatnonzero(ready)}
@@ -188,8 +192,8 @@ def test_6_precreated_handles(read_fixture: Read) -> None:
     assert np.isin(operations.handle, np.flatnonzero(ready)).any()
 
 
-def test_7_operations_that_are_not_nested(read_fixture: Read) -> None:
-    _, _, operations = matched(read_fixture, "nonblocking4")
+def test_7_operations_that_are_not_nested(matched: Matched) -> None:
+    _, _, operations = matched("nonblocking4")
     crossing = 0
     for location in np.unique(operations.location):
         mine = operations.take((operations.location == location) & (operations.status == Status.COMPLETE))
@@ -220,8 +224,8 @@ def test_8_bogus_parents_are_handed_on_as_recorded(read_fixture: Read, fixtures:
     assert chains(read_fixture("nonblocking4")[0].definitions)["POSIX < POSIX"] == 28
 
 
-def test_9_parents_on_another_file(read_fixture: Read) -> None:
-    definitions, _, _ = matched(read_fixture, "nonblocking4")
+def test_9_parents_on_another_file(matched: Matched) -> None:
+    definitions, _, _ = matched("nonblocking4")
     handles, files = definitions.handles, definitions.files
     strays = [
         files.name[handles.file[row]]
@@ -232,15 +236,15 @@ def test_9_parents_on_another_file(read_fixture: Read) -> None:
     assert any(name.endswith(".sm") or ".locktest." in name for name in strays)
 
 
-def test_10_noise_of_the_start_is_read_too(read_fixture: Read) -> None:
-    definitions, _, operations = matched(read_fixture, "ckpt4")
+def test_10_noise_of_the_start_is_read_too(matched: Matched) -> None:
+    definitions, _, operations = matched("ckpt4")
     names = np.array([*definitions.files.name, ""])[definitions.handles.file[operations.handle]]
     system = np.char.startswith(names, "/proc") | np.char.startswith(names, "/sys")
     assert system.sum() > 900
 
 
-def test_11_split_collectives_complete_at_their_end_call(read_fixture: Read) -> None:
-    _, _, operations = matched(read_fixture, "nonblocking4")
+def test_11_split_collectives_complete_at_their_end_call(matched: Matched) -> None:
+    _, _, operations = matched("nonblocking4")
     both = operations.take(operations.flags == IoFlag.NON_BLOCKING | IoFlag.COLLECTIVE)
     assert len(both) == 20
     assert np.all(both.status == Status.COMPLETE)
@@ -253,8 +257,8 @@ def test_11_split_collectives_complete_at_their_end_call(read_fixture: Read) -> 
     assert overtaken > 0
 
 
-def test_13_communicators_of_handles(read_fixture: Read) -> None:
-    definitions, _, _ = matched(read_fixture, "ncckpt4")
+def test_13_communicators_of_handles(matched: Matched) -> None:
+    definitions, _, _ = matched("ncckpt4")
     handles = definitions.handles
     layers = np.array([p.identification for p in definitions.paradigms])[handles.paradigm]
     known = {communicator.id for communicator in definitions.communicators}
@@ -264,17 +268,17 @@ def test_13_communicators_of_handles(read_fixture: Read) -> None:
     assert np.all(handles.communicator[np.isin(layers, ["POSIX", "ISOC"])] == UNDEFINED_UINT32)
 
 
-def test_14_mpi_io_bytes_are_those_the_program_wrote(read_fixture: Read, fixtures: Path) -> None:
+def test_14_mpi_io_bytes_are_those_the_program_wrote(matched: Matched, fixtures: Path) -> None:
     for name in ("ckpt4", "ckpt4_romio", "ckpt16", "mixed4", "nonblocking4", "ckpt8_unnested"):
-        definitions, _, operations = matched(read_fixture, name)
+        definitions, _, operations = matched(name)
         truth = json.loads((fixtures / name / "truth.json").read_text())["bytes_by_layer_all_ranks"]["MPI-IO"]
         mpi = operations.take(layer_of(definitions, operations) == "MPI-IO")
         assert mpi.bytes_moved[mpi.mode == IoMode.WRITE].sum() == truth["write"]
         assert mpi.bytes_moved[mpi.mode == IoMode.READ].sum() == truth["read"]
 
 
-def test_times_are_those_of_the_program(read_fixture: Read, fixtures: Path) -> None:
-    definitions, _, operations = matched(read_fixture, "nonblocking4")
+def test_times_are_those_of_the_program(matched: Matched, fixtures: Path) -> None:
+    definitions, _, operations = matched("nonblocking4")
     truth = json.loads((fixtures / "nonblocking4" / "truth.json").read_text())
     layers = layer_of(definitions, operations)
     rank_0 = operations.take((layers == "MPI-IO") & (operations.process == 0) & (operations.mode == IoMode.WRITE))

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from iostrata.analysis.comparison.periods import compare_flows, compare_periods, signal_of
+from iostrata.analysis.comparison.periods import compare_flows, compare_periods
 from iostrata.analysis.detect import detect_period
-from iostrata.layers.flow.flow import Flow, connected_flows
+from iostrata.layers.flow.flow import Flow
 from iostrata.layers.opening import open_trace
 from iostrata.signals.construction import step_signal
 from iostrata.signals.step import StepSignal
@@ -29,9 +29,9 @@ def judged_comparisons(folder: Path, method: str) -> Iterator[dict[str, Any]]:
         anchor = folder / recording / "traces.otf2"
         if not anchor.exists():
             continue
-        flows = connected_flows(open_trace(anchor).traffic)
-        for place, comparison in compare_flows(flows, found).items():
-            flow = flows[place]
+        trace = open_trace(anchor)
+        for place, comparison in compare_flows(trace, trace.flows, found).items():
+            flow = trace.flows[place]
             right = _right(flow, lines)
             row = {
                 "kind": "comparison",
@@ -42,7 +42,8 @@ def judged_comparisons(folder: Path, method: str) -> Iterator[dict[str, Any]]:
                 "right": comparison.verdict in right,
             }
             if comparison.upper is not None and comparison.lower is not None:
-                upper, lower = (signal_of(flow.traffic, rows) for rows in (flow.upper_rows, flow.lower_rows))
+                upper = trace.layers[flow.upper].bandwidth(flow.direction)
+                lower = trace.layers[flow.lower].bandwidth(flow.direction, below=flow.upper)
                 pairs = [(change(upper), lower) for change in (without_last_phase, with_noise)]
                 pairs += [(upper, change(lower)) for change in (without_last_phase, with_noise)]
                 verdicts = [compare_periods((one, found(one)), (other, found(other))).verdict for one, other in pairs]

@@ -22,15 +22,7 @@ def collective_calls(flows: Iterable[Flow], limits: Limits) -> list[dict[str, An
 
 
 def _of_flow(flow: Flow, most: int) -> dict[str, Any]:
-    calls, traffic = flow.collectives, flow.traffic
-    second = traffic.window.ticks_per_second
-    begin, end = traffic.times(calls.upper_rows)
-    start = np.full(len(calls), np.iinfo(np.int64).max)
-    stop = np.full(len(calls), np.iinfo(np.int64).min)
-    np.minimum.at(start, calls.upper_call, begin)
-    np.maximum.at(stop, calls.upper_call, end)
-    moved = np.bincount(calls.lower_call, traffic.moved[calls.lower_rows].astype(np.float64), len(calls))
-    order = np.argsort(start, kind="stable")
+    calls, second = flow.collectives, flow.cells.window.ticks_per_second
     together = -(-len(calls) // most)
     first = np.arange(0, len(calls), together)
     return {
@@ -41,12 +33,12 @@ def _of_flow(flow: Flow, most: int) -> dict[str, Any]:
         "alone_calls": int((calls.movers == 1).sum()),
         "participants": distribution(calls.participants).to_dict(),
         "movers": distribution(calls.movers).to_dict(),
-        "bytes": float(moved.sum()),
+        "bytes": float(calls.bytes.sum()),
         "together": together,
-        "start": packed(start[order][first] / second, "f8"),
-        "end": packed(np.maximum.reduceat(stop[order], first) / second, "f8"),
-        "participants_most": packed(np.maximum.reduceat(calls.participants[order], first), "u4"),
-        "movers_least": packed(np.minimum.reduceat(calls.movers[order], first), "u4"),
-        "movers_most": packed(np.maximum.reduceat(calls.movers[order], first), "u4"),
-        "call_bytes": packed(np.add.reduceat(moved[order], first), "f4"),
+        "start": packed(calls.begin[first] / second, "f8"),
+        "end": packed(np.maximum.reduceat(calls.end, first) / second, "f8"),
+        "participants_most": packed(np.maximum.reduceat(calls.participants, first), "u4"),
+        "movers_least": packed(np.minimum.reduceat(calls.movers, first), "u4"),
+        "movers_most": packed(np.maximum.reduceat(calls.movers, first), "u4"),
+        "call_bytes": packed(np.add.reduceat(calls.bytes, first), "f4"),
     }

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ....layers.trace import Trace
+from ....layers.protocols import AnyTrace
 from ..encoding import Names, packed
 from ..limits import Limits
 
@@ -22,7 +22,7 @@ _NUMBERS = (
 )
 
 
-def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
+def handle_tree(trace: AnyTrace, names: Names, limits: Limits) -> dict[str, Any]:
     """Return the selected handles and the handles above them.
 
     Where there are more than the limit, those whose subtree moved the most bytes are kept; a handle above another one
@@ -61,15 +61,11 @@ def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
     }
 
 
-def _sparklines(trace: Trace, place: "np.ndarray[Any, np.dtype[np.int64]]", rows: int, bins: int) -> Any:
-    from .heat_map import spread_volume
+def _sparklines(trace: AnyTrace, place: "np.ndarray[Any, np.dtype[np.int64]]", rows: int, bins: int) -> Any:
+    from .heat_map import volume_grid
 
-    window = trace.tick_window
-    operations = window.part(trace.operations)
-    begin, end = window.clipped(operations)
-    row = np.where(operations.handle >= 0, np.append(place, -1)[operations.handle], -1)
-    amount = window.bytes_within(operations).astype(np.float64)
-    grid = spread_volume(row, begin, end, amount, max(rows, 1), window.start, window.end - window.start, bins)[:rows]
+    row = np.append(place, -1)
+    grid = volume_grid(trace, lambda operations: row[operations.handle], max(rows, 1), bins)[:rows]
     top = grid.max(axis=1, keepdims=True)
     share = np.divide(grid, top, out=np.zeros_like(grid), where=top > 0)
     # What is there at all is seen, however little it is beside the largest.

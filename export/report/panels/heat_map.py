@@ -1,17 +1,21 @@
 """Ranks over time: the bytes of operations spread over a grid of ranks and bins."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ....layers.layer import Layer
-from ....layers.trace import Trace
+from ....layers.handles.metadata import MetadataEvents
+from ....layers.protocols import AnyTrace
+from ....layers.selection.window import TickWindow
 from ....model.codes import IoMode
 from ....model.kernels import compiled
-from ....model.operations import view
+from ....model.operations import Operations
 from ..encoding import packed
 from ..limits import Limits
+
+RowOf = Callable[[Operations], npt.NDArray[np.int64]]
 
 
 @compiled
@@ -21,9 +25,9 @@ def spread_volume(
     end: npt.NDArray[np.int64],
     amount: npt.NDArray[np.float64],
     rows: int,
+    bins: int,
     start: int,
     length: int,
-    bins: int,
 ) -> npt.NDArray[np.float64]:
     """Return the amount in each cell, each operation spread evenly from its begin to its end.
 
@@ -67,7 +71,7 @@ STEPS = 65534
 """Steps of the logarithmic scale between the smallest and the largest cell that are not 0."""
 
 
-def rank_groups(trace: Trace, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def rank_groups(trace: AnyTrace, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return ranks in their order, put together so that there are at most `most` groups of them.
 
     Returns
@@ -86,7 +90,7 @@ def rank_groups(trace: Trace, most: int) -> tuple[npt.NDArray[np.int64], npt.NDA
     return np.where(rank >= 0, group, -1).astype(np.int64), known[::size].astype(np.int64)
 
 
-def heat_maps(trace: Trace, curves: list[tuple[str, str]], limits: Limits) -> dict[str, Any]:
+def heat_maps(trace: AnyTrace, curves: list[tuple[str, str]], limits: Limits) -> dict[str, Any]:
     """Return the heat maps of (layer, direction) pairs as the page holds them.
 
     Cells hold bytes; 0 is 0, else 1 to 65,535 on a logarithmic scale from `smallest` to `largest`, which is right to
@@ -94,26 +98,52 @@ def heat_maps(trace: Trace, curves: list[tuple[str, str]], limits: Limits) -> di
     """
     group, first = rank_groups(trace, limits.heat_rows)
     maps = []
-    if len(first):
-        for name, direction in curves:
-            grid = volume_grid(trace.layers[name], direction, group, len(first), limits.heat_bins)
-            maps.append({"layer": name, "direction": direction, **_scaled(grid)})
+    if len(first) and curves:
+        place = np.full((len(trace.order) + 1, len(IoMode)), -1, np.int64)
+        for row, (name, direction) in enumerate(curves):
+            place[trace.order.index(name), IoMode[direction.upper()]] = row
+        layer = np.where(trace.selection.selected, trace.handles.layer_row, -1)
+        known_group = np.append(group, -1)
+
+        def row_of(operations: Operations) -> npt.NDArray[np.int64]:
+            mode = np.minimum(operations.mode, len(IoMode) - 1)
+            curve = place[np.append(layer, -1)[operations.handle], mode]
+            of_rank = known_group[operations.process]
+            return np.where((curve >= 0) & (of_rank >= 0), curve * len(first) + of_rank, -1)
+
+        grid = volume_grid(trace, row_of, len(curves) * len(first), limits.heat_bins)
+        for (name, direction), part in zip(curves, np.split(grid, len(curves)), strict=True):
+            maps.append({"layer": name, "direction": direction, **_scaled(part)})
     return {"first_rank": first.tolist(), "ranks": trace.ranks, "bins": limits.heat_bins, "maps": maps}
 
 
-def volume_grid(
-    layer: Layer, direction: str, row_of_process: npt.NDArray[np.int64], rows: int, bins: int
-) -> npt.NDArray[np.float64]:
-    """Return the bytes of a layer and direction by row and bin of the window, float64 (rows, bins)."""
+class _VolumeGrid:
+    """Bytes by row and bin of the window, float64 (rows, bins), summed over blocks."""
 
-    window = layer.tick_window
-    operations = layer.operations
-    chosen = view(operations, operations.mode == IoMode[direction.upper()])
-    begin, end = window.clipped(chosen)
-    row = np.where(chosen.process >= 0, row_of_process[chosen.process], -1)
-    amount = window.bytes_within(chosen).astype(np.float64)
-    grid = spread_volume(row, begin, end, amount, rows, window.start, window.end - window.start, bins)
-    return np.asarray(grid, np.float64)
+    def __init__(self, window: TickWindow, row_of: RowOf, rows: int, bins: int) -> None:
+        self._window, self._row_of = window, row_of
+        self.grid = np.zeros((rows, bins))
+
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:  # noqa: ARG002
+        window, chosen = self._window, self._window.part(operations)
+        begin, end = window.clipped(chosen)
+        amount = window.bytes_within(chosen).astype(np.float64)
+        length = window.end - window.start
+        self.grid += spread_volume(self._row_of(chosen), begin, end, amount, *self.grid.shape, window.start, length)
+
+    def merge(self, other: "_VolumeGrid") -> None:
+        self.grid += other.grid
+
+
+def volume_grid(trace: AnyTrace, row_of: RowOf, rows: int, bins: int) -> npt.NDArray[np.float64]:
+    """Return the bytes of a trace by row and bin of the window, float64 (rows, bins).
+
+    Parameters
+    ----------
+    row_of : callable
+        From operations (n,) to the row of each, int64 (n,), −1 for none.
+    """
+    return trace.sum_blocks(lambda: _VolumeGrid(trace.tick_window, row_of, rows, bins)).grid
 
 
 def _scaled(grid: npt.NDArray[np.float64]) -> dict[str, Any]:

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ....layers.trace import Trace
-from ....model.codes import PROCESS, IoMode
-from ....model.operations import view
-from ....model.rows import column_at
+from ....layers.protocols import AnyTrace
+from ....layers.statistics.statistics import sums_by
+from ....model.codes import PROCESS
 from ..encoding import Names
 
 
-def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most: int) -> dict[str, Any]:
+def system_nodes(trace: AnyTrace, curves: list[tuple[str, str]], names: Names, most: int) -> dict[str, Any]:
     """Return the nodes of the system tree that have processes, with the bytes of each (layer, direction) pair.
 
     Bytes are those of the layer's statistics, split by the node of the process that began an operation; those of
@@ -24,12 +23,9 @@ def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most
     shown = used[:most]
     columns = []
     for name, direction in curves:
-        layer = trace.layers[name]
-        operations = view(layer.operations, layer.operations.mode == IoMode[direction.upper()])
-        node = column_at(groups.node, operations.process)
-        moved = layer.tick_window.bytes_within(operations)
-        totals = np.zeros(len(tree.id), moved.dtype)
-        np.add.at(totals, node[node >= 0], moved[node >= 0])
+        chosen = trace.cells.of(name, direction)
+        node = np.append(groups.node, -1)[trace.cells.process[chosen]]
+        totals = sums_by(node[node >= 0], trace.cells.moved[chosen][node >= 0], len(tree.id))
         columns.append({"layer": name, "direction": direction, "bytes": totals[shown].tolist()})
     return {
         "total": len(used),

@@ -4,23 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from ....layers.layer import Layer
-from ....model.codes import UNDEFINED_UINT64, IoMode
+from ....layers.protocols import AnyLayer
 
 
-def size_histogram(layer: Layer, direction: str) -> dict[str, Any]:
+def size_histogram(layer: AnyLayer, direction: str) -> dict[str, Any]:
     """Return how many operations requested how many bytes, by powers of two.
 
     The bin ``2^k`` holds requests of 2^k to 2^(k+1) − 1 bytes; requests of 0 bytes and those whose size the trace does
     not know are counted separately. Operations count whole, also where the window cuts them, as in ``request_bytes``.
     """
-    operations = layer.operations
-    requested = operations.requested[operations.mode == IoMode[direction.upper()]]
-    known = requested[requested != UNDEFINED_UINT64]
-    sized = known[known > 0]
-    exponent = _floor_log2(sized)
-    counts = np.bincount(exponent, minlength=64)
-    volume = np.bincount(exponent, weights=sized.astype(np.float64), minlength=64)
+    sizes, often = layer.request_counts(direction).ordered()
+    sized = sizes > 0
+    exponent = _floor_log2(sizes[sized])
+    counts = np.bincount(exponent, weights=often[sized], minlength=64).astype(np.int64)
+    volume = np.bincount(exponent, weights=often[sized] * sizes[sized].astype(np.float64), minlength=64)
     used = np.flatnonzero(counts)
     return {
         "layer": layer.name,
@@ -28,8 +25,8 @@ def size_histogram(layer: Layer, direction: str) -> dict[str, Any]:
         "exponents": used.tolist(),
         "operations": counts[used].tolist(),
         "bytes": volume[used].tolist(),
-        "empty_operations": int((known == 0).sum()),
-        "unknown_operations": int(len(requested) - len(known)),
+        "empty_operations": int(often[~sized].sum()),
+        "unknown_operations": layer.statistics(direction).operations - int(often.sum()),
     }
 
 

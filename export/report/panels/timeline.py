@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....layers.protocols import AnyTrace
 from ....layers.selection.window import TickWindow
-from ....layers.trace import Trace
 from ....model.arrays import Ticks
 from ...timeline.marks import KINDS, marks_of_files, merged_marks
 from ..encoding import Names, packed
@@ -18,14 +18,14 @@ _SCALE: Final = 2**32 - 1
 """The window's end in the unit of the marks on the page; its start is 0."""
 
 
-def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits) -> dict[str, Any]:
+def timeline(trace: AnyTrace, layers: tuple[str, ...], names: Names, limits: Limits) -> dict[str, Any]:
     """Return the timeline of the layers' selected files as the page holds it.
 
     A row is a layer, file and rank. Where that makes more rows than the limit, a row is a layer and rank over all its
     files, and where that is too many, too, a layer and some ranks that follow each other. Marks of one row and kind
     are merged where the gap between them is below a share of the window, the smallest that meets the limit on marks.
     """
-    marks, of_file, process, files = marks_of_files(trace, layers)
+    marks, of_file, process, files, finest = marks_of_files(trace, layers)
     rank = np.append(trace.definitions.groups.rank, -1)[process].astype(np.int64)
     ranks = np.unique(rank)
     most_of_a_layer = max(1, limits.rows // max(1, len(layers)))
@@ -40,7 +40,9 @@ def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits
     volume = np.bincount(marks.row, weights=marks.bytes, minlength=len(keys))
     transfers = np.zeros(len(KINDS), np.bool_)
     transfers[list(_OPERATIONS)] = True
-    operations = np.bincount(marks.row[transfers[marks.kind]], minlength=len(keys))
+    transferring = transfers[marks.kind]
+    counts = marks.count[transferring]
+    operations = np.bincount(marks.row[transferring], weights=counts, minlength=len(keys))
     merged, gap = merged_marks(marks, limits.marks)
 
     labels = file_labels(trace)
@@ -52,8 +54,8 @@ def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits
         "kinds": KINDS,
         "by_file": by_file,
         "ranks_a_row": together,
-        "marks_total": len(marks),
-        "gap_s": gap / trace.tick_window.ticks_per_second,
+        "marks_total": int(marks.count.sum()),
+        "gap_s": max(gap, finest) / trace.tick_window.ticks_per_second,
         "rows": {
             "layer": [names.number(layers[number]) for number in which.tolist()],
             "file": [names.number(labels[number - 1]) if number > 0 else -1 for number in file_row.tolist()],
@@ -73,7 +75,7 @@ def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits
     }
 
 
-def file_labels(trace: Trace) -> list[str]:
+def file_labels(trace: AnyTrace) -> list[str]:
     """Return the name of each file, with its node where files of several nodes have the same name."""
     files, nodes = trace.definitions.files, trace.definitions.system_tree.name
     common = {name for name, count in Counter(files.name).items() if count > 1}

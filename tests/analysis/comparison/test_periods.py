@@ -86,7 +86,7 @@ def test_relations(second, relation):
 def test_checkpoints_keep_their_period_down_to_posix(fixtures):
     trace = open_trace(fixtures / "ckpt4")
     place = [(flow.upper, flow.direction) for flow in trace.flows].index(("MPI-IO", "write"))
-    found = compare_flows(trace.flows)[place]
+    found = compare_flows(trace, trace.flows)[place]
     assert found.verdict == "same"
     assert found.upper.period == pytest.approx(0.4015, rel=0.05)
     # POSIX writes at the end of each collective call, on average 3.9 ms after its begin.

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from iostrata import detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.following import follows
-from iostrata.analysis.comparison.periods import compare_periods, signal_of
-from iostrata.layers.flow.flow import connected_flows
+from iostrata.analysis.comparison.periods import compare_periods
 
 END = 400.0
 
@@ -167,10 +166,13 @@ def test_small_changes_of_made_signals_change_no_verdict(shape, seed):
 
 @pytest.mark.parametrize("name", ["ckpt4", "ckpt16", "ckpt4_jitter", "ncckpt4", "ncckpt8", "mixed4"])
 def test_small_changes_of_archives_change_no_verdict(fixtures, name):
-    flows = connected_flows(open_trace(fixtures / name).traffic)
+    trace = open_trace(fixtures / name)
     seen = 0
-    for flow in flows:
-        signals = [signal_of(flow.traffic, rows) for rows in (flow.upper_rows, flow.lower_rows)]
+    for flow in trace.flows:
+        signals = [
+            trace.layers[flow.upper].bandwidth(flow.direction),
+            trace.layers[flow.lower].bandwidth(flow.direction, below=flow.upper),
+        ]
         if any(signal.volume <= 0 for signal in signals):
             continue
         found = verdicts(*signals)

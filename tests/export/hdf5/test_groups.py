@@ -100,7 +100,7 @@ def test_trace_without_handles(trace: Trace, tmp_path: Path, opens_everywhere: C
     bare = Trace(
         path=trace.path,
         definitions=replace(definitions, handles=handles),
-        events=trace.events.take(np.zeros(0, np.intp)),
+        other_events=trace.other_events.take(np.zeros(0, np.intp)),
         operations=trace.operations.take(np.zeros(0, np.intp)),
         damage=trace.damage,
         engine=trace.engine,

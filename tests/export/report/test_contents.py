@@ -128,7 +128,7 @@ def test_the_grid_spreads_operations_over_their_time(make_trace):
             {"begin": 900, "end": 1000, "moved": 30, "process": 1},
         ],
     )
-    grid = volume_grid(trace.layers["POSIX"], "write", np.array([0, 1, -1]), 2, 4)
+    grid = volume_grid(trace, lambda operations: operations.process.astype(np.int64), 2, 4)
     np.testing.assert_allclose(grid, [[50, 50, 0, 0], [0, 7, 0, 30]])
 
 
@@ -228,20 +228,9 @@ def test_collective_calls_are_those_of_the_flows(reports, trace_of):
     assert {(one["upper"], one["lower"], one["direction"]) for one in shown} == set(flows)
     for one in shown:
         flow = flows[one["upper"], one["lower"], one["direction"]]
-        calls, process = flow.collectives, flow.traffic.operations.process
-        # Counted anew, call by call.
-        begin, end = flow.traffic.times(calls.upper_rows)
-        second = flow.traffic.window.ticks_per_second
-        expected = sorted(
-            (
-                begin[calls.upper_call == call].min() / second,
-                end[calls.upper_call == call].max() / second,
-                len(set(process[calls.upper_rows[calls.upper_call == call]])),
-                len(set(process[calls.lower_rows[calls.lower_call == call]])),
-                float(flow.traffic.moved[calls.lower_rows[calls.lower_call == call]].sum()),
-            )
-            for call in range(len(calls))
-        )
+        calls, second = flow.collectives, flow.traffic.window.ticks_per_second
+        columns = (calls.begin / second, calls.end / second, calls.participants, calls.movers, calls.bytes)
+        expected = list(zip(*(column.tolist() for column in columns), strict=True))
         assert one["calls"] == len(calls) == len(expected)
         names = ("start", "end", "participants_most", "movers_most", "call_bytes")
         found = zip(*(unpacked(one[name]).tolist() for name in names), strict=True)

@@ -3,12 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 from iostrata.layers.attribution.collectives import (
     COMM_SELF,
+    call_sequences,
     collective_calls,
-    distinct_pairs,
     numbered,
     positions,
 )
@@ -28,7 +26,7 @@ def calls_of(make_trace, rows, communicator, collective=None, groups=()):
         location_sets=tuple(groups),
         communicators=(Communicator(1, "MPI_COMM_WORLD", 4, None), Communicator(2, "MPI_COMM_SELF", 3, None)),
     )
-    return collective_calls(operations, trace.attribution.layer, definitions)
+    return collective_calls(operations, call_sequences(definitions, trace.traffic.stack.layer))
 
 
 def test_the_k_th_call_of_each_rank_is_one(make_trace):
@@ -76,11 +74,3 @@ def test_numbers_and_positions():
     found = numbered(first, second)
     assert found[0] == found[3]
     assert len(set(found.tolist())) == 3
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 5)), max_size=60), st.integers(0, 12))
-def test_distinct_pairs_are_those_of_sets(pairs, count):
-    first, second = (np.array([pair[place] for pair in pairs], np.int64) for place in (0, 1))
-    found = distinct_pairs(first, second, count)
-    length = max(count, max((pair[0] for pair in pairs), default=-1) + 1)
-    assert found.tolist() == [len({other for one, other in pairs if one == group}) for group in range(length)]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError, TraceError, open_trace
-from iostrata.layers.attribution.functions import event_functions, read_calling_functions
+from iostrata.layers.attribution.functions import read_calling_functions
 from iostrata.otf2io.definitions.regions import IoRegions
+from iostrata.otf2io.direct.functions import event_functions
 from iostrata.otf2io.direct.walk import RegionEvents
 
 NAMES = ["ckpt4_linktime", "serial1", "nonblocking4", "ckpt4_compiler", "ncckpt4"]
@@ -26,7 +27,7 @@ def leave(stack, region):
 
 
 def walked(anchor):
-    """Return the functions of the I/O events of each location in their order, and those of begins."""
+    """Return the functions of the other I/O events of each location in their order, and those of begins."""
     stacks, events, begins = defaultdict(list), defaultdict(list), defaultdict(list)
     with otf2.reader.open(str(anchor)) as trace:
         rows = {location: row for row, location in enumerate(trace.definitions.locations)}
@@ -38,7 +39,8 @@ def walked(anchor):
                 leave(stacks[row], event.region)
             elif type(event).__name__.startswith("Io"):
                 inside = [region.name for region in stacks[row] if region.region_role in ROLES]
-                events[row].append(inside[-1] if inside else None)
+                if not type(event).__name__.startswith("IoOperation"):
+                    events[row].append(inside[-1] if inside else None)
                 if isinstance(event, otf2.events.IoOperationBegin):
                     # The innermost function of all is the one that does the I/O.
                     assert stacks[row][-1].name == inside[-1]
@@ -54,7 +56,7 @@ def test_functions_as_the_official_reader_tells(fixtures, name, workers):
     events, begins = walked(trace.path)
     named = [found.names[row] if row >= 0 else None for row in found.event.tolist()]
     by_location = defaultdict(list)
-    for location, function in zip(trace.events.location.tolist(), named, strict=True):
+    for location, function in zip(trace.other_events.location.tolist(), named, strict=True):
         by_location[location].append(function)
     assert by_location == events
     operations, start = trace.operations, trace.definitions.clock.start
@@ -160,6 +162,9 @@ def test_the_other_engine_does_not_know(fixtures):
 
 def test_a_trace_that_changed_is_refused(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
-    events = replace(trace.events, time=trace.events.time + 1)
+    events = replace(trace.other_events, time=trace.other_events.time + 1)
     with pytest.raises(TraceError, match="has changed"):
-        read_calling_functions(trace.path, trace.definitions, events, "direct")
+        read_calling_functions(trace.source, trace.operations, events)
+    operations = replace(trace.operations, begin=trace.operations.begin + 1)
+    with pytest.raises(TraceError, match="has changed"):
+        read_calling_functions(trace.source, operations, trace.other_events)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.flow.access_pattern import access_pattern, read_back_bytes
+from iostrata.layers.flow.access_pattern import AccessSums, ReadBackSums
 from iostrata.model.codes import UNDEFINED_UINT64, IoMode
 
 
@@ -20,6 +20,18 @@ def made(make_operations, rows):
     )
     offset = [UNDEFINED_UINT64 if offset is None else offset for _, _, offset, _, _ in rows]
     return replace(operations, offset=np.array(offset, np.uint64)), np.array([row[1] for row in rows], np.int32)
+
+
+def access_pattern(operations, file, absolute=True):
+    sums = AccessSums(absolute, exact=True)
+    sums.add(operations, file)
+    return sums.pattern()
+
+
+def read_back_bytes(operations, file):
+    sums = ReadBackSums(exact=True)
+    sums.add(operations, file)
+    return sums.bytes
 
 
 def pattern(make_operations, offsets, size=10):

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import open_trace
-from iostrata.layers.flow.balance import time_splits
 from iostrata.model.codes import IoMode
 
 STACK = [("netCDF", "/s/o", -1), ("MPI-IO", "/s/o", 0), ("POSIX", "/s/o", 1), ("POSIX", "/tmp/ompi.x/a.sm", 1)]
@@ -27,7 +26,7 @@ def test_a_nested_call(make_trace):
         {"handle": 2, "begin": 30, "end": 40, "moved": 1},
         {"handle": 3, "begin": 60, "end": 65, "moved": 1, "mode": IoMode.READ},
     ]
-    first, second = time_splits(make_trace(STACK, rows).traffic)
+    first, second = make_trace(STACK, rows).time_splits
     assert (first.layer, first.direction) == ("netCDF", "write")
     assert first.spent_s == pytest.approx({"netCDF": 0.30, "MPI-IO": 0.55, "POSIX": 0.15})
     assert second.spent_s == pytest.approx({"MPI-IO": 0.55, "POSIX": 0.15})
@@ -40,7 +39,7 @@ def test_parts_equal_a_count_of_ticks(make_trace, rows):
     operations, found = trace.operations, trace.attribution
     layer = found.layer.tolist()
     parent = found.parent.tolist()
-    for split in time_splits(trace.traffic):
+    for split in trace.time_splits:
         row = trace.traffic.layer_row(split.layer)
         spent = dict.fromkeys(split.spent_s, 0)
         for number in range(len(operations)):
@@ -64,7 +63,7 @@ def test_parts_equal_a_count_of_ticks(make_trace, rows):
 
 def test_a_netcdf_write_of_the_real_archive(fixtures):
     trace = open_trace(fixtures / "ncckpt4")
-    splits = {(one.layer, one.direction): one for one in time_splits(trace.traffic)}
+    splits = {(one.layer, one.direction): one for one in trace.time_splits}
     one = splits["netCDF", "write"]
     assert list(one.spent_s) == ["netCDF", "HDF5", "MPI-IO", "POSIX"]
     flow = trace.flow("netCDF", "HDF5", "write")

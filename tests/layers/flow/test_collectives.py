@@ -3,28 +3,38 @@
 import numpy as np
 import pytest
 from iostrata import open_trace
+from iostrata.layers.flow.rows import FlowRows
+from iostrata.layers.statistics.statistics import union_length
 from iostrata.model.codes import IoFlag
 
 
 @pytest.mark.parametrize("name", ["ncckpt4", "ckpt4_romio", "nonblocking4"])
 def test_calls_are_those_of_several_ranks_with_bytes_below(fixtures, name):
     trace = open_trace(fixtures / name)
+    traffic = trace.traffic
+    operations, moved, units = traffic.operations, traffic.moved, traffic.calls.units()
     looked_at = 0
     for flow in trace.flows:
-        calls, operations, moved = flow.collectives, flow.traffic.operations, flow.traffic.moved
-        expected = {}
-        for unit in range(int(flow.units.max(initial=-1)) + 1):
-            above = flow.upper_rows[flow.units == unit]
-            above = above[(operations.flags[above] & IoFlag.COLLECTIVE) != 0]
-            below = flow.beneath[np.isin(flow.ancestor[flow.beneath], flow.upper_rows[flow.units == unit])]
+        rows = FlowRows(traffic, traffic.layer_row(flow.upper), traffic.layer_row(flow.lower), flow.direction)
+        expected = []
+        for unit in np.unique(units[rows.upper]).tolist():
+            above = rows.upper[units[rows.upper] == unit]
+            below = rows.beneath[np.isin(rows.ancestor[rows.beneath], above)]
             below = below[moved[below] > 0]
+            above = above[(operations.flags[above] & IoFlag.COLLECTIVE) != 0]
             ranks, movers = set(operations.process[above].tolist()), set(operations.process[below].tolist())
             if len(ranks) >= 2 and movers:
-                expected[unit] = (len(ranks), len(movers), above.tolist(), below.tolist())
-        assert calls.call.tolist() == list(expected)
-        for place, (ranks, movers, above, below) in enumerate(expected.values()):
-            assert (calls.participants[place], calls.movers[place]) == (ranks, movers)
-            assert calls.upper_rows[calls.upper_call == place].tolist() == above
-            assert calls.lower_rows[calls.lower_call == place].tolist() == below
+                (begin, end), (start, stop) = traffic.times(above), traffic.times(below)
+                expected.append(
+                    (
+                        int(begin.min()), int(end.max()), len(ranks), len(movers), len(below),
+                        int(moved[below].sum()), int((end - begin).sum()), union_length(start, stop),
+                    )
+                )  # fmt: skip
+        calls = flow.collectives
+        names = ("begin", "end", "participants", "movers", "pieces", "bytes", "ticks", "transferring")
+        found = zip(*(getattr(calls, name).tolist() for name in names), strict=True)
+        assert sorted(found) == sorted(expected)
+        assert (np.diff(calls.begin) >= 0).all()
         looked_at += len(calls)
     assert looked_at

@@ -148,9 +148,9 @@ def test_flows(printed, name):
         hidden = [one for one in lower if not text.in_layer(one, flow.upper)]
         assert (flow.upper_operations, flow.upper_bytes) == (len(upper), sum(one.moved for one in upper))
         assert (flow.lower_operations, flow.lower_bytes) == (len(lower), sum(one.moved for one in lower))
-        assert len(flow.attributed_rows) == len(attributed)
+        assert flow.attributed_operations == len(attributed)
         assert flow.attributed_bytes == sum(one.moved for one in attributed)
-        assert len(flow.hidden_rows) == len(hidden)
+        assert flow.hidden_operations == len(hidden)
         assert flow.hidden_bytes == sum(one.moved for one in hidden)
         assert flow.upper_ranks.moving_ranks.tolist() == sorted({one.rank for one in upper if one.moved})
         assert flow.lower_ranks.moving_ranks.tolist() == sorted({one.rank for one in lower if one.moved})

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError
 from iostrata.layers.handles.stack import higher_ancestors
+from iostrata.model.arrays import sound_parents
 from iostrata.model.codes import MOST_BYTES, IoMode, IoRecord
-from iostrata.model.rows import sound_parents
 
 STACK = [
     ("netCDF", "/s/out.nc", -1),

@@ -105,11 +105,9 @@ def test_metadata_events_know_their_layer_and_file(make_definitions, make_events
     definitions = make_definitions(HANDLES)
     events = make_events(
         [
-            {"kind": IoRecord.OPERATION_BEGIN, "time": 0, "handle": 10},
             {"kind": IoRecord.SEEK, "time": 1, "handle": 13, "location": 2},
             {"kind": IoRecord.DELETE_FILE, "time": 2, "mode": 4, "value": 51},
             {"kind": IoRecord.DELETE_FILE, "time": 3, "mode": 99, "value": 99},
-            {"kind": IoRecord.OPERATION_CANCELLED, "time": 4, "handle": 10},
             {"kind": IoRecord.TRY_LOCK, "time": 5, "handle": 12},
             {"kind": IoRecord.CREATE_HANDLE, "time": 6, "handle": 99},
         ]

@@ -19,10 +19,8 @@ Operation = tuple[int, int, float, int]
 
 def kept_of(operations: list[Operation]) -> Kept:
     begin, end, volume, category = (list(column) for column in zip(*operations, strict=True))
-    none = np.empty(0, np.int32)
     return Kept(
         np.array(category, np.int32), np.array(begin, np.int64), np.array(end, np.int64), np.array(volume, np.float64),
-        none, none,
     )  # fmt: skip
 
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from iostrata import BinnedTrace, IostrataError, SelectionError, Trace, open_trace, write_hdf5
-from iostrata.layers.summary import trace as binned_trace
 from iostrata.layers.summary.trace import read_binned_trace
-from iostrata.otf2io import archive as archive_module
+from iostrata.otf2io import source as source_module
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 ALL = sorted(anchor.parent.name for anchor in FIXTURES.glob("*/traces.otf2"))
@@ -162,7 +161,7 @@ def test_frequencies_that_do_not_fit() -> None:
 @pytest.fixture
 def with_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
     """Return a function that makes archives be opened with a clock of another length that starts later."""
-    real = archive_module.open_archive
+    real = source_module.open_archive
 
     def change(length: int, later: int) -> None:
         def opened(path: Any) -> Any:
@@ -170,8 +169,7 @@ def with_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
             clock = replace(found.definitions.clock, length=length, start=found.definitions.clock.start + later)
             return replace(found, definitions=replace(found.definitions, clock=clock))
 
-        monkeypatch.setattr(archive_module, "open_archive", opened)
-        monkeypatch.setattr(binned_trace, "open_archive", opened)
+        monkeypatch.setattr(source_module, "open_archive", opened)
 
     return change
 
@@ -235,15 +233,12 @@ def test_what_it_looks_like() -> None:
     assert "<table" in trace.layers["POSIX"]._repr_html_()
 
 
-def test_only_the_direct_engine(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(FIXTURES / "serial1", tmp_path / "x", copy_function=shutil.copyfile))
-    content = bytearray((folder / "traces.otf2").read_bytes())
-    content[8] = 1
-    (folder / "traces.otf2").write_bytes(content)
-    for path, engine in ((folder, "auto"), (FIXTURES / "serial1", "library")):
-        with pytest.raises(IostrataError, match="only the engine 'direct' reads in bounded memory") as caught:
-            read_binned_trace(path, SMALL, engine=engine)
-        assert "\n" not in str(caught.value)
+def test_the_library_engine_tells_the_same() -> None:
+    direct, library = (read_binned_trace(FIXTURES / "nonblocking4", SMALL, engine=one) for one in ("direct", "library"))
+    assert library.engine == "library"
+    assert [layer.statistics(way) for layer in direct.layers.values() for way in layer.directions] == [
+        layer.statistics(way) for layer in library.layers.values() for way in layer.directions
+    ]
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.model.codes import UNDEFINED_UINT64, IoRecord
 from iostrata.model.events import IoEvents
-from iostrata.otf2io.archive import Archive, EventsRead, open_archive, read_events
-from iostrata.otf2io.direct.engine import location_runs, read_directly
+from iostrata.otf2io.archive import Archive, open_archive
 from iostrata.otf2io.direct.walk import DirectWalk, join_regions
+from iostrata.otf2io.source import EventsRead, read_events
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 Check = Callable[[IoEvents, IoEvents], None]
@@ -63,7 +63,7 @@ def test_batches_are_the_same_rows(rows: int, read_fixture: Read, assert_same_ev
 def test_progress_reaches_all_events(fixtures: Path) -> None:
     archive = open_archive(fixtures / "ckpt16")
     calls: list[tuple[int, int]] = []
-    read_directly(archive.anchor, archive.definitions, 2, lambda done, total: calls.append((done, total)))
+    read_events(archive, "direct", 2, lambda done, total: calls.append((done, total)))
     assert calls[-1] == (50980, 50980)
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
 
@@ -74,7 +74,8 @@ def test_regions_as_the_official_reader_gives_them(name: str, fixtures: Path) ->
     definitions = archive.definitions
     with otf2.reader.open(str(fixtures / name / "traces.otf2")) as trace:
         wanted = [region._ref for region in trace.definitions.regions if region._ref % 3 == 0]
-    found = read_directly(archive.anchor, definitions, 2, regions=wanted).regions
+    walk = DirectWalk(archive.anchor, definitions, wanted)
+    found = join_regions(list(walk.batches(0, len(definitions.locations.id), keep=True)))
     expected: list[list[tuple[int, int, int, bool]]] = [[] for _ in definitions.locations.id]
     with otf2.reader.open(str(fixtures / name / "traces.otf2")) as trace:
         rows = {location: row for row, location in enumerate(trace.definitions.locations)}
@@ -91,9 +92,11 @@ def test_regions_as_the_official_reader_gives_them(name: str, fixtures: Path) ->
 def test_positions_of_regions_do_not_depend_on_batches(fixtures: Path) -> None:
     archive = open_archive(fixtures / "ckpt4_compiler_flush")
     wanted = list(range(400))
-    whole = read_directly(archive.anchor, archive.definitions, 1, regions=wanted)
-    walk = DirectWalk(archive.anchor, archive.definitions, wanted)
-    batches = list(walk.batches(0, len(archive.definitions.locations.id), rows=1, keep=True))
+    locations = len(archive.definitions.locations.id)
+    at_once = list(DirectWalk(archive.anchor, archive.definitions, wanted).batches(0, locations, 10**6, keep=True))
+    assert len(at_once) == 1
+    whole = at_once[0]
+    batches = list(DirectWalk(archive.anchor, archive.definitions, wanted).batches(0, locations, rows=1, keep=True))
     joined = join_regions(batches)
     assert len(batches) > 2
     assert len(joined) == len(whole.regions) > 100
@@ -411,13 +414,3 @@ def streams(draw: st.DrawFn) -> tuple[list[Any], dict[int, Any], list[tuple[int,
 def test_any_stream(written_archive: Any, new_location: Any, check_engines: Any, plans: list[Any], start: int) -> None:
     locations = [new_location(events, maps, clock) for events, maps, clock in plans]
     check_engines(written_archive(locations, start=start, length=2**45))
-
-
-def test_runs_cover_all_locations_in_order() -> None:
-    rng = np.random.default_rng(3)
-    for count in (0, 1, 2, 7, 4096):
-        for promised in (np.zeros(count), rng.integers(0, 10**7, count).astype(float), np.full(count, 1e18)):
-            for workers in (1, 2, 5):
-                runs = location_runs(promised, workers)
-                assert [row for run in runs for row in run] == list(range(count))
-                assert all(len(run) for run in runs)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from iostrata import TraceError
 from iostrata.model.events import IoEvents
-from iostrata.otf2io.archive import Archive, EventsRead, open_archive, read_events
+from iostrata.otf2io.archive import Archive, open_archive
+from iostrata.otf2io.source import EventsRead, read_events
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 Check = Callable[[IoEvents, IoEvents], None]

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from iostrata.model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64
-from iostrata.otf2io.archive import Archive, EventsRead
+from iostrata.otf2io.archive import Archive
+from iostrata.otf2io.source import EventsRead
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 

@@ -9,8 +9,8 @@ import _otf2
 import numpy as np
 import pytest
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoRecord, Status
-from iostrata.otf2io.archive import open_archive, read_events
-from iostrata.otf2io.matching.columns import match_events
+from iostrata.otf2io.archive import open_archive
+from iostrata.otf2io.source import read_events
 from otf2.enums import (
     IoAccessMode,
     IoCreationFlag,
@@ -23,6 +23,7 @@ from otf2.enums import (
 )
 
 New = Callable[..., Any]
+Reopen = Callable[[Any], SimpleNamespace]
 WRITE, READ, FLUSH = IoOperationMode.WRITE, IoOperationMode.READ, IoOperationMode.FLUSH
 
 
@@ -36,19 +37,24 @@ def rows(read: Any) -> list[tuple[int, ...]]:
     )
 
 
-def reopened(trace: Any) -> SimpleNamespace:
-    """Close a written archive and read it."""
-    trace.close()
-    archive = open_archive(trace.defined.folder)
-    read = read_events(archive)
-    assert not read.damage.damaged
-    return SimpleNamespace(
-        archive=archive,
-        definitions=archive.definitions,
-        read=read,
-        events=read.events,
-        operations=match_events(read.events, archive.definitions).operations,
-    )
+@pytest.fixture
+def reopened(collect: Callable[..., Any]) -> Callable[[Any], SimpleNamespace]:
+    """Return a function that closes a written archive and reads it."""
+
+    def reopen(trace: Any) -> SimpleNamespace:
+        trace.close()
+        archive = open_archive(trace.defined.folder)
+        read = read_events(archive)
+        assert not read.damage.damaged
+        return SimpleNamespace(
+            archive=archive,
+            definitions=archive.definitions,
+            read=read,
+            events=read.events,
+            operations=collect(archive).operations,
+        )
+
+    return reopen
 
 
 def test_every_record(new_archive: New) -> None:
@@ -95,7 +101,7 @@ def test_every_record(new_archive: New) -> None:
     assert {row[0] for row in rows(read_events(archive))} == {int(kind) for kind in IoRecord}
 
 
-def test_offset_attribute_of_another_type_is_no_offset(new_archive: New) -> None:
+def test_offset_attribute_of_another_type_is_no_offset(new_archive: New, reopened: Reopen) -> None:
     with closing(new_archive()) as trace:
         d = trace.defined
         wrong = trace.definitions.attribute("Offset", "a string", Type.INT32)
@@ -106,7 +112,7 @@ def test_offset_attribute_of_another_type_is_no_offset(new_archive: New) -> None
     assert reopened(trace).events.offset.tolist() == [UNDEFINED_UINT64, 6]
 
 
-def test_several_local_ids_for_one_handle(new_archive: New) -> None:
+def test_several_local_ids_for_one_handle(new_archive: New, reopened: Reopen) -> None:
     """Quirk 12: maps are dense with undefined holes, and several local ids mean one global id."""
     with closing(new_archive()) as trace:
         d = trace.defined
@@ -125,7 +131,7 @@ def test_several_local_ids_for_one_handle(new_archive: New) -> None:
     assert written.operations.handle.tolist() == [3, 1, 3]
 
 
-def test_attribute_ids_are_mapped(new_archive: New) -> None:
+def test_attribute_ids_are_mapped(new_archive: New, reopened: Reopen) -> None:
     with closing(new_archive()) as trace:
         d = trace.defined
         first = trace.definitions.attribute("Weight", "how heavy", Type.UINT64)
@@ -138,7 +144,7 @@ def test_attribute_ids_are_mapped(new_archive: New) -> None:
     assert reopened(trace).events.offset.tolist() == [123]
 
 
-def test_clock_offsets_correct_the_times(new_archive: New) -> None:
+def test_clock_offsets_correct_the_times(new_archive: New, reopened: Reopen) -> None:
     with closing(new_archive()) as trace:
         d = trace.defined
         exact = trace.event_writer("exact", group=d.groups[0])
@@ -155,7 +161,7 @@ def test_clock_offsets_correct_the_times(new_archive: New) -> None:
     assert late_times.tolist() == [*expected, 1700, 2700, 4700]
 
 
-def test_times_before_the_start_are_negative(new_archive: New) -> None:
+def test_times_before_the_start_are_negative(new_archive: New, reopened: Reopen) -> None:
     with closing(new_archive()) as trace:
         d = trace.defined
         w = trace.event_writer("thread", group=d.groups[0])
@@ -166,7 +172,7 @@ def test_times_before_the_start_are_negative(new_archive: New) -> None:
     assert reopened(trace).events.time.tolist() == [-30, 10]
 
 
-def test_asynchronous_operation_completed_by_another_thread(new_archive: New) -> None:
+def test_asynchronous_operation_completed_by_another_thread(new_archive: New, reopened: Reopen) -> None:
     with closing(new_archive()) as trace:
         d = trace.defined
         issuer = trace.event_writer("issuer", group=d.groups[0])
@@ -190,7 +196,7 @@ def test_asynchronous_operation_completed_by_another_thread(new_archive: New) ->
     assert operations.flags.tolist() == [IoFlag.NON_BLOCKING] * 2
 
 
-def test_undefined_bytes_stay_undefined(new_archive: New) -> None:
+def test_undefined_bytes_stay_undefined(new_archive: New, reopened: Reopen) -> None:
     with closing(new_archive()) as trace:
         d = trace.defined
         w = trace.event_writer("thread", group=d.groups[0])
@@ -205,7 +211,7 @@ def test_undefined_bytes_stay_undefined(new_archive: New) -> None:
 
 
 @pytest.mark.parametrize("records", [3 * 2**16 - 1, 3 * 2**16, 40_000])
-def test_many_records_over_batches_and_chunks(records: int, new_archive: New) -> None:
+def test_many_records_over_batches_and_chunks(records: int, new_archive: New, reopened: Reopen) -> None:
     with closing(new_archive(chunk_size_events=256 * 1024)) as trace:
         d = trace.defined
         w = trace.event_writer("thread", group=d.groups[0])
@@ -221,7 +227,7 @@ def test_many_records_over_batches_and_chunks(records: int, new_archive: New) ->
     np.testing.assert_array_equal(written.events.time, 10 * np.arange(records))
 
 
-def test_no_locations(new_archive: New) -> None:
+def test_no_locations(new_archive: New, reopened: Reopen) -> None:
     with closing(new_archive()) as trace:
         pass
     written = reopened(trace)

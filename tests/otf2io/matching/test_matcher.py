@@ -1,17 +1,23 @@
 """Matching of events into operations, against a slow matcher that follows the rules event by event."""
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata.model.arrays import RowsOfIds
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from iostrata.model.definitions import Definitions
 from iostrata.model.events import IoEvents
-from iostrata.otf2io.matching.columns import match_events
+from iostrata.model.stream.columns import CollectedOperations
+from iostrata.model.stream.source import Tally
+from iostrata.otf2io.matching import matcher as block_matcher
+from iostrata.otf2io.matching.matcher import Matcher
 
 BEGIN, TEST, ISSUED = IoRecord.OPERATION_BEGIN, IoRecord.OPERATION_TEST, IoRecord.OPERATION_ISSUED
 COMPLETE, CANCELLED = IoRecord.OPERATION_COMPLETE, IoRecord.OPERATION_CANCELLED
@@ -38,8 +44,39 @@ def events_of(rows: Sequence[Row]) -> IoEvents:
     )
 
 
-def slow_matching(rows: Sequence[Row], definitions: Definitions) -> tuple[list[dict[str, Any]], int, int]:
-    """Follow the three rules of `match_events` with lists and loops; return operations and the two counts."""
+def blocks_of(
+    events: IoEvents, definitions: Definitions, sizes: Sequence[int] = (10**9,), most: int | None = None
+) -> tuple[CollectedOperations, Tally]:
+    """Match events as a source does, process by process, in batches of the given sizes over and over."""
+    group = definitions.locations.group
+    process = np.where(group >= 0, group, 1000 + np.arange(len(group)))
+    shared = np.array([(process == one).sum() > 1 for one in process], np.bool_)
+    matcher = Matcher(definitions, shared, RowsOfIds(definitions.handles.id), most)
+    collected, tally = CollectedOperations(definitions), Tally()
+    blocks: list[Any] = []
+    lengths = itertools.cycle(sizes)
+    for one in dict.fromkeys(process.tolist()):
+        rows = np.flatnonzero(np.isin(events.location, np.flatnonzero(process == one)))
+        while len(rows):
+            size = next(lengths)
+            blocks.extend(matcher.add(events.take(rows[:size]), bool(shared[process == one].any())))
+            rows = rows[size:]
+        blocks.extend(matcher.end_process())
+    for block in [*blocks, matcher.end()]:
+        assert (np.diff(block.operations.begin) >= 0).all()
+        collected.add(block)
+        tally.add(block)
+    return collected, tally
+
+
+def match_events(events: IoEvents, definitions: Definitions) -> Any:
+    """Match all events at once; give the operations and how many events found none."""
+    collected, tally = blocks_of(events, definitions)
+    return SimpleNamespace(operations=collected.operations(), unmatched=tally.unmatched)
+
+
+def slow_matching(rows: Sequence[Row], definitions: Definitions) -> tuple[list[dict[str, Any]], int]:
+    """Follow the three rules of the kernel with lists and loops; return operations and events without a partner."""
     groups = definitions.locations.group.tolist()
     identities = definitions.locations.id.tolist()
 
@@ -87,15 +124,17 @@ def slow_matching(rows: Sequence[Row], definitions: Definitions) -> tuple[list[d
         return end > step if rows[end][0] == rows[step][0] else rows[end][2] >= rows[step][2]
 
     steps: dict[int, list[int]] = defaultdict(list)
-    lost = 0
+    begun: dict[Any, list[int]] = defaultdict(list)
+    for begin in begins:
+        begun[key(begin)].append(begin)
+    lost = len(ends) - len(taken)
     for row in operational:
         if rows[row][1] not in (TEST, ISSUED):
             continue
-        same = [b for b in begins if key(b) == key(row)]
-        here = [b for b in same if rows[b][0] == rows[row][0] and b < row]
-        users = {rows[other][0] for other in operational if key(other) == key(row)}
-        there = sorted((b for b in same if rows[b][2] <= rows[row][2] and len(users) > 1), key=in_time)
-        found = [last for last in (here[-1:], there[-1:]) if last and in_flight(last[0], row)]
+        same, place = begun[key(row)], rows[row][0]
+        here = [b for b in same if rows[b][0] == place and b < row]
+        elsewhere = [b for b in same if rows[b][0] != place and b in non_blocking and rows[b][2] <= rows[row][2]]
+        found = [last for last in (here[-1:], sorted(elsewhere, key=in_time)[-1:]) if last and in_flight(last[0], row)]
         if found:
             steps[found[0][0]].append(row)
         else:
@@ -119,7 +158,7 @@ def slow_matching(rows: Sequence[Row], definitions: Definitions) -> tuple[list[d
                 else (Status.COMPLETE if rows[end][1] == COMPLETE else Status.CANCELLED),
             }
         )
-    return operations, len(ends) - len(taken), lost
+    return operations, lost
 
 
 def as_dicts(operations: Any) -> list[dict[str, Any]]:
@@ -165,16 +204,68 @@ def streams(draw: st.DrawFn) -> tuple[list[Row], list[int], list[int]]:
     return rows, list(identities), groups
 
 
-@settings(max_examples=150)
+@settings(max_examples=200)
 @given(stream=streams())
 def test_equals_the_slow_matching(stream: Any, plain_definitions: Callable[..., Definitions]) -> None:
     rows, identities, groups = stream
     definitions = plain_definitions(identities, groups)
-    matching = match_events(events_of(rows), definitions)
-    operations, unmatched_ends, unmatched_steps = slow_matching(rows, definitions)
-    assert as_dicts(matching.operations) == operations
-    assert matching.unmatched_ends == unmatched_ends
-    assert matching.unmatched_steps == unmatched_steps
+    found = match_events(events_of(rows), definitions)
+    operations, unmatched = slow_matching(rows, definitions)
+    assert as_dicts(found.operations) == operations
+    assert found.unmatched == unmatched
+
+
+@settings(max_examples=200)
+@given(stream=streams(), sizes=st.lists(st.integers(1, 9), min_size=1, max_size=4), enough=st.integers(1, 5))
+def test_neither_batches_nor_blocks_matter(
+    stream: Any, sizes: list[int], enough: int, plain_definitions: Callable[..., Definitions]
+) -> None:
+    rows, identities, groups = stream
+    definitions = plain_definitions(identities, groups)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(block_matcher, "ENOUGH", enough)
+        patch.setattr(block_matcher, "SMALLEST", 2)
+        patch.setattr(block_matcher, "_ROWS", 1)
+        collected, tally = blocks_of(events_of(rows), definitions, sizes)
+    operations, unmatched = slow_matching(rows, definitions)
+    assert as_dicts(collected.operations()) == operations
+    assert tally.unmatched == unmatched
+    assert (tally.cut, tally.given_up) == (0, 0)
+
+
+@settings(max_examples=200)
+@given(stream=streams(), sizes=st.lists(st.integers(1, 9), min_size=1, max_size=4), most=st.integers(1, 6))
+def test_a_bound_cuts_and_says_so(
+    stream: Any, sizes: list[int], most: int, plain_definitions: Callable[..., Definitions]
+) -> None:
+    rows, identities, groups = stream
+    definitions = plain_definitions(identities, groups)
+    collected, tally = blocks_of(events_of(rows), definitions, sizes, most)
+    operations, unmatched = slow_matching(rows, definitions)
+    found = as_dicts(collected.operations())
+    assert [one["begin"] for one in found] == [one["begin"] for one in operations]
+    assert tally.given_up or tally.cut or (found == operations and tally.unmatched == unmatched)
+    if max(groups.count(group) if group >= 0 else 1 for group in groups) == 1 and not tally.given_up:
+        # Of a process of one location nothing is lost by a cut.
+        assert found == operations
+        assert tally.unmatched == unmatched
+
+
+@pytest.mark.parametrize("name", ["ckpt4", "ncckpt4", "nonblocking4", "nonblocking4_nodupfd", "serial1", "threads2"])
+def test_real_archives_equal_the_slow_matching(name: str, read_fixture: Any, collect: Any) -> None:
+    archive, read = read_fixture(name)
+    columns = (getattr(read.events, column) for column in ("location", "kind", "time", "handle", "matching", "flags"))
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    expected, unmatched = slow_matching(rows, archive.definitions)
+    found = collect(archive, workers=2)
+    value = [0, *read.events.value.tolist(), UNDEFINED_UINT64]
+    for one in expected:
+        one["begin_event"] = value[one["begin_event"]]
+        if one["moved"] != UNDEFINED_UINT64:
+            one["moved"] = value[one["moved"]]
+    assert as_dicts(found.operations) == expected
+    assert found.tally.unmatched == unmatched
+    assert found.tally.io_events == len(read.events)
 
 
 @settings(max_examples=150)
@@ -236,22 +327,22 @@ def test_a_lost_completion_costs_one_operation(flags: int, plain_definitions: An
         for time in range(100, 1000, 100)
         for row in ((0, BEGIN, time, 0, 1, flags), (0, COMPLETE, time + 10, 0, 1, 0))
     ]
-    matching = match_events(events_of([(0, BEGIN, 5, 0, 1, flags), *pairs]), plain_definitions([0], [0]))
-    operations = matching.operations
+    matched = match_events(events_of([(0, BEGIN, 5, 0, 1, flags), *pairs]), plain_definitions([0], [0]))
+    operations = matched.operations
     assert operations.status.tolist() == [Status.NEVER_COMPLETED] + [Status.COMPLETE] * 9
     assert (operations.end[1:] - operations.begin[1:]).tolist() == [10] * 9
     assert operations.moved[1:].tolist() == list(range(3, 21, 2))
-    assert matching.unmatched_ends == 0
+    assert matched.unmatched == 0
 
 
 def test_a_blocking_begin_that_lost_its_end_takes_no_other(plain_definitions: Any) -> None:
     rows = [(0, BEGIN, 1, 0, 1, 0), (0, BEGIN, 2, 0, 1, 0), (0, COMPLETE, 3, 0, 1, 0), (0, COMPLETE, 4, 0, 1, 0)]
-    matching = match_events(events_of(rows), plain_definitions([0], [0]))
-    assert matching.operations.end.tolist() == [UNDEFINED_TIME, 3]
-    assert matching.unmatched_ends == 1
+    matched = match_events(events_of(rows), plain_definitions([0], [0]))
+    assert matched.operations.end.tolist() == [UNDEFINED_TIME, 3]
+    assert matched.unmatched == 1
     elsewhere = [(0, BEGIN, 1, 0, 1, 0), (1, BEGIN, 2, 0, 1, NON_BLOCKING), (1, COMPLETE, 3, 0, 1, 0)]
-    matching = match_events(events_of(elsewhere), plain_definitions([0, 1], [0, 0]))
-    assert matching.operations.end.tolist() == [UNDEFINED_TIME, 3]
+    matched = match_events(events_of(elsewhere), plain_definitions([0, 1], [0, 0]))
+    assert matched.operations.end.tolist() == [UNDEFINED_TIME, 3]
 
 
 def test_reused_id_takes_the_latest_open_begin(plain_definitions: Any) -> None:
@@ -275,10 +366,10 @@ def test_completion_in_the_tick_of_the_begin_on_a_lower_location(plain_definitio
 
 def test_processes_do_not_mix(plain_definitions: Any) -> None:
     events = events_of([(0, BEGIN, 1, 0, 7, NON_BLOCKING), (1, COMPLETE, 2, 0, 7, 0)])
-    matching = match_events(events, plain_definitions([0, 1], [0, 1]))
-    assert matching.operations.status.tolist() == [Status.NEVER_COMPLETED]
-    assert matching.operations.end_location.tolist() == [-1]
-    assert matching.unmatched_ends == 1
+    matched = match_events(events, plain_definitions([0, 1], [0, 1]))
+    assert matched.operations.status.tolist() == [Status.NEVER_COMPLETED]
+    assert matched.operations.end_location.tolist() == [-1]
+    assert matched.unmatched == 1
 
 
 def test_undefined_handle_is_row_minus_one(plain_definitions: Any) -> None:
@@ -288,13 +379,13 @@ def test_undefined_handle_is_row_minus_one(plain_definitions: Any) -> None:
 
 
 def test_no_events(plain_definitions: Any) -> None:
-    matching = match_events(IoEvents.empty(), plain_definitions([], []))
-    assert len(matching.operations) == 0
-    assert (matching.unmatched_ends, matching.unmatched_steps) == (0, 0)
+    matched = match_events(IoEvents.empty(), plain_definitions([], []))
+    assert len(matched.operations) == 0
+    assert matched.unmatched == 0
 
 
 @pytest.mark.parametrize("kind", [COMPLETE, CANCELLED, TEST, ISSUED])
 def test_lone_events_are_counted(kind: int, plain_definitions: Any) -> None:
-    matching = match_events(events_of([(0, kind, 1, 0, 1, 0)]), plain_definitions([0], [0]))
-    assert len(matching.operations) == 0
-    assert matching.unmatched_ends + matching.unmatched_steps == 1
+    matched = match_events(events_of([(0, kind, 1, 0, 1, 0)]), plain_definitions([0], [0]))
+    assert len(matched.operations) == 0
+    assert matched.unmatched == 1

@@ -1,12 +1,34 @@
-"""The compiled walk along Enter and Leave that tells the function in which each I/O event happened.
-
-The module needs numba; import it inside the function that uses it.
-"""
+"""The function in which each I/O event happened, by a compiled walk along Enter and Leave."""
 
 import numpy as np
 
 from ...model.arrays import Ints, Links, Mask
 from ...model.kernels import compiled
+from ..definitions.regions import IoRegions
+from .walk import RegionEvents
+
+
+def event_functions(location: Links, entered: RegionEvents, regions: IoRegions) -> Links:
+    """Return the row in `regions` of the function in which each event happened, −1 where there is none.
+
+    A Leave closes the latest open Enter of its function, whatever was entered since: events need not be well nested.
+
+    Parameters
+    ----------
+    location : int32 (n,)
+        Location of each I/O event.
+    entered : RegionEvents
+        Of the same read; of functions in `regions` only.
+    """
+    return innermost_regions(
+        location,
+        entered.location,
+        np.searchsorted(regions.id, entered.region).astype(np.int32),
+        entered.enter,
+        entered.position,
+        len(regions.id),
+        int(np.bincount(entered.location).max(initial=0)),
+    )
 
 
 @compiled

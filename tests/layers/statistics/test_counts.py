@@ -1,11 +1,11 @@
-"""Sizes of requests counted while operations come, against sorting all of them."""
+"""Numbers counted while they come, against sorting all of them."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.layers.statistics.statistics import RequestBytes
-from iostrata.layers.summary.request_sizes import RequestCounts
+from iostrata.layers.statistics.counts import ValueCounts
+from iostrata.layers.statistics.distribution import RequestBytes, distribution
 from iostrata.model.codes import MOST_BYTES, UNDEFINED_UINT64
 
 LARGEST = MOST_BYTES
@@ -18,11 +18,18 @@ sizes = st.lists(
 )  # fmt: skip
 
 
-def counted(some: list[int], pieces: int = 1) -> RequestCounts:
-    counts = RequestCounts()
+def counted(some: list[int], pieces: int = 1) -> ValueCounts:
+    counts = ValueCounts()
     for piece in range(pieces):
         counts.add(np.array(some[piece::pieces], np.uint64))
     return counts
+
+
+def joined(*parts: ValueCounts) -> ValueCounts:
+    both = ValueCounts()
+    for part in parts:
+        both.merge(part)
+    return both
 
 
 def by_sorting(some: list[int]) -> RequestBytes:
@@ -46,7 +53,7 @@ def check_rounded(found: RequestBytes, exact: RequestBytes) -> None:
 def test_equals_sorting(some: list[int], other: list[int], pieces: int) -> None:
     first, second = counted(some, pieces), counted(other)
     assert first.quantiles() == by_sorting(some)
-    assert first.joined(second).quantiles() == second.joined(first).quantiles() == by_sorting(some + other)
+    assert joined(first, second).quantiles() == joined(second, first).quantiles() == by_sorting(some + other)
     assert first.quantiles() == by_sorting(some)
 
 
@@ -60,7 +67,7 @@ def test_many_sizes(count: int, spread: str) -> None:
         "large": np.uint64(LARGEST) - np.arange(count, dtype=np.uint64) * np.uint64(1000),
     }[spread]
     some = chance.permutation(some)
-    counts = RequestCounts()
+    counts = ValueCounts()
     for piece in np.array_split(some, 7):
         counts.add(piece)
     exact = by_sorting(some.tolist())
@@ -72,7 +79,7 @@ def test_many_sizes(count: int, spread: str) -> None:
 
 def test_the_largest_sizes_do_not_fill_the_table() -> None:
     # Rounded up, they are larger than any size that is believed.
-    counts = RequestCounts()
+    counts = ValueCounts()
     counts.add(np.arange(60_000, dtype=np.uint64))
     assert counts.rounded
     counts.add(np.uint64(LARGEST) - np.arange(200_000, dtype=np.uint64) * np.uint64(2**30))
@@ -86,10 +93,10 @@ def test_joined_with_what_was_rounded(second: int) -> None:
     first = np.arange(100_000, dtype=np.uint64) * np.uint64(3)
     other = np.arange(second, dtype=np.uint64) * np.uint64(7)
     exact = by_sorting([*first.tolist(), *other.tolist()])
-    one, two = RequestCounts(), RequestCounts()
+    one, two = ValueCounts(), ValueCounts()
     one.add(first)
     two.add(other)
-    for both in (one.joined(two), two.joined(one)):
+    for both in (joined(one, two), joined(two, one)):
         assert both.rounded
         check_rounded(both.quantiles(), exact)
         # There is room for more.
@@ -97,6 +104,26 @@ def test_joined_with_what_was_rounded(second: int) -> None:
 
 
 def test_weights_count_as_often() -> None:
-    counts = RequestCounts()
+    counts = ValueCounts()
     counts.add(np.array([7, UNDEFINED_UINT64, 9], np.uint64), np.array([2**40, 5, 2**40 - 1]))
     assert counts.quantiles() == RequestBytes(7, 7, 9, 9)
+
+
+@given(st.lists(st.integers(0, 2**50), max_size=60))
+def test_the_distribution_is_that_of_the_numbers(numbers: list[int]) -> None:
+    values = np.array(numbers, np.int64)
+    found, expected = counted(numbers).distribution(), distribution(values)
+    assert (found.count, found.min, found.p50, found.p90, found.max) == (
+        expected.count, expected.min, expected.p50, expected.p90, expected.max,
+    )  # fmt: skip
+    if numbers:
+        assert found.mean == pytest.approx(expected.mean)
+        assert counted(numbers).median() == pytest.approx(np.median(values))
+
+
+def test_all_numbers_are_kept_where_they_are_wanted() -> None:
+    numbers = np.arange(300_000) * 3
+    counts = ValueCounts(exact=True)
+    counts.add(numbers)
+    assert not counts.rounded
+    assert counts.quantiles() == by_sorting(numbers.tolist())

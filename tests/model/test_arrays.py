@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.model.rows import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
+from iostrata.model.arrays import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
 
 parents = st.integers(0, 24).flatmap(lambda n: st.lists(st.integers(-3, n + 2), min_size=n, max_size=n))
 

@@ -1,0 +1,81 @@
+"""The compiled loop that puts operations of one kind into one cell.
+
+The module needs numba; import it inside the function that uses it.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.arrays import Ints
+from ...model.kernels import compiled, hashed
+
+
+@compiled
+def add_to_cells(
+    rows: Any,
+    first: int,
+    cell_of_row: Ints,
+    table: npt.NDArray[np.int64],
+    cells: Any,
+    used: int,
+    seed: np.uint64,
+) -> tuple[int, int]:
+    """Add rows, whose parents are earlier rows, to the cells of their kind.
+
+    Parameters
+    ----------
+    rows : CellColumns (n,)
+        ``parent`` is a row, −1 for none.
+    first : int
+        The first row that is not in a cell yet.
+    cell_of_row : int64 (n,)
+        Gets the cell of each row.
+    table : int64, a power of two
+        Places of cells by the hash of their kind, −1 where free.
+    cells : CellColumns
+        ``parent`` is a cell.
+    used : int
+        Number of cells.
+
+    Returns
+    -------
+    row, used : int
+        Where there was no more room, n at the end; and the number of cells.
+    """
+    mask = len(table) - 1
+    for row in range(first, len(rows.handle)):
+        parent = cell_of_row[rows.parent[row]] if rows.parent[row] >= 0 else -1
+        handle, process, bits = rows.handle[row], rows.process[row], rows.bits[row]
+        mixed = hashed(np.uint64(parent) ^ (np.uint64(handle) << np.uint64(32)), seed)
+        mixed = hashed(mixed ^ np.uint64(bits) ^ (np.uint64(process) << np.uint64(40)), seed)
+        place = np.int64(mixed) & mask
+        while True:
+            cell = table[place]
+            if cell < 0 or (
+                cells.parent[cell] == parent
+                and cells.handle[cell] == handle
+                and cells.process[cell] == process
+                and cells.bits[cell] == bits
+            ):
+                break
+            place = (place + 1) & mask
+        if cell < 0:
+            if used == len(cells.handle) or 2 * used >= len(table):
+                return row, used
+            cell = used
+            used += 1
+            table[place] = cell
+            cells.parent[cell], cells.handle[cell] = parent, handle
+            cells.process[cell], cells.bits[cell] = process, bits
+            cells.operations[cell] = cells.whole[cell] = cells.part[cell] = cells.ticks[cell] = 0
+            cells.begin[cell], cells.end[cell] = rows.begin[row], rows.end[row]
+        cell_of_row[row] = cell
+        cells.operations[cell] += rows.operations[row]
+        cells.whole[cell] += rows.whole[row]
+        cells.part[cell] += rows.part[row]
+        cells.ticks[cell] += rows.ticks[row]
+        cells.begin[cell] = min(cells.begin[cell], rows.begin[row])
+        cells.end[cell] = max(cells.end[cell], rows.end[row])
+    return len(rows.handle), used

@@ -1,0 +1,160 @@
+"""Metadata events and lifetimes of handles, added up block by block."""
+
+from copy import deepcopy
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.arrays import Ints, Ticks
+from ...model.definitions import Definitions
+from ...model.operations import Operations
+from ..selection.files import FileSelection
+from ..selection.window import TickWindow
+from ..statistics.keyed import KeyedSums
+from .lifetimes import UsedHandles, lifetime_events
+from .metadata import MetadataEvents, selected_metadata
+from .order import layer_rows
+
+LIFETIMES: Final = ("created", "destroyed", "precreated", "never_created", "never_destroyed")
+"""How lifetimes begin and end."""
+_PRECREATED, _STILL_OPEN = 2, 4
+_MOST_TIMES: Final = 1 << 18
+
+
+class HandleSums:
+    """Sums over the metadata events and operations of whole processes; memory follows handles and processes.
+
+    The order in which blocks are added or merged does not matter. Times of metadata events are kept to the tick as long
+    as a layer's and time's pairs are at most 2^18; else they are rounded down to multiples of a power of two.
+
+    Attributes
+    ----------
+    events : int64 (handles,)
+        Metadata events within the window that name it.
+    opens : KeyedSums
+        By handle and process, how often that was made within the window.
+    """
+
+    def __init__(
+        self,
+        definitions: Definitions,
+        order: tuple[str, ...],
+        selection: FileSelection,
+        window: TickWindow,
+        exact: bool = False,
+    ) -> None:
+        self._known = definitions, order, selection, window
+        self._exact = exact
+        self._shift = 0
+        self._times = KeyedSums.none(2, "count")
+        count = len(definitions.handles.id)
+        self._lifetimes = np.zeros((len(LIFETIMES), count), np.int64)
+        self._ranks, self.events = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self._pairs = KeyedSums.none(2, "events", "end")
+        self._blocks = 0
+        self.opens = KeyedSums.none(2, "count")
+
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        """Add all metadata events and operations of some processes."""
+        definitions, order, selection, window = self._known
+        within = window.contains(metadata.time)
+        self.events += np.bincount(metadata.handle[within & (metadata.handle >= 0)], minlength=len(self.events))
+        self._finish(np.union1d(metadata.process, operations.process).astype(np.int64))
+        self._add_lifetimes(metadata)
+        used = UsedHandles.of(operations)
+        nothing = np.zeros(len(used), np.int64)
+        self._pairs = self._pairs.merged(KeyedSums((used.handle, used.process), {"events": nothing, "end": nothing}))
+        layer = layer_rows(definitions, order, metadata.paradigm)
+        shown = selected_metadata(metadata, selection, window) & (layer >= 0)
+        self._take(layer[shown], metadata.time[shown], np.ones(int(shown.sum()), np.int64), 0)
+
+    def merge(self, other: "HandleSums") -> None:
+        """Add the sums of `other`, over other processes."""
+        for one in (self, deepcopy(other)):
+            one._finish(np.zeros(0, np.int64))
+            if one is not self:
+                self._lifetimes = self._lifetimes + one._lifetimes
+                self._ranks, self.events = self._ranks + one._ranks, self.events + one.events
+        self.opens = self.opens.merged(other.opens)
+        layer, time = other._times.keys
+        self._take(layer, time, other._times["count"], other._shift)
+
+    @property
+    def ranks(self) -> Ints:
+        """Processes that made or used each handle, int64 (handles,)."""
+        self._finish(np.zeros(0, np.int64))
+        return self._ranks
+
+    @property
+    def lifetimes(self) -> Ints:
+        """How many lifetimes of each handle begin and end in which way in the whole trace, int64 (5, handles)."""
+        self._finish(np.zeros(0, np.int64))
+        return self._lifetimes
+
+    @property
+    def lifetime_counts(self) -> npt.NDArray[Any]:
+        """The counts of `lifetimes`, in place of that of pre-created ones whether there are any."""
+        counts = self.lifetimes.astype(object)
+        counts[_PRECREATED] = self.lifetimes[_PRECREATED] > 0
+        return counts
+
+    def times(self, layer: int) -> tuple[Ticks, Ints]:
+        """Return when metadata events of a layer on selected files happened, ascending, and how many at each time."""
+        rows = self._times.keys[0] == layer
+        return self._times.keys[1][rows], self._times["count"][rows]
+
+    def _add_lifetimes(self, metadata: MetadataEvents) -> None:
+        """Add what makes and destroys handles; see `handle_lifetimes` for what belongs to which lifetime."""
+        definitions, _, _, window = self._known
+        handle, process, time, birth, _ = lifetime_events(metadata)
+        same = np.zeros(len(handle), np.bool_)
+        same[1:] = (handle[1:] == handle[:-1]) & (process[1:] == process[:-1])
+        pairs = handle[~same], process[~same]
+        before, known = np.append(False, birth)[:-1], np.ones(len(handle), np.bool_)
+        # What the blocks before left open: whether there was an event at all, and whether the last made the handle.
+        before[~same] = self._pairs.at(pairs, "end") % 2 == 1
+        known[~same] = self._pairs.at(pairs, "events") > 0
+        orphan = ~birth & ~before
+        precreated = orphan & ~known & definitions.handles.precreated[handle]
+        conditions = (birth, ~birth, precreated, orphan & ~precreated)
+        for row, condition in enumerate(conditions):
+            self._lifetimes[row] += self._count(handle[condition])
+        self._lifetimes[_STILL_OPEN] += self._count(handle[birth]) - self._count(handle[~birth & before])
+        opened = birth & window.contains(time)
+        ones = {"count": np.ones(int(opened.sum()), np.int64)}
+        self.opens = self.opens.merged(KeyedSums((handle[opened], process[opened]), ones))
+        self._blocks += 1
+        # The number of the last event, whose lowest bit tells what it was.
+        number = (self._blocks << 40) + 2 * np.arange(len(handle)) + birth
+        values = {"events": np.ones(len(handle), np.int64), "end": number}
+        self._pairs = self._pairs.merged(KeyedSums((handle, process), values))
+
+    def _finish(self, going_on: Ints) -> None:
+        """Add up what is only known of a process when it is over: of all but those that are going on."""
+        over = ~np.isin(self._pairs.keys[1], going_on)
+        if not over.any():
+            return
+        done = self._pairs.taken(over)
+        self._pairs = self._pairs.taken(~over)
+        self._ranks += self._count(done.keys[0])
+        used = done.keys[0][done["events"] == 0]
+        precreated = self._known[0].handles.precreated[used]
+        self._lifetimes[_PRECREATED] += self._count(used[precreated])
+        self._lifetimes[_PRECREATED + 1] += self._count(used[~precreated])
+        self._lifetimes[_STILL_OPEN] += self._count(used)
+
+    def _count(self, handle: npt.NDArray[np.integer]) -> Ints:
+        return np.bincount(handle, minlength=len(self.events)).astype(np.int64)
+
+    def _take(self, layer: npt.NDArray[np.integer], time: Ticks, count: Ints, shift: int) -> None:
+        self._shift = max(self._shift, shift)
+        times = self._times.merged(KeyedSums((layer, time), {"count": count}))
+        while True:
+            layer, time = times.keys
+            if self._shift:
+                times = KeyedSums((layer, time >> self._shift << self._shift), times.values)
+            if self._exact or len(times) <= _MOST_TIMES:
+                break
+            self._shift += 1
+        self._times = times

@@ -1,0 +1,78 @@
+"""Sums by key, as tables that merge by adding."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.arrays import Ints, Mask
+
+_HOW: Final[Mapping[str, Any]] = {"begin": np.minimum, "end": np.maximum}
+"""Columns that are no sums: the least of ``begin``, the largest of ``end``."""
+
+
+class KeyedSums:
+    """A row for each key that occurs, in the order of the keys; all columns are int64.
+
+    Parameters
+    ----------
+    keys : tuple of int64 (n,)
+    values : mapping of str to int64 (n,)
+        ``begin`` and ``end`` keep their least and largest value, all others are added up.
+    """
+
+    def __init__(self, keys: Sequence[npt.NDArray[Any]], values: Mapping[str, npt.NDArray[Any]]) -> None:
+        columns = [np.asarray(key, np.int64) for key in keys]
+        order = np.lexsort(columns[::-1])
+        columns = [column[order] for column in columns]
+        fresh = np.zeros(len(order), np.bool_)
+        fresh[:1] = True
+        for column in columns:
+            fresh[1:] |= column[1:] != column[:-1]
+        first = np.flatnonzero(fresh)
+        self.keys = tuple(column[first] for column in columns)
+        self.values: dict[str, Ints] = {}
+        for name, value in values.items():
+            ordered = np.asarray(value, np.int64)[order]
+            self.values[name] = _HOW.get(name, np.add).reduceat(ordered, first) if len(first) else ordered
+
+    def __len__(self) -> int:
+        return len(self.keys[0])
+
+    def __getitem__(self, name: str) -> Ints:
+        return self.values[name]
+
+    def merged(self, other: "KeyedSums") -> "KeyedSums":
+        """Return the sums of both."""
+        if not len(other):
+            return self
+        return KeyedSums(
+            [np.append(*both) for both in zip(self.keys, other.keys, strict=True)],
+            {name: np.append(value, other[name]) for name, value in self.values.items()},
+        )
+
+    def at(self, keys: Sequence[npt.NDArray[Any]], name: str, missing: int = 0) -> Ints:
+        """Return a column at some keys, `missing` where they do not occur, int64."""
+        both = [np.append(known, np.asarray(key, np.int64)) for known, key in zip(self.keys, keys, strict=True)]
+        count = len(self)
+        order = np.lexsort(both[::-1])
+        fresh = np.zeros(len(order), np.bool_)
+        fresh[:1] = True
+        for column in both:
+            fresh[1:] |= np.diff(column[order]) != 0
+        number = np.empty(len(order), np.int64)
+        number[order] = np.cumsum(fresh) - 1
+        found = np.full(int(number.max(initial=-1)) + 1, missing, np.int64)
+        found[number[:count]] = self[name]
+        return found[number[count:]]
+
+    def taken(self, rows: Mask) -> "KeyedSums":
+        """Return some rows."""
+        return KeyedSums([key[rows] for key in self.keys], {name: value[rows] for name, value in self.values.items()})
+
+    @classmethod
+    def none(cls, keys: int, *names: str) -> "KeyedSums":
+        """Return a table without rows."""
+        empty = np.zeros(0, np.int64)
+        return cls([empty] * keys, dict.fromkeys(names, empty))

@@ -1,0 +1,72 @@
+"""What ranges of several groups cover together."""
+
+from typing import Final
+
+import numpy as np
+
+from ...model.arrays import Ints
+from .keyed import KeyedSums
+
+_MOST_STRETCHES: Final = 1 << 16
+
+
+class RangeUnion:
+    """What ranges of several groups cover together: bytes of files, or time.
+
+    With more than 2^16 stretches, begins are rounded down and ends up to multiples of a power of two, unless `exact`.
+    """
+
+    def __init__(self, exact: bool) -> None:
+        self._exact = exact
+        self._shift = 0
+        self._stretches = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+    def lengths(self, groups: Ints) -> Ints:
+        """Return how much of each of some groups is covered, int64 (n,)."""
+        sums = KeyedSums([self._stretches[0]], {"length": self._stretches[2] - self._stretches[1]})
+        return sums.at([groups], "length")
+
+    @property
+    def length(self) -> int:
+        """How much is covered in all."""
+        return int((self._stretches[2] - self._stretches[1]).sum())
+
+    def add(self, group: Ints, begin: Ints, end: Ints) -> None:
+        """Add ranges [begin, end) of groups."""
+        both = (np.append(known, fresh) for known, fresh in zip(self._stretches, (group, begin, end), strict=True))
+        self._stretches = _stretches(*both)
+        while len(self._stretches[0]) > _MOST_STRETCHES and not self._exact:
+            self._shift += 1
+            known, low, high = self._stretches
+            self._stretches = _stretches(
+                known, low >> self._shift << self._shift, -(-high >> self._shift << self._shift)
+            )
+
+    def released(self, processes: Ints) -> int:
+        """Forget the ranges of all other processes, of which groups are the upper half, and return their length."""
+        group, begin, end = self._stretches
+        over = ~np.isin(group >> 32, processes)
+        self._stretches = (group[~over], begin[~over], end[~over])
+        self._shift = self._shift if len(self._stretches[0]) else 0
+        return int((end - begin)[over].sum())
+
+    def merge(self, other: "RangeUnion") -> None:
+        """Add the ranges of `other`."""
+        self._shift = max(self._shift, other._shift)
+        self.add(*other._stretches)
+
+
+def _stretches(group: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the stretches that ranges cover, by group and begin."""
+    from ..attribution.group_kernels import stretches_by_group
+
+    order = np.lexsort((begin, group))
+    start = _starts(group[order])
+    place, low, high = stretches_by_group(start, begin[order], end[order])
+    return group[order][start[:-1]][place], low, high
+
+
+def _starts(group: Ints) -> Ints:
+    """Return where each run of equal numbers begins, and the length."""
+    fresh = np.flatnonzero(np.append(True, np.diff(group) != 0)) if len(group) else np.zeros(0, np.int64)
+    return np.append(fresh, len(group)).astype(np.int64)

@@ -1,0 +1,1 @@
+"""One stream: sources give partitions, a function is mapped over them on threads or on a cluster."""

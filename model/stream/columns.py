@@ -1,0 +1,91 @@
+"""All operations of a trace in memory, out of its blocks."""
+
+from dataclasses import fields
+from typing import Any, Final
+
+import numpy as np
+
+from ..arrays import Links
+from ..definitions import Definitions
+from ..events import IoEvents
+from ..operations import Operations
+from .source import Block
+
+FUNCTION: Final = "function"
+"""The column of blocks that is none of `Operations`."""
+_DERIVED: Final = "process"
+"""The one that follows from another, the location."""
+_COLUMNS: Final = tuple(field.name for field in fields(Operations) if field.name != _DERIVED)
+
+
+class CollectedOperations:
+    """Takes blocks in the order of partitions and gives all operations, ordered by begin, then location id.
+
+    Columns grow one by one and are ordered one by one: memory is what the operations take, and a column or two.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Those of `Operations` that are wanted, ``begin`` and ``location`` among them, or ``function``.
+    """
+
+    def __init__(self, definitions: Definitions, columns: tuple[str, ...] = _COLUMNS) -> None:
+        self._definitions = definitions
+        self._rows = 0
+        empty = Operations.empty()
+        self._columns: dict[str, Any] = {name: getattr(empty, name, np.empty(0, np.int32)).copy() for name in columns}
+        self._metadata = [IoEvents.empty()]
+        self._metadata_functions = [np.empty(0, np.int32)]
+
+    def add(self, block: Block) -> None:
+        """Take the operations and metadata events of a block."""
+        self._metadata.append(block.metadata)
+        if block.metadata_function is not None:
+            self._metadata_functions.append(block.metadata_function)
+        rows = self._rows + len(block.operations)
+        for name, column in self._columns.items():
+            values: Any = block.function if name == FUNCTION else getattr(block.operations, name)
+            # Memory of large arrays is moved to where there is room for more without being copied.
+            column.resize(rows, refcheck=False)
+            column[self._rows :] = values
+        self._rows = rows
+
+    def metadata(self) -> tuple[IoEvents, Links]:
+        """Return all metadata events, locations in the order of the definitions, and their functions where known."""
+        events, functions = IoEvents.concatenate(self._metadata), np.concatenate(self._metadata_functions)
+        if (events.location[1:] < events.location[:-1]).any():
+            order = np.argsort(events.location, kind="stable")
+            return events.take(order), functions[order] if len(functions) else functions
+        return events, functions
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of all operations by their names; nothing can be added any more."""
+        columns, order = self._columns, self._order()
+        if order is not None:
+            # What a column stood in is where the next one of its type goes to: fresh memory costs more than the moves.
+            spare: dict[int, Any] = {}
+            for name, column in columns.items():
+                room = spare.pop(column.itemsize, None)
+                target = np.empty_like(column) if room is None else room.view(column.dtype)
+                columns[name] = np.take(column, order, out=target, mode="clip")
+                spare[column.itemsize] = column
+        return columns
+
+    def operations(self) -> Operations:
+        """Return all operations; nothing can be added any more."""
+        columns = self.columns()
+        return Operations(**columns, process=self._definitions.locations.group[columns["location"]])
+
+    def _order(self) -> Any:
+        """Return the rows by begin, then location id; None where they stand so."""
+        begin, location = self._columns["begin"], self._columns["location"]
+        identity = self._definitions.locations.id
+        order = None
+        if (begin[1:] < begin[:-1]).any():
+            order = np.argsort(begin, kind="stable")
+            begin = begin[order]
+        tied = np.flatnonzero(begin[1:] == begin[:-1])
+        first, second = (tied, tied + 1) if order is None else (order[tied], order[tied + 1])
+        if (identity[location[first]] > identity[location[second]]).any():
+            return np.lexsort((identity[location], self._columns["begin"]))
+        return order

@@ -1,0 +1,164 @@
+"""What every source of a trace gives: definitions, partitions by process, and blocks of operations.
+
+Everything that is told of a trace is a sum over its blocks. Partitions go out to threads or to other machines, where a
+source reads them; operations stay there, and sums come back.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ..arrays import Links
+from ..damage import DamageReport, LocationDamage
+from ..definitions import Definitions
+from ..events import IoEvents
+from ..operations import Operations
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Some processes of a trace, to be read in one place; small, and made to be sent away.
+
+    Processes are those of ``Definitions.groups``; a location without a group is a process of its own. Matching and
+    attribution stay within a process, so partitions do not depend on each other.
+
+    Attributes
+    ----------
+    number : int
+        Place among the partitions of the trace.
+    locations : tuple of int
+        Rows in ``Definitions.locations``, ascending: all those of the partition's processes.
+    work : int
+        What reading it takes, in events; opening a file counts as some.
+    most_operations : int or None
+        Operations of a block beyond which it is cut, even where some are in flight; None where it is not.
+    """
+
+    number: int
+    locations: tuple[int, ...]
+    work: int
+    most_operations: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Operations that are complete: none of them, nor a call around them, goes on in another block.
+
+    A partition is one block or several. A process with more operations than a block may have is cut at moments at which
+    none of them is in flight; see `cut`.
+
+    Attributes
+    ----------
+    operations : Operations (n,)
+        Ordered by begin, then location id, then the order of the file.
+    metadata : IoEvents (m,)
+        I/O events that are none of an operation; those of one location stand together in the order of the file.
+    io_events : int
+        I/O events that the block was made of.
+    unmatched : int
+        Events that end, issue or test an operation without a begin; they count nowhere else.
+    events : int
+        Events of all kinds that were read; like all that follows it comes with the last block of a partition, and is 0
+        or empty elsewhere.
+    damage : tuple of LocationDamage
+        Locations of the partition where something was lost or is damaged.
+    expected : int
+        Events of all kinds that the partition should have.
+    miscounted : int
+        Locations whose definitions promise another number of events than their sound files hold.
+    cut : int
+        1 where the block before had to end although its process had not come to rest. Operations that were in flight
+        then stand here; those that they had caused by then stand there, and have no parent.
+    given_up : int
+        Operations that were given up as never completed, because more were in flight than a block may have.
+    function, metadata_function : int32 (n,) and (m,), or None
+        Where functions were asked for: row of the I/O function in which each operation began or event happened, −1
+        where none is known.
+    """
+
+    operations: Operations
+    metadata: IoEvents
+    io_events: int = 0
+    unmatched: int = 0
+    events: int = 0
+    damage: tuple[LocationDamage, ...] = ()
+    expected: int = 0
+    miscounted: int = 0
+    cut: int = 0
+    given_up: int = 0
+    function: Links | None = None
+    metadata_function: Links | None = None
+
+
+class Source(Protocol):
+    """A trace that is read partition by partition. It can be pickled, and read by several threads at once."""
+
+    @property
+    def path(self) -> Path:
+        """Where the trace is: of an archive, its anchor."""
+
+    @property
+    def definitions(self) -> Definitions:
+        """Read once; they travel with the source."""
+
+    @property
+    def engine(self) -> str:
+        """What reads the events, as documents tell it."""
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The I/O functions that the trace defines; SelectionError where the source cannot tell who called what."""
+
+    def worker_count(self, workers: int | None) -> int:
+        """Return how many threads read where `workers` are asked for; SelectionError if that is below one."""
+
+    def partitions(self, memory: int | None, workers: int | None) -> tuple[Partition, ...]:
+        """Cut the trace into partitions of about equal work, more of them than workers.
+
+        Parameters
+        ----------
+        memory : int or None
+            Bytes that the blocks which are in work at once, one on each worker, may take. None: as suits.
+        workers : int or None
+            How many partitions are read at once; None: as `worker_count` says.
+        """
+
+    def read(
+        self, partition: Partition, functions: bool = False, done: Callable[[int], None] | None = None
+    ) -> Iterator[Block]:
+        """Read a partition; at least one block comes, whatever is damaged.
+
+        Parameters
+        ----------
+        functions : bool
+            Whether blocks tell the function in which each operation began.
+        done : callable, optional
+            Called now and then with the work done since its last call.
+        """
+
+
+@dataclass
+class Tally:
+    """What the blocks of a trace say beside operations and metadata events, added up; their order does not matter."""
+
+    events: int = 0
+    io_events: int = 0
+    unmatched: int = 0
+    expected: int = 0
+    miscounted: int = 0
+    cut: int = 0
+    given_up: int = 0
+    locations: tuple[LocationDamage, ...] = ()
+
+    def add(self, block: "Block | Tally") -> None:
+        """Add a block, or what was added up elsewhere."""
+        for name in ("events", "io_events", "unmatched", "expected", "miscounted", "cut", "given_up"):
+            setattr(self, name, getattr(self, name) + getattr(block, name))
+        self.locations += block.locations if isinstance(block, Tally) else block.damage
+
+    @property
+    def damage(self) -> DamageReport:
+        """What is lost or damaged, by location."""
+        located = tuple(sorted(self.locations, key=lambda one: one.row))
+        return DamageReport(self.expected, self.events, located, self.miscounted, self.cut, self.given_up)

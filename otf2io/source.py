@@ -1,0 +1,262 @@
+"""OTF2 archives as a source: partitions of processes, read by either engine and matched into blocks of operations."""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.arrays import Ints, Links, Mask, Rows, RowsOfIds
+from ..model.damage import DamageReport
+from ..model.errors import SelectionError
+from ..model.events import IoEvents
+from ..model.stream.mapping import Progress, map_partitions
+from ..model.stream.source import Block, Partition
+from .archive import Archive, open_archive, pick_engine
+from .definitions.regions import IoRegions, read_io_regions
+from .implausible import ImplausibleEvents
+
+_PARTITIONS_PER_WORKER: Final = 8
+_USUAL_WORK: Final = 1 << 20
+"""Events of a partition: what waits to be merged stays small."""
+_MOST_PARTITIONS: Final = 1 << 12
+"""Of larger traces partitions are larger: each costs a millisecond to hand out."""
+_EVENTS_PER_FILE: Final = 1 << 10
+"""What opening a location's files costs, in events walked."""
+
+BYTES_PER_OPERATION: Final = 400
+"""What an operation of a block takes while it is matched, ordered and attributed, as measured."""
+FEWEST_OPERATIONS: Final = 1 << 12
+_MOST_PROMISED: Final = 2**40
+
+
+class Otf2Source:
+    """An archive as a `iostrata.model.stream.source.Source`.
+
+    Parameters
+    ----------
+    archive : Archive
+    engine : {"auto", "direct", "library"}
+
+    Raises
+    ------
+    SelectionError
+        If there is no such engine, or it cannot read this archive.
+    """
+
+    def __init__(self, archive: Archive, engine: str = "auto") -> None:
+        self.archive = archive
+        self.definitions = archive.definitions
+        self.path: Path = archive.anchor.path
+        self.engine: str = pick_engine(engine, archive.anchor)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is read and what it is read into stay where they are.
+        return {name: vars(self)[name] for name in ("archive", "definitions", "path", "engine")}
+
+    def worker_count(self, workers: int | None) -> int:
+        """Return how many threads read; only one where not asked for more if callbacks hold the interpreter's lock."""
+        if workers is not None and workers < 1:
+            raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
+        return workers or (1 if self.engine == "library" else len(os.sched_getaffinity(0)))
+
+    def partitions(self, memory: int | None = None, workers: int | None = None) -> tuple[Partition, ...]:
+        """Cut the archive's processes into partitions, as `Source.partitions`."""
+        threads = self.worker_count(workers)
+        most = None if memory is None else max(FEWEST_OPERATIONS, memory // threads // BYTES_PER_OPERATION)
+        promised = self.definitions.locations.events
+        if not len(promised):
+            return ()
+        work = np.minimum(promised, np.uint64(_MOST_PROMISED)).astype(np.int64) + _EVENTS_PER_FILE
+        order, first, _ = self._processes
+        total = np.cumsum(np.add.reduceat(work[order], first))
+        usual = max(_USUAL_WORK, int(total[-1]) // _MOST_PARTITIONS)
+        size = max(1, min(int(total[-1]) // (_PARTITIONS_PER_WORKER * threads), usual))
+        cuts = np.flatnonzero(np.diff((total - 1) // size, prepend=-1))
+        edges = [*first[cuts].tolist(), len(order)]
+        return tuple(
+            Partition(number, tuple(order[start:stop].tolist()), int(work[order[start:stop]].sum()), most)
+            for number, (start, stop) in enumerate(itertools.pairwise(edges))
+        )
+
+    def read(
+        self, partition: Partition, functions: bool = False, done: Callable[[int], None] | None = None
+    ) -> Iterator[Block]:
+        """Read a partition, as `Source.read`."""
+        # The compiled matching costs the time to load numba.
+        from .matching.matcher import Matcher
+
+        matcher = Matcher(self.definitions, self._shared, self._handles, partition.most_operations, functions)
+        reading = self._walk_with_regions if functions else self.walk
+        rows = np.array(partition.locations, np.intp)
+        reading.start_again(rows)
+        implausible = ImplausibleEvents(self.definitions)
+        for several, run in self._runs(rows):
+            for first, last in run:
+                batches = self._with_functions(first, last) if functions else self._batches(first, last, done)
+                for events, function in batches:
+                    plausible = implausible.plausible(events)
+                    if plausible is not None:
+                        events, function = events.take(plausible), None if function is None else function[plausible]
+                    yield from matcher.add(events, several, function)
+            if several:
+                yield from matcher.end_process()
+        counts, expected = reading.counts, reading.expected
+        rows = np.sort(rows)
+        yield replace(
+            matcher.end(),
+            events=sum(counts[rows].tolist()),
+            expected=sum(expected[rows].tolist()),
+            miscounted=int((expected[rows] != self.definitions.locations.events[rows]).sum()),
+            damage=implausible.damage(reading.damage(rows), expected, counts),
+        )
+
+    def events(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[IoEvents]:
+        """Read the I/O events of a partition as they are, location by location."""
+        rows = np.array(partition.locations, np.intp)
+        self.walk.start_again(rows)
+        for _, run in self._runs(rows):
+            for first, last in run:
+                for events, _ in self._batches(first, last, done):
+                    yield events
+
+    @cached_property
+    def functions(self) -> tuple[str, ...]:
+        """The I/O functions that the archive defines; SelectionError unless the engine is ``direct``."""
+        return self._regions.name
+
+    @cached_property
+    def walk(self) -> Any:
+        """What reads the files: a `DirectWalk` or a `LibraryWalk`."""
+        if self.engine == "direct":
+            from .direct.walk import DirectWalk
+
+            return DirectWalk(self.archive.anchor, self.definitions)
+        from .library.engine import LibraryWalk
+
+        return LibraryWalk(self.archive.anchor, self.definitions)
+
+    @cached_property
+    def _regions(self) -> IoRegions:
+        if self.engine != "direct":
+            raise SelectionError(
+                f"{self.path}: calling functions are known only where the engine 'direct' reads the trace, not "
+                f"{self.engine!r}; choose that engine or do without them"
+            )
+        return read_io_regions(self.archive.anchor)
+
+    @cached_property
+    def _walk_with_regions(self) -> Any:
+        from .direct.walk import DirectWalk
+
+        return DirectWalk(self.archive.anchor, self.definitions, self._regions.id.tolist())
+
+    def _batches(
+        self, first: int, last: int, done: Callable[[int], None] | None
+    ) -> Iterator[tuple[IoEvents, Links | None]]:
+        for batch in self.walk.batches(first, last, done=done):
+            yield batch if isinstance(batch, IoEvents) else batch.events, None
+
+    def _with_functions(self, first: int, last: int) -> Iterator[tuple[IoEvents, Links | None]]:
+        """Yield the events of one location after the other with the functions in which they happened."""
+        from .direct.functions import event_functions
+        from .direct.walk import join_regions
+
+        for row in range(first, last):
+            batches = list(self._walk_with_regions.batches(row, row + 1, keep=True))
+            events = IoEvents.concatenate([IoEvents.empty(), *(batch.events for batch in batches)])
+            yield events, event_functions(events.location, join_regions(batches), self._regions)
+
+    @cached_property
+    def _handles(self) -> RowsOfIds:
+        return RowsOfIds(self.definitions.handles.id)
+
+    @cached_property
+    def _processes(self) -> tuple[Rows, Rows, Ints]:
+        """Locations by process, processes by their first location; where each begins; and the process of each."""
+        group = self.definitions.locations.group
+        key = np.where(group >= 0, group, len(self.definitions.groups.id) + np.arange(len(group)))
+        _, leader, number = np.unique(key, return_index=True, return_inverse=True)
+        process = leader[number.reshape(-1)]
+        order = np.argsort(process, kind="stable")
+        return order, np.flatnonzero(np.diff(process[order], prepend=-1)), process
+
+    @cached_property
+    def _shared(self) -> Mask:
+        """Whether a location's process has other locations with events, bool (locations,)."""
+        process = self._processes[2]
+        active = np.bincount(process[self.definitions.locations.events > 0], minlength=len(process))
+        return np.asarray(active[process] > 1, np.bool_)
+
+    def _runs(self, rows: Rows) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
+        """Yield runs of neighbouring locations: many processes of one location at once, or one process of several."""
+        process, shared = self._processes[2][rows], self._shared[rows]
+        alone = np.where(shared, process, -1)
+        for part in np.split(rows, np.flatnonzero(np.diff(alone)) + 1):
+            pieces = np.split(part, np.flatnonzero(np.diff(part) != 1) + 1)
+            runs = [(int(piece[0]), int(piece[-1]) + 1) for piece in pieces]
+            if self._shared[part[0]]:
+                yield True, runs
+            else:
+                yield from ((False, [run]) for run in runs)
+
+
+def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Otf2Source:
+    """Open the archive at `path`, an anchor or a folder with exactly one.
+
+    Raises TraceError if there is no usable archive, UnsupportedTraceError if no engine here reads it, SelectionError if
+    the `engine` does not.
+    """
+    return Otf2Source(open_archive(path), engine)
+
+
+@dataclass(frozen=True, eq=False)
+class EventsRead:
+    """The I/O events of an archive as they stand in its files, not matched.
+
+    Attributes
+    ----------
+    counts : uint64 (locations,)
+        Number of all events read at each location, whatever their type.
+    engine : str
+        The engine that read them: ``"direct"`` or ``"library"``.
+    """
+
+    events: IoEvents
+    counts: npt.NDArray[np.uint64]
+    damage: DamageReport
+    engine: str
+
+
+def read_events(
+    archive: Archive, engine: str = "auto", workers: int | None = None, progress: Progress | None = None
+) -> EventsRead:
+    """Read the I/O events of all locations, in the order of the definitions.
+
+    A damaged location gives its events before the damage; what is lost and why is told in the report. Raises
+    SelectionError if there is no such engine or `workers` is below one, TraceError or UnsupportedTraceError if the
+    archive can no longer be read, or not by this engine.
+    """
+    source = Otf2Source(archive, engine)
+    implausible = ImplausibleEvents(archive.definitions)
+
+    def read(partition: Partition, done: Callable[[int], None]) -> list[IoEvents]:
+        # The next batch is read into the same memory.
+        return [batch.take(np.ones(len(batch), np.bool_)) for batch in source.events(partition, done)]
+
+    workers = source.worker_count(workers)
+    total = sum(archive.definitions.locations.events.tolist())
+    parts = map_partitions(read, source.partitions(None, workers), total, workers, progress)
+    events = implausible.without(IoEvents.concatenate([IoEvents.empty(), *itertools.chain(*parts)]))
+    if (np.diff(events.location) < 0).any():
+        events = events.take(np.argsort(events.location, kind="stable"))
+    walk = source.walk
+    damage = implausible.damage(walk.damage(np.arange(len(walk.counts))), walk.expected, walk.counts)
+    differs = int((walk.expected != archive.definitions.locations.events).sum())
+    report = DamageReport(sum(walk.expected.tolist()), sum(walk.counts.tolist()), damage, differs)
+    return EventsRead(events, walk.counts, report, source.engine)

@@ -1,0 +1,145 @@
+"""Sums over the blocks of a trace, cut and merged in any way, against the sums over all of it at once."""
+
+import json
+import pickle
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iostrata import open_trace
+from iostrata.analysis.findings.find import find
+from iostrata.layers.flow.sums import RelationSums
+from iostrata.layers.handles.sums import HandleSums
+from iostrata.layers.trace import Trace
+from iostrata.model.codes import UNDEFINED_TIME, IoFlag, IoMode
+
+STACK = [
+    ("netCDF", "/s/out.nc", -1),
+    ("MPI-IO", "/s/out.nc", 0),
+    ("POSIX", "/s/out.nc", 1),
+    ("POSIX", "/tmp/ompi.n/x.sm", 1),
+    ("POSIX", "/s/own.txt", -1),
+]
+
+
+class Merged(Trace):
+    """A trace whose sums are put together from blocks."""
+
+    __slots__ = ()
+
+    @property
+    def sums(self):
+        return self.__dict__["put_together"]
+
+    relations = property(lambda self: self.sums[0])
+    handle_sums = property(lambda self: self.sums[1])
+
+
+def at_rest(operations):
+    """Return after which operations none is in flight, those of a process ordered by begin."""
+    reached = np.maximum.accumulate(np.where(operations.end == UNDEFINED_TIME, 2**62, operations.end))
+    return np.flatnonzero(operations.begin[1:] > reached[:-1]) + 1
+
+
+def put_together(trace, groups, cuts, rng, exact=True):
+    """Return the trace with sums over its processes in `groups` of partitions, each process in up to `cuts` blocks."""
+    operations, metadata, window = trace.operations, trace.metadata, trace.tick_window
+    known = (trace.definitions, trace.order, trace.selection, window)
+    processes = np.unique(np.append(operations.process, metadata.process)).tolist()
+    rng.shuffle(processes)
+    partitions = [[] for _ in range(groups)]
+    for process in processes:
+        partitions[rng.randrange(groups)].append(process)
+    parts = []
+    for members in partitions:
+        relations = RelationSums(*known, (window.start, window.end), exact=exact)
+        handles = HandleSums(*known, exact=exact)
+        for process in members:
+            mine = operations.take(operations.process == process)
+            events = metadata.take(metadata.process == process)
+            rest = at_rest(mine).tolist()
+            places = sorted(rng.sample(rest, min(cuts - 1, len(rest))))
+            edges = [0, *places, len(mine)]
+            times = [-(2**62), *(int(mine.begin[place]) for place in places), 2**62]
+            for number in range(len(edges) - 1):
+                block = mine.take(np.arange(edges[number], edges[number + 1]))
+                relations.add(block, events.take(slice(0, 0)))
+                inside = (events.time >= times[number]) & (events.time < times[number + 1])
+                handles.add(block, events.take(inside))
+        parts.append((relations, handles))
+    rng.shuffle(parts)
+    while len(parts) > 1:
+        (relations, handles), other = parts.pop(), rng.choice(parts)
+        parts.remove(other)
+        other = pickle.loads(pickle.dumps(other))
+        relations.merge(other[0])
+        handles.merge(other[1])
+        parts.append((relations, handles))
+    merged = Merged(**{name: getattr(trace, name) for name in Trace.__dataclass_fields__})
+    merged.__dict__["put_together"] = parts[0]
+    return merged
+
+
+def told(trace):
+    forest = [{**row} for row in trace.handles.to_dict()]
+    entries = {
+        "flows": [flow.to_dict() for flow in trace.flows],
+        "balances": [one.to_dict() for one in trace.balances],
+        "times": [one.to_dict() for one in trace.time_splits],
+        "hidden": [one.to_dict() for one in trace.hidden],
+        "findings": [one.to_dict() for one in find(trace)],
+        "calls": [flow.collectives.begin.tolist() for flow in trace.flows],
+        "handles": forest,
+    }
+    return json.loads(json.dumps(entries))
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "ckpt4_romio", "nonblocking4", "ncckpt4_indep", "threads2", "mixed4"])
+@pytest.mark.parametrize("cuts", [1, 7])
+def test_archives(fixtures, name, cuts):
+    if not (fixtures / name).exists():
+        pytest.skip("no such archive here")
+    trace = open_trace(fixtures / name)
+    expected = told(trace)
+    for groups, seed in ((1, 1), (2, 2), (7, 3)):
+        assert told(put_together(trace, groups, cuts, random.Random(seed))) == expected
+
+
+OPERATION = st.fixed_dictionaries(
+    {
+        "handle": st.integers(-1, len(STACK) - 1),
+        "begin": st.integers(0, 400),
+        "length": st.integers(0, 40),
+        "moved": st.none() | st.integers(0, 2**20),
+        "mode": st.sampled_from(list(IoMode)),
+        "process": st.integers(0, 2),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(OPERATION, max_size=30),
+    flags=st.integers(0, 2**30 - 1),
+    offsets=st.lists(st.integers(0, 64), min_size=30, max_size=30),
+    groups=st.integers(1, 4),
+    cuts=st.integers(1, 4),
+    seed=st.integers(0, 2**16),
+    window=st.sampled_from([None, (0.5, 3.0)]),
+    exact=st.booleans(),
+)
+def test_any_cut_and_order(make_trace, rows, flags, offsets, groups, cuts, seed, window, exact):
+    trace = make_trace(STACK, [{**row, "end": row["begin"] + row["length"]} for row in rows])
+    collective = [IoFlag.COLLECTIVE if flags >> row & 1 else 0 for row in range(len(rows))]
+    operations = replace(
+        trace.operations,
+        flags=np.array(collective, np.uint32),
+        offset=np.array(offsets[: len(rows)], np.uint64),
+    )
+    trace = replace(trace, operations=operations)
+    if window is not None:
+        trace = trace.select(window=window)
+    assert told(put_together(trace, groups, cuts, random.Random(seed), exact)) == told(trace)
