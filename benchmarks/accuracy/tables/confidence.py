@@ -38,7 +38,8 @@ def _interval(score: object, said: np.ndarray, right: np.ndarray) -> str:
 
 def confidence_table(rows: Rows) -> str:
     """Return calibration over all classes, over those with a period, and over the sweep."""
-    everywhere = [row for row in rows if row["method"] in {one["method"] for one in rows if one["family"] != "sweep"}]
+    methods = {row["method"] for row in rows if row["family"] != "sweep"}
+    everywhere = [row for row in rows if row["method"] in methods]
     sets = {
         "all classes": everywhere,
         "classes with a period": [row for row in everywhere if row["family"] != "null"],
