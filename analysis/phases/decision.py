@@ -105,7 +105,7 @@ class Decision:
     bursts : Bursts or None
         The set of bursts that the decision was made on; None where no set has four.
     rest : Bursts or None
-        The bursts that moved most.
+        The bursts that moved most, to be listed beside those with a period.
     line : (float, float) or None
         Period in s and p-value of a spectral line.
     explained : float
@@ -180,7 +180,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     most = MOST_BESIDE * float(rest.volume.sum())
     few = [one for one in sets if len(one) <= MOST_PHASES and one.volume.sum() >= most] or sets
     clearest = max(few, key=lambda one: one.log_weight + GAIN_WEIGHT * math.log(_alike(one.volume)))
-    return Decision("irregular", (), clearest, rest if rest in few else None, None, 0.0, len(sets))
+    return Decision("irregular", (), clearest, None, None, 0.0, len(sets))
 
 
 def _regimes(

@@ -83,11 +83,6 @@ class PulseTrain:
         return float(self.bursts.start[0])
 
     @property
-    def end(self) -> float:
-        """One period after the last start in s, or where the next train begins or the last burst ends."""
-        return float(min(self.bursts.start[-1] + self.period, max(self.next_start, self.bursts.end[-1])))
-
-    @property
     def missing(self) -> int:
         """Number of phases that are missing."""
         return int(self.spans.sum()) - self.spans.size

@@ -1,5 +1,6 @@
 """All operations of a trace beside what the numbers between layers need of them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -22,7 +23,7 @@ from .attribution import Attribution
 from .collectives import CallSequences, CollectiveCalls, call_sequences, collective_calls
 
 
-class Attributed:
+class Attributed(ABC):
     """Base of what has a row an operation, or a row for operations of one kind, with the row that each belongs to."""
 
     definitions: Definitions
@@ -32,14 +33,14 @@ class Attributed:
     attribution: Attribution
 
     @property
+    @abstractmethod
     def handle(self) -> npt.NDArray[np.int32]:
         """Row of each operation's handle, −1 where undefined, int32 (n,)."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def mode(self) -> npt.NDArray[np.uint8]:
         """`IoMode` of each operation, uint8 (n,)."""
-        raise NotImplementedError
 
     @property
     def layer(self) -> npt.NDArray[np.int32]:

@@ -159,3 +159,43 @@ def test_a_false_alarm_rate_out_of_range_is_refused(rate: float) -> None:
     signal = step_signal([0.0], [1.0], [1.0])
     with pytest.raises(SelectionError, match="false-alarm rate"):
         detect_period(signal, method="auto", false_alarm_rate=rate)
+
+
+def test_late_processes_make_a_period_of_large_jitter() -> None:
+    # Phases of eight processes, each late by a random time: the gap between phases varies by a fifth of the period.
+    found = 0
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        late = random.exponential(6.0, (30, 8))
+        start = np.cumsum(20 + late.max(axis=1))[:, None] + late
+        result = verdict(start.ravel(), 8.0)
+        truth = float(np.diff(start.min(axis=1)).mean())
+        found += result.period is not None and abs(result.period / truth - 1) < 0.05
+    assert found >= 9
+
+
+def test_a_regular_pause_is_told_where_starts_are_regular_too() -> None:
+    random = np.random.default_rng(0)
+    length = 4 * random.uniform(0.7, 1.3, 30)
+    start = np.cumsum(np.append(0.0, length[:-1] + 10 * (1 + 0.005 * random.normal(size=29))))
+    result = verdict(start, length)
+    assert result.period == pytest.approx(14.0, rel=0.05)
+    assert result.evidence.pause == pytest.approx(10.0, rel=0.01)
+    assert "From each end to the next start 10" in result.reason
+    assert verdict(jittered(random, 30, 14.0), 4.0).evidence.pause is None
+
+
+def test_what_moves_beside_the_period_is_listed_as_phases() -> None:
+    random = np.random.default_rng(0)
+    start = np.append(jittered(random, 20, 10.0), [243.0, 251.0])
+    result = verdict(start, 1.0, np.append(np.full(20, 1e9), [3e9, 2e9]))
+    assert result.period == pytest.approx(10.0, rel=0.01)
+    assert sum(phase.volume for phase in result.phases) == pytest.approx(25e9)
+
+
+def test_a_period_beneath_irregular_activity_is_seen_by_its_harmonics() -> None:
+    random = np.random.default_rng(1)
+    start, blocks = jittered(random, 60, 20.0, 0.005), np.arange(0.0, 1220.0, 2.5)
+    volume = np.append(np.full(60, 1e9), random.exponential(0.3e9, blocks.size))
+    result = verdict(np.append(start, blocks), np.append(np.full(60, 1.5), np.full(blocks.size, 2.5)), volume)
+    assert result.period == pytest.approx(20.0, rel=0.02)
