@@ -121,7 +121,9 @@ def merge_events(
         if load_byte(data[chosen], end) == _ATTRIBUTES:
             end += 2 + load_byte(data[chosen], end + 1)
         end += 2 + load_byte(data[chosen], end + 1)
-        out[at : at + end - place] = data[chosen, place:end]
+        # Whole words: what they bring along behind the event is written over, or lies behind the end.
+        for step in range(0, end - place, 8):
+            store_word(out, at + step, load_word(data[chosen], place + step))
         at += end - place
         state[EVENTS] += 1
         reading[chosen, _PLACE] = end
