@@ -8,7 +8,7 @@ from ...model.definitions import Clock, Definitions
 from ...model.events import IoEvents
 from ...model.operations import Operations
 from ..implausible import slack
-from .definitions import OFFSET, created_archive
+from .definitions import OFFSET, created_archive, numbered
 from .events import EventFiles
 
 
@@ -32,9 +32,10 @@ def write_archive(
     clock = definitions.clock
     # Time stamps are not negative.
     start = max(clock.start, -first)
-    with created_archive(base, definitions) as writer:
+    named = numbered(definitions)
+    with created_archive(base, named) as writer:
         base.mkdir(exist_ok=True)
-        files = EventFiles(base, definitions, start, OFFSET)
+        files = EventFiles(base, definitions, named, start, OFFSET)
         for operations, metadata in blocks:
             files.add(operations, metadata)
         counts = files.finish()

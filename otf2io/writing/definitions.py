@@ -4,6 +4,7 @@ import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -192,6 +193,38 @@ def _parents_first(parent: Links) -> list[int]:
     if not (parent < rows).all():
         rows = np.argsort(depths(parent), kind="stable")
     return [int(row) for row in rows]
+
+
+def numbered(definitions: Definitions) -> Definitions:
+    """Return the same definitions with ids from 0 on in the order in which they are written, as the OTF2 tools want it.
+
+    Ids of locations, which name files, stay.
+    """
+    tree, groups, files, handles = (
+        definitions.system_tree, definitions.groups, definitions.files, definitions.handles,
+    )  # fmt: skip
+    sets: dict[int | None, int] = {one.id: number for number, one in enumerate(definitions.location_sets)}
+    comms: dict[int | None, int] = {one.id: number for number, one in enumerate(definitions.communicators)}
+    communicator = [comms.get(one, UNDEFINED_UINT32) for one in handles.communicator.tolist()]
+    return replace(
+        definitions,
+        system_tree=replace(tree, id=_places(tree.parent)),
+        groups=replace(groups, id=np.arange(len(groups.id), dtype=np.uint32)),
+        paradigms=tuple(replace(one, id=row) for row, one in enumerate(definitions.paradigms)),
+        files=replace(files, id=np.arange(len(files.id), dtype=np.uint32)),
+        handles=replace(handles, id=_places(handles.parent), communicator=np.array(communicator, np.uint32)),
+        location_sets=tuple(replace(one, id=sets[one.id]) for one in definitions.location_sets),
+        communicators=tuple(
+            replace(one, id=comms[one.id], group=sets.get(one.group), parent=comms.get(one.parent))
+            for one in definitions.communicators
+        ),
+    )
+
+
+def _places(parent: Links) -> npt.NDArray[np.uint32]:
+    place = np.empty(len(parent), np.uint32)
+    place[_parents_first(parent)] = np.arange(len(parent))
+    return place
 
 
 def _longest_record(definitions: Definitions) -> int:

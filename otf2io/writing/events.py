@@ -4,13 +4,14 @@ Memory follows the largest block, not the trace. Blocks of a location usually fo
 block has from earlier times goes to a file of its own, and such files are merged at the end.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Rows
+from ...model.arrays import Ints, Links, Rows, rows_of_ids
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, IoFlag, IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.errors import TraceError
@@ -34,15 +35,17 @@ class EventFiles:
     folder : Path
         There already, and empty.
     definitions : Definitions
-        Ids of locations differ, as do those of handles.
+        Of the trace; ids of locations differ.
+    named : Definitions
+        The same with the ids that are written.
     start : int
         Time stamp of tick 0.
     attribute : int
         Id of the attribute *Offset* in the definitions that will be written.
     """
 
-    def __init__(self, folder: Path, definitions: Definitions, start: int, attribute: int) -> None:
-        self._folder, self._definitions = folder, definitions
+    def __init__(self, folder: Path, definitions: Definitions, named: Definitions, start: int, attribute: int) -> None:
+        self._folder, self._definitions, self._named = folder, definitions, named
         self._start, self._attribute = start, attribute
         self._out = np.zeros(CHUNK + MARGIN, np.uint8)
         count = len(definitions.locations.id)
@@ -60,9 +63,9 @@ class EventFiles:
 
         Raises TraceError if a time is not one of 64 bits, OSError if a file cannot be written.
         """
-        metadata = metadata.take(np.isin(metadata.kind, _METADATA_KINDS))
+        metadata = self._renamed(metadata.take(np.isin(metadata.kind, _METADATA_KINDS)))
         self._check_times(operations, metadata)
-        columns = _columns(operations, self._definitions, self._operations)
+        columns = _columns(operations, self._named, self._operations)
         self._operations += len(operations)
         ended = operations.status != Status.NEVER_COMPLETED
         elsewhere = columns.end_location != columns.location
@@ -109,6 +112,23 @@ class EventFiles:
     def _path(self, row: int, number: int) -> Path:
         identity = int(self._definitions.locations.id[row])
         return self._folder / (f"{identity}.evt" if number == 0 else f"{identity}.{number}.late")
+
+    def _renamed(self, events: IoEvents) -> IoEvents:
+        """Return events with the ids that are written; those that nothing defines become undefined."""
+        old, new = self._definitions, self._named
+
+        def renamed(ids: Any, of: Any, by: Any) -> Any:
+            row = rows_of_ids(np.asarray(of), ids)
+            return np.where(row >= 0, np.append(by, UNDEFINED_UINT32).astype(ids.dtype)[row], UNDEFINED_UINT32)
+
+        value, mode = events.value.copy(), events.mode.copy()
+        twice, gone = (events.kind == kind for kind in (IoRecord.DUPLICATE_HANDLE, IoRecord.DELETE_FILE))
+        value[twice] = renamed(value[twice], old.handles.id, new.handles.id)
+        value[gone] = renamed(value[gone], old.files.id, new.files.id)
+        paradigms = [np.array([one.id for one in some.paradigms], np.uint32) for some in (old, new)]
+        mode[gone] = renamed(mode[gone].astype(np.uint32), *paradigms).astype(np.uint8)
+        handle = renamed(events.handle, old.handles.id, new.handles.id).astype(np.uint32)
+        return replace(events, handle=handle, value=value, mode=mode)
 
     def _check_times(self, operations: Operations, metadata: IoEvents) -> None:
         for times in (operations.begin, operations.end, metadata.time):

@@ -25,11 +25,11 @@ number, −1 behind the last."""
 
 
 def merge_files(paths: Sequence[Path]) -> None:
-    """Merge event files into the first of them and remove the others; of events at one time the first file's go first.
+    """Merge event files into the first of them and remove the others.
 
     Raises OSError if one cannot be read or written.
     """
-    paths = list(paths)
+    target, paths = paths[0], list(paths)
     while len(paths) > 1:
         some, paths = paths[:AT_ONCE], paths[AT_ONCE:]
         merged = some[0].with_suffix(".merged")
@@ -39,6 +39,8 @@ def merge_files(paths: Sequence[Path]) -> None:
         merged.replace(some[0])
         # Behind those that were not merged yet, so that none is copied more often than need be.
         paths.append(some[0])
+    if paths[0] != target:
+        paths[0].replace(target)
 
 
 def _merge(paths: Sequence[Path], merged: Path) -> None:

@@ -17,6 +17,7 @@ from iostrata.model.operations import Operations
 from iostrata.otf2io.writing import merging
 from iostrata.otf2io.writing.archive import write_archive
 from iostrata.otf2io.writing.chunks import CHUNK
+from iostrata.otf2io.writing.definitions import numbered
 from otf2.enums import IoOperationFlag, IoOperationMode, IoParadigmClass, IoParadigmFlag, LocationGroupType
 
 LARGE = 2**47
@@ -54,7 +55,7 @@ def definitions(make_definitions):
     made = make_definitions(HANDLES, length=2**51, ticks_per_second=10**9)
     group = np.array([0, 0, 1, 2], np.int32)
     locations = Locations(np.array([7, 3, 2**40, 2**63], np.uint64), ("a", "b", "c", "d"), *_columns(4), group)
-    return replace(made, locations=locations)
+    return replace(numbered(made), locations=locations)
 
 
 def _columns(count):
@@ -169,17 +170,17 @@ metadata_kinds = [kind for kind in IoRecord if not IoRecord.OPERATION_BEGIN <= k
 def test_metadata_events_come_back(definitions, make_events, tmp_path, found):
     rows = []
     for kind, time, small, large in found:
-        row = {"kind": kind, "time": time, "location": 2, "handle": 10 + small % 3}
+        row = {"kind": kind, "time": time, "location": 2, "handle": small % 3}
         if kind == IoRecord.SEEK:
             row.update(mode=small % 3, value=large, offset=large // 3)
         elif kind == IoRecord.CREATE_HANDLE:
             row.update(mode=small % 3, value=small // 2, flags=small // 3)
         elif kind == IoRecord.DUPLICATE_HANDLE:
-            row.update(value=10 + small % 3, flags=small)
+            row.update(value=small % 3, flags=small)
         elif kind == IoRecord.CHANGE_STATUS_FLAGS:
             row.update(flags=small)
         elif kind == IoRecord.DELETE_FILE:
-            row.update(handle=2**32 - 1, mode=small % 6, value=50)
+            row.update(handle=2**32 - 1, mode=small % 5, value=0)
         elif kind >= IoRecord.ACQUIRE_LOCK:
             row.update(mode=small % 2)
         rows.append(row)
@@ -267,7 +268,10 @@ def test_the_bytes_are_those_of_the_official_library(definitions, tmp_path):
     write(tmp_path / "out", definitions, [(operations_of(rows), IoEvents.empty())])
     with otf2.writer.open(str(tmp_path / "peer"), archive_name="x", timer_resolution=10**9) as peer:
         names = peer.definitions
-        group = names.location_group("p", location_group_type=LocationGroupType.PROCESS)
+        group = names.location_group(
+            "p", system_tree_parent=names.system_tree_node("m"), location_group_type=LocationGroupType.PROCESS
+        )
+        )
         location = names.location("l", group=group)
         paradigm = names.io_paradigm(
             identification="POSIX",
@@ -275,11 +279,10 @@ def test_the_bytes_are_those_of_the_official_library(definitions, tmp_path):
             io_paradigm_class=IoParadigmClass.SERIAL,
             io_paradigm_flags=IoParadigmFlag.OS,
         )
-        # The ids of the handles here begin at 10.
-        handles = [names.io_handle(file=None, io_paradigm=paradigm, name=str(number)) for number in range(11)]
+        handle = names.io_handle(file=None, io_paradigm=paradigm, name="")
         writer = peer.event_writer_from_location(location)
         for row, number in enumerate(numbers):
-            time, handle = 1000 * row, handles[10]
+            time = 1000 * row
             flags = IoOperationFlag.NON_BLOCKING | IoOperationFlag.COLLECTIVE if row % 2 else IoOperationFlag.NONE
             writer.io_operation_begin(time, handle, IoOperationMode.WRITE, flags, number, row)
             if row % 2:
@@ -359,8 +362,27 @@ def test_a_parent_that_is_defined_behind_its_child(make_definitions, tmp_path):
     write(tmp_path / "out", definitions, [])
     again = open_trace(tmp_path / "out" / "x.otf2").definitions.handles
     parent = dict(zip(again.id.tolist(), again.parent.tolist(), strict=True))
-    assert again.id[parent[10]] == 11
-    assert parent[11] == -1
+    assert parent == {0: -1, 1: 0}
+    assert printed(tmp_path / "out" / "x.otf2")
+
+
+def test_ids_are_numbered_anew(make_definitions, make_events, tmp_path):
+    """Handles from 10, files from 50, paradigms from 3 on; the tools warn of ids that do not begin at 0."""
+    definitions = make_definitions(HANDLES, length=2**51)
+    found = make_events(
+        [
+            {"kind": IoRecord.DUPLICATE_HANDLE, "time": 1, "handle": 10, "value": 11},
+            {"kind": IoRecord.DELETE_FILE, "time": 2, "value": 50, "mode": 4},
+            {"kind": IoRecord.DESTROY_HANDLE, "time": 3, "handle": 99},
+        ]
+    )
+    write(tmp_path / "out", definitions, [(one_operation(0, 5), found)])
+    again = read_back(tmp_path / "out", "direct")
+    assert again.other_events.handle.tolist() == [0, 2**32 - 1, 2**32 - 1]
+    assert again.other_events.value.tolist() == [1, 0, 0]
+    assert again.other_events.mode.tolist() == [0, 1, 0]
+    assert again.operations.handle.tolist() == [0]
+    printed(tmp_path / "out" / "x.otf2")
 
 
 def test_a_name_longer_than_a_usual_chunk(definitions, tmp_path):
