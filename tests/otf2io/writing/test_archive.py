@@ -269,8 +269,9 @@ def test_the_bytes_are_those_of_the_official_library(definitions, tmp_path):
     with otf2.writer.open(str(tmp_path / "peer"), archive_name="x", timer_resolution=10**9) as peer:
         names = peer.definitions
         group = names.location_group(
-            "p", system_tree_parent=names.system_tree_node("m"), location_group_type=LocationGroupType.PROCESS
-        )
+            "p",
+            system_tree_parent=names.system_tree_node("m", class_name="m"),
+            location_group_type=LocationGroupType.PROCESS,
         )
         location = names.location("l", group=group)
         paradigm = names.io_paradigm(
