@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from .analysis.findings.find import Finding
     from .analysis.results.parts import Period, Phase, Regime
     from .analysis.results.result import PeriodResult
+    from .export.ftio import write_ftio
     from .export.hdf5.writer import write_hdf5
     from .export.parquet import write_parquet
     from .export.report.write import write_report
+    from .export.timeline.otf2_archive import write_otf2
     from .export.timeline.otf2_markers import write_annotated
     from .export.timeline.perfetto import write_perfetto
     from .layers.flow.flow import Flow
@@ -76,7 +78,9 @@ __all__ = [
     "open_trace",
     "step_signal",
     "write_annotated",
+    "write_ftio",
     "write_hdf5",
+    "write_otf2",
     "write_parquet",
     "write_perfetto",
     "write_report",
@@ -91,8 +95,10 @@ if not TYPE_CHECKING:
         ".analysis.results.parts": ("Period", "Phase", "Regime"),
         ".analysis.results.result": ("PeriodResult",),
         ".export.hdf5.writer": ("write_hdf5",),
+        ".export.ftio": ("write_ftio",),
         ".export.parquet": ("write_parquet",),
         ".export.report.write": ("write_report",),
+        ".export.timeline.otf2_archive": ("write_otf2",),
         ".export.timeline.otf2_markers": ("write_annotated",),
         ".export.timeline.perfetto": ("write_perfetto",),
         ".layers.flow.flow": ("Flow",),

@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ..model.errors import OutputError
+from ..model.interrupts import kept_interrupts
 
 _ADVICE: Final = {
     errno.ENOSPC: "free some space or write to another folder",
@@ -25,6 +27,8 @@ _ADVICE: Final = {
 }
 
 
+_MEMBERS: Final = (".def", ".marker")
+"""Suffixes of the files that stand beside an anchor."""
 _ARCHIVE: Final = (".otf2", ".def", ".evt", ".snap", ".marker")
 """Suffixes of the files of a trace, which no result replaces."""
 
@@ -71,6 +75,66 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException:
         _remove(temporary)
         raise
+
+
+@contextmanager
+def atomic_archive(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give the anchor of a new OTF2 archive in a new folder; move the archive to `path` when the block ends.
+
+    Nothing that stands there is replaced. Whatever ends the block early, an interrupt included, leaves nothing behind.
+    Raises OutputError where something of an archive at `path` is there already, where its name is not that of an
+    anchor, and for every OSError of the block or of the move.
+
+    Parameters
+    ----------
+    path : path
+        ``NAME.otf2``; beside it come ``NAME.def``, ``NAME.marker`` where there is one, and the folder ``NAME``.
+
+    Yields
+    ------
+    Path
+        Where to write the anchor meanwhile, and the rest beside it.
+    """
+    target = Path(path)
+    if target.suffix != _ARCHIVE[0]:
+        raise OutputError(f"cannot write {str(target)!r}: an anchor is called NAME{_ARCHIVE[0]}; choose another name")
+    base = target.with_suffix("")
+    products = [base, *(base.with_name(base.name + suffix) for suffix in _MEMBERS), target]
+    for product in products:
+        if os.path.lexists(product):
+            raise _taken(target, product)
+    work = target.parent / f".iostrata-{secrets.token_hex(8)}.part"
+    moved: list[Path] = []
+    try:
+        work.mkdir()
+        yield work / target.name
+        with kept_interrupts([]):
+            # The folder comes first: where two archives are written to one path, the second move of it fails. The
+            # anchor comes last: only with it is there an archive.
+            for product in products:
+                made = work / product.name
+                if made.exists():
+                    if product != base and os.path.lexists(product):
+                        raise _taken(target, product)
+                    made.rename(product)
+                    moved.append(product)
+            moved.clear()
+    except OSError as error:
+        raise _output_error(path, error) from error
+    finally:
+        for product in moved:
+            with suppress(OSError):
+                product.rename(work / product.name)
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def archive_size(anchor: Path) -> int:
+    """Return the bytes of an archive that is being written, alone in its folder."""
+    return sum(file.stat().st_size for file in anchor.parent.rglob("*") if file.is_file())
+
+
+def _taken(target: Path, product: Path) -> OutputError:
+    return OutputError(f"cannot write {str(target)!r}: {str(product)!r} is there already; choose another name")
 
 
 def _permissions(target: Path, path: str | os.PathLike[str]) -> int | None:

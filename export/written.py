@@ -29,6 +29,8 @@ class Written:
         Operations in a timeline, and the slices that stand for them.
     gap_s : float
         How close operations were put together into one slice.
+    events : int
+        Of an archive that was written anew.
     markers : int
         Phases and periods that an archive is marked with.
     cut : mapping of str to int
@@ -46,6 +48,7 @@ class Written:
     operations: int | None = None
     slices: int | None = None
     gap_s: float | None = None
+    events: int | None = None
     markers: int | None = None
     cut: Mapping[str, int] | None = None
     signals: int | None = None

@@ -13,6 +13,7 @@ from ..model.damage import DamageReport, damage_entry
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document
 from ..model.errors import SelectionError
+from ..model.events import IoEvents
 from ..model.operations import Operations
 from ..signals.step import StepSignal
 from .handles.metadata import MetadataEvents
@@ -205,6 +206,10 @@ class AnyTrace(ABC):
         Each with the number of the collective call of each operation, the row of its function in `function_names` (−1
         for none, and where `functions` are not asked for), and the number of the block's first operation.
         """
+
+    @abstractmethod
+    def blocks(self) -> "Iterator[tuple[Operations, IoEvents]]":
+        """Give all operations and metadata events, of all files and times, as `Block` has them, in one or several."""
 
     @abstractmethod
     def sum_blocks(self, make: "Callable[[], BlockSumsT]") -> "BlockSumsT":

@@ -139,6 +139,9 @@ class Trace(AnyTrace):
         unknown = np.full(len(self.operations), -1, np.int32)
         yield self.traffic, self.traffic.calls.call, self.calling_functions.operation if functions else unknown, 0
 
+    def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
+        yield self.operations, self.other_events
+
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
         sums = make()
         sums.add(self.operations, self.metadata)

@@ -65,6 +65,15 @@ EVENT_CALLBACKS: Final = {
 The request of an ``IoSeek`` is int64 in the library and taken here by its bits as uint64.
 """
 
+FLUSH_CALLBACK: Final = CFUNCTYPE(c_uint8, c_void_p, c_uint8, c_uint64, c_void_p, c_bool)
+
+
+class FlushCallbacks(ctypes.Structure):
+    """``OTF2_FlushCallbacks``: what the library asks when a buffer is full, and what it tells afterwards."""
+
+    _fields_ = (("pre_flush", FLUSH_CALLBACK), ("post_flush", c_void_p))
+
+
 _ERROR_CALLBACK: Final = CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint64, c_char_p, c_int, c_char_p, c_void_p)
 
 _PROTOTYPES: Final[dict[str, tuple[object, tuple[object, ...]]]] = {
@@ -93,6 +102,13 @@ _PROTOTYPES: Final[dict[str, tuple[object, tuple[object, ...]]]] = {
     "OTF2_Reader_CloseMarkerWriter": (c_int, (c_void_p, c_void_p)),
     "OTF2_MarkerWriter_WriteDefMarker": (c_int, (c_void_p, c_uint32, c_char_p, c_char_p, c_uint8)),
     "OTF2_MarkerWriter_WriteMarker": (c_int, (c_void_p, c_uint64, c_uint64, c_uint32, c_uint8, c_uint64, c_char_p)),
+    "OTF2_Archive_Open": (c_void_p, (c_char_p, c_char_p, c_uint8, c_uint64, c_uint64, c_uint8, c_uint8)),
+    "OTF2_Archive_Close": (c_int, (c_void_p,)),
+    "OTF2_Archive_SetFlushCallbacks": (c_int, (c_void_p, POINTER(FlushCallbacks), c_void_p)),
+    "OTF2_Archive_SetSerialCollectiveCallbacks": (c_int, (c_void_p,)),
+    "OTF2_Archive_SetCreator": (c_int, (c_void_p, c_char_p)),
+    "OTF2_Archive_GetGlobalDefWriter": (c_void_p, (c_void_p,)),
+    "OTF2_Archive_CloseGlobalDefWriter": (c_int, (c_void_p, c_void_p)),
     "OTF2_GlobalDefReaderCallbacks_New": (c_void_p, ()),
     "OTF2_GlobalDefReaderCallbacks_Delete": (None, (c_void_p,)),
     "OTF2_EvtReaderCallbacks_New": (c_void_p, ()),
@@ -121,6 +137,10 @@ def library() -> ctypes.CDLL:
                 function = getattr(loaded, f"OTF2_{family}Callbacks_Set{record}Callback")
                 function.restype = c_int
                 function.argtypes = (c_void_p, callback)
+        for record, callback in DEFINITION_CALLBACKS.items():
+            # A record is written with the arguments with which it is handed out.
+            function = getattr(loaded, f"OTF2_GlobalDefWriter_Write{record}")
+            function.restype, function.argtypes = c_int, callback._argtypes_
     except (ImportError, OSError, AttributeError) as error:
         raise TraceError(f"cannot load the OTF2 library: {error}; install the package otf2 (3.0 or newer)") from None
     return loaded
@@ -165,6 +185,11 @@ def silenced() -> Iterator[None]:
         yield
     finally:
         _errors.leave()
+
+
+def c_string(text: str) -> bytes:
+    """Return a text for the library; what UTF-8 does not have, and what would end the string, is escaped."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace")
 
 
 def describe(code: int) -> str:

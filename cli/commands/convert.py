@@ -5,34 +5,60 @@ from typing import Final
 
 import click
 
-from ..options import FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
+from ...layers.protocols import AnyTrace
+from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
 from ..request import Request, print_written, trace_command
 
 HDF5_SUFFIXES: Final = (".h5", ".nc")
+FTIO_SUFFIX: Final = ".ftio.jsonl"
 
-OUT = output(known=(*HDF5_SUFFIXES, ".parquet", ".perfetto.json", ".otf2"))
+OUT = output(known=(*HDF5_SUFFIXES, ".parquet", ".perfetto.json", ".otf2", FTIO_SUFFIX))
+
+REWRITE = click.option(
+    "--rewrite",
+    is_flag=True,
+    help="Write .otf2 anew from the operations of an OTF2 archive instead of copying it.",
+)
 
 
 @trace_command(
-    "convert traces.otf2 layers.h5 --fs 10", OUT, LAYERS, TRAFFIC, METHOD, FREQUENCY, FILTER, *READING, MEMORY
+    "convert traces.otf2 layers.h5 --fs 10",
+    OUT,
+    REWRITE,
+    LAYERS,
+    DIRECTION,
+    TRAFFIC,
+    METHOD,
+    FREQUENCY,
+    FILTER,
+    *READING,
+    MEMORY,
 )
-def command(request: Request, out: Path) -> None:
-    """Write layers to HDF5/netCDF-4, operations to Parquet, or timelines.
+def command(request: Request, out: Path, rewrite: bool) -> None:
+    """Write layers to HDF5/netCDF-4, operations to Parquet or OTF2, timelines, or bandwidths for FTIO.
 
     OUT ends in .h5 or .nc, which are the same format: bandwidths as means over bins of 1/fs seconds in B/s, handles,
     periods and the comparison of the layers. In .parquet: one row an operation of any file, with the operation of a
     higher layer that it belongs to; --traffic, --method and --fs do not matter there. In .perfetto.json: a timeline for
-    ui.perfetto.dev. In .otf2: a copy of the archive with phases and periods as markers, for Vampir. A file that is
-    there already is replaced once the new one is complete; an archive is not.
+    ui.perfetto.dev. In .ftio.jsonl: the bandwidth of one layer for FTIO, as bins of 1/fs seconds.
+
+    In .otf2, for Vampir: of an OTF2 archive a copy with phases and periods as markers; of any other trace, and with
+    --rewrite, a new archive with all I/O of the trace: files, handles, operations, metadata events. To mark that one,
+    convert it once more. A file that is there already is replaced once the new one is complete; an archive is not.
 
     With --fs auto, all bandwidths share one frequency, the highest that one of them needs, while the method chooses
     another for each period that it looks for (fs_hz of the group periods). --fs HZ sets all of them. With --filter, the
     groups periods, regimes and components are those of the filtered signals; nothing else is filtered.
 
-    --filter is for .h5 and .nc only. With --memory, operations in .parquet are numbered as they are read.
+    --filter is for .h5 and .nc only, --direction for .ftio.jsonl. With --memory, operations in .parquet are numbered as
+    they are read.
     """
     name, kinds = out.name.lower(), " and ".join(HDF5_SUFFIXES)
     layers, traffic, method, fs = request.layers, request.traffic, request.method, request.fs
+    if request.direction is not None and not name.endswith(FTIO_SUFFIX):
+        raise click.UsageError(f"--direction is for {FTIO_SUFFIX}: the other files hold both")
+    if rewrite and not name.endswith(".otf2"):
+        raise click.UsageError("--rewrite is for .otf2: the other files are always made anew")
     if name.endswith(HDF5_SUFFIXES):
         from ...export.hdf5.writer import write_hdf5
 
@@ -47,6 +73,19 @@ def command(request: Request, out: Path) -> None:
         from ...export.parquet import write_parquet
 
         written = write_parquet(trace, out, layers=layers)
+    elif name.endswith(FTIO_SUFFIX):
+        from ...export.ftio import write_ftio
+
+        layer, direction = _only_layer(trace, layers), request.direction
+        written = write_ftio(trace, out, layer=layer, direction=direction, traffic=traffic, fs=fs)
+    elif name.endswith(".otf2") and (rewrite or not _is_archive(trace)):
+        from ...export.timeline.otf2_archive import write_otf2
+
+        if layers or traffic != "all" or request.window is not None or request.files != "application":
+            raise click.UsageError(
+                "--layer, --traffic, --window and --files choose nothing here: a new archive holds all I/O of the trace"
+            )
+        written = write_otf2(trace, out)
     elif name.endswith(".otf2"):
         from ...export.timeline.otf2_markers import write_annotated
 
@@ -56,3 +95,19 @@ def command(request: Request, out: Path) -> None:
 
         written = write_perfetto(trace, out, fs=fs, layers=layers, traffic=traffic, method=method)
     print_written(trace, written, request.as_json)
+
+
+def _is_archive(trace: AnyTrace) -> bool:
+    from ...otf2io.archive import ENGINES
+
+    return trace.engine in ENGINES
+
+
+def _only_layer(trace: AnyTrace, layers: tuple[str, ...]) -> str:
+    """Return the layer that is asked for, else the only one. Raises UsageError where that leaves a choice."""
+    known = layers or trace.order
+    if len(known) != 1:
+        raise click.UsageError(
+            f"{FTIO_SUFFIX} holds one layer; choose it with --layer NAME: {', '.join(known) or 'this trace has none'}"
+        )
+    return known[0]

@@ -16,6 +16,7 @@ def written_lines(written: Written) -> Text:
         told.append(f"{counted(written.bins, 'bin')} at {frequency_text(written.fs)}")
     counts = {
         "operation": written.rows if written.operations is None else written.operations,
+        "I/O event": written.events,
         "marker": written.markers,
         "signal": written.signals,
     }

@@ -1,10 +1,7 @@
 """A copy of an OTF2 archive with the phases and periods of its layers as markers, for viewers such as Vampir."""
 
 import os
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
@@ -14,13 +11,13 @@ from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, lay
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
-from ...model.errors import OutputError, TraceError
-from ...model.interrupts import kept_interrupts
+from ...model.errors import TraceError
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...otf2io.anchor import SUFFIX, Anchor, read_anchor
 from ...otf2io.definitions.read import read_definitions
 from ...otf2io.files import open_regular
-from ...otf2io.markers import Marker, write_markers
+from ...otf2io.writing.markers import Marker, write_markers
+from ..atomic import archive_size, atomic_archive
 from ..written import Written
 
 GROUP: Final = "iostrata"
@@ -63,34 +60,12 @@ def write_annotated(
         raise TraceError(f"{source.path} has markers already; take the archive as it was recorded")
     chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
-    target = Path(path)
-    if target.suffix != SUFFIX:
-        raise OutputError(f"cannot write {str(target)!r}: an anchor is called NAME{SUFFIX}; choose another name")
-    base = target.with_suffix("")
-    products = [base, *(base.with_name(base.name + suffix) for suffix in (".def", ".marker")), target]
-    taken = [product for product in products if os.path.lexists(product)]
-    if taken:
-        raise OutputError(f"cannot write {str(target)!r}: {str(taken[0])!r} is there already; choose another name")
-    work = target.parent / f".iostrata-{secrets.token_hex(8)}.part"
-    try:
-        work.mkdir()
-        copy = _copied(source, work / base.name, trace)
+    with atomic_archive(path) as anchor:
+        copy = _copied(source, anchor.with_suffix(""), trace)
         clock = trace.definitions.clock
         markers = write_markers(copy, GROUP, _markers(trace, periods), clock.start, clock.length)
-        size = sum(file.stat().st_size for file in work.rglob("*") if file.is_file())
-        with kept_interrupts([]):
-            for product in products:  # the anchor comes last: only with it is there an archive
-                made = work / product.name
-                if made.exists():
-                    made.rename(product)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {str(target)!r}: {error.strerror or error}; write to another folder"
-        ) from error
-    finally:
-        with suppress(OSError):
-            shutil.rmtree(work)
-    return Written(target, size, tuple(layer.name for layer in chosen), markers=markers)
+        size = archive_size(anchor)
+    return Written(Path(path), size, tuple(layer.name for layer in chosen), markers=markers)
 
 
 def _copied(source: Anchor, base: Path, trace: AnyTrace) -> Anchor:

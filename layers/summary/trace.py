@@ -15,6 +15,7 @@ from ...model.codes import IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
+from ...model.events import IoEvents
 from ...model.operations import Operations
 from ...model.stream.mapping import Progress, cluster_of, map_partitions
 from ...model.stream.source import Block, Partition, Source, Tally
@@ -126,6 +127,9 @@ class BinnedTrace(AnyTrace):
             raise SelectionError(f"{self.path}: functions are not told where a trace is read in bounded memory")
         known = (self.definitions, self.order, self.selection, self.tick_window)
         return self.sum_blocks(lambda: BreakdownSums(*known, by)).breakdown()
+
+    def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
+        return ((block.operations, block.metadata) for block in self.reading.blocks())
 
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
         return self.reading.summed(make)

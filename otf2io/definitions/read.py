@@ -26,11 +26,11 @@ from .records import DefinitionRecords, read_definition_records
 
 _Record = TypeVar("_Record", bound=tuple[Any, ...])
 
-_PARADIGM_MPI: Final = 4
-_COMM_LOCATIONS: Final = 4
+PARADIGM_MPI: Final = 4
+COMM_LOCATIONS: Final = 4
 _FLAG_OS: Final = 1
 _PROPERTY_VERSION: Final = 0
-_TYPE_STRING: Final = 11
+TYPE_STRING: Final = 11
 _SIGNED_BITS: Final = {5: 8, 6: 16, 7: 32, 8: 64}
 _UNSIGNED_BITS: Final = {1: 8, 2: 16, 3: 32, 4: 64}
 _FLOAT_TYPES: Final = {9: ("<u4", "<f4"), 10: ("<u8", "<f8")}
@@ -91,7 +91,7 @@ class _Names:
 
     def value(self, kind: int, bits: int) -> str:
         """Write out a property's value, given as its type and the 64 bits that hold it."""
-        if kind == _TYPE_STRING:
+        if kind == TYPE_STRING:
             return self[bits & 0xFFFFFFFF]
         if kind in _SIGNED_BITS:
             width = _SIGNED_BITS[kind]
@@ -171,13 +171,13 @@ def _location_groups(
         name=tuple(names[record[1]] for record in processes),
         kind=kind,
         node=_linked((record[3] for record in processes), node_rows, len(processes)),
-        rank=_ranks(kind == PROCESS, locations, sets),
+        rank=ranks(kind == PROCESS, locations, sets),
     )
 
 
-def _ranks(is_process: npt.NDArray[np.bool_], locations: Locations, sets: Sequence[Group]) -> npt.NDArray[np.int32]:
+def ranks(is_process: npt.NDArray[np.bool_], locations: Locations, sets: Sequence[Group]) -> npt.NDArray[np.int32]:
     """Number the processes: by the group of all MPI locations where there is one, else in their order."""
-    mpi = next((s for s in sets if s.kind == _COMM_LOCATIONS and s.paradigm == _PARADIGM_MPI and len(s.members)), None)
+    mpi = next((s for s in sets if s.kind == COMM_LOCATIONS and s.paradigm == PARADIGM_MPI and len(s.members)), None)
     if mpi is None:
         return np.where(is_process, np.cumsum(is_process) - 1, -1).astype(np.int32)
     rank = np.full(len(is_process), -1, np.int32)

@@ -1,8 +1,9 @@
-"""Numbers as they stand in the bytes of OTF2 files, read inside compiled loops.
+"""Numbers as they stand in the bytes of OTF2 files, read and written inside compiled loops.
 
 A compressed integer is a size byte, then that many little-endian bytes; size 0 is zero, size 255 *undefined*
 (all ones). The readers here load eight bytes at once, whatever the size, so a buffer must hold `PADDING` bytes of any
 content behind the last byte that is looked at; whether a number lies within its record is for the caller to check.
+The writers store eight bytes at once likewise.
 """
 
 from typing import Any, Final
@@ -43,6 +44,19 @@ def load_byte(_context: Any, buffer: Any, _at: Any) -> Any:
 def load_word(_context: Any, buffer: Any, _at: Any) -> Any:
     """Return the eight bytes from a position on as uint64, little-endian."""
     return types.uint64(buffer, types.int64), _load(64)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store_word(_context: Any, buffer: Any, _at: Any, _word: Any) -> Any:
+    """Store a uint64 in the eight bytes from a position on, little-endian."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        target = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.gep(target.data, [arguments[1]])
+        builder.store(arguments[2], builder.bitcast(address, ir.IntType(64).as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(buffer, types.int64, types.uint64), generate
 
 
 _MASKS: Final = np.array([(1 << (8 * size)) - 1 for size in range(9)], np.uint64)
@@ -88,3 +102,25 @@ def record_extent(data: npt.NDArray[np.uint8], at: int) -> tuple[int, int]:
     if length < 0 or length > _LONGEST_RECORD:
         return at + 10, -1
     return at + 10, at + 10 + length
+
+
+@inlined
+def write_integer(data: npt.NDArray[np.uint8], at: int, value: np.uint64) -> int:
+    """Write a number of up to 64 bits as a compressed integer, all ones as *undefined*; return the position behind."""
+    if value == _UNDEFINED:
+        data[at] = 255
+        return at + 1
+    size = 0
+    rest = value
+    while rest > _NOTHING:
+        size += 1
+        rest >>= np.uint64(8)
+    data[at] = size
+    store_word(data, at + 1, value)
+    return at + 1 + size
+
+
+@inlined
+def write_short_integer(data: npt.NDArray[np.uint8], at: int, value: np.uint64) -> int:
+    """Write a number of up to 32 bits as `write_integer` does, 2**32 − 1 as *undefined*."""
+    return write_integer(data, at, _UNDEFINED if value == _MASKS[4] else value & _MASKS[4])

@@ -1,5 +1,7 @@
 """`convert` writes what it says it writes, over what was there."""
 
+import json
+
 import h5py
 import pytest
 
@@ -84,3 +86,43 @@ def test_a_filter_goes_into_the_file_and_only_into_hdf5(run, fixtures, tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["a.h5"]
+
+
+def test_an_archive_written_anew(document, run, fixtures, tmp_path):
+    out = tmp_path / "anew.otf2"
+    found = document("convert", fixtures / "ckpt4", out, "--rewrite")
+    assert found["output"]["events"] == found["trace"]["io_events"]
+    assert "markers" not in found["output"]
+    assert document("layers", out)["layers"] == document("layers", fixtures / "ckpt4")["layers"]
+    again = run("convert", fixtures / "ckpt4", out, "--rewrite")
+    assert again.returncode == 1
+    assert "is there already" in again.stderr
+    assert " I/O events" in run("convert", fixtures / "ckpt4", tmp_path / "b.otf2", "--rewrite").stdout
+    assert document("convert", out, tmp_path / "marked.otf2")["output"]["markers"] > 20
+
+
+@pytest.mark.parametrize(
+    "options", [("--layer", "POSIX"), ("--window", "0:1"), ("--files", "all"), ("--traffic", "own")]
+)
+def test_an_archive_written_anew_holds_everything(run, fixtures, tmp_path, options):
+    done = run("convert", fixtures / "ckpt4", tmp_path / "anew.otf2", "--rewrite", *options)
+    assert done.returncode == 2
+    assert "holds all I/O" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_options_of_one_format_are_refused_elsewhere(run, fixtures, tmp_path):
+    assert run("convert", fixtures / "ckpt4", tmp_path / "a.parquet", "--rewrite").returncode == 2
+    assert run("convert", fixtures / "ckpt4", tmp_path / "a.h5", "--direction", "read").returncode == 2
+    done = run("convert", fixtures / "ckpt4", tmp_path / "a.ftio.jsonl")
+    assert done.returncode == 2
+    assert "choose it with --layer NAME: MPI-IO" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_layer_for_ftio(document, fixtures, tmp_path):
+    out = tmp_path / "a.ftio.jsonl"
+    found = document("convert", fixtures / "ckpt4", out, "--layer", "MPI-IO", "--direction", "write", "--fs", "10")
+    assert found["output"]["fs_hz"] == 10
+    assert found["output"]["layers"] == ["MPI-IO"]
+    assert list(json.loads(out.read_text())) == ["write_sync"]

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from ..model.errors import TraceError
-from .anchor import Anchor
-from .libotf2 import SUCCESS, describe, library, open_reader
+from ...model.errors import TraceError
+from ..anchor import Anchor
+from ..libotf2 import SUCCESS, c_string, describe, library, open_reader
 
 MOST_CATEGORIES: Final = 255
 """A category has one byte in the file; one of its values means none."""
@@ -61,22 +61,17 @@ def write_markers(anchor: Anchor, group: str, markers: Iterable[Marker], clock_s
                     if len(categories) == MOST_CATEGORIES:
                         continue
                     number = categories[marker.category] = len(categories)
-                    names = _text(group), _text(marker.category)
+                    names = c_string(group), c_string(marker.category)
                     _check(lib.OTF2_MarkerWriter_WriteDefMarker(writer, number, *names, _NO_SEVERITY), anchor)
                 start = min(max(marker.start, 0), clock_length)
                 length = min(max(marker.length, 0), clock_length - start)
-                text = _text(marker.text)
+                text = c_string(marker.text)
                 code = lib.OTF2_MarkerWriter_WriteMarker(writer, clock_start + start, length, number, _GLOBAL, 0, text)
                 _check(code, anchor)
                 written += 1
         finally:
             _check(lib.OTF2_Reader_CloseMarkerWriter(reader, writer), anchor)
     return written
-
-
-def _text(text: str) -> bytes:
-    """Return a C string; what UTF-8 does not have, and what would end the string, is escaped."""
-    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace")
 
 
 def _check(code: int, anchor: Anchor) -> None:

@@ -1,0 +1,86 @@
+"""Bandwidths of a layer as JSON lines of TMIO's form, which FTIO reads."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from ..analysis.spectral.sampling_rate import phase_frequency
+from ..layers.protocols import AnyLayer, AnyTrace
+from ..layers.selection.directions import DIRECTIONS
+from ..model.errors import SelectionError
+from ..signals.step import StepSignal
+from .atomic import atomic_file
+from .written import Written
+
+SUFFIX: Final = ".ftio.jsonl"
+_MODES: Final = {"read": "read_sync", "write": "write_sync"}
+
+
+def write_ftio(
+    trace: AnyTrace,
+    path: str | os.PathLike[str],
+    *,
+    layer: str,
+    direction: str | None = None,
+    traffic: str = "all",
+    fs: float | Literal["auto"] = "auto",
+) -> Written:
+    """Write the bandwidth of a layer as bin averages, for ``ftio PATH -m write -f FS``.
+
+    FTIO (read with its version 0.0.9) takes one value of the bandwidth every 1/`fs` seconds. Of bins of that width it
+    takes the average of each, so its spectrum is the one that the method ``ftio`` sees here. The sum over values times
+    their distance is the layer's bytes. Both directions are in the file; ``-m`` chooses.
+
+    Parameters
+    ----------
+    trace : Trace or BinnedTrace
+    path : path
+        File to write, which FTIO knows by the suffix ``.jsonl``. One that is there is replaced.
+    layer : str
+    direction : {"read", "write"}, optional
+        Only this one; it then decides an automatic frequency alone.
+    traffic : {"all", "own", "inherited"}
+    fs : float or "auto"
+        Bins per second (Hz); "auto" as the method ``ftio`` has it, where directions differ the highest.
+
+    Raises
+    ------
+    SelectionError
+        If layer, direction, traffic or `fs` does not exist or makes no sense, or nothing was moved.
+    OutputError
+        If the file cannot be written; nothing is left behind then.
+    """
+    if direction is not None and direction not in DIRECTIONS:
+        raise SelectionError(f"FTIO knows no direction {direction!r}; choose one of {', '.join(DIRECTIONS)}")
+    chosen = trace.layers[layer]
+    wanted = DIRECTIONS if direction is None else (direction,)
+    signals = {name: chosen.bandwidth(name, traffic) for name in wanted}
+    moving = [signal for signal in signals.values() if signal.volume > 0]
+    if not moving:
+        raise SelectionError(f"layer {layer} moved no bytes here, so FTIO has nothing to look at; choose another")
+    rate = max(phase_frequency(signal) for signal in moving) if fs == "auto" else fs
+    trace.check_frequency(rate)
+    line = {_MODES[name]: _sample(chosen, name, traffic, trace.ranks, signal, rate) for name, signal in signals.items()}
+    with atomic_file(path) as temporary:
+        temporary.write_text(json.dumps(line, allow_nan=False) + "\n", "ascii")
+    target = Path(path)
+    bins = len(moving[0].sample(rate))
+    return Written(target, target.stat().st_size, (layer,), bins=bins, fs=float(rate))
+
+
+def _sample(layer: AnyLayer, direction: str, traffic: str, ranks: int, signal: StepSignal, fs: float) -> dict[str, Any]:
+    """Return what TMIO tells of one direction, as far as FTIO's spectrum needs it."""
+    values = signal.sample(fs).values
+    # FTIO adds up the distance of its samples in the same way: they meet the edges to the last bit.
+    times = np.cumsum(np.append(signal.window[0], np.full(len(values), 1 / fs)))
+    # Half a bin more, so that no rounding takes the last sample away.
+    times = np.append(times, times[-1] + 0.5 / fs)
+    return {
+        "total_bytes": round(signal.volume),
+        "total_io_ops": layer.statistics(direction, traffic).operations,
+        "number_of_ranks": ranks,
+        "bandwidth": {"b_overlap_avr": [*values.tolist(), 0.0, 0.0], "t_overlap": times.tolist()},
+    }

@@ -1,0 +1,1 @@
+"""OTF2 archives, and markers for them, written."""

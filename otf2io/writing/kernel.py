@@ -1,0 +1,224 @@
+"""Compiled writing of the I/O events of one location into chunks of an event file, in the order of time.
+
+Events come from operations and metadata events, each sorted; the loop merges them. What happens at one tick is written
+in an order that any reader can match again: first what operations begun earlier do (issued, then ends, the last begun
+first), then metadata events in their order, then operations that begin, each with all that happens to it at once.
+
+The layouts of the records are those of `iostrata.otf2io.direct.posix`.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord, Status
+from ...model.events import EventColumns
+from ...model.kernels import compiled_uncounted, inlined
+from ...model.operations import OperationColumns
+from ..anchor import CHUNK_HEADER
+from ..direct.integers import store_word, write_integer, write_short_integer
+from .chunks import AT, CHUNK, EVENTS, LAST, MARGIN, State
+
+BEGINS, ENDS, ISSUED, METADATA, STEP, NEXT = range(6)
+"""Places in a cursor: how far the loop is in each of the four lists; of an operation that begins, the events already
+written; and the time of the next event."""
+
+DONE, CHUNK_FULL, TIME_REACHED = range(3)
+"""Outcomes: all is written; the chunk is full; the next event lies before the last one or not before the limit."""
+
+NEVER: Final = 2**63 - 1
+_BEGIN: Final = int(IoRecord.OPERATION_BEGIN)
+_TEST: Final = int(IoRecord.OPERATION_TEST)
+_ISSUED: Final = int(IoRecord.OPERATION_ISSUED)
+_COMPLETE: Final = int(IoRecord.OPERATION_COMPLETE)
+_CANCELLED: Final = int(IoRecord.OPERATION_CANCELLED)
+_CREATE: Final = int(IoRecord.CREATE_HANDLE)
+_DUPLICATE: Final = int(IoRecord.DUPLICATE_HANDLE)
+_SEEK: Final = int(IoRecord.SEEK)
+_CHANGE: Final = int(IoRecord.CHANGE_STATUS_FLAGS)
+_DELETE: Final = int(IoRecord.DELETE_FILE)
+_LOCK: Final = int(IoRecord.ACQUIRE_LOCK)
+_DONE: Final = int(Status.COMPLETE)
+_OPEN: Final = int(Status.NEVER_COMPLETED)
+_NO_TIME: Final = UNDEFINED_TIME
+_UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
+_TIMESTAMP: Final = 5
+_ATTRIBUTES: Final = 6
+_UINT64: Final = 4
+
+Places = npt.NDArray[np.int64]
+
+
+class EventLists(NamedTuple):
+    """Rows in the order in which they are written, location by location.
+
+    Attributes
+    ----------
+    begins, ends, issued : int64
+        Rows of the operations: all, by begin; those that end at another time than they begin, or at another location,
+        by end; those issued at another time than they begin, by that.
+    metadata : int64
+        Rows of the metadata events, by time.
+    """
+
+    begins: Places
+    ends: Places
+    issued: Places
+    metadata: Places
+
+
+@inlined
+def _put_operation(
+    out: npt.NDArray[np.uint8],
+    at: int,
+    kind: int,
+    operations: OperationColumns,
+    row: int,
+    attribute: np.uint64,
+) -> int:
+    """Write an event of an operation; return the position behind it."""
+    offset = operations.offset[row]
+    if kind == _BEGIN and offset != _UNKNOWN:
+        length = at + 1
+        out[at] = _ATTRIBUTES
+        at = write_short_integer(out, at + 2, np.uint64(1))
+        at = write_short_integer(out, at, attribute)
+        out[at] = _UINT64
+        at = write_integer(out, at + 1, offset)
+        out[length] = at - length - 1
+    length = at + 1
+    out[at] = kind
+    at = write_short_integer(out, at + 2, np.uint64(operations.handle[row]))
+    if kind == _BEGIN:
+        out[at] = operations.mode[row]
+        at = write_short_integer(out, at + 1, np.uint64(operations.flags[row]))
+        at = write_integer(out, at, operations.requested[row])
+    elif kind == _COMPLETE:
+        at = write_integer(out, at, operations.moved[row])
+    at = write_integer(out, at, operations.matching[row])
+    out[length] = at - length - 1
+    return at
+
+
+@inlined
+def _put_metadata(out: npt.NDArray[np.uint8], at: int, events: EventColumns, row: int) -> int:
+    """Write a metadata event; return the position behind it."""
+    kind = events.kind[row]
+    length = at + 1
+    out[at] = kind
+    at += 2
+    if kind != _DELETE:
+        at = write_short_integer(out, at, np.uint64(events.handle[row]))
+    if kind in (_CREATE, _DELETE):
+        out[at] = events.mode[row]
+        at = write_short_integer(out, at + 1, events.value[row])
+    elif kind == _DUPLICATE:
+        at = write_short_integer(out, at, events.value[row])
+    elif kind == _SEEK:
+        at = write_integer(out, at, events.value[row])
+        out[at] = events.mode[row]
+        at = write_integer(out, at + 1, events.offset[row])
+    elif kind >= _LOCK:
+        out[at] = events.mode[row]
+        at += 1
+    if kind in (_CREATE, _DUPLICATE, _CHANGE):
+        at = write_short_integer(out, at, np.uint64(events.flags[row]))
+    out[length] = at - length - 1
+    return at
+
+
+@compiled_uncounted
+def put_events(
+    out: npt.NDArray[np.uint8],
+    state: State,
+    start: np.uint64,
+    attribute: np.uint64,
+    operations: OperationColumns,
+    metadata: EventColumns,
+    lists: EventLists,
+    cursor: Places,
+    stops: Places,
+    limit: int,
+) -> int:
+    """Write events of a location until all are written, the chunk is full, or their time is out of bounds.
+
+    Parameters
+    ----------
+    out : uint8 (CHUNK + MARGIN,)
+        The present chunk; written from ``state[AT]`` on.
+    state : int64 (5,)
+        Of the file; carried on.
+    start : uint64
+        Time stamp of tick 0.
+    attribute : uint64
+        Id of the attribute *Offset*.
+    cursor : int64 (6,)
+        Where the loop is in the four lists; carried on.
+    stops : int64 (4,)
+        Where this location ends in each of them.
+    limit : int
+        Ticks from which on nothing is written.
+    """
+    at, last = state[AT], state[LAST]
+    outcome = DONE
+    while True:
+        begin, end, issue, other = cursor[BEGINS], cursor[ENDS], cursor[ISSUED], cursor[METADATA]
+        source = -1
+        time = NEVER
+        if issue < stops[ISSUED]:
+            source, time = ISSUED, operations.issued[lists.issued[issue]]
+        if end < stops[ENDS] and (source < 0 or operations.end[lists.ends[end]] < time):
+            source, time = ENDS, operations.end[lists.ends[end]]
+        if other < stops[METADATA] and (source < 0 or metadata.time[lists.metadata[other]] < time):
+            source, time = METADATA, metadata.time[lists.metadata[other]]
+        if begin < stops[BEGINS] and (source < 0 or operations.begin[lists.begins[begin]] < time or cursor[STEP] > 0):
+            source, time = BEGINS, operations.begin[lists.begins[begin]]
+        if source < 0:
+            break
+        if time < last or time >= limit:
+            cursor[NEXT] = time
+            outcome = TIME_REACHED
+            break
+        if at + MARGIN > CHUNK:
+            out[at] = 0
+            outcome = CHUNK_FULL
+            break
+        if time != last or at == CHUNK_HEADER:
+            out[at] = _TIMESTAMP
+            store_word(out, at + 1, start + np.uint64(time))
+            at += 9
+            last = time
+        state[EVENTS] += 1
+        cursor[source] += 1
+        if source == METADATA:
+            at = _put_metadata(out, at, metadata, lists.metadata[other])
+        elif source == ENDS:
+            row = lists.ends[end]
+            kind = _COMPLETE if operations.status[row] == _DONE else _CANCELLED
+            at = _put_operation(out, at, kind, operations, row, attribute)
+        elif source == ISSUED:
+            at = _put_operation(out, at, _ISSUED, operations, lists.issued[issue], attribute)
+        else:
+            row = lists.begins[begin]
+            step = cursor[STEP]
+            tests = int(operations.tests[row])
+            at_once = 1 if operations.issued[row] == time else 0
+            here = operations.status[row] != _OPEN and operations.end[row] == time
+            here = here and operations.end_location[row] == operations.location[row]
+            if step == 0:
+                kind = _BEGIN
+            elif step <= tests:
+                kind = _TEST
+            elif step <= tests + at_once:
+                kind = _ISSUED
+            else:
+                kind = _COMPLETE if operations.status[row] == _DONE else _CANCELLED
+            at = _put_operation(out, at, kind, operations, row, attribute)
+            if step < tests + at_once + (1 if here else 0):
+                cursor[STEP] = step + 1
+                cursor[BEGINS] = begin
+            else:
+                cursor[STEP] = 0
+    state[AT], state[LAST] = at, last
+    return outcome
