@@ -62,7 +62,7 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     periods = _periods(signal, decision, cycle, width)
     pause = None
     if main is not None and decision.kind != "concurrent":
-        pause = main.pause or regular_pause(phases.bursts[phases.rows[decision.trains.index(main)]])
+        pause = regular_pause(phases.bursts[phases.rows[decision.trains.index(main)]])
     period = periods[0] if periods else None
     metrics = next((one.metrics for one in regimes if period is not None and one.period == period.period), None)
     return PeriodResult(

@@ -17,15 +17,14 @@ LONGEST_LAG = 12
 """Differences of starts are taken between bursts and up to so many later ones."""
 MOST_PERIODS, MOST_TRAINS = 12, 4
 """Periods tried, and trains found one after the other."""
-CHAIN_DEVIATIONS = (0.15, 0.04, 0.01)
+CHAIN_DEVIATIONS = (0.1, 0.02)
 """Deviations of an interval, as shares of the mean interval of all bursts: the period is refined from one to the next.
 Not as shares of the period, or twice the period would fit better."""
 CHAIN_MISSING, CHAIN_SPANS = 0.1, 4
 """Probability that a phase is missing (it may be hidden by a burst of another train), and periods in one step."""
-CHAIN_PRESENT, CHAIN_OWN = 0.6, 0.55
-"""Share of phases of a train that are there, and of its bursts that are of no train found before."""
-NEARLY = 0.8
-"""Share of the largest gain from which on the chain with most bursts is taken."""
+MOST_SHARE = 0.6
+"""Share of the phases of a train that are there, of its bursts that are of no train found before, of the time that it
+lasts, and of the bursts that all trains together explain."""
 LOG_WIDTH = 0.02
 """Width of a bin of the histogram of differences, in their logarithm."""
 
@@ -51,7 +50,7 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
     used = np.zeros(n, np.bool_)
     for _ in range(MOST_TRAINS):
         rate = max(int((~used).sum()), FEWEST_BURSTS) / length
-        chains: list[tuple[float, npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+        best = None, -math.inf
         for candidate in dict.fromkeys(periods + _frequent_differences(start[~used])):
             period = candidate
             for share in CHAIN_DEVIATIONS:
@@ -61,20 +60,16 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
                 if rows.size < FEWEST_BURSTS:
                     break
                 period = float(start[rows[-1]] - start[rows[0]]) / float(spans.sum())
-                gain -= math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
-                new = int((~used[rows]).sum())
-                whole = rows.size >= CHAIN_PRESENT * float(spans.sum())
-                if whole and new >= max(FEWEST_BURSTS, CHAIN_OWN * rows.size):
-                    chains.append((gain, rows, spans))
-        most = max((chain[0] for chain in chains), default=-math.inf)
-        if most + bursts.log_weight < -math.log(alpha):
+                own = int((~used[rows]).sum()) >= max(FEWEST_BURSTS, MOST_SHARE * rows.size)
+                if own and rows.size >= MOST_SHARE * float(spans.sum()) and gain > best[1]:
+                    best = (rows, spans), gain
+        gain = best[1] - math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
+        if best[0] is None or gain + bursts.log_weight < -math.log(alpha):
             break
-        # A multiple of the period gains as much from each burst, but has fewer of them; in a fraction many are missing.
-        near = (chain for chain in chains if chain[0] >= NEARLY * most)
-        gain, rows, spans = max(near, key=lambda one: one[1].size * (one[2].size / float(one[2].sum())) ** 2)
+        rows, spans = best[0]
         found.append(_train(bursts, rows, spans, used, gain))
         used[rows] = True
-    return found
+    return _distinct(found)
 
 
 def _train(
@@ -124,27 +119,28 @@ def _frequent_differences(start: Floats) -> list[float]:
     return found[:MOST_PERIODS]
 
 
-SAME, IN_STEP = 0.02, 0.1
-"""Periods of concurrent trains that differ by less are one, and so are trains of which most bursts are in step."""
+IN_STEP = 0.1
+"""Share of a period by which bursts of a slow train lie beside those of a fast one at most, where it is a part of it."""
 
 
-def distinct_trains(trains: tuple[PulseTrain, ...]) -> tuple[PulseTrain, ...]:
+def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:
     """Return trains of different periods, that of most volume first; of two in step the faster one."""
     found: list[PulseTrain] = []
     for train in sorted(trains, key=lambda train: train.period):
-        if not any(same_period(train, other) or _in_step(train, other) for other in found):
+        if not any(_in_step(train, other) for other in found):
             found.append(train)
     # A phase that is missing touches one of another train.
-    return tuple(sorted(found, key=lambda train: -train.volume * float(train.spans.sum()) / train.spans.size))
+    return sorted(found, key=lambda train: -train.volume * float(train.spans.sum()) / train.spans.size)
 
 
 def same_period(one: PulseTrain, other: PulseTrain) -> bool:
     """Tell whether two trains at the same time have one period."""
-    return abs(one.period / other.period - 1) <= SAME
+    return abs(one.period / other.period - 1) <= LOG_WIDTH
 
 
 def _in_step(slow: PulseTrain, fast: PulseTrain) -> bool:
-    """Tell whether most bursts of one train would be missing ones of another."""
+    """Tell whether two trains have one period, or most bursts of one would be missing ones of the other."""
     at = np.clip(np.searchsorted(fast.bursts.start, slow.bursts.start), 1, len(fast.bursts) - 1)
     turns = (slow.bursts.start - fast.bursts.start[at - 1]) / fast.period
-    return bool(np.mean(np.abs(turns - np.rint(turns)) < IN_STEP) > NEARLY)
+    in_step = np.mean(np.abs(turns - np.rint(turns)) < IN_STEP) > 0.8
+    return bool(in_step) or same_period(slow, fast)

@@ -53,16 +53,13 @@ def reason(decision: Decision, phases: int, cycle: int | None = None, pause: flo
         parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} bursts)" for one in decision.trains]
         return f"{len(parts)} periods at the same time among {phases} bursts: {' and '.join(parts)}; {sure}."
     further = f" Sizes repeat after {cycle} bursts." if cycle else ""
-    if pause and not main.pause:
+    if pause:
         further += f" From each end to the next start {seconds_text(pause, 4)} pass."
     return f"{_train(main)}; {sure}.{further}"
 
 
 def _train(train: PulseTrain) -> str:
     text = f"{len(train.bursts)} bursts, {seconds_text(train.period, 4)} apart"
-    if train.pause > 0:
-        pause = f"{seconds_text(train.pause, 4)} (± {percent_text(train.jitter)})"
-        return f"{text} on average: {pause} pass from one to the next"
     if train.drift:
         first, last = (train.period * math.exp(sign * train.drift / 2) for sign in (-1, 1))
         return f"{text} on average, drifting from {seconds_text(first)} to {seconds_text(last)}"
