@@ -25,6 +25,8 @@ CHAIN_MISSING, CHAIN_SPANS = 0.1, 4
 MOST_SHARE = 0.6
 """Share of the phases of a train that are there, of its bursts that are of no train found before, of the time that it
 lasts, and of the bursts that all trains together explain."""
+NEARLY = 0.8
+"""Share of the largest gain from which on the chain with most bursts is taken."""
 LOG_WIDTH = 0.02
 """Width of a bin of the histogram of differences, in their logarithm."""
 
@@ -50,7 +52,7 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
     used = np.zeros(n, np.bool_)
     for _ in range(MOST_TRAINS):
         rate = max(int((~used).sum()), FEWEST_BURSTS) / length
-        best = None, -math.inf
+        chains = []
         for candidate in dict.fromkeys(periods + _frequent_differences(start[~used])):
             period = candidate
             for share in CHAIN_DEVIATIONS:
@@ -60,13 +62,17 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
                 if rows.size < FEWEST_BURSTS:
                     break
                 period = float(start[rows[-1]] - start[rows[0]]) / float(spans.sum())
+                present = spans.size / float(spans.sum())
                 own = int((~used[rows]).sum()) >= max(FEWEST_BURSTS, MOST_SHARE * rows.size)
-                if own and rows.size >= MOST_SHARE * float(spans.sum()) and gain > best[1]:
-                    best = (rows, spans), gain
-        gain = best[1] - math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
-        if best[0] is None or gain + bursts.log_weight < -math.log(alpha):
+                if own and present >= MOST_SHARE:
+                    chains.append((gain, rows.size * present**2, rows, spans))
+        # A multiple of the period gains as much from each burst, but has fewer of them; in a fraction many are missing.
+        most = NEARLY * max((one[0] for one in chains), default=0.0)
+        near = [one for one in chains if one[0] >= most]
+        gain, _, rows, spans = max(near, key=lambda one: one[1], default=(0.0, 0.0, used, used))
+        gain -= math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
+        if gain + bursts.log_weight < -math.log(alpha):
             break
-        rows, spans = best[0]
         found.append(_train(bursts, rows, spans, used, gain))
         used[rows] = True
     return _distinct(found)
@@ -120,7 +126,7 @@ def _frequent_differences(start: Floats) -> list[float]:
 
 
 IN_STEP = 0.1
-"""Share of a period by which bursts of a slow train lie beside those of a fast one at most, where it is a part of it."""
+"""Share of a period by which bursts of a slow train lie beside those of a fast one, where it is a part of that."""
 
 
 def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:

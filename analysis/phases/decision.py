@@ -1,7 +1,7 @@
 """What the bursts of a signal say: regimes with a period each, trains at the same time, a line, or no period."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,12 @@ MOST_GAIN = 60.0
 """A larger gain says no more: many short intervals have more of it than the few long ones that they make up."""
 GAIN_WEIGHT = 6.0
 """Weight of the logarithm of a set's gain, and of the share that it explains, beside that of its thresholds."""
+MARGIN = 1.0
+"""Trains at the same time are more to be told than regimes; they must be that much clearer, as a logarithm."""
 MOST_CHAIN_SETS = 3
 """Sets in which trains at the same time are looked for."""
+PAUSE_JITTER = 0.1
+"""Largest coefficient of variation of a regular pause: pauses that a threshold cuts out of noise are alike, too."""
 MARKOV = 4.0
 """By Markov's inequality w B exceeds 1 / alpha in at most a share alpha of signals; measured, it is a quarter."""
 PARTIAL_GAIN = math.log(1000)
@@ -152,13 +156,18 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     for one in sets[:MOST_CHAIN_SETS]:
         for found in told(one, concurrent_trains(one, alpha), MOST_SHARE, MOST_SHARE):
             # Trains beside those that are known are added to them.
-            more = (
-                best is None
-                or len(found.trains) > 1
-                and all(any(same_period(own, other) for other in found.trains) for own in best.trains)
-            )
-            if more or found.clearness > best.clearness:
+            known = best is not None and all(any(same_period(a, b) for b in found.trains) for a in best.trains)
+            if best is None or (len(found.trains) > 1 if known else found.clearness > best.clearness + MARGIN):
                 best, kind = found, "concurrent"
+    if best is None:
+        # Phases of any length may have a regular pause between them.
+        one = sets[0]
+        pauses = np.cumsum(one.start[1:] - one.end[:-1])
+        laid = replace(one, start=np.append(0.0, pauses))
+        for train in (trains_of(laid) or []) if bool(np.all(np.diff(laid.start) > 0)) else []:
+            regular = len(train.bursts) == len(one) and train.jitter <= PAUSE_JITTER
+            if regular and train.gain + one.log_weight >= -math.log(alpha):
+                best = Explanation((replace(train, bursts=one),), one, high - low)
     if best is not None:
         first = best.trains[0]
         # A period of some of the phases, or of phases of which some are missing, is easily found in few of them.

@@ -13,7 +13,7 @@ from ...signals.construction import StepSignal
 from ..results.result import PeriodMetrics, Phase
 from .bins import bin_width
 from .bursts import FEWEST_BURSTS, Bursts, vertices
-from .decision import Decision, decide
+from .decision import PAUSE_JITTER, Decision, decide
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,8 +22,6 @@ QUIET = 0.005
 
 MOST_OUTSIDE = 0.02
 """Share of the volume beside the phases with a period, from which on the bursts that moved most are listed as well."""
-PAUSE_JITTER = 0.1
-"""Largest coefficient of variation of a regular pause: pauses that a threshold cuts out of noise are alike, too."""
 BACKGROUND = 0.15
 """Share of two phases from which on what moves between them is background and no part of either."""
 
