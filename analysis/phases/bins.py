@@ -3,11 +3,9 @@
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats
 from ...signals.construction import StepSignal
-
-Floats = npt.NDArray[np.float64]
 
 FEWEST_BINS = 4
 """Bins of a period. With fewer a burst and the gap beside it share a bin, and aliases look like periods."""

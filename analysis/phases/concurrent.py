@@ -4,12 +4,10 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats, Mask, Rows
 from .bursts import FEWEST_BURSTS, Bursts
 from .stretches import PulseTrain
-
-Floats = npt.NDArray[np.float64]
 
 MOST_BURSTS = 4000
 """Bursts of a set beyond which no chains are looked for."""
@@ -17,7 +15,7 @@ LONGEST_LAG = 12
 """Differences of starts are taken between bursts and up to so many later ones."""
 MOST_PERIODS, MOST_TRAINS = 12, 4
 """Periods tried, and trains found one after the other."""
-CHAIN_DEVIATIONS = (0.1, 0.02)
+CHAIN_DEVIATIONS = (0.15, 0.04, 0.01)
 """Deviations of an interval, as shares of the mean interval of all bursts: the period is refined from one to the next.
 Not as shares of the period, or twice the period would fit better."""
 CHAIN_MISSING, CHAIN_SPANS = 0.1, 4
@@ -25,7 +23,7 @@ CHAIN_MISSING, CHAIN_SPANS = 0.1, 4
 MOST_SHARE = 0.6
 """Share of the phases of a train that are there, of its bursts that are of no train found before, of the time that it
 lasts, and of the bursts that all trains together explain."""
-NEARLY = 0.8
+NEARLY = 0.9
 """Share of the largest gain from which on the chain with most bursts is taken."""
 LOG_WIDTH = 0.02
 """Width of a bin of the histogram of differences, in their logarithm."""
@@ -78,9 +76,7 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
     return _distinct(found)
 
 
-def _train(
-    bursts: Bursts, rows: npt.NDArray[np.int64], spans: npt.NDArray[np.int64], used: npt.NDArray[np.bool_], gain: float
-) -> PulseTrain:
+def _train(bursts: Bursts, rows: Rows, spans: Rows, used: Mask, gain: float) -> PulseTrain:
     """Return a chain as a train; where a burst of another train lies on each half of its periods, these are its own.
 
     Two trains whose periods have a ratio of small integers share bursts always at the same places. A shared burst, or

@@ -4,15 +4,13 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats
 from .bins import FEWEST_BINS, too_coarse
 from .bursts import Bursts, busy_extent, few_bursts, sets_of_bursts
 from .concurrent import MOST_SHARE, concurrent_trains, same_period
 from .line import spectral_line
 from .stretches import PulseTrain, trains_of
-
-Floats = npt.NDArray[np.float64]
 
 SMALLEST_SHARE = 0.35
 """Share of bursts, time and phases that regimes explain at least: fewer bursts are the parts of one."""
@@ -63,8 +61,8 @@ class Explanation:
     def explained(self) -> float:
         """Share of the bursts that are in trains, times that of the time, times that of phases that are there."""
         spans = np.concatenate([train.spans for train in self.trains])
-        bursts = min(sum(len(train.bursts) for train in self.trains) / len(self.bursts), 1.0)
-        return bursts * self.coverage * spans.size / float(spans.sum())
+        starts = np.unique(np.concatenate([train.bursts.start for train in self.trains]))
+        return starts.size / len(self.bursts) * self.coverage * spans.size / float(spans.sum())
 
     @property
     def clearness(self) -> float:
@@ -141,16 +139,10 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
         found = Explanation(good, bursts, high - low)
         return [found] if good and found.explained > least else []
 
-    trains = [trains_of(one) for one in sets]
+    found = [trains_of(one) for one in sets]
     # Where the clearest bursts wander, others have a period by chance.
-    sure = (
-        []
-        if trains[0] is None
-        else _sure(
-            [found for one, own in zip(sets, trains) for found in told(one, own or [], 0.0, SMALLEST_SHARE)],
-            MARKOV * alpha,
-        )
-    )
+    some = zip(sets, found, strict=True) if found[0] is not None else ()
+    sure = _sure([one for own, trains in some for one in told(own, trains or [], 0.0, SMALLEST_SHARE)], MARKOV * alpha)
     best = max(sure, key=lambda one: one.clearness, default=None)
     kind = "regimes"
     for one in sets[:MOST_CHAIN_SETS]:
@@ -177,7 +169,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
             return Decision(kind, best.trains, best.bursts, rest, None, best.explained, len(sets))
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha * LINE_SHARE:
-        return Decision("line", (), None, None, line, 0.0, len(sets))
+        return Decision("line", (), sets[0], None, line, 0.0, len(sets))
     return Decision("irregular", (), sets[0], None, None, 0.0, len(sets))
 
 

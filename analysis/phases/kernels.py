@@ -6,15 +6,9 @@ The module needs numba; import it inside the function that uses it.
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats, Mask, Rows
 from ...model.kernels import compiled
-
-Floats = npt.NDArray[np.float64]
-
-Rows = npt.NDArray[np.int64]
-
-Flags = npt.NDArray[np.bool_]
 
 
 @compiled
@@ -58,7 +52,7 @@ def rises_above(path: Floats, threshold: float) -> Rows:
 
 @compiled
 def best_chain(
-    start: Floats, used: Flags, period: float, deviation: float, rate: float, missing: float, most: int
+    start: Floats, used: Mask, period: float, deviation: float, rate: float, missing: float, most: int
 ) -> tuple[float, Rows, Rows]:
     """Return the gain of the best chain over bursts at random, its rows, and the periods from each to the next.
 

@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats, Rows
 from .bursts import FEWEST_BURSTS, Bursts
 from .kernels import DRIFTING, FREE, MISSING
-
-Floats = npt.NDArray[np.float64]
 
 FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (60.0, 0.55), (0.5, 0.03), (30.0, 0.25), (2.0, 0.2)
 """Inverse-gamma laws (shape, size) of the deviation of ln d: of free intervals, as those that are cut out of noise, of
@@ -243,7 +241,7 @@ def _wandering(logs: Floats, laws: Floats, gammas: Floats) -> float:
     return float(log_marginal(logs.size - 1, within, 3, laws, gammas)) - math.log(RANGE)
 
 
-def _positions(logs: Floats) -> npt.NDArray[np.int64]:
+def _positions(logs: Floats) -> Rows:
     """Return where stretches may be parted: anywhere, or where the means of the next and the last five differ most."""
     n = logs.size
     if n <= MOST_POSITIONS:
