@@ -7,26 +7,20 @@ import numpy as np
 
 from ...model.arrays import Floats, Mask, Rows
 from .bursts import FEWEST_BURSTS, Bursts
-from .stretches import PulseTrain
+from .stretches import MOST_SPANS, PRESENT_LAW, SAME_PERIOD, PulseTrain
 
 MOST_BURSTS = 4000
 """Bursts of a set beyond which no chains are looked for."""
-LONGEST_LAG = 12
-"""Differences of starts are taken between bursts and up to so many later ones."""
 MOST_PERIODS, MOST_TRAINS = 12, 4
-"""Periods tried, and trains found one after the other."""
+"""Periods tried, which are differences of up to so many starts, and trains found one after the other."""
 CHAIN_DEVIATIONS = (0.15, 0.04, 0.01)
 """Deviations of an interval, as shares of the mean interval of all bursts: the period is refined from one to the next.
 Not as shares of the period, or twice the period would fit better."""
-CHAIN_MISSING, CHAIN_SPANS = 0.1, 4
-"""Probability that a phase is missing (it may be hidden by a burst of another train), and periods in one step."""
 MOST_SHARE = 0.6
 """Share of the phases of a train that are there, of its bursts that are of no train found before, of the time that it
 lasts, and of the bursts that all trains together explain."""
 NEARLY = 0.9
 """Share of the largest gain from which on the chain with most bursts is taken."""
-LOG_WIDTH = 0.02
-"""Width of a bin of the histogram of differences, in their logarithm."""
 
 
 def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
@@ -48,15 +42,14 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
     length = float(start[-1] - start[0])
     periods = _frequent_differences(start)
     used = np.zeros(n, np.bool_)
+    missing = PRESENT_LAW[1] / sum(PRESENT_LAW)
     for _ in range(MOST_TRAINS):
         rate = max(int((~used).sum()), FEWEST_BURSTS) / length
         chains = []
         for candidate in dict.fromkeys(periods + _frequent_differences(start[~used])):
             period = candidate
             for share in CHAIN_DEVIATIONS:
-                gain, rows, spans = best_chain(
-                    start, used, period, share * length / n, rate, CHAIN_MISSING, CHAIN_SPANS
-                )
+                gain, rows, spans = best_chain(start, used, period, share * length / n, rate, missing, MOST_SPANS)
                 if rows.size < FEWEST_BURSTS:
                     break
                 period = float(start[rows[-1]] - start[rows[0]]) / float(spans.sum())
@@ -105,18 +98,18 @@ def _frequent_differences(start: Floats) -> list[float]:
     if n < FEWEST_BURSTS:
         return []
     length = float(start[-1] - start[0])
-    differences = np.concatenate([start[lag:] - start[:-lag] for lag in range(1, min(LONGEST_LAG + 1, n))])
+    differences = np.concatenate([start[lag:] - start[:-lag] for lag in range(1, min(MOST_PERIODS + 1, n))])
     logs = np.log(differences[(differences > 0) & (differences < length / (FEWEST_BURSTS - 1))])
     if logs.size < FEWEST_BURSTS:
         return []
     lowest = float(logs.min())
-    counts = np.convolve(np.bincount(((logs - lowest) / LOG_WIDTH).astype(np.int64)), np.ones(3), "same")
-    centres = np.exp(lowest + LOG_WIDTH * (np.arange(counts.size) + 0.5))
-    expected = 3 * LOG_WIDTH * n * n / length * centres + 1
+    counts = np.convolve(np.bincount(((logs - lowest) / SAME_PERIOD).astype(np.int64)), np.ones(3), "same")
+    centres = np.exp(lowest + SAME_PERIOD * (np.arange(counts.size) + 0.5))
+    expected = 3 * SAME_PERIOD * n * n / length * centres + 1
     order = np.argsort(-(counts - expected) / np.sqrt(expected), kind="stable")
     found: list[float] = []
     for period in centres[order[: 4 * MOST_PERIODS]].tolist():
-        if all(abs(period / other - 1) > 1.5 * LOG_WIDTH for other in found):
+        if all(abs(period / other - 1) > 1.5 * SAME_PERIOD for other in found):
             found.append(period)
     return found[:MOST_PERIODS]
 
@@ -137,7 +130,7 @@ def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:
 
 def same_period(one: PulseTrain, other: PulseTrain) -> bool:
     """Tell whether two trains at the same time have one period."""
-    return abs(one.period / other.period - 1) <= LOG_WIDTH
+    return abs(one.period / other.period - 1) <= SAME_PERIOD
 
 
 def _in_step(slow: PulseTrain, fast: PulseTrain) -> bool:

@@ -30,7 +30,7 @@ PARTIAL_GAIN = math.log(1000)
 """Logarithm of the Bayes factor that anything but one period of all phases needs."""
 LINE_SHARE = 0.05
 """Share of the false-alarm rate of the spectral line, which is looked for last."""
-SAME_PERIOD = 0.1
+ALIKE_PERIODS = 0.1
 """Sets of bursts whose main periods differ by less, as a logarithm, tell the same."""
 
 
@@ -178,5 +178,5 @@ def _sure(told: list[Explanation], alpha: float) -> list[Explanation]:
     # A period of a part of the run could have been in any other: that part counts as its weight.
     gains = np.array([one.gain + math.log(one.coverage) for one in told])
     periods = np.log([one.main.period for one in told])
-    pooled = [np.logaddexp.reduce(gains[np.abs(periods - period) < SAME_PERIOD]) for period in periods]
+    pooled = [np.logaddexp.reduce(gains[np.abs(periods - period) < ALIKE_PERIODS]) for period in periods]
     return [one for one, gain in zip(told, pooled, strict=True) if gain >= -math.log(alpha)]

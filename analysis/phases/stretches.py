@@ -26,7 +26,8 @@ MOST_POSITIONS = 200
 MOST_JITTER = 0.3
 """Above this coefficient of variation the next burst cannot be told to a third of a period."""
 SAME_ERRORS, SAME_PERIOD = 2.0, 0.02
-"""Standard errors, and share, by which the periods of two neighbours differ at most that are one train."""
+"""Standard errors, and share, by which the periods of two neighbours differ at most that are one train; of trains at
+the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
