@@ -14,6 +14,8 @@ from .stretches import PulseTrain, trains_of
 
 SMALLEST_SHARE = 0.35
 """Share of bursts, time and phases that regimes explain at least: fewer bursts are the parts of one."""
+SMALLEST_VOLUME = 0.01
+"""Share of the volume that bursts with a period move at least, were they all as the median."""
 MOST_GAIN = 60.0
 """A larger gain says no more: many short intervals have more of it than the few long ones that they make up."""
 GAIN_WEIGHT = 6.0
@@ -137,7 +139,9 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
         shortest = FEWEST_BINS * bin_width
         good = tuple(one for one in trains if one.period >= shortest and one.length > longest * (high - low))
         found = Explanation(good, bursts, high - low)
-        return [found] if good and found.explained > least else []
+        # Where phases lie between small bursts, those that touch one count as small.
+        usual = sum(float(np.median(train.bursts.volume)) * len(train.bursts) for train in good)
+        return [found] if usual > SMALLEST_VOLUME * float(cumulative[-1]) and found.explained > least else []
 
     found = [trains_of(one) for one in sets]
     # Where the clearest bursts wander, others have a period by chance.
@@ -145,12 +149,13 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     sure = _sure([one for own, trains in some for one in told(own, trains or [], 0.0, SMALLEST_SHARE)], MARKOV * alpha)
     best = max(sure, key=lambda one: one.clearness, default=None)
     kind = "regimes"
-    for one in sets[:MOST_CHAIN_SETS]:
-        for found in told(one, concurrent_trains(one, alpha), MOST_SHARE, MOST_SHARE):
-            # Trains beside those that are known are added to them.
-            known = best is not None and all(any(same_period(a, b) for b in found.trains) for a in best.trains)
-            if best is None or (len(found.trains) > 1 if known else found.clearness > best.clearness + MARGIN):
-                best, kind = found, "concurrent"
+    several = [(one, concurrent_trains(one, alpha)) for one in sets[:MOST_CHAIN_SETS]]
+    together = [one for own, trains in several for one in told(own, trains, MOST_SHARE, MOST_SHARE)]
+    for one in [max(together, key=lambda one: one.clearness)] if together else []:
+        # Trains beside those that are known are added to them.
+        known = best is not None and all(any(same_period(a, b) for b in one.trains) for a in best.trains)
+        if best is None or (len(one.trains) > 1 if known else one.clearness > best.clearness + MARGIN):
+            best, kind = one, "concurrent"
     if best is None:
         # Phases of any length may have a regular pause between them.
         one = sets[0]
