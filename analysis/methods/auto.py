@@ -99,7 +99,8 @@ def _periods(signal: StepSignal, decision: Decision, cycle: int | None, width: f
         return (Period(period, interval, confidence(decision, None, width), signal.volume),)
     trains = decision.trains if decision.kind == "concurrent" else tuple(filter(None, [decision.main]))
     found = [Period(one.period, one.interval(), confidence(decision, one, width), one.volume) for one in trains]
-    for low, high in [found[0].period_interval] if cycle is not None else []:
+    if cycle is not None:
+        low, high = found[0].period_interval
         found.append(replace(found[0], period=cycle * found[0].period, period_interval=(cycle * low, cycle * high)))
     return tuple(found)
 

@@ -58,12 +58,11 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
                 if own and present >= MOST_SHARE:
                     chains.append((gain, rows.size * present**2, rows, spans))
         # A multiple of the period gains as much from each burst, but has fewer of them; in a fraction many are missing.
-        most = NEARLY * max((one[0] for one in chains), default=0.0)
-        near = [one for one in chains if one[0] >= most]
-        gain, _, rows, spans = max(near, key=lambda one: one[1], default=(0.0, 0.0, used, used))
-        gain -= math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
-        if gain + bursts.log_weight < -math.log(alpha):
+        most = max((one[0] for one in chains), default=-math.inf)
+        if most + bursts.log_weight < math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n / alpha):
             break
+        gain, _, rows, spans = max((one for one in chains if one[0] >= NEARLY * most), key=lambda one: one[1])
+        gain -= math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
         found.append(_train(bursts, rows, spans, used, gain))
         used[rows] = True
     return _distinct(found)

@@ -57,7 +57,7 @@ class Explanation:
     @property
     def coverage(self) -> float:
         """Share of the busy time in which a train holds."""
-        return min(sum(train.period * (train.spans.sum() + 1) for train in self.trains) / self.busy, 1.0)
+        return min(sum(train.length for train in self.trains) / self.busy, 1.0)
 
     @property
     def explained(self) -> float:
@@ -158,19 +158,18 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
             best, kind = one, "concurrent"
     if best is None:
         # Phases of any length may have a regular pause between them.
-        one = sets[0]
-        pauses = np.cumsum(one.start[1:] - one.end[:-1])
-        laid = replace(one, start=np.append(0.0, pauses))
+        first = sets[0]
+        laid = replace(first, start=np.append(0.0, np.cumsum(first.start[1:] - first.end[:-1])))
         for train in (trains_of(laid) or []) if bool(np.all(np.diff(laid.start) > 0)) else []:
-            regular = len(train.bursts) == len(one) and train.jitter <= PAUSE_JITTER
-            if regular and train.gain + one.log_weight >= -math.log(alpha):
-                best = Explanation((replace(train, bursts=one),), one, high - low)
+            regular = len(train.bursts) == len(first) and train.jitter <= PAUSE_JITTER
+            if regular and train.gain + first.log_weight >= -math.log(alpha):
+                best = Explanation((replace(train, bursts=first),), first, high - low)
     if best is not None:
-        first = best.trains[0]
+        train = best.trains[0]
         # A period of some of the phases, or of phases of which some are missing, is easily found in few of them.
-        whole = len(best.trains) == 1 and first.missing == 0 and len(first.bursts) == len(best.bursts)
+        whole = len(best.trains) == 1 and train.missing == 0 and len(train.bursts) == len(best.bursts)
         if whole or best.gain >= PARTIAL_GAIN:
-            kind = kind if len(best.trains) > 1 else "drift" if first.drift else "one period"
+            kind = kind if len(best.trains) > 1 else "drift" if train.drift else "one period"
             return Decision(kind, best.trains, best.bursts, rest, None, best.explained, len(sets))
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha * LINE_SHARE:
