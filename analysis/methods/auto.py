@@ -1,6 +1,6 @@
 """auto: bursts of the exact signal at every scale, divided into stretches with a period and without."""
 
-import math
+from dataclasses import replace
 from typing import Literal
 
 from ...model.errors import SelectionError
@@ -10,12 +10,12 @@ from ..phases.bins import bin_width
 from ..phases.bursts import vertices
 from ..phases.confidence import confidence
 from ..phases.decision import Decision
-from ..phases.phases import Phases, metrics_of, regular_pause, signal_phases
+from ..phases.phases import Phases, signal_phases
 from ..phases.reasons import reason
 from ..phases.sizes import size_cycle
 from ..results.evidence import PhaseEvidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
-from ..spectral.metrics import characterise
+from ..spectral.metrics import characterise, characterise_phases
 from ..timefrequency.valid_share import holding_share
 
 
@@ -56,13 +56,11 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
         bin_count(signal.duration, fs)
     width = bin_width(signal, fs)
     decision, phases = signal_phases(signal, fs, false_alarm_rate=false_alarm_rate)
-    regimes = _regimes(signal, decision, phases, width)
-    main = decision.main
+    main, kind = decision.main, decision.kind
     cycle = size_cycle(main.bursts.volume, false_alarm_rate) if main is not None and len(decision.trains) == 1 else None
+    pause = phases.regular_pause(decision.trains.index(main)) if main is not None and kind != "concurrent" else None
     periods = _periods(signal, decision, cycle, width)
-    pause = None
-    if main is not None and decision.kind != "concurrent":
-        pause = main.pause or regular_pause(phases.bursts[phases.rows[decision.trains.index(main)]])
+    regimes = _regimes(signal, decision, phases, width)
     period = periods[0] if periods else None
     metrics = next((one.metrics for one in regimes if period is not None and one.period == period.period), None)
     return PeriodResult(
@@ -75,13 +73,13 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
         recurrence=phases.recurrence,
         jitter=phases.jitter,
         periods=periods,
-        phases=phases.listed if decision.line is None else (),
+        phases=phases.listed,
         regimes=regimes,
         metrics=metrics or characterise(signal, period.period if period else None),
         sampling=SamplingInfo(1 / width if width > 0 else None, signal.values.size if width > 0 else 0, True, None),
         reason=reason(decision, len(phases.bursts), cycle, pause),
         evidence=PhaseEvidence(
-            verdict=decision.kind,
+            verdict=kind,
             log_bayes_factor=main.gain if main is not None else None,
             p_value=decision.line[1] if decision.line is not None else None,
             drift=main.drift if main is not None else 0.0,
@@ -93,29 +91,17 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     )
 
 
-def _bins(period: float, width: float) -> float:
-    return period / width if width > 0 else math.inf
-
-
 def _periods(signal: StepSignal, decision: Decision, cycle: int | None, width: float) -> tuple[Period, ...]:
     """Return the main period first, then those at the same time; a cycle of sizes is one of them."""
     if decision.line is not None:
-        period, _ = decision.line
-        error = period * period / signal.duration
-        sure = confidence(decision, None, _bins(period, width))
-        return (Period(period, (period - error, period + error), sure, signal.volume),)
-    main = decision.main
-    if main is None:
-        return ()
-    trains = decision.trains if decision.kind == "concurrent" else (main,)
-    found = [
-        Period(one.period, one.interval(), confidence(decision, one, _bins(one.period, width)), one.volume)
-        for one in trains
-    ]
+        period = decision.line[0]
+        interval = period - period**2 / signal.duration, period + period**2 / signal.duration
+        return (Period(period, interval, confidence(decision, None, width), signal.volume),)
+    trains = decision.trains if decision.kind == "concurrent" else tuple(filter(None, [decision.main]))
+    found = [Period(one.period, one.interval(), confidence(decision, one, width), one.volume) for one in trains]
     if cycle is not None:
         low, high = found[0].period_interval
-        longer = cycle * low, cycle * high
-        found.append(Period(cycle * found[0].period, longer, found[0].confidence, found[0].volume))
+        found.append(replace(found[0], period=cycle * found[0].period, period_interval=(cycle * low, cycle * high)))
     return tuple(found)
 
 
@@ -124,17 +110,17 @@ def _regimes(signal: StepSignal, decision: Decision, phases: Phases, width: floa
     if decision.line is not None:
         period = decision.line[0]
         share = holding_share(times, cumulative, *signal.window, period)
-        return (Regime(*signal.window, period, confidence(decision, None, _bins(period, width)), valid_share=share),)
+        return (Regime(*signal.window, period, confidence(decision, None, width), valid_share=share),)
     regimes = []
     # Periods that hold at the same time do not divide the run: its regime is that of the main one.
-    most = 1 if decision.kind == "concurrent" else None
-    for train, rows in list(zip(decision.trains, phases.rows, strict=True))[:most]:
+    trains = decision.trains[:1] if decision.kind == "concurrent" else decision.trains
+    for train, rows in zip(trains, phases.rows, strict=False):
         own = phases.bursts[rows]
-        end = max(min(float(own.start[-1]) + train.period, train.next_start, signal.window[1]), float(own.end[-1]))
-        sure = confidence(decision, train, _bins(train.period, width))
-        found = metrics_of(own, end, train.spans)
         # Where there is background, the first phase may seem to begin long before.
         start = max(float(own.start[0]), train.start - 0.5 * train.period)
+        end = max(min(float(own.start[-1]) + train.period, train.next_start, signal.window[1]), float(own.end[-1]))
+        sure = confidence(decision, train, width)
+        found = characterise_phases(own.start, own.end, own.volume, end, train.spans)
         share = holding_share(times, cumulative, start, end, train.period)
         regimes.append(Regime(start, end, train.period, sure, len(own), share, found, train.jitter, train.drift))
     return tuple(regimes)

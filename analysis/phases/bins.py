@@ -3,11 +3,9 @@
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats
 from ...signals.construction import StepSignal
-
-Floats = npt.NDArray[np.float64]
 
 FEWEST_BINS = 4
 """Bins of a period. With fewer a burst and the gap beside it share a bin, and aliases look like periods."""
@@ -17,8 +15,8 @@ FAST_SHARE = 0.6
 """Share of the variation above the frequency of four bins a period: longer periods have less, aliases more."""
 MOST_BINS_A_STEP = 1000
 """Bins to a step on average: more are the ticks of a clock."""
-OFF_GRID, MOST_SETS = 0.05, 4
-"""Share of steps that may lie beside the grid, and of those that its bins have at least; widths that are tried."""
+OFF_GRID = 0.05
+"""Share of steps that may lie beside the grid."""
 GRID_ROUNDING = 1e-6
 """Share of a bin by which the breakpoints of bins may differ from whole bins, through rounding."""
 
@@ -43,17 +41,11 @@ def bin_width(signal: StepSignal, fs: float | Literal["auto"] = "auto") -> float
 
 def _common_width(steps: Floats) -> float:
     """Return the smallest frequent step of which nearly all others are multiples; 0 where there is none."""
-    ordered = np.sort(steps)
-    edges = np.flatnonzero(np.diff(ordered) > GRID_ROUNDING * ordered[1:])
-    first = np.append(0, edges + 1)
-    counts = np.diff(np.append(first, steps.size))
-    for width in ordered[first[counts > OFF_GRID * steps.size]][:MOST_SETS].tolist():
-        turns = steps / width
-        on_grid = np.abs(turns - np.rint(turns)) <= GRID_ROUNDING * np.maximum(turns, 1)
-        # A window may cut the first and the last bin, and a single operation others.
-        if turns.mean() <= MOST_BINS_A_STEP and np.mean(on_grid & (turns > 0.5)) >= 1 - OFF_GRID:
-            return float(width)
-    return 0.0
+    # A window may cut the first and the last bin, and a single operation others.
+    width = float(np.sort(steps)[max(2, int(OFF_GRID * steps.size))])
+    turns = steps / width
+    on_grid = (np.abs(turns - np.rint(turns)) <= GRID_ROUNDING * np.maximum(turns, 1)) & (turns > 0.5)
+    return width if turns.mean() <= MOST_BINS_A_STEP and np.mean(on_grid) >= 1 - OFF_GRID else 0.0
 
 
 def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:

@@ -14,12 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats, Rows
 from ...signals.construction import StepSignal
-
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
 FEWEST_BURSTS = 4
 """Three bursts have two intervals, of which any two may be alike."""

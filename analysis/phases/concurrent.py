@@ -4,30 +4,23 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats, Mask, Rows
 from .bursts import FEWEST_BURSTS, Bursts
-from .stretches import PulseTrain
-
-Floats = npt.NDArray[np.float64]
+from .stretches import MOST_SPANS, PRESENT_LAW, SAME_PERIOD, PulseTrain
 
 MOST_BURSTS = 4000
 """Bursts of a set beyond which no chains are looked for."""
-LONGEST_LAG = 12
-"""Differences of starts are taken between bursts and up to so many later ones."""
 MOST_PERIODS, MOST_TRAINS = 12, 4
-"""Periods tried, and trains found one after the other."""
+"""Periods tried, which are differences of up to so many starts, and trains found one after the other."""
 CHAIN_DEVIATIONS = (0.15, 0.04, 0.01)
 """Deviations of an interval, as shares of the mean interval of all bursts: the period is refined from one to the next.
 Not as shares of the period, or twice the period would fit better."""
-CHAIN_MISSING, CHAIN_SPANS = 0.1, 4
-"""Probability that a phase is missing (it may be hidden by a burst of another train), and periods in one step."""
-CHAIN_PRESENT, CHAIN_OWN = 0.6, 0.55
-"""Share of phases of a train that are there, and of its bursts that are of no train found before."""
-NEARLY = 0.8
+MOST_SHARE = 0.6
+"""Share of the phases of a train that are there, of its bursts that are of no train found before, of the time that it
+lasts, and of the bursts that all trains together explain."""
+NEARLY = 0.9
 """Share of the largest gain from which on the chain with most bursts is taken."""
-LOG_WIDTH = 0.02
-"""Width of a bin of the histogram of differences, in their logarithm."""
 
 
 def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
@@ -49,37 +42,33 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
     length = float(start[-1] - start[0])
     periods = _frequent_differences(start)
     used = np.zeros(n, np.bool_)
+    missing = PRESENT_LAW[1] / sum(PRESENT_LAW)
     for _ in range(MOST_TRAINS):
         rate = max(int((~used).sum()), FEWEST_BURSTS) / length
-        chains: list[tuple[float, npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+        chains = []
         for candidate in dict.fromkeys(periods + _frequent_differences(start[~used])):
             period = candidate
             for share in CHAIN_DEVIATIONS:
-                gain, rows, spans = best_chain(
-                    start, used, period, share * length / n, rate, CHAIN_MISSING, CHAIN_SPANS
-                )
+                gain, rows, spans = best_chain(start, used, period, share * length / n, rate, missing, MOST_SPANS)
                 if rows.size < FEWEST_BURSTS:
                     break
                 period = float(start[rows[-1]] - start[rows[0]]) / float(spans.sum())
-                gain -= math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
-                new = int((~used[rows]).sum())
-                whole = rows.size >= CHAIN_PRESENT * float(spans.sum())
-                if whole and new >= max(FEWEST_BURSTS, CHAIN_OWN * rows.size):
-                    chains.append((gain, rows, spans))
-        most = max((chain[0] for chain in chains), default=-math.inf)
-        if most + bursts.log_weight < -math.log(alpha):
-            break
+                present = spans.size / float(spans.sum())
+                own = int((~used[rows]).sum()) >= max(FEWEST_BURSTS, MOST_SHARE * rows.size)
+                if own and present >= MOST_SHARE:
+                    chains.append((gain, rows.size * present**2, rows, spans))
         # A multiple of the period gains as much from each burst, but has fewer of them; in a fraction many are missing.
-        near = (chain for chain in chains if chain[0] >= NEARLY * most)
-        gain, rows, spans = max(near, key=lambda one: one[1].size * (one[2].size / float(one[2].sum())) ** 2)
+        most = max((one[0] for one in chains), default=-math.inf)
+        if most + bursts.log_weight < math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n / alpha):
+            break
+        gain, _, rows, spans = max((one for one in chains if one[0] >= NEARLY * most), key=lambda one: one[1])
+        gain -= math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
         found.append(_train(bursts, rows, spans, used, gain))
         used[rows] = True
-    return found
+    return _distinct(found)
 
 
-def _train(
-    bursts: Bursts, rows: npt.NDArray[np.int64], spans: npt.NDArray[np.int64], used: npt.NDArray[np.bool_], gain: float
-) -> PulseTrain:
+def _train(bursts: Bursts, rows: Rows, spans: Rows, used: Mask, gain: float) -> PulseTrain:
     """Return a chain as a train; where a burst of another train lies on each half of its periods, these are its own.
 
     Two trains whose periods have a ratio of small integers share bursts always at the same places. A shared burst, or
@@ -108,43 +97,44 @@ def _frequent_differences(start: Floats) -> list[float]:
     if n < FEWEST_BURSTS:
         return []
     length = float(start[-1] - start[0])
-    differences = np.concatenate([start[lag:] - start[:-lag] for lag in range(1, min(LONGEST_LAG + 1, n))])
+    differences = np.concatenate([start[lag:] - start[:-lag] for lag in range(1, min(MOST_PERIODS + 1, n))])
     logs = np.log(differences[(differences > 0) & (differences < length / (FEWEST_BURSTS - 1))])
     if logs.size < FEWEST_BURSTS:
         return []
     lowest = float(logs.min())
-    counts = np.convolve(np.bincount(((logs - lowest) / LOG_WIDTH).astype(np.int64)), np.ones(3), "same")
-    centres = np.exp(lowest + LOG_WIDTH * (np.arange(counts.size) + 0.5))
-    expected = 3 * LOG_WIDTH * n * n / length * centres + 1
+    counts = np.convolve(np.bincount(((logs - lowest) / SAME_PERIOD).astype(np.int64)), np.ones(3), "same")
+    centres = np.exp(lowest + SAME_PERIOD * (np.arange(counts.size) + 0.5))
+    expected = 3 * SAME_PERIOD * n * n / length * centres + 1
     order = np.argsort(-(counts - expected) / np.sqrt(expected), kind="stable")
     found: list[float] = []
     for period in centres[order[: 4 * MOST_PERIODS]].tolist():
-        if all(abs(period / other - 1) > 1.5 * LOG_WIDTH for other in found):
+        if all(abs(period / other - 1) > 1.5 * SAME_PERIOD for other in found):
             found.append(period)
     return found[:MOST_PERIODS]
 
 
-SAME, IN_STEP = 0.02, 0.1
-"""Periods of concurrent trains that differ by less are one, and so are trains of which most bursts are in step."""
+IN_STEP = 0.1
+"""Share of a period by which bursts of a slow train lie beside those of a fast one, where it is a part of that."""
 
 
-def distinct_trains(trains: tuple[PulseTrain, ...]) -> tuple[PulseTrain, ...]:
+def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:
     """Return trains of different periods, that of most volume first; of two in step the faster one."""
     found: list[PulseTrain] = []
     for train in sorted(trains, key=lambda train: train.period):
-        if not any(same_period(train, other) or _in_step(train, other) for other in found):
+        if not any(_in_step(train, other) for other in found):
             found.append(train)
     # A phase that is missing touches one of another train.
-    return tuple(sorted(found, key=lambda train: -train.volume * float(train.spans.sum()) / train.spans.size))
+    return sorted(found, key=lambda train: -train.volume * float(train.spans.sum()) / train.spans.size)
 
 
 def same_period(one: PulseTrain, other: PulseTrain) -> bool:
     """Tell whether two trains at the same time have one period."""
-    return abs(one.period / other.period - 1) <= SAME
+    return abs(one.period / other.period - 1) <= SAME_PERIOD
 
 
 def _in_step(slow: PulseTrain, fast: PulseTrain) -> bool:
-    """Tell whether most bursts of one train would be missing ones of another."""
+    """Tell whether two trains have one period, or most bursts of one would be missing ones of the other."""
     at = np.clip(np.searchsorted(fast.bursts.start, slow.bursts.start), 1, len(fast.bursts) - 1)
     turns = (slow.bursts.start - fast.bursts.start[at - 1]) / fast.period
-    return bool(np.mean(np.abs(turns - np.rint(turns)) < IN_STEP) > NEARLY)
+    in_step = np.mean(np.abs(turns - np.rint(turns)) < IN_STEP) > 0.8
+    return bool(in_step) or same_period(slow, fast)

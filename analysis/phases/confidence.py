@@ -7,8 +7,8 @@ all classes of the accuracy study, with and without a period, on seeds below 10,
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats
 from .decision import Decision
 from .stretches import PulseTrain
 
@@ -16,7 +16,7 @@ COEFFICIENTS = (-2.99, 1.29, -0.21, -13.94, -1.68, 5.55, 0.07, -30.69)
 """Of a constant and of the seven `features`."""
 
 
-def features(decision: Decision, train: PulseTrain | None, bins: float) -> npt.NDArray[np.float64]:
+def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> Floats:
     """Return what the confidence depends on; float64 (7,).
 
     Parameters
@@ -25,18 +25,19 @@ def features(decision: Decision, train: PulseTrain | None, bins: float) -> npt.N
         On the signal.
     train : PulseTrain or None
         What the confidence is asked for; None for a spectral line.
-    bins : float
-        Bins of a period; infinite for an exact signal.
+    bin_width : float
+        In s, of a signal that is made of bins; else 0.
     """
-    if train is None or decision.line is not None:
-        _, p_value = decision.line or (0.0, 1.0)
-        return np.array([0.0, 0.0, 0.0, 0.0, 1.0, -math.log10(max(p_value, 1e-12)), 1 / bins])
+    if train is None:
+        period, p_value = decision.line or (math.inf, 1.0)
+        return np.array([0.0, 0.0, 0.0, 0.0, 1.0, -math.log10(max(p_value, 1e-12)), bin_width / period])
     gain = math.log1p(max(train.gain + train.bursts.log_weight, 0.0))
     together = float(decision.kind == "concurrent")
-    return np.array([gain, train.bursts.log_weight, train.jitter, together, decision.explained, 0.0, 1 / bins])
+    weight = train.bursts.log_weight
+    return np.array([gain, weight, train.jitter, together, decision.explained, 0.0, bin_width / train.period])
 
 
-def confidence(decision: Decision, train: PulseTrain | None, bins: float = math.inf) -> float:
+def confidence(decision: Decision, train: PulseTrain | None, bin_width: float) -> float:
     """Return the confidence in a train or, without, in a spectral line; in [0, 1]. Parameters as of `features`."""
     constant, *slopes = COEFFICIENTS
-    return 1 / (1 + math.exp(-constant - float(features(decision, train, bins) @ np.array(slopes))))
+    return 1 / (1 + math.exp(-constant - float(features(decision, train, bin_width) @ np.array(slopes))))

@@ -6,15 +6,9 @@ The module needs numba; import it inside the function that uses it.
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats, Mask, Rows
 from ...model.kernels import compiled
-
-Floats = npt.NDArray[np.float64]
-
-Rows = npt.NDArray[np.int64]
-
-Flags = npt.NDArray[np.bool_]
 
 
 @compiled
@@ -58,7 +52,7 @@ def rises_above(path: Floats, threshold: float) -> Rows:
 
 @compiled
 def best_chain(
-    start: Floats, used: Flags, period: float, deviation: float, rate: float, missing: float, most: int
+    start: Floats, used: Mask, period: float, deviation: float, rate: float, missing: float, most: int
 ) -> tuple[float, Rows, Rows]:
     """Return the gain of the best chain over bursts at random, its rows, and the periods from each to the next.
 
@@ -169,7 +163,7 @@ def log_marginal(freedom: int, within: float, law: int, laws: Floats, gammas: Fl
 
 @compiled
 def most_probable(
-    positions: Rows, sums: Floats, laws: Floats, gammas: Floats, ranges: Floats, present: Rows, costs: Floats
+    positions: Rows, sums: Floats, laws: Floats, gammas: Floats, log_range: float, present: Rows, costs: Floats
 ) -> tuple[Rows, Rows, Floats, float]:
     """Return for each position the one before it in the best division, the law between them, and its gain over free.
 
@@ -183,9 +177,9 @@ def most_probable(
         Cumulative sums of the logarithms x of intervals, their squares, row times x; of the logarithms y of intervals
         over their spans, and their squares; of intervals of several spans, and of what these could have been.
     laws, gammas : float64
-        Of `log_marginal`: two of free intervals, one of a period.
-    ranges : float64 (2,)
-        Logarithms of the ranges of the mean of x, and of its drift over a stretch.
+        Of `log_marginal`: of free intervals, and two of a period.
+    log_range : float
+        Logarithm of the range of the mean of x, and of its drift over a stretch.
     present : int64 (2,)
         Twice the parameters of the Beta law of phases that are there.
     costs : float64 (2,)
@@ -202,20 +196,20 @@ def most_probable(
         for at in range(to):
             a, b = positions[at], positions[to]
             n = b - a
-            base = best[at] - (costs[0] if at else 0.0) - 0.5 * math.log(n) - ranges[0]
+            base = best[at] - (costs[0] if at else 0.0) - 0.5 * math.log(n) - log_range
             total = sums[b, 0] - sums[a, 0]
             within = max(sums[b, 1] - sums[a, 1] - total * total / n, 0.0)
-            free = max(log_marginal(n - 1, within, 0, laws, gammas), log_marginal(n - 1, within, 1, laws, gammas))
+            free = log_marginal(n - 1, within, 0, laws, gammas)
             value, kind = free, FREE
             if n >= 3:
-                one = max(log_marginal(n - 1, within, 2, laws, gammas), log_marginal(n - 1, within, 3, laws, gammas))
+                one = max(log_marginal(n - 1, within, 1, laws, gammas), log_marginal(n - 1, within, 2, laws, gammas))
                 if one > value:
                     value, kind = one, STEADY
             if n >= 6:
                 lever = (n * n - 1.0) / (12.0 * n)
                 slope = (sums[b, 2] - sums[a, 2] - 0.5 * (a + b - 1) * total) / n
-                one = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), 2, laws, gammas)
-                one -= 0.5 * math.log(lever) + ranges[1] + costs[1]
+                one = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), 1, laws, gammas)
+                one -= 0.5 * math.log(lever) + log_range + costs[1]
                 if one > value:
                     value, kind = one, DRIFTING
             long = int(sums[b, 5] - sums[a, 5])
@@ -224,7 +218,7 @@ def most_probable(
             if long > 0 and n > 2.2 * long and ends == 0:
                 total = sums[b, 3] - sums[a, 3]
                 within = max(sums[b, 4] - sums[a, 4] - total * total / n, 0.0)
-                one = log_marginal(n - 1, within, 2, laws, gammas)
+                one = log_marginal(n - 1, within, 1, laws, gammas)
                 one += gammas[here + 2 * (n - long)] - gammas[here] + gammas[lost + 2 * long] - gammas[lost]
                 one += gammas[here + lost] - gammas[here + lost + 2 * n] - (sums[b, 6] - sums[a, 6]) - costs[1]
                 if one > value:

@@ -1,12 +1,10 @@
 """Spectral lines over coloured noise: the period of what recurs beneath irregular I/O, with no burst of its own."""
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats
 from .bins import FEWEST_BINS
 from .bursts import busy_extent
-
-Floats = npt.NDArray[np.float64]
 
 FEWEST_CYCLES = 8
 """Cycles of the slowest line: the background beside a slower one cannot be told."""

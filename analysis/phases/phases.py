@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats, Rows
 from ...signals.construction import StepSignal
-from ..results.result import PeriodMetrics, Phase
+from ..results.result import Phase
 from .bins import bin_width
 from .bursts import FEWEST_BURSTS, Bursts, vertices
 from .decision import PAUSE_JITTER, Decision, decide
-
-Floats = npt.NDArray[np.float64]
 
 QUIET = 0.005
 """Share of the smaller of two phases that may move in the quiet stretch between them."""
@@ -60,9 +58,6 @@ def with_edges(bursts: Bursts, times: Floats, cumulative: Floats) -> Bursts:
     return replace(bursts, start=times[foot], end=times[top], volume=cumulative[top] - cumulative[foot])
 
 
-Rows = npt.NDArray[np.int64]
-
-
 @dataclass(frozen=True, eq=False)
 class Phases:
     """All phases with their edges, and for each train of the decision the rows of its phases."""
@@ -87,6 +82,13 @@ class Phases:
         if self.recurrence is None:
             return None
         return float(np.diff(self.bursts.start).std() / self.recurrence)
+
+    def regular_pause(self, train: int) -> float | None:
+        """Return the mean time in s from the end of a train's phase to the next, where it is what is regular."""
+        own = self.bursts[self.rows[train]]
+        pauses = own.start[1:] - own.end[:-1]
+        mean, spread = float(pauses.mean()), float(pauses.std())
+        return mean if 0 < spread <= min(PAUSE_JITTER * mean, 0.5 * float(np.diff(own.start).std())) else None
 
 
 def signal_phases(
@@ -116,51 +118,3 @@ def _with_others(found: Bursts, others: Bursts) -> Bursts:
     """Add those bursts of a set that overlap none of the ones found before."""
     alone = np.searchsorted(found.start, others.end) == np.searchsorted(np.sort(found.end), others.start, side="right")
     return found.joined(others[np.flatnonzero(alone)])
-
-
-def regular_pause(phases: Bursts) -> float | None:
-    """Return the mean time in s from one end to the next start, where it is regular and the phases' lengths are not."""
-    pauses, intervals = phases.start[1:] - phases.end[:-1], np.diff(phases.start)
-    mean, spread = float(pauses.mean()), float(pauses.std())
-    regular = spread <= PAUSE_JITTER * mean and spread < 0.5 * float(intervals.std())
-    return mean if mean > 0 and regular else None
-
-
-def metrics_of(phases: Bursts, end: float, spans: Floats | None = None) -> PeriodMetrics:
-    """Characterise a regime by its phases (FTIO, IPDPS'24, §II-C, with phases for substantial I/O).
-
-    Parameters
-    ----------
-    phases : Bursts
-        Of the regime, with their edges.
-    end : float
-        Of the regime in s, one period after the last start or less.
-    spans : float64 (n-1,), optional
-        Periods from each phase to the next, 1 without.
-
-    Returns
-    -------
-    PeriodMetrics
-        Of the n periods that begin with a phase: R_IO, B_IO, σ_vol of the volume relative to the largest, σ_time of the
-        share of I/O about R_IO (eq. 4), their volume and the score. B_IO is None where phases take no time.
-    """
-    length = phases.end - phases.start
-    whole = max(end, float(phases.end[-1])) - float(phases.start[0])
-    r_io = float(length.sum()) / whole if whole > 0 else None
-    b_io = float(phases.volume.sum() / length.sum()) if length.sum() > 0 else None
-    largest = float(phases.volume.max())
-    if r_io is None or len(phases) < 2 or largest <= 0:
-        return PeriodMetrics(r_io=r_io, b_io=b_io)
-    intervals = np.diff(phases.start) / (1.0 if spans is None else spans)
-    shares = length / np.append(intervals, intervals.mean())
-    sigma_vol = float(np.std(phases.volume / largest))
-    sigma_time = float(np.std(np.minimum(shares, 1.0)))
-    score = float(np.clip(1 - sigma_vol - sigma_time, 0.0, 1.0))
-    return PeriodMetrics(
-        r_io=r_io,
-        b_io=b_io,
-        sigma_vol=sigma_vol,
-        sigma_time=sigma_time,
-        volume_per_period=float(phases.volume.mean()),
-        periodicity_score=score,
-    )

@@ -5,18 +5,9 @@ import math
 import numpy as np
 
 from ...model.quantities import percent_text, seconds_text
-from .bursts import FEWEST_BURSTS
+from .bursts import FEWEST_BURSTS, Bursts
 from .decision import Decision
 from .stretches import MOST_JITTER, PulseTrain
-
-
-def few(bursts: int) -> str:
-    """Return the reason where there are fewer than four bursts."""
-    if bursts >= FEWEST_BURSTS:
-        return f"{bursts} bursts, in bins that are too coarse: a period needs at least four bins, and four bursts."
-    if bursts == 0:
-        return "The signal never leaves its mean: no bursts."
-    return f"{bursts} burst{'s' if bursts > 1 else ''}: a period needs at least four."
 
 
 def reason(decision: Decision, phases: int, cycle: int | None = None, pause: float | None = None) -> str:
@@ -33,16 +24,16 @@ def reason(decision: Decision, phases: int, cycle: int | None = None, pause: flo
     pause : float, optional
         Regular time in s from one phase's end to the next one's start.
     """
-    main = decision.main
     if decision.line is not None:
         period, p_value = decision.line
         return (
             f"A period of {seconds_text(period, 4)} stands out of the noise in the spectrum, p = {p_value:.1g}; "
             "its single phases are lost in the noise."
         )
+    main = decision.main
     if main is None:
-        return _irregular(decision) if decision.kind == "irregular" else few(phases)
-    sure = f"more regular than chance, Bayes factor 10^{min(main.gain, 999 * math.log(10)) / math.log(10):.0f}"
+        return _irregular(decision.bursts) if decision.kind == "irregular" and decision.bursts else _few(phases)
+    sure = f"more regular than chance, Bayes factor 10^{min(main.gain / math.log(10), 999):.0f}"
     if decision.kind == "regimes":
         parts = [f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in decision.trains]
         return (
@@ -53,16 +44,12 @@ def reason(decision: Decision, phases: int, cycle: int | None = None, pause: flo
         parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} bursts)" for one in decision.trains]
         return f"{len(parts)} periods at the same time among {phases} bursts: {' and '.join(parts)}; {sure}."
     further = f" Sizes repeat after {cycle} bursts." if cycle else ""
-    if pause and not main.pause:
-        further += f" From each end to the next start {seconds_text(pause, 4)} pass."
+    further += f" From each end to the next start {seconds_text(pause, 4)} pass." if pause else ""
     return f"{_train(main)}; {sure}.{further}"
 
 
 def _train(train: PulseTrain) -> str:
     text = f"{len(train.bursts)} bursts, {seconds_text(train.period, 4)} apart"
-    if train.pause > 0:
-        pause = f"{seconds_text(train.pause, 4)} (± {percent_text(train.jitter)})"
-        return f"{text} on average: {pause} pass from one to the next"
     if train.drift:
         first, last = (train.period * math.exp(sign * train.drift / 2) for sign in (-1, 1))
         return f"{text} on average, drifting from {seconds_text(first)} to {seconds_text(last)}"
@@ -71,13 +58,18 @@ def _train(train: PulseTrain) -> str:
     return f"{text}, jitter {percent_text(train.jitter)}"
 
 
-def _irregular(decision: Decision) -> str:
-    if decision.bursts is None:
-        return ""
-    intervals = np.diff(decision.bursts.start)
+def _few(bursts: int) -> str:
+    if bursts == 0:
+        return "The signal never leaves its mean: no bursts."
+    if bursts >= FEWEST_BURSTS:
+        return f"{bursts} bursts, in bins that are too coarse: a period needs at least four bins, and four bursts."
+    return f"{bursts} burst{'s' if bursts > 1 else ''}: a period needs at least four."
+
+
+def _irregular(bursts: Bursts) -> str:
+    intervals = np.diff(bursts.start)
     jitter = float(intervals.std() / intervals.mean())
-    apart = seconds_text(float(intervals.mean()), 4)
-    text = f"{len(decision.bursts)} bursts, {apart} apart on average, jitter {jitter:.2f}"
+    text = f"{len(bursts)} bursts, {seconds_text(float(intervals.mean()), 4)} apart on average, jitter {jitter:.2f}"
     if jitter > MOST_JITTER:
         return f"Recurring but irregular: {text}; up to {MOST_JITTER} is periodic."
     return f"Recurring, but it may be chance: {text}."

@@ -5,39 +5,29 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats, Rows
 from .bursts import FEWEST_BURSTS, Bursts
 from .kernels import DRIFTING, FREE, MISSING
 
-Floats = npt.NDArray[np.float64]
-
-FREE_LAW, WILD_LAW, STEADY_LAW = (60.0, 0.55), (2.0, 1.2), (0.5, 0.03)
-LOOSE_LAW = (30.0, 0.25)
+FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (60.0, 0.55), (0.5, 0.03), (30.0, 0.25), (2.0, 0.2)
 """Inverse-gamma laws (shape, size) of the deviation of ln d: of free intervals, as those that are cut out of noise, of
-free ones of any variation, of a period, and of one that hardly is one."""
-
-WANDERING_LAW, WANDERING_COST = (2.0, 0.2), 3.0
-"""The same of the change of ln d from one interval to the next, where intervals wander, and the logarithm of how much
-less is thought of that beforehand."""
-MEAN_RANGE, DRIFT_RANGE = 4.0, 1.2
+a period, of one that hardly is one, and of the change from one interval to the next where intervals wander."""
+WANDERING_COST = 3.0
+"""Logarithm of how much less is thought of wandering beforehand."""
+RANGE = 4.0
 """Range before anything is known of the mean of ln d, relative to its median, and of its drift over a stretch."""
 PRESENT_LAW = (12.0, 1.0)
 """Beta law of the share of phases that are there."""
-USUAL_CUTS = 3.0
-"""Number of cuts that is expected beforehand."""
 MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.15, 9
 """Intervals within an eighth of up to five times the usual of nine around them have phases missing."""
-MOST_POSITIONS = 600
+MOST_POSITIONS = 200
 """Intervals up to which each may be a boundary; of more the positions that differ most from what follows."""
-MOST_JITTER, MOST_DRIFT = 0.3, math.log(2.5)
-"""Above this coefficient of variation the next burst cannot be told to a third of a period; beyond this logarithm of
-the last interval over the first, intervals grow or shrink and no period drifts."""
-
-OWN_GAIN = 0.7
-"""Logarithm of the Bayes factor that each train needs, half of the cost of its cuts included."""
-SAME_ERRORS, PERIOD_ROUNDING = 2.0, 0.02
-"""Standard errors, and share, by which the periods of two neighbours differ at most that are one train."""
+MOST_JITTER = 0.3
+"""Above this coefficient of variation the next burst cannot be told to a third of a period."""
+SAME_ERRORS, SAME_PERIOD = 2.0, 0.02
+"""Standard errors, and share, by which the periods of two neighbours differ at most that are one train; of trains at
+the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +46,6 @@ class PulseTrain:
         Whether the period drifts.
     next_start : float
         Start of what follows the train, or infinity, in s.
-    pause : float
-        Mean time in s from one end to the next start, where that is what is regular; else 0.
     """
 
     bursts: Bursts
@@ -65,7 +53,6 @@ class PulseTrain:
     gain: float
     drifts: bool = False
     next_start: float = math.inf
-    pause: float = 0.0
 
     @property
     def intervals(self) -> Floats:
@@ -83,6 +70,11 @@ class PulseTrain:
         return float(self.bursts.start[0])
 
     @property
+    def length(self) -> float:
+        """Time in s over which the period holds, one after the last start included."""
+        return float(self.bursts.start[-1]) - self.start + self.period
+
+    @property
     def missing(self) -> int:
         """Number of phases that are missing."""
         return int(self.spans.sum()) - self.spans.size
@@ -95,9 +87,7 @@ class PulseTrain:
 
     @property
     def jitter(self) -> float:
-        """Coefficient of variation of the intervals, about the drift; of the pauses where these are regular."""
-        if self.pause > 0:
-            return float((self.bursts.start[1:] - self.bursts.end[:-1]).std() / self.pause)
+        """Coefficient of variation of the intervals, about the drift."""
         rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
         steady = self.intervals * np.exp(-self.drift / self.spans.size * rows)
         return float(steady.std() / steady.mean())
@@ -107,18 +97,12 @@ class PulseTrain:
         """What the bursts moved."""
         return float(self.bursts.volume.sum())
 
-    @property
-    def usual_volume(self) -> float:
-        """What the bursts moved, if each had moved as much as half of them do at most."""
-        return float(np.median(self.bursts.volume)) * len(self.bursts)
-
     def interval(self) -> tuple[float, float]:
         """Return the 95 % confidence interval of the period in s: T ± t_{0.975} · deviation / √n."""
         from scipy.special import stdtrit
 
         n, period = self.spans.size, self.period
-        spread = float(self.intervals.std()) if self.pause > 0 else self.jitter * period
-        half = float(stdtrit(n - 1, 0.975)) * spread / math.sqrt(max(n - 1, 1))
+        half = float(stdtrit(n - 1, 0.975)) * self.jitter * period / math.sqrt(max(n - 1, 1))
         return max(period - half, 0.0), period + half
 
 
@@ -133,44 +117,42 @@ def spans_of(intervals: Floats) -> Floats:
     return np.where((np.abs(intervals / (spans * usual) - 1) < SPAN_WITHIN) & (spans <= MOST_SPANS), spans, 1.0)
 
 
-def trains_of(bursts: Bursts, pauses: bool = False) -> list[PulseTrain]:
+def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
     """Return the pulse trains in a set of bursts, in the order of time: its most probable division into stretches.
+
+    None where intervals rather wander, each by a random factor from the one before.
 
     Parameters
     ----------
     bursts : Bursts
         At least four.
-    pauses : bool
-        Whether the time from each end to the next start is looked at, instead of that from start to start.
 
     Notes
     -----
-    The logarithms x of intervals are normal in each stretch, with a mean that is uniform over `MEAN_RANGE` and a
+    The logarithms x of intervals are normal in each stretch, with a mean that is uniform over `RANGE` and a
     variance from an inverse-gamma law (`log_marginal`). With a drift the deviations are those about a line, and there
     is one degree of freedom less; with phases missing x is of intervals over their spans, with a Beta-binomial law of
-    the long ones. A cut costs ln 2n / 3: it could be anywhere, three are expected, and what follows is free or not.
-    Dynamic programming (Jackson et al. 2005) over at most 600 positions: O(n) for many intervals.
+    the long ones. A cut costs ln 2n: it could be anywhere, and what follows is free or not. Dynamic programming
+    (Jackson et al. 2005) over at most 200 positions: O(n) for many intervals.
     """
-    intervals = bursts.start[1:] - bursts.end[:-1] if pauses else np.diff(bursts.start)
-    if len(bursts) < FEWEST_BURSTS or not bool(np.all(intervals > 0)):
-        return []
-    spans = np.ones(intervals.size) if pauses else spans_of(intervals)
+    intervals = np.diff(bursts.start)
+    spans = spans_of(intervals)
     found = []
-    for first, stop, law, gain in stretches(intervals, spans):
-        cuts = (first > 0) + (stop < intervals.size)
+    divided = stretches(intervals, spans)
+    for first, stop, law, gain in divided:
+        cuts = ((first > 0) + (stop < intervals.size)) * math.log(intervals.size)
         train = PulseTrain(
             bursts[first : stop + 1],
             spans[first:stop] if law == MISSING else np.ones(stop - first),
-            gain - cuts * math.log(intervals.size),
-            law == DRIFTING and not pauses,
+            gain - cuts,
+            law == DRIFTING,
             float(bursts.start[stop + 1]) if stop + 1 < len(bursts) else math.inf,
-            float(intervals[first:stop].mean()) if pauses else 0.0,
         )
         # The cuts have been paid for in the division; half of their cost guards against chance.
-        sure = gain - 0.5 * cuts * math.log(intervals.size) > OWN_GAIN
-        if law != FREE and sure and train.jitter <= MOST_JITTER and abs(train.drift) <= MOST_DRIFT:
+        sure = law != FREE and gain > 0.5 * cuts
+        if sure and train.jitter <= MOST_JITTER:
             found.append(train)
-    return _joined(found)
+    return _joined(found) if divided or intervals.size <= 2 * NEIGHBOURS else None
 
 
 def _joined(trains: list[PulseTrain]) -> list[PulseTrain]:
@@ -193,8 +175,8 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
     turns = 2 * (other.start - one.bursts.start[-1]) / (before + after)
     error = math.hypot(one.jitter / math.sqrt(one.spans.size), other.jitter / math.sqrt(other.spans.size))
     near = abs(turns - max(round(turns), 1)) <= max(SPAN_WITHIN, one.jitter, other.jitter)
-    apart = abs(math.log(before / after)) > min(SAME_ERRORS * error + PERIOD_ROUNDING, SPAN_WITHIN)
-    if apart or not near or turns > MOST_SPANS + 0.5 or one.pause or one.drift * other.drift < 0:
+    apart = abs(math.log(before / after)) > min(SAME_ERRORS * error + SAME_PERIOD, SPAN_WITHIN)
+    if apart or not near or turns > MOST_SPANS + 0.5 or one.drift * other.drift < 0:
         return None
     return replace(
         one,
@@ -223,18 +205,16 @@ def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
     logs = np.log(intervals) - np.log(np.median(intervals))
     single, long = logs - np.log(spans), spans > 1
     columns = (logs, logs**2, logs * np.arange(n), single, single**2, long, (spans - 1) * math.log(2.0))
-    laws = np.array(
-        [(2 * shape, shape * size**2) for shape, size in (FREE_LAW, WILD_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW)]
-    )
+    laws = np.array([(2 * a, a * size**2) for a, size in (FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW)])
     gammas = half_gammas(2 * (n + int(sum(PRESENT_LAW) + FREE_LAW[0])) + 1)
     before, law, gain, evidence = most_probable(
         positions := _positions(logs),
         np.concatenate((np.zeros((1, len(columns))), np.cumsum(np.stack(columns, axis=1), axis=0))),
         laws,
         gammas,
-        np.log([MEAN_RANGE, DRIFT_RANGE]),
+        math.log(RANGE),
         2 * np.array(PRESENT_LAW).astype(np.int64),
-        np.log([max(2 * n / USUAL_CUTS, 2.0), 3.0]),
+        np.log([2 * n, 3.0]),
     )
     if evidence + WANDERING_COST < _wandering(logs, laws, gammas):
         return []
@@ -259,16 +239,10 @@ def _wandering(logs: Floats, laws: Floats, gammas: Floats) -> float:
     from .kernels import log_marginal
 
     within = float(np.sum(np.diff(logs) ** 2))
-    return float(log_marginal(logs.size - 1, within, 4, laws, gammas)) - math.log(MEAN_RANGE)
+    return float(log_marginal(logs.size - 1, within, 3, laws, gammas)) - math.log(RANGE)
 
 
-def wanders(bursts: Bursts) -> bool:
-    """Tell whether intervals rather wander, each by a random factor from the one before, than have periods."""
-    intervals = np.diff(bursts.start)
-    return intervals.size > 2 * NEIGHBOURS and not stretches(intervals, spans_of(intervals))
-
-
-def _positions(logs: Floats) -> npt.NDArray[np.int64]:
+def _positions(logs: Floats) -> Rows:
     """Return where stretches may be parted: anywhere, or where the means of the next and the last five differ most."""
     n = logs.size
     if n <= MOST_POSITIONS:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...signals.construction import StepSignal
 from ..results.result import PeriodMetrics
 
@@ -56,17 +57,58 @@ def characterise(signal: StepSignal, period: float | None = None) -> PeriodMetri
     length_until = np.concatenate(([0.0], np.cumsum(np.where(part.above, np.diff(signal.times), 0.0))))
     shares = np.diff(np.interp(edges, signal.times, length_until)) / period
     sigma_time = float(np.sqrt(np.mean((shares - r_io) ** 2)))
+    return _metrics(r_io, b_io, volumes, sigma_time, volume_per_period)
+
+
+def characterise_phases(
+    start: Floats,
+    end: Floats,
+    volume: Floats,
+    until: float,
+    spans: Floats,
+) -> PeriodMetrics:
+    """Characterise a regime by its phases, which take the place of substantial I/O.
+
+    Parameters
+    ----------
+    start, end, volume : float64 (n,)
+        Of each phase, times in s.
+    until : float
+        End of the regime in s, one period after the last start or less.
+    spans : float64 (n-1,)
+        Periods from each phase to the next.
+
+    Returns
+    -------
+    PeriodMetrics
+        Of the n periods that begin with a phase: R_IO, B_IO, σ_vol of the volume relative to the largest, σ_time of the
+        share of I/O about R_IO (eq. 4), their volume and the score. B_IO is None where phases take no time.
+    """
+    length = end - start
+    whole = max(until, float(end[-1])) - float(start[0])
+    r_io = float(length.sum()) / whole if whole > 0 else None
+    b_io = float(volume.sum() / length.sum()) if length.sum() > 0 else None
+    if r_io is None or len(start) < 2:
+        return PeriodMetrics(r_io=r_io, b_io=b_io)
+    intervals = np.diff(start) / spans
+    shares = np.minimum(length / np.append(intervals, intervals.mean()), 1.0)
+    return _metrics(r_io, b_io, volume, float(np.std(shares)), float(volume.mean()))
+
+
+def _metrics(
+    r_io: float, b_io: float | None, volumes: Floats, sigma_time: float, volume_per_period: float
+) -> PeriodMetrics:
+    """Return all metrics; σ_vol and the score are not defined where nothing moved."""
     largest = float(volumes.max())
-    if largest <= 0:
-        return PeriodMetrics(r_io=r_io, b_io=b_io, sigma_time=sigma_time, volume_per_period=volume_per_period)
-    sigma_vol = float(np.std(volumes / largest))
+    sigma_vol = float(np.std(volumes / largest)) if largest > 0 else None
+    score = None if sigma_vol is None else float(np.clip(1.0 - sigma_vol - sigma_time, 0.0, 1.0))
     return PeriodMetrics(
         r_io=r_io,
         b_io=b_io,
         sigma_vol=sigma_vol,
         sigma_time=sigma_time,
         volume_per_period=volume_per_period,
-        periodicity_score=float(np.clip(1.0 - sigma_vol - sigma_time, 0.0, 1.0)),
+        periodicity_score=score,
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from iostrata.analysis.phases.bursts import Bursts
 from iostrata.analysis.phases.kernels import DRIFTING, FREE, MISSING, STEADY
-from iostrata.analysis.phases.stretches import spans_of, stretches, wanders
+from iostrata.analysis.phases.stretches import spans_of, stretches, trains_of
 
 
 def divided(intervals: np.ndarray) -> list[tuple[int, int, int]]:
@@ -44,9 +44,9 @@ def test_random_intervals_are_free() -> None:
 def test_intervals_that_wander_have_no_stretches() -> None:
     found = 0
     for seed in range(20):
-        found += wanders(bursts_of(np.exp(np.cumsum(np.random.default_rng(seed).normal(0, 0.15, 100)))))
+        found += trains_of(bursts_of(np.exp(np.cumsum(np.random.default_rng(seed).normal(0, 0.15, 100))))) is None
     assert found >= 18
-    assert not wanders(bursts_of(10 + 0.3 * np.random.default_rng(0).normal(size=100)))
+    assert trains_of(bursts_of(10 + 0.3 * np.random.default_rng(0).normal(size=100)))
 
 
 def test_scale_does_not_matter() -> None:
