@@ -69,7 +69,9 @@ class Explanation:
     @property
     def clearness(self) -> float:
         """How well this tells of a signal: by the weight of the thresholds, the gain, and what is explained."""
-        told = math.log1p(min(max(self.gain, 0.0), MOST_GAIN)) + math.log(self.explained)
+        # Of bursts that are not alike, fewer count.
+        gain = sum(train.gain * alike(train.bursts.volume) for train in self.trains) + self.bursts.log_weight
+        told = math.log1p(min(max(gain, 0.0), MOST_GAIN)) + math.log(self.explained)
         return self.bursts.log_weight + GAIN_WEIGHT * told
 
 
@@ -184,3 +186,9 @@ def _sure(told: list[Explanation], alpha: float) -> list[Explanation]:
     periods = np.log([one.main.period for one in told])
     pooled = [np.logaddexp.reduce(gains[np.abs(periods - period) < ALIKE_PERIODS]) for period in periods]
     return [one for one, gain in zip(told, pooled, strict=True) if gain >= -math.log(alpha)]
+
+
+def alike(volumes: Floats) -> float:
+    """Return how alike volumes are: 1 where they are equal, 1 / √n where all is in one of n."""
+    scaled = volumes / volumes.max()
+    return float(scaled.sum()) / math.sqrt(scaled.size * float(scaled @ scaled))

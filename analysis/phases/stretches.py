@@ -15,6 +15,8 @@ FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (60.0, 0.55), (0.5, 0.03), (30.
 a period, of one that hardly is one, and of the change from one interval to the next where intervals wander."""
 WANDERING_COST = 3.0
 """Logarithm of how much less is thought of wandering beforehand."""
+USUAL_CUTS = 3.0
+"""Number of cuts that is expected beforehand."""
 RANGE = 4.0
 """Range before anything is known of the mean of ln d, relative to its median, and of its drift over a stretch."""
 PRESENT_LAW = (12.0, 1.0)
@@ -214,7 +216,7 @@ def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
         gammas,
         math.log(RANGE),
         2 * np.array(PRESENT_LAW).astype(np.int64),
-        np.log([2 * n, 3.0]),
+        np.log([2 * n / USUAL_CUTS, 3.0]),
     )
     if evidence + WANDERING_COST < _wandering(logs, laws, gammas):
         return []
