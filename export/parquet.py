@@ -48,6 +48,7 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
     OutputError
         If pyarrow is not installed or the file cannot be written; nothing is left behind then.
     """
+    trace.definitions.recording.check_operations(trace.path, "a table of operations")
     try:
         import pyarrow
         import pyarrow.parquet

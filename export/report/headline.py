@@ -134,6 +134,11 @@ def holds_io(layers: Document) -> bool:
     return bool(layers["trace"]["io_events"] or layers["layers"] or layers["set_aside"]["operations"])
 
 
+def _on(entry: Document, ranks: str) -> str:
+    """Return on how many of the ranks, where that is known."""
+    return "" if entry["ranks"] is None else f", on {entry['ranks']:,} of {ranks}"
+
+
 def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:
     ways = sorted(("write", "read"), key=lambda way: -_own(entries, way))
     direction, other = ways
@@ -142,9 +147,9 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
     if not said:
         top = max(entries, key=lambda entry: entry["bytes"])
         moved = f"{_VERBS[top['direction']]} {bytes_text(top['bytes'])}"
-        return f"{top['layer']} {moved} for the layers above it, on {top['ranks']:,} of {ranks}."
+        return f"{top['layer']} {moved} for the layers above it{_on(top, ranks)}."
     top = said[0]
-    text = f"The program {_VERBS[direction]} {_through(top)}, on {top['ranks']:,} of {ranks}"
+    text = f"The program {_VERBS[direction]} {_through(top)}{_on(top, ranks)}"
     also = _substantial(entries, other) if _own(entries, other) >= _OTHER_WAY * _own(entries, direction) else []
     if said[1:]:
         text += f", {'' if len(said) > 2 else 'and '}{_listed([_through(entry) for entry in said[1:]])}"
