@@ -62,21 +62,12 @@ def read_lines(path: Path) -> Lines:
     texts: list[Any] = [np.empty((0, len(TEXTS)), np.int32)]
     unreadable, faults = 0, list[str]()
     for piece in _pieces(path, faults):
-        bytes_of = np.frombuffer(piece, np.uint8)
-        found, hashes, places, state = scan(bytes_of)
+        found, codes, different, state = scan(np.frombuffer(piece, np.uint8))
         unreadable += int((state == 2).sum())
+        known = [names.setdefault(text, len(names)) for text in different.texts(piece)]
         events = np.flatnonzero(state == 1)
-        codes = np.full((len(events), len(TEXTS)), -1, np.int32)
-        for column in range(len(TEXTS)):
-            different, first, place = np.unique(hashes[events, column], return_index=True, return_inverse=True)
-            known = []
-            for value, row in zip(different.tolist(), first.tolist(), strict=True):
-                start, end = places[events[row], column].tolist()
-                # An empty text has no place: it tells nothing.
-                known.append(names.setdefault(piece[start:end], len(names)) if value and end > start else -1)
-            codes[:, column] = np.array(known, np.int32)[place.reshape(-1)] if known else -1
-        numbers.append(found[events])
-        texts.append(codes)
+        numbers.append(np.take(found, events, axis=0))
+        texts.append(np.array([*known, -1], np.int32)[np.take(codes, events, axis=0)])
     table, codes = np.concatenate(numbers), np.concatenate(texts)
     return Lines(
         {name: table[:, column].copy() for column, name in enumerate(NUMBERS)},

@@ -1,26 +1,32 @@
-"""A compiled scan of lines of JSON for the few fields of a DFTracer event that matter here."""
+"""A compiled scan of lines of JSON for the few fields of a DFTracer event that matter here.
+
+The module needs numba; import it inside the function that uses it.
+"""
 
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from ...model.kernels import compiled
+from ...model.kernels import compiled, hashed, random_seed
 
 NUMBERS: Final = ("pid", "tid", "ts", "dur", "ph", "fd", "ret", "offset", "count", "size", "flags")
 """Columns of numbers; `ph` is the code of its one letter."""
 TEXTS: Final = ("name", "cat", "fname", "fhash", "hostname", "hhash", "arg_name", "arg_value")
 UNKNOWN: Final = -(2**62)
-_ARGUMENTS: Final = "args"
-_OFFSET_BASIS: Final = 0xCBF29CE484222325
-_PRIME: Final = 0x100000001B3
+
+_LONGEST_KEY: Final = 8
+_FIRST_TEXT: Final = 100
+_INSIDE: Final = -2
+"""Place of the object whose own entries matter."""
+_MOST_KEYS: Final = 32
+_LETTER: Final = NUMBERS.index("ph")
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _hash(text: str) -> int:
-    """Return the FNV-1a hash of a text, 64 bits (G. Fowler, L. C. Noll, K.-P. Vo)."""
-    value = _OFFSET_BASIS
-    for byte in text.encode():
-        value = (value ^ byte) * _PRIME % 2**64
-    return value
+def _packed(name: str) -> int:
+    """Return a key of up to eight letters as one number."""
+    return int.from_bytes(name.encode(), "little")
 
 
 _TOP: Final = {"pid": 0, "tid": 1, "ts": 2, "dur": 3, "ph": 4, "name": 100, "cat": 101}
@@ -28,14 +34,37 @@ _INNER: Final = {
     "fd": 5, "ret": 6, "offset": 7, "count": 8, "size": 9, "flags": 10,
     "fname": 102, "fhash": 103, "hostname": 104, "hhash": 105, "name": 106, "value": 107,
 }  # fmt: skip
-_KEYS: Final = [
-    np.array([_hash(name) for name in table], np.uint64) for table in (_TOP, _INNER)
-]
-_PLACES: Final = [np.array(list(table.values()), np.int64) for table in (_TOP, _INNER)]
-_ARGS_HASH: Final = np.uint64(_hash(_ARGUMENTS))
+_KEYS: Final = np.array([*map(_packed, _TOP), *map(_packed, _INNER)], np.uint64)
+_PLACES: Final = np.array([*_TOP.values(), *_INNER.values()], np.int64)
+_TOPS: Final = len(_TOP)
+_ARGUMENTS: Final = np.uint64(_packed("args"))
 
 
-def scan(text: "np.ndarray[Any, np.dtype[np.uint8]]") -> tuple[Any, Any, Any, Any]:
+class Names:
+    """Different texts of a piece of text, numbered as they first come: a hash table that grows."""
+
+    def __init__(self, room: int = 1 << 12) -> None:
+        self.slots = np.full(2 * room, -1, np.int32)
+        self.table = np.zeros((room, 3), np.int64)
+        self.count = np.zeros(1, np.int64)
+        self.seed = random_seed()
+
+    def grow(self) -> None:
+        """Make room for four times as many."""
+        count = int(self.count[0])
+        table = np.zeros((4 * len(self.table), 3), np.int64)
+        table[:count] = self.table[:count]
+        self.table, self.slots = table, np.full(2 * len(table), -1, np.int32)
+        _place_again(self.table, count, self.slots, self.seed)
+
+    def texts(self, text: bytes) -> list[bytes]:
+        """Return the texts in their order."""
+        return [text[start:end] for start, end in self.table[: int(self.count[0]), :2].tolist()]
+
+
+def scan(
+    text: npt.NDArray[np.uint8],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Names, npt.NDArray[np.uint8]]:
     """Read lines of JSON.
 
     Parameters
@@ -46,137 +75,75 @@ def scan(text: "np.ndarray[Any, np.dtype[np.uint8]]") -> tuple[Any, Any, Any, An
     -------
     numbers : int64 (lines, len(NUMBERS))
         `UNKNOWN` where a line has no such number.
-    hashes : uint64 (lines, len(TEXTS))
-        Of the bytes of each text as they stand in the line, 0 where there is none.
-    places : int64 (lines, len(TEXTS), 2)
-        Where each text starts and ends.
+    codes : int32 (lines, len(TEXTS))
+        Places of texts in `names`, −1 where a line has none.
+    names : Names
     state : uint8 (lines,)
         0 for a line without an event, 1 for an event, 2 for one that cannot be read.
     """
-    lines = int(np.count_nonzero(text == 10)) + 1
+    ends = np.append(np.flatnonzero(text == 10), len(text))
+    lines = len(ends)
     numbers = np.full((lines, len(NUMBERS)), UNKNOWN, np.int64)
-    hashes = np.zeros((lines, len(TEXTS)), np.uint64)
-    places = np.zeros((lines, len(TEXTS), 2), np.int64)
+    codes = np.full((lines, len(TEXTS)), -1, np.int32)
     state = np.zeros(lines, np.uint8)
-    _scan(text, *_KEYS, *_PLACES, _ARGS_HASH, numbers, hashes, places, state)
-    return numbers, hashes, places, state
-
-
-@compiled
-def _scan(
-    text: Any, top: Any, inner: Any, top_places: Any, inner_places: Any, arguments: Any,
-    numbers: Any, hashes: Any, places: Any, state: Any,
-) -> None:  # fmt: skip
-    size, line, start = len(text), 0, 0
-    while start < size:
-        end = start
-        while end < size and text[end] != 10:
-            end += 1
-        state[line] = _scan_line(
-            text, start, end, top, inner, top_places, inner_places, arguments, numbers[line], hashes[line], places[line]
+    names, line = Names(), 0
+    while line < lines:
+        line = _scan(
+            text, ends, line, numbers, codes, state, names.slots, names.table, names.count, names.seed, _KEYS, _PLACES
         )
-        line += 1
-        start = end + 1
+        if line < lines:
+            names.grow()
+    return numbers, codes, names, state
 
 
 @compiled
-def _scan_line(
-    text: Any, i: int, end: int, top: Any, inner: Any, top_places: Any, inner_places: Any, arguments: Any,
-    numbers: Any, hashes: Any, places: Any,
-) -> int:  # fmt: skip
-    while i < end and (text[i] == 32 or text[i] == 9 or text[i] == 13 or text[i] == 91 or text[i] == 44):
-        i += 1
-    if i >= end or text[i] == 93:
-        return 0
-    if text[i] != 123:
-        return 2
-    i += 1
-    depth = 0
-    while True:
-        while i < end and (text[i] == 32 or text[i] == 9 or text[i] == 44):
-            i += 1
-        if i >= end:
-            return 2
-        if text[i] == 125:
-            i += 1
-            if depth == 0:
-                break
-            depth = 0
-            continue
-        if text[i] != 34:
-            return 2
-        key, i, _ = _text(text, i + 1, end)
-        if i >= end:
-            return 2
-        i += 1
-        while i < end and (text[i] == 32 or text[i] == 58):
-            i += 1
-        if i >= end:
-            return 2
-        place = -1
-        if depth == 0:
-            for one in range(len(top)):
-                if top[one] == key:
-                    place = top_places[one]
-        else:
-            for one in range(len(inner)):
-                if inner[one] == key:
-                    place = inner_places[one]
-        if text[i] == 123 and depth == 0 and key == arguments:
-            depth = 1
-            i += 1
-        elif text[i] == 34:
-            first = i + 1
-            found, i, plain = _text(text, first, end)
-            if i >= end:
-                return 2
-            if place >= 100:
-                hashes[place - 100] = found
-                places[place - 100, 0] = first
-                places[place - 100, 1] = i
-            elif place == 4:
-                numbers[4] = text[first] if i > first else UNKNOWN
-            elif place >= 0:
-                numbers[place] = _number(text, first, i)
-            i += 1
-        elif text[i] == 123 or text[i] == 91:
-            i = _skip(text, i, end)
-            if i >= end:
-                return 2
-        else:
-            first = i
-            found = np.uint64(_OFFSET_BASIS)
-            while i < end and text[i] != 44 and text[i] != 125 and text[i] != 32 and text[i] != 13:
-                found = (found ^ np.uint64(text[i])) * np.uint64(_PRIME)
-                i += 1
-            if i >= end or i == first:
-                return 2
-            if place >= 100:
-                hashes[place - 100] = found
-                places[place - 100, 0] = first
-                places[place - 100, 1] = i
-            elif place >= 0:
-                numbers[place] = _number(text, first, i)
-    while i < end and (text[i] == 32 or text[i] == 9 or text[i] == 13 or text[i] == 44 or text[i] == 93):
-        i += 1
-    return 1 if i >= end else 2
+def _place_again(table: Any, count: int, slots: Any, seed: Any) -> None:
+    mask = slots.size - 1
+    for code in range(count):
+        slot = np.int64(hashed(np.uint64(table[code, 2]), seed) & np.uint64(mask))
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = code
 
 
 @compiled
-def _text(text: Any, i: int, end: int) -> tuple[Any, int, bool]:
-    """Return the hash of what stands between quotes, and where the closing one is."""
-    found = np.uint64(_OFFSET_BASIS)
-    plain = True
-    while i < end and text[i] != 34:
-        if text[i] == 92:
-            plain = False
-            found = (found ^ np.uint64(text[i])) * np.uint64(_PRIME)
-            i += 1
-            if i >= end:
-                break
-        found = (found ^ np.uint64(text[i])) * np.uint64(_PRIME)
+def _equal(text: Any, first: int, second: int, length: int) -> bool:
+    differs = np.uint8(0)
+    for place in range(length):
+        differs |= text[first + place] ^ text[second + place]
+    return differs == 0
+
+
+@compiled
+def _code(text: Any, start: int, end: int, slots: Any, table: Any, count: Any, seed: Any) -> int:
+    """Return the number of a text, a new one for a new text; there is room for it."""
+    value, i = np.uint64(end - start), start
+    while i + 8 <= end:
+        word = np.uint64(text[i])
+        for byte in range(1, 8):
+            word |= np.uint64(text[i + byte]) << np.uint64(8 * byte)
+        value = (value ^ word) * _MIX
+        value ^= value >> np.uint64(29)
+        i += 8
+    word = np.uint64(0)
+    while i < end:
+        word = (word << np.uint64(8)) | np.uint64(text[i])
         i += 1
-    return found, i, plain
+    value = (value ^ word) * _MIX
+    mask = slots.size - 1
+    slot = np.int64(hashed(value, seed) & np.uint64(mask))
+    while slots[slot] >= 0:
+        code = slots[slot]
+        first = table[code, 0]
+        if table[code, 2] == np.int64(value) and table[code, 1] - first == end - start:
+            if _equal(text, first, start, end - start):
+                return code
+        slot = (slot + 1) & mask
+    code = count[0]
+    table[code, 0], table[code, 1], table[code, 2] = start, end, np.int64(value)
+    slots[slot] = code
+    count[0] = code + 1
+    return code
 
 
 @compiled
@@ -187,7 +154,7 @@ def _number(text: Any, i: int, end: int) -> int:
         i += 1
     first, value = i, 0
     while i < end and 48 <= text[i] <= 57 and i - first < 18:
-        value = value * 10 + (text[i] - 48)
+        value = value * 10 + (np.int64(text[i]) - 48)
         i += 1
     if i == first or (i < end and text[i] != 46):
         return UNKNOWN
@@ -195,12 +162,36 @@ def _number(text: Any, i: int, end: int) -> int:
 
 
 @compiled
-def _skip(text: Any, i: int, end: int) -> int:
+def _closing(text: Any, i: int, end: int) -> int:
+    """Return where the quote is that ends a text; `end` where there is none."""
+    while i < end and text[i] != 34:
+        i += 2 if text[i] == 92 else 1
+    return min(i, end)
+
+
+@compiled
+def _place(text: Any, first: int, last: int, depth: int, keys: Any, places: Any) -> int:
+    """Return what a key stands for; −1 for one that does not matter."""
+    key = np.uint64(0)
+    if last - first > _LONGEST_KEY:
+        return -1
+    for byte in range(last - first):
+        key |= np.uint64(text[first + byte]) << np.uint64(8 * byte)
+    if depth == 0 and key == _ARGUMENTS:
+        return _INSIDE
+    for one in range(_TOPS if depth else 0, keys.size if depth else _TOPS):
+        if keys[one] == key:
+            return places[one]  # type: ignore[no-any-return]
+    return -1
+
+
+@compiled
+def _behind(text: Any, i: int, end: int) -> int:
     """Return where an object or array is over; `end` where it is not."""
     depth = 0
     while i < end:
         if text[i] == 34:
-            _, i, _ = _text(text, i + 1, end)
+            i = _closing(text, i + 1, end)
         elif text[i] == 123 or text[i] == 91:
             depth += 1
         elif text[i] == 125 or text[i] == 93:
@@ -209,3 +200,108 @@ def _skip(text: Any, i: int, end: int) -> int:
                 return i + 1
         i += 1
     return end
+
+
+@compiled
+def _scan(
+    text: Any, ends: Any, line: int, numbers: Any, codes: Any, state: Any,
+    slots: Any, table: Any, count: Any, seed: Any, keys: Any, places: Any,
+) -> int:  # fmt: skip
+    """Read lines until there may be no room for the names of another one; return the next one."""
+    # Lines are alike: each key and text is first compared with that at the same place of the line before.
+    before = np.full(codes.shape[1], -1, np.int64)
+    known = np.zeros((_MOST_KEYS, 4), np.int64)
+    while line < ends.size and count[0] + 8 <= table.shape[0]:
+        end = ends[line]
+        i, depth, outcome, number = (ends[line - 1] + 1 if line else 0), 0, 0, 0
+        while i < end and (text[i] <= 32 or text[i] == 91 or text[i] == 44):
+            i += 1
+        if i < end and text[i] != 93:
+            # Whatever ends this loop early is no event.
+            outcome = 2
+            if text[i] == 123:
+                i += 1
+                while i < end:
+                    while i < end and (text[i] <= 32 or text[i] == 44):
+                        i += 1
+                    if i >= end:
+                        break
+                    if text[i] == 125:
+                        i += 1
+                        depth -= 1
+                        if depth < 0:
+                            outcome = 1
+                            break
+                        continue
+                    if text[i] != 34:
+                        break
+                    first = i + 1
+                    length = known[number, 1]
+                    if (
+                        length > 0
+                        and known[number, 3] == depth
+                        and first + length < end
+                        and text[first + length] == 34
+                        and _equal(text, known[number, 0], first, length)
+                    ):
+                        i, place = first + length, known[number, 2]
+                    else:
+                        i = _closing(text, first, end)
+                        place = _place(text, first, i, depth, keys, places)
+                        known[number, 0], known[number, 1] = first, i - first
+                        known[number, 2], known[number, 3] = place, depth
+                    number = min(number + 1, _MOST_KEYS - 1)
+                    i += 1
+                    while i < end and (text[i] <= 32 or text[i] == 58):
+                        i += 1
+                    if i >= end:
+                        break
+                    letter = text[i]
+                    if letter == 123 and place == _INSIDE:
+                        depth = 1
+                        i += 1
+                        continue
+                    if letter == 123 or letter == 91:
+                        i = _behind(text, i, end)
+                        continue
+                    if letter == 34:
+                        first = i + 1
+                        code = before[place - _FIRST_TEXT] if place >= _FIRST_TEXT else -1
+                        length = table[code, 1] - table[code, 0] if code >= 0 else 0
+                        if (
+                            length > 0
+                            and first + length < end
+                            and text[first + length] == 34
+                            and _equal(text, table[code, 0], first, length)
+                        ):
+                            codes[line, place - _FIRST_TEXT] = code
+                            i = first + length + 1
+                            continue
+                        last = _closing(text, first, end)
+                        if last >= end:
+                            i = end
+                            break
+                        i = last + 1
+                    else:
+                        first = i
+                        while i < end and text[i] > 32 and text[i] != 44 and text[i] != 125:
+                            i += 1
+                        last = i
+                        if first == last:
+                            break
+                    if place == _LETTER:
+                        numbers[line, _LETTER] = text[first]
+                    elif place >= _FIRST_TEXT:
+                        column = place - _FIRST_TEXT
+                        if last > first:
+                            before[column] = _code(text, first, last, slots, table, count, seed)
+                            codes[line, column] = before[column]
+                    elif place >= 0:
+                        numbers[line, place] = _number(text, first, last)
+                while i < end and (text[i] <= 32 or text[i] == 44 or text[i] == 93):
+                    i += 1
+                if i < end:
+                    outcome = 2
+        state[line] = outcome
+        line += 1
+    return line
