@@ -1,5 +1,6 @@
 """Operations and definitions out of what recorders write, whatever they are: one row a transfer."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -68,7 +69,7 @@ class HandleTable:
         parent = np.full(len(file), -1, np.int32)
         for handles in of_file.values():
             handles.sort()
-            for (upper, above), (lower, row) in zip(handles, handles[1:], strict=False):
+            for (upper, above), (lower, row) in itertools.pairwise(handles):
                 if upper < lower:
                     parent[row] = above
         return cls(file.astype(np.int32), paradigm.astype(np.int32), parent, ("",) * len(file))
@@ -228,6 +229,8 @@ def checked(
         found["begin before the run's start"] = rows.begin < 0
     found["end before their begin"] = ended & (rows.end < rows.begin)
     found[f"more than {MOST_BYTES} bytes"] = np.maximum(rows.moved, rows.requested) > MOST_BYTES
+    locations = len(location_process)
+    found["an unknown rank"] = (rows.location < 0) | (rows.location >= locations)
     left_out = ~rows.sound
     reasons: list[tuple[str, Mask]] = []
     for text, mask in found.items():
@@ -235,14 +238,15 @@ def checked(
         if fresh.any():
             reasons.append((text, fresh))
             left_out = left_out | fresh
-    locations = len(location_process)
     place = np.where((rows.location >= 0) & (rows.location < locations), rows.location, locations)
     promised = np.bincount(place, minlength=locations + 1)[: locations + 1]
     lost = np.bincount(place[left_out], minlength=locations + 1)
     damage = []
     for row in np.flatnonzero(lost).tolist():
         at = place == row
-        told = "; ".join(f"{int((mask & at).sum())} rows left out: {text}" for text, mask in reasons if (mask & at).any())
+        told = "; ".join(
+            f"{int((mask & at).sum())} rows left out: {text}" for text, mask in reasons if (mask & at).any()
+        )
         known = row if row < locations else -1
         damage.append(
             LocationDamage(known, known, int(promised[row]), int(promised[row] - lost[row]), told or "rows left out")

@@ -172,18 +172,24 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
 
 def _own(entries: list[Document], direction: str) -> float:
     """Return what the program itself moved in a direction, through whatever layer."""
-    return float(sum(entry["own_bytes"] for entry in entries if entry["direction"] == direction))
+    return float(sum(_own_bytes(entry) for entry in entries if entry["direction"] == direction))
+
+
+def _own_bytes(entry: Document) -> float:
+    """Return what the program moved by calling the layer itself; all, where no handles tell what others caused."""
+    found: float = entry["bytes"] if entry["own_bytes"] is None else entry["own_bytes"]
+    return found
 
 
 def _substantial(entries: list[Document], direction: str) -> list[Document]:
     """Return the layers through which the program itself moved a substantial share, the largest first."""
     least = max(_OTHER_LAYER * _own(entries, direction), 1)
-    found = [entry for entry in entries if entry["direction"] == direction and entry["own_bytes"] >= least]
-    return sorted(found, key=lambda entry: -entry["own_bytes"])
+    found = [entry for entry in entries if entry["direction"] == direction and _own_bytes(entry) >= least]
+    return sorted(found, key=lambda entry: -_own_bytes(entry))
 
 
 def _through(entry: Document) -> str:
-    return f"{bytes_text(entry['own_bytes'])} through {entry['layer']}"
+    return f"{bytes_text(_own_bytes(entry))} through {entry['layer']}"
 
 
 def _regularity(periods: list[LayerPeriod]) -> str:

@@ -7,8 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ...model.quantities import count_text, counted, frequency_text, seconds_text
-from ...model.text import printable
 from ...model.stream.summary import TraceSummary, start_time
+from ...model.text import printable
 from .notes import print_counters
 
 _ROOMY: Final = 80

@@ -85,7 +85,6 @@ def print_counters(
     print_paragraph(printable(text), console, "dim", indent=0)
 
 
-
 def print_set_aside(trace: AnyTrace, console: Console) -> None:
     """Print what the selection of files leaves out, and by which rule; nothing where it leaves out nothing."""
     aside = trace.set_aside

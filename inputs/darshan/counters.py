@@ -120,16 +120,15 @@ def join_counters(parts: list[ModuleCounters], file_rows: dict[int, int]) -> Cou
     """
     if not parts:
         return None
-    columns = [
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("reads", "writes", "bytes_read", "bytes_written")
-    ]
     records = [record for part in parts for record in part.record.tolist()]
     return Counters(
         np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.record) for part in parts]),
         np.array([file_rows.get(record, -1) for record in records], np.int32),
         np.concatenate([np.clip(part.rank, -1, 2**31 - 1) for part in parts]).astype(np.int32),
-        *columns,
+        np.concatenate([part.reads for part in parts]),
+        np.concatenate([part.writes for part in parts]),
+        np.concatenate([part.bytes_read for part in parts]),
+        np.concatenate([part.bytes_written for part in parts]),
         tuple(part.module for part in parts),
         tuple(LAYERS[part.module] for part in parts),
     )

@@ -22,14 +22,56 @@ _STEP: Final = 1 << 22
 _READ: Final = 1 << 16
 _NOT_COMPRESSED: Final = 2
 
-_SINCE_3_00: Final = "NULL POSIX MPI-IO HDF5 PNETCDF BG/Q LUSTRE STDIO DXT_POSIX DXT_MPIIO MDHIM".split()
-_SINCE_3_20: Final = (
-    "NULL POSIX MPI-IO H5F H5D PNETCDF_FILE BG/Q LUSTRE STDIO DXT_POSIX DXT_MPIIO MDHIM APXC APMPI HEATMAP"
-).split()
-_SINCE_3_40: Final = (
-    "NULL POSIX MPI-IO H5F H5D PNETCDF_FILE PNETCDF_VAR BG/Q LUSTRE STDIO DXT_POSIX DXT_MPIIO MDHIM APXC APMPI HEATMAP "
-    "DFS DAOS"
-).split()
+_SINCE_3_00: Final = [
+    "NULL",
+    "POSIX",
+    "MPI-IO",
+    "HDF5",
+    "PNETCDF",
+    "BG/Q",
+    "LUSTRE",
+    "STDIO",
+    "DXT_POSIX",
+    "DXT_MPIIO",
+    "MDHIM",
+]
+_SINCE_3_20: Final = [
+    "NULL",
+    "POSIX",
+    "MPI-IO",
+    "H5F",
+    "H5D",
+    "PNETCDF_FILE",
+    "BG/Q",
+    "LUSTRE",
+    "STDIO",
+    "DXT_POSIX",
+    "DXT_MPIIO",
+    "MDHIM",
+    "APXC",
+    "APMPI",
+    "HEATMAP",
+]
+_SINCE_3_40: Final = [
+    "NULL",
+    "POSIX",
+    "MPI-IO",
+    "H5F",
+    "H5D",
+    "PNETCDF_FILE",
+    "PNETCDF_VAR",
+    "BG/Q",
+    "LUSTRE",
+    "STDIO",
+    "DXT_POSIX",
+    "DXT_MPIIO",
+    "MDHIM",
+    "APXC",
+    "APMPI",
+    "HEATMAP",
+    "DFS",
+    "DAOS",
+]
 
 
 @dataclass(frozen=True)
@@ -102,7 +144,7 @@ def read_log(path: Path) -> Log:
             number = 0.0
         if not 3 <= number < 4:
             raise UnsupportedTraceError(
-                f"{path}: Darshan log version {version!r} is unknown here; 3.00 to 3.4x are read (darshan-convert helps)"
+                f"{path}: Darshan log version {version!r} is unknown here; 3.00 to 3.4x are read"
             )
         recent = number >= 3.4
         count, start = (64, 32) if recent else (16, 24)
@@ -149,14 +191,21 @@ def _job(data: bytes, recent: bool) -> Job:
     facts = dict(line.split("=", 1) for line in metadata.split("\n") if "=" in line)
     mounts = tuple((kind, place) for line in lines[1:] for kind, tab, place in (line.partition("\t"),) if tab)
     return Job(
-        start * 10**9 + start_ns, end * 10**9 + end_ns, processes, not recent, facts.get("lib_ver", ""), lines[0], mounts
+        start * 10**9 + start_ns,
+        end * 10**9 + end_ns,
+        processes,
+        not recent,
+        facts.get("lib_ver", ""),
+        lines[0],
+        mounts,
     )
 
 
 def _names(inflated: tuple[bytes, str | None]) -> tuple[dict[int, str], str | None]:
     """Return names by record id: eight bytes of the id, then the name and a zero byte."""
     data, fault = inflated
-    names, place = {}, 0
+    names: dict[int, str] = {}
+    place = 0
     while place + 8 < len(data):
         end = data.find(b"\0", place + 8)
         if end < 0:
@@ -202,7 +251,8 @@ def _inflated(file: BinaryIO, offset: int, length: int, compression: int) -> tup
     if not 0 <= offset < _LARGEST:
         return b"", "it lies outside of the file"
     file.seek(offset)
-    left, found, total, waiting, over = length, [], 0, b"", True
+    found: list[bytes] = []
+    left, total, waiting, over = length, 0, b"", True
     stream = _STREAMS[compression]()
     while left > 0 or waiting:
         if not waiting:

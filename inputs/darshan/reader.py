@@ -13,7 +13,7 @@ from ...model.definitions import Clock
 from ...model.errors import TraceError
 from ...model.events import IoEvents
 from ...model.stream.recording import Recording
-from ..rows import MOST_PROCESSES, NANOSECONDS, HandleTable, Run, Transfers, checked, codes_of, pairs_of, ticks_of
+from ..rows import MOST_PROCESSES, NANOSECONDS, HandleTable, Run, Transfers, checked, pairs_of, ticks_of
 from ..source import RowSource
 from .counters import MODULES, ModuleCounters, join_counters, read_counters
 from .log import Log, is_darshan, read_log
@@ -96,7 +96,7 @@ def _source(
     wrong = {"a time that is no number": ~(sound_start & sound_end), "a negative length": length < 0}
     found = checked(rows, location_process, wrong)
     hosts: dict[int, str] = {rank: host for part in parts for rank, host in part.hosts.items()}
-    damage = [*found.damage, *_lost(log, parts, counters, found.damage, binned)]
+    damage = [*found.damage, *_lost(log, parts, counters, binned)]
     damage += [LocationDamage(-1, -1, 0, 0, fault) for fault in faults]
     for name, module in log.modules.items():
         if module.partial and name == "HEATMAP":
@@ -141,7 +141,8 @@ def _locations(parts: list[Segments], ranks: Ints, processes: int) -> tuple[Link
     idle = np.setdiff1d(np.arange(processes), ranks[known])
     _, number = np.unique(threads, return_inverse=True)
     place, process, _ = pairs_of(
-        np.concatenate([np.where(known, ranks, 0), idle]), np.concatenate([number.reshape(-1), np.zeros(len(idle), int)])
+        np.concatenate([np.where(known, ranks, 0), idle]),
+        np.concatenate([number.reshape(-1), np.zeros(len(idle), int)]),
     )
     count = Counter[int]()
     names = []
@@ -155,7 +156,6 @@ def _lost(
     log: Log,
     parts: list[Segments],
     counters: list[ModuleCounters],
-    known: tuple[LocationDamage, ...],
     binned: bool,
 ) -> list[LocationDamage]:
     """Return what DXT has not kept of the transfers that the counters count."""
@@ -174,7 +174,9 @@ def _lost(
             text = f"{module} {why}; the counters of {of} tell how many there were"
             found.append(LocationDamage(-1, -1, there_should, there, text))
         elif full:
-            found.append(LocationDamage(-1, -1, 0, 0, f"{module} ran full: transfers are missing, nobody knows how many"))
+            found.append(
+                LocationDamage(-1, -1, 0, 0, f"{module} ran full: transfers are missing, nobody knows how many")
+            )
     return found
 
 

@@ -1,12 +1,12 @@
 """Segments of DXT and bins of HEATMAP, as columns."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints, Links
+from ...model.arrays import Floats, Ints
 from ...model.codes import IoMode
 from .log import Log
 
@@ -119,7 +119,7 @@ def read_heatmap(log: Log) -> tuple[list[Segments], list[str]]:
     if version != 1:
         return [], [f"HEATMAP in version {version} is not known here: it is left out"]
     data, fault = log.content("HEATMAP")
-    found: dict[str, list[tuple[Links | Ints | Floats, ...]]] = {}
+    found: dict[str, list[tuple[npt.NDArray[Any], ...]]] = {}
     place, faults, unknown = 0, [], 0
     while place + _HEATMAP.itemsize <= len(data):
         head = np.frombuffer(data, _HEATMAP, 1, place)[0]
@@ -144,7 +144,7 @@ def read_heatmap(log: Log) -> tuple[list[Segments], list[str]]:
     return [_joined(layer, parts, fault) for layer, parts in found.items()], faults
 
 
-def _joined(layer: str, parts: list[tuple[Links | Ints | Floats, ...]], fault: str | None) -> Segments:
+def _joined(layer: str, parts: list[tuple[npt.NDArray[Any], ...]], fault: str | None) -> Segments:
     rank, mode, length, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
     nothing = np.zeros(len(rank), np.uint64)
     unknown = np.full(len(rank), -1, np.int64)

@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ GZIP: Final = b"\x1f\x8b"
 _PIECE: Final = 1 << 26
 """Bytes of text that are scanned at once."""
 _READ: Final = 1 << 20
+_FIRST: Final = 1 << 16
 _LONGEST_LINE: Final = 1 << 24
 _COMPLETE, _METADATA = ord("X"), ord("M")
 
@@ -47,15 +49,18 @@ def first_lines(head: bytes) -> bytes:
     """Return the first bytes of the text of a file, of a compressed one inflated."""
     if not head.startswith(GZIP):
         return head
-    try:
-        return zlib.decompressobj(31).decompress(head, 1 << 16)
-    except zlib.error:
-        return b""
+    text = b""
+    with suppress(zlib.error):
+        while head.startswith(GZIP) and len(text) < _FIRST:
+            member = zlib.decompressobj(31)
+            text += member.decompress(head, _FIRST)
+            head = member.unused_data
+    return text
 
 
 def read_lines(path: Path) -> Lines:
     """Read all events of a file; what lies behind damage is lost."""
-    from .scan import NUMBERS, TEXTS, UNKNOWN, scan
+    from .scan import NUMBERS, TEXTS, scan
 
     names: dict[bytes, int] = {}
     numbers: list[Any] = [np.empty((0, len(NUMBERS)), np.int64)]

@@ -23,16 +23,28 @@ from .lines import Lines, first_lines, read_lines
 RECORDER: Final = "DFTracer"
 _LAYERS: Final = {"POSIX": "POSIX", "STDIO": "ISOC"}
 """Layers by DFTracer's categories; functions of other categories are the program's own."""
-_READS: Final = "read pread pread64 readv preadv preadv64 fread fread_unlocked fgets fgetc".split()
-_WRITES: Final = "write pwrite pwrite64 writev pwritev pwritev64 fwrite fwrite_unlocked fputs fputc fprintf".split()
+_READS: Final = ["read", "pread", "pread64", "readv", "preadv", "preadv64", "fread", "fread_unlocked", "fgets", "fgetc"]
+_WRITES: Final = [
+    "write",
+    "pwrite",
+    "pwrite64",
+    "writev",
+    "pwritev",
+    "pwritev64",
+    "fwrite",
+    "fwrite_unlocked",
+    "fputs",
+    "fputc",
+    "fprintf",
+]
 _FLUSHES: Final = ["fsync", "fdatasync", "fflush", "sync_file_range"]
 _ITEMS: Final = ["fread", "fwrite", "fread_unlocked", "fwrite_unlocked"]
 """Functions whose result counts items of `size` bytes."""
-_OPENS: Final = "open open64 openat openat64 creat creat64 fopen fopen64 fdopen freopen".split()
+_OPENS: Final = ["open", "open64", "openat", "openat64", "creat", "creat64", "fopen", "fopen64", "fdopen", "freopen"]
 _CLOSES: Final = ["close", "fclose"]
-_SEEKS: Final = "lseek lseek64 fseek fseeko fseeko64 rewind".split()
+_SEEKS: Final = ["lseek", "lseek64", "fseek", "fseeko", "fseeko64", "rewind"]
 _DELETES: Final = ["unlink", "unlinkat", "remove"]
-_EXPLICIT: Final = "pread pread64 preadv preadv64 pwrite pwrite64 pwritev pwritev64".split()
+_EXPLICIT: Final = ["pread", "pread64", "preadv", "preadv64", "pwrite", "pwrite64", "pwritev", "pwritev64"]
 """Functions that tell their offset."""
 _APPEND: Final = 0o2000
 """``O_APPEND`` of Linux: writes go to the end, wherever that is."""

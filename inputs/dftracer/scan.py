@@ -107,7 +107,7 @@ def _place_again(table: Any, count: int, slots: Any, seed: Any) -> None:
 
 
 @compiled
-def _equal(text: Any, first: int, second: int, length: int) -> bool:
+def _equal(text: Any, first: int, second: int, length: int) -> Any:
     differs = np.uint8(0)
     for place in range(length):
         differs |= text[first + place] ^ text[second + place]
@@ -115,7 +115,7 @@ def _equal(text: Any, first: int, second: int, length: int) -> bool:
 
 
 @compiled
-def _code(text: Any, start: int, end: int, slots: Any, table: Any, count: Any, seed: Any) -> int:
+def _code(text: Any, start: int, end: int, slots: Any, table: Any, count: Any, seed: Any) -> Any:
     """Return the number of a text, a new one for a new text; there is room for it."""
     value, i = np.uint64(end - start), start
     while i + 8 <= end:
@@ -135,9 +135,9 @@ def _code(text: Any, start: int, end: int, slots: Any, table: Any, count: Any, s
     while slots[slot] >= 0:
         code = slots[slot]
         first = table[code, 0]
-        if table[code, 2] == np.int64(value) and table[code, 1] - first == end - start:
-            if _equal(text, first, start, end - start):
-                return code
+        alike = table[code, 2] == np.int64(value) and table[code, 1] - first == end - start
+        if alike and _equal(text, first, start, end - start):
+            return code
         slot = (slot + 1) & mask
     code = count[0]
     table[code, 0], table[code, 1], table[code, 2] = start, end, np.int64(value)
@@ -147,12 +147,13 @@ def _code(text: Any, start: int, end: int, slots: Any, table: Any, count: Any, s
 
 
 @compiled
-def _number(text: Any, i: int, end: int) -> int:
+def _number(text: Any, i: int, end: int) -> Any:
     """Return a whole number, of one with a fraction what stands before it; `UNKNOWN` where it is none."""
     negative = i < end and text[i] == 45
     if negative:
         i += 1
-    first, value = i, 0
+    first = i
+    value = np.int64(0)
     while i < end and 48 <= text[i] <= 57 and i - first < 18:
         value = value * 10 + (np.int64(text[i]) - 48)
         i += 1
@@ -170,7 +171,7 @@ def _closing(text: Any, i: int, end: int) -> int:
 
 
 @compiled
-def _place(text: Any, first: int, last: int, depth: int, keys: Any, places: Any) -> int:
+def _place(text: Any, first: int, last: int, depth: int, keys: Any, places: Any) -> Any:
     """Return what a key stands for; −1 for one that does not matter."""
     key = np.uint64(0)
     if last - first > _LONGEST_KEY:
@@ -181,7 +182,7 @@ def _place(text: Any, first: int, last: int, depth: int, keys: Any, places: Any)
         return _INSIDE
     for one in range(_TOPS if depth else 0, keys.size if depth else _TOPS):
         if keys[one] == key:
-            return places[one]  # type: ignore[no-any-return]
+            return places[one]
     return -1
 
 

@@ -203,8 +203,9 @@ def _csv(path: Path, start: bytes) -> TableColumns:
         unreadable += 1
         return "skip"
 
+    # A path would be taken for a compressed file by its name.
     table = pyarrow.csv.read_csv(
-        path,
+        pyarrow.OSFile(str(path)),
         parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, invalid_row_handler=skip),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pyarrow.binary()),

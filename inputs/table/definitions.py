@@ -1,4 +1,4 @@
-"""Definitions as text, for tables that keep what their columns cannot: handles, threads and nodes without operations."""
+"""Definitions as text: what the columns of a table cannot keep, such as handles and ranks without operations."""
 
 import json
 from typing import Any, Final
@@ -102,7 +102,7 @@ def definitions_of(text: bytes, path: object) -> Definitions:
             made[name] = table(**given)
         for (name, column), target in _LINKS.items():
             links = getattr(made[name], column)
-            if len(links) and not -1 <= int(links.min()) <= int(links.max()) < len(getattr(made[target], "id")):
+            if len(links) and not -1 <= int(links.min()) <= int(links.max()) < len(made[target].id):
                 raise ValueError(f"{column} of {name} is out of range")
         ticks, start, length, realtime = found["clock"]
         if not 0 < int(ticks) < 2**63 or not 0 <= int(length) < 2**64:
@@ -129,7 +129,10 @@ def definitions_of(text: bytes, path: object) -> Definitions:
                 rows="intervals" if recording["rows"] == "intervals" else "operations",
                 handles=recording["handles"] if recording["handles"] in ("inferred", "absent") else "recorded",
                 metadata=False,
-                **{name: bool(recording[name]) for name in ("ranks", "nodes", "threads", "offsets")},
+                ranks=bool(recording["ranks"]),
+                nodes=bool(recording["nodes"]),
+                threads=bool(recording["threads"]),
+                offsets=bool(recording["offsets"]),
             ),
             **made,
         )

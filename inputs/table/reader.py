@@ -128,9 +128,7 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
     nodes = _node_of_each(columns, process.reshape(-1), len(ranks))
     file, files = names_of(columns["file"]) if "file" in columns else (np.full(rows.count, -1, np.int32), ())
     handle, table_of_handles, kind, files = _handles(columns, rows, file, files)
-    found = checked(
-        _transfers(rows, place, handle, begin, end), location_process.astype(np.int32), rows.faults
-    )
+    found = checked(_transfers(rows, place, handle, begin, end), location_process.astype(np.int32), rows.faults)
     recording = Recording(
         recorder="Table",
         format="table of operations, one row each",
@@ -185,22 +183,28 @@ def _handles(
         order = _ORDER if kind == "inferred" else ()
         made = HandleTable.of_files(of_layer.astype(np.int32), (of_file - 1).astype(np.int32), rows.layers, order)
         return place, made, kind, files
+    return *_recorded_handles(columns, rows, file), "recorded", files
+
+
+def _recorded_handles(columns: dict[str, Any], rows: _Rows, file: Links) -> tuple[Links, HandleTable]:
     handle, names = names_of(columns["handle"])
     parent, parents = names_of(columns["parent"]) if "parent" in columns else (np.full(rows.count, -1, np.int32), ())
     number = {name: row for row, name in enumerate(names)}
     above = np.array([*(number.get(name, -1) for name in parents), -1], np.int32)[parent]
     known = np.flatnonzero(handle >= 0)
     which, first = np.unique(handle[known], return_index=True)
-    first = known[first]
-    of_file, of_layer = np.full(len(names), -1, np.int32), np.full(len(names), -1, np.int32)
-    of_file[which], of_layer[which] = file[first], rows.layer[first]
-    of_parent = np.full(len(names), -1, np.int32)
-    of_parent[which] = above[first]
-    rows.faults["a handle of another layer or file than before"] = (handle >= 0) & (
-        (column_at(of_layer, handle) != rows.layer) | (column_at(of_file, handle) != file)
-    )
+
+    def of_first(values: Links) -> Links:
+        found = np.full(len(names), -1, np.int32)
+        found[which] = values[known[first]]
+        return found
+
+    of_file, of_layer = of_first(file), of_first(rows.layer)
     rows.faults["no handle"] = handle < 0
-    return handle, HandleTable(of_file, of_layer, of_parent, tuple(f"handle {name}" for name in names)), "recorded", files
+    rows.faults["a handle of another layer or file than before"] = (column_at(of_layer, handle) != rows.layer) | (
+        column_at(of_file, handle) != file
+    )
+    return handle, HandleTable(of_file, of_layer, of_first(above), tuple(f"handle {name}" for name in names))
 
 
 def _transfers(rows: _Rows, location: Links, handle: Links, begin: Ticks, end: Ticks) -> Transfers:

@@ -54,12 +54,14 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
         if Path(path).is_file():
             known = ", ".join(one.name for one in recorders())
             raise TraceError(
-                f"{path} is not an OTF2 anchor, nor what another recorder writes that is known here ({known}); give the "
-                "path of an archive's *.otf2 file, of a log, or of a table of operations"
+                f"{path} is not an OTF2 anchor, nor what another recorder writes that is known here ({known}); give "
+                "the path of an archive's *.otf2 file, of a log, or of a table of operations"
             )
         return open_archive(path, engine)
     if engine != "auto":
-        raise SelectionError(f"{path}: the engine {engine!r} is for OTF2, this is of {recorder.name}; leave out --engine")
+        raise SelectionError(
+            f"{path}: the engine {engine!r} is for OTF2, this is of {recorder.name}; leave out --engine"
+        )
     return open_recorded(path, recorder)
 
 
