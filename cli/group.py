@@ -57,6 +57,6 @@ def _print_version(context: click.Context, _option: click.Parameter, wanted: boo
 def iostrata() -> None:
     """Show what each I/O layer did in a trace: its operations, its bandwidth over time and its period.
 
-    TRACE is the anchor file (*.otf2) of a Score-P/OTF2 archive, or the folder that holds it; or a Darshan log, a file or
-    folder of DFTracer, TMIO's output, or a table of operations (CSV, JSON lines, Parquet).
+    TRACE is the anchor file (*.otf2) of a Score-P/OTF2 archive, or the folder that holds it; or a Darshan log, a file
+    or folder of DFTracer, TMIO's output, or a table of operations (CSV, JSON lines, Parquet).
     """

@@ -149,6 +149,7 @@ def _recording(found: _Collected, packed: bool) -> Recording:
         threads=False,
         metadata=False,
         offsets=False,
+        collective=False,
         notes=tuple(notes),
         remedy="record with Score-P or Darshan's DXT for more",
     )

@@ -213,6 +213,7 @@ def _recording(
         threads=bool(parts) and all(part.thread is not None for part in parts),
         metadata=False,
         offsets=not binned,
+        collective=False,
         counters=join_counters(counters, rows),
         notes=tuple(notes),
         remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",

@@ -20,13 +20,15 @@ _FIRST_TEXT: Final = 100
 _INSIDE: Final = -2
 """Place of the object whose own entries matter."""
 _MOST_KEYS: Final = 32
+_AFTER: Final = (34, 44, 125, 32)
+"""What may follow a whole number: a quote, a comma, a brace, a blank."""
 _LETTER: Final = NUMBERS.index("ph")
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 def _packed(name: str) -> int:
     """Return a key of up to eight letters as one number."""
-    return int.from_bytes(name.encode(), "little")
+    return int.from_bytes(name.encode(), "big")
 
 
 _TOP: Final = {"pid": 0, "tid": 1, "ts": 2, "dur": 3, "ph": 4, "name": 100, "cat": 101}
@@ -171,13 +173,8 @@ def _closing(text: Any, i: int, end: int) -> int:
 
 
 @compiled
-def _place(text: Any, first: int, last: int, depth: int, keys: Any, places: Any) -> Any:
+def _place(key: Any, depth: int, keys: Any, places: Any) -> Any:
     """Return what a key stands for; −1 for one that does not matter."""
-    key = np.uint64(0)
-    if last - first > _LONGEST_KEY:
-        return -1
-    for byte in range(last - first):
-        key |= np.uint64(text[first + byte]) << np.uint64(8 * byte)
     if depth == 0 and key == _ARGUMENTS:
         return _INSIDE
     for one in range(_TOPS if depth else 0, keys.size if depth else _TOPS):
@@ -211,7 +208,8 @@ def _scan(
     """Read lines until there may be no room for the names of another one; return the next one."""
     # Lines are alike: each key and text is first compared with that at the same place of the line before.
     before = np.full(codes.shape[1], -1, np.int64)
-    known = np.zeros((_MOST_KEYS, 4), np.int64)
+    known_key = np.zeros(_MOST_KEYS, np.uint64)
+    known_place = np.full(_MOST_KEYS, 2, np.int64)
     while line < ends.size and count[0] + 8 <= table.shape[0]:
         end = ends[line]
         i, depth, outcome, number = (ends[line - 1] + 1 if line else 0), 0, 0, 0
@@ -236,21 +234,21 @@ def _scan(
                         continue
                     if text[i] != 34:
                         break
-                    first = i + 1
-                    length = known[number, 1]
-                    if (
-                        length > 0
-                        and known[number, 3] == depth
-                        and first + length < end
-                        and text[first + length] == 34
-                        and _equal(text, known[number, 0], first, length)
-                    ):
-                        i, place = first + length, known[number, 2]
+                    i += 1
+                    first, key = i, np.uint64(0)
+                    while i < end and text[i] != 34 and text[i] != 92:
+                        key = (key << np.uint64(8)) | np.uint64(text[i])
+                        i += 1
+                    if i < end and text[i] == 92:
+                        i = _closing(text, i, end)
+                    if i - first > _LONGEST_KEY:
+                        # None that matters: what of it is in the number is not all of it.
+                        key = np.uint64(0)
+                    if known_key[number] == key and known_place[number] >> 8 == depth:
+                        place = (known_place[number] & 255) - 3
                     else:
-                        i = _closing(text, first, end)
-                        place = _place(text, first, i, depth, keys, places)
-                        known[number, 0], known[number, 1] = first, i - first
-                        known[number, 2], known[number, 3] = place, depth
+                        place = _place(key, depth, keys, places)
+                        known_key[number], known_place[number] = key, depth << 8 | place + 3
                     number = min(number + 1, _MOST_KEYS - 1)
                     i += 1
                     while i < end and (text[i] <= 32 or text[i] == 58):
@@ -265,6 +263,20 @@ def _scan(
                     if letter == 123 or letter == 91:
                         i = _behind(text, i, end)
                         continue
+                    if 0 <= place < _LETTER or _LETTER < place < _FIRST_TEXT:
+                        first = i + (letter == 34)
+                        last, negative = first, False
+                        if last < end and text[last] == 45:
+                            last, negative = last + 1, True
+                        value, digits = np.int64(0), last
+                        while last < end and 48 <= text[last] <= 57 and last - digits < 18:
+                            value = value * 10 + (np.int64(text[last]) - 48)
+                            last += 1
+                        closed = last < end and last > digits
+                        if closed and (text[last] == 34) == (letter == 34) and (text[last] in _AFTER):
+                            numbers[line, place] = -value if negative else value
+                            i = last + (letter == 34)
+                            continue
                     if letter == 34:
                         first = i + 1
                         code = before[place - _FIRST_TEXT] if place >= _FIRST_TEXT else -1

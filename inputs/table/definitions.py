@@ -60,7 +60,7 @@ _LINKS: Final = {
     ("handles", "file"): "files",
     ("handles", "parent"): "handles",
 }
-_RECORDING: Final = ("recorder", "format", "rows", "handles", "ranks", "nodes", "threads", "offsets")
+_RECORDING: Final = ("recorder", "format", "rows", "handles", "ranks", "nodes", "threads", "offsets", "collective")
 
 
 def definitions_text(definitions: Definitions) -> str:
@@ -133,6 +133,7 @@ def definitions_of(text: bytes, path: object) -> Definitions:
                 nodes=bool(recording["nodes"]),
                 threads=bool(recording["threads"]),
                 offsets=bool(recording["offsets"]),
+                collective=bool(recording["collective"]),
             ),
             **made,
         )

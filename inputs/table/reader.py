@@ -138,6 +138,7 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
         threads="thread" in columns,
         metadata=False,
         offsets="offset" in columns,
+        collective="collective" in columns,
     )
     run = Run(
         recording=recording,

@@ -108,9 +108,9 @@ class Recording:
         there are no times at all, only `counters`.
     handles : {"recorded", "inferred", "absent"}
         Whether handles and their parents were recorded, made of the names of files, or there are none.
-    ranks, nodes, threads, metadata, offsets : bool
+    ranks, nodes, threads, metadata, offsets, collective : bool
         Whether it is known which rank did something, on which node it ran and on which of its threads, when files were
-        opened, closed and so on, and where in the file an operation was.
+        opened, closed and so on, where in the file an operation was, and which operations are collective.
     counters : Counters, optional
     notes : tuple of str
         What else one has to know before trusting a number, a sentence each.
@@ -128,6 +128,7 @@ class Recording:
     threads: bool = True
     metadata: bool = True
     offsets: bool = True
+    collective: bool = True
     counters: Counters | None = None
     notes: tuple[str, ...] = ()
     remedy: str = ""
@@ -152,6 +153,8 @@ class Recording:
             found.append("opens and closes")
         if not self.offsets:
             found.append("offsets")
+        if not self.collective:
+            found.append("which calls are collective")
         return tuple(found)
 
     @property
@@ -204,6 +207,7 @@ class Recording:
             "threads": self.threads,
             "metadata": self.metadata,
             "offsets": self.offsets,
+            "collective": self.collective,
             "missing": list(self.missing),
             "notes": list(self.notes),
         }

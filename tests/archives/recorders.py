@@ -7,57 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+_START = "NULL POSIX MPI-IO"
+_DXT = "STDIO DXT_POSIX DXT_MPIIO MDHIM"
 MODULES = {
-    "3.10": [
-        "NULL",
-        "POSIX",
-        "MPI-IO",
-        "HDF5",
-        "PNETCDF",
-        "BG/Q",
-        "LUSTRE",
-        "STDIO",
-        "DXT_POSIX",
-        "DXT_MPIIO",
-        "MDHIM",
-    ],
-    "3.21": [
-        "NULL",
-        "POSIX",
-        "MPI-IO",
-        "H5F",
-        "H5D",
-        "PNETCDF_FILE",
-        "BG/Q",
-        "LUSTRE",
-        "STDIO",
-        "DXT_POSIX",
-        "DXT_MPIIO",
-        "MDHIM",
-        "APXC",
-        "APMPI",
-        "HEATMAP",
-    ],
-    "3.41": [
-        "NULL",
-        "POSIX",
-        "MPI-IO",
-        "H5F",
-        "H5D",
-        "PNETCDF_FILE",
-        "PNETCDF_VAR",
-        "BG/Q",
-        "LUSTRE",
-        "STDIO",
-        "DXT_POSIX",
-        "DXT_MPIIO",
-        "MDHIM",
-        "APXC",
-        "APMPI",
-        "HEATMAP",
-        "DFS",
-        "DAOS",
-    ],
+    version: text.split()
+    for version, text in {
+        "3.10": f"{_START} HDF5 PNETCDF BG/Q LUSTRE {_DXT}",
+        "3.21": f"{_START} H5F H5D PNETCDF_FILE BG/Q LUSTRE {_DXT} APXC APMPI HEATMAP",
+        "3.41": f"{_START} H5F H5D PNETCDF_FILE PNETCDF_VAR BG/Q LUSTRE {_DXT} APXC APMPI HEATMAP DFS DAOS",
+    }.items()
 }
 
 

@@ -109,7 +109,7 @@ def test_numbers_that_nobody_knows_are_null(capsys, small_tmio, binned_log):
     assert (entry["operations"], entry["busy_s"], entry["bytes"], entry["ranks"]) == (None, None, 3, 1)
 
 
-def test_counters_stand_beside_the_layers(capsys, traced_log, counted_log):
+def test_counters_stand_where_there_are_no_layers(capsys, counted_log):
     main(["layers", str(counted_log), "--json"])
     document = json.loads(capsys.readouterr().out)
     assert document["layers"] == []

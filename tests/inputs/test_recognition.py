@@ -70,7 +70,7 @@ def test_entry_points_add_recorders(small_table, monkeypatch):
 
 def test_an_entry_point_that_cannot_be_loaded(tmp_path, monkeypatch):
     entry = EntryPoint("broken", "no_such_module_anywhere", recognition.GROUP)
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_group: [entry])
     path = tmp_path / "other"
     path.write_bytes(b"MINE")
     with pytest.raises(iostrata.TraceError, match="'broken'"):
@@ -81,7 +81,8 @@ def test_an_archive_is_opened_without_a_look_at_other_recorders(fixtures):
     code = (
         "import sys, iostrata\n"
         f"iostrata.open_trace({str(fixtures / 'ckpt4_linktime')!r})\n"
-        "loaded = [name for name in sys.modules if 'iostrata.inputs' in name or name in ('pyarrow', 'msgpack', 'darshan')]\n"
+        "others = ('iostrata.inputs', 'pyarrow', 'msgpack', 'darshan')\n"
+        "loaded = [name for name in sys.modules if name.startswith(others)]\n"
         "sys.exit(', '.join(loaded) or 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

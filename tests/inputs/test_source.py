@@ -1,6 +1,8 @@
 """Partitions and blocks of operations that are in memory."""
 
+import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,8 +34,6 @@ def test_blocks_are_all_of_it_once_and_cut_at_rest(busy_table, rows, workers, mo
     source = busy_table(rows)
     blocks = []
     for part in source.partitions(None, workers):
-        from dataclasses import replace
-
         blocks += list(source.read(replace(part, most_operations=most)))
     begins = np.sort(np.concatenate([block.operations.begin for block in blocks]))
     np.testing.assert_array_equal(begins, np.sort(source.operations.begin))
@@ -42,7 +42,7 @@ def test_blocks_are_all_of_it_once_and_cut_at_rest(busy_table, rows, workers, mo
         assert all(len(block.operations) <= most for block in blocks)
         for process in range(len(source.definitions.groups.id)):
             mine = [block for block in blocks if len(block.operations) and (block.operations.process == process).any()]
-            for before, after in zip(mine, mine[1:], strict=False):
+            for before, after in itertools.pairwise(mine):
                 apart = before.operations.end.max() < after.operations.begin.min()
                 assert apart or after.cut
 

@@ -10,7 +10,7 @@ const header = () => {
     program.start_utc ? ['Started', program.start_utc] : null,
     recorded || trace.events > 0 ? ['Length', secondsText(trace.duration_s), `${exactNumber(trace.duration_s)} s, by the trace’s clock.`] : null,
     ['Ranks', countText(trace.ranks), 'Processes of the run.'],
-    ['Nodes', countText(trace.nodes), 'Nodes that have processes.'],
+    trace.not_recorded.includes('nodes') ? null : ['Nodes', countText(trace.nodes), 'Nodes that have processes.'],
     ['Locations', countText(trace.locations), 'Threads that the trace knows.'],
     ['I/O events', countText(trace.io_events), `${countText(trace.io_events)} of ${counted(trace.events, 'event')} read are about I/O.`],
     trace.window_s[0] > 0 || trace.window_s[1] < trace.duration_s ? ['Window', `${secondsText(trace.window_s[0])} to ${secondsText(trace.window_s[1])}`] : null,

@@ -180,7 +180,11 @@ def test_damaged_logs_give_what_is_sound_or_one_line(traced_log, seed, where):
     try:
         source = open_source(path)
     except iostrata.TraceError as error:
-        assert "\n" not in str(error)
+        refused = str(error)
+    else:
+        refused = ""
+    assert "\n" not in refused
+    if refused:
         return
     blocks = [block for part in source.partitions(None, 1) for block in source.read(part)]
     # What counts segments may be damaged too: then what follows is taken for some.

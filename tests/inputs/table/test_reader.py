@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iostrata.layers.selection.source import open_source
 
 pyarrow = pytest.importorskip("pyarrow")
-import pyarrow.parquet  # noqa: E402
+pytest.importorskip("pyarrow.parquet")
 
 COLUMNS = ("layer", "rank", "mode", "start", "end", "bytes", "file")
 ROWS = st.lists(
