@@ -24,11 +24,11 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
     """Write the operations within the trace's window, of all files, with the operation that each belongs to.
 
     Columns: ``operation`` (its number), ``layer``, ``parent`` (number of the parent operation, null where there is
-    none), ``parent_layer``, ``inferred``, ``collective_call`` (number that the operations of one collective call
-    share, else null), ``location``, ``rank``, ``node``, ``handle``, ``parent_handle`` (OTF2 ids), ``file``,
-    ``selected`` (whether the file is one of those that count), ``own`` (whether the program called the operation
-    itself), ``mode``, ``collective``, ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered; null where the trace has no
-    Enter and Leave of such functions, or was not read by the engine ``direct``, as the metadata tell),
+    none), ``parent_layer``, ``inferred``, ``collective_call`` (number that the operations of one collective call share,
+    else null), ``location``, ``rank``, ``node``, ``handle``, ``parent_handle`` (OTF2 ids), ``file``, ``selected``
+    (whether the file is one of those that count), ``own`` (whether the program called the operation itself), ``mode``,
+    ``collective``, ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered; null where
+    the trace has no Enter and Leave of such functions, or was not read by the engine ``direct``, as the metadata tell),
     ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start; null where the trace has no such event),
     ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``, ``offset`` (null where unknown) and
     ``status``. The metadata keep the trace's definitions (``iostrata_definitions``), so that `iostrata.open_trace`
