@@ -55,7 +55,8 @@ def _print_version(context: click.Context, _option: click.Parameter, wanted: boo
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Print the version."
 )
 def iostrata() -> None:
-    """Show what each I/O layer did in an OTF2 trace: its operations, its bandwidth over time and its period.
+    """Show what each I/O layer did in a trace: its operations, its bandwidth over time and its period.
 
-    TRACE is the anchor file (*.otf2) of a Score-P/OTF2 archive, or the folder that holds it.
+    TRACE is the anchor file (*.otf2) of a Score-P/OTF2 archive, or the folder that holds it; or a Darshan log, a file
+    or folder of DFTracer, TMIO's output, or a table of operations (CSV, JSON lines, Parquet).
     """

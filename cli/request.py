@@ -158,7 +158,7 @@ def _warn(trace: "Trace | BinnedTrace") -> None:
         from ..export.terminal.notes import damage_summary
 
         first = trace.damage.locations[0]
-        texts.append(f"{damage_summary(trace.damage)} (location {first.location}: {first.reason})")
+        texts.append(f"{damage_summary(trace.damage)} ({first.place}: {first.reason})")
     if trace.damage.cuts:
         texts.append(
             f"{counted(trace.damage.cuts, 'cut')} through processes that never came to rest: some operations may not "

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..inputs.table.definitions import definitions_text
 from ..layers.attribution.functions import CallingFunctions
 from ..layers.protocols import AnyTrace
 from ..layers.table import Column, operation_table
@@ -23,14 +24,15 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
     """Write the operations within the trace's window, of all files, with the operation that each belongs to.
 
     Columns: ``operation`` (its number), ``layer``, ``parent`` (number of the parent operation, null where there is
-    none), ``parent_layer``, ``inferred``, ``collective_call`` (number that the operations of one collective call
-    share, else null), ``location``, ``rank``, ``node``, ``handle`` (OTF2 ids), ``file``, ``selected`` (whether the file
-    is one of those that count), ``own`` (whether the program called the operation itself), ``mode``, ``collective``,
-    ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered; null where the trace has no
-    Enter and Leave of such functions, or was not read by the engine ``direct``, as the metadata tell),
+    none), ``parent_layer``, ``inferred``, ``collective_call`` (number that the operations of one collective call share,
+    else null), ``location``, ``rank``, ``node``, ``handle``, ``parent_handle`` (OTF2 ids), ``file``, ``selected``
+    (whether the file is one of those that count), ``own`` (whether the program called the operation itself), ``mode``,
+    ``collective``, ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered; null where
+    the trace has no Enter and Leave of such functions, or was not read by the engine ``direct``, as the metadata tell),
     ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start; null where the trace has no such event),
     ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``, ``offset`` (null where unknown) and
-    ``status``.
+    ``status``. The metadata keep the trace's definitions (``iostrata_definitions``), so that `iostrata.open_trace`
+    reads the table as it does the trace: the same layers, handles and attribution, but no metadata events.
 
     Parameters
     ----------
@@ -48,6 +50,7 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
     OutputError
         If pyarrow is not installed or the file cannot be written; nothing is left behind then.
     """
+    trace.definitions.recording.check_operations(trace.path, "a table of operations")
     try:
         import pyarrow
         import pyarrow.parquet
@@ -62,6 +65,7 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
         "trace_start_ticks": str(trace.definitions.clock.start),
         "ticks_per_second": str(trace.definitions.clock.ticks_per_second),
         "files": trace.files,
+        "iostrata_definitions": definitions_text(trace.definitions),
         **note,
     }
     for name in layers:

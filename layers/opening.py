@@ -55,7 +55,7 @@ def open_trace(
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
     client: Any = None,
 ) -> Trace | BinnedTrace:
-    """Read an OTF2 archive and split its I/O into layers.
+    """Read a trace, an OTF2 archive or what another recorder wrote, and split its I/O into layers.
 
     Parameters
     ----------
@@ -114,9 +114,9 @@ def open_trace(
         )
     if fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
-    from ..otf2io.source import open_source
+    from .selection.source import open_timed_source
 
-    source = open_source(path, engine)
+    source = open_timed_source(path, engine)
     definitions = source.definitions
     # What can be refused is refused before the events are read.
     table = tuple(FileRule(*rule) for rule in rules)

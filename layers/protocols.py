@@ -367,6 +367,8 @@ def document(trace: AnyTrace, **parts: object) -> Document:
             "window_s": trace.window,
             "files": trace.files,
             "engine": trace.engine,
+            "recorder": trace.definitions.recording.recorder,
+            "not_recorded": list(trace.definitions.recording.missing),
             **({} if trace.resolution is None else {"resolution_s": trace.resolution}),
         },
         **parts,

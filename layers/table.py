@@ -66,6 +66,8 @@ def operation_table(
     rank = np.append(groups.rank, -1)[process]
     node = np.append(groups.node, -1)[process]
     ids = np.append(definitions.handles.id, 0)[operations.handle]
+    above = np.append(definitions.handles.parent, -1)[operations.handle]
+    parent_ids = np.append(definitions.handles.id, 0)[above]
 
     def times(ticks: npt.NDArray[np.int64]) -> Column:
         return Column(ticks / second, ticks == UNDEFINED_TIME)
@@ -88,6 +90,7 @@ def operation_table(
         "rank": Column(rank, rank < 0),
         "node": _named(node, definitions.system_tree.name),
         "handle": Column(ids, operations.handle < 0),
+        "parent_handle": Column(parent_ids, above < 0),
         "file": _named(traffic.at_handles(definitions.handles.file)[rows], definitions.files.name),
         "selected": Column(traffic.selected[rows]),
         "own": Column(traffic.own[rows]),

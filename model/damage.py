@@ -1,6 +1,7 @@
 """What an archive has lost: a report of it, per location."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .document import Document
@@ -9,13 +10,21 @@ from .errors import TraceError
 
 @dataclass(frozen=True)
 class LocationDamage:
-    """Loss at one location: `location` is its OTF2 id, `row` its row in the definitions, counts are of all events."""
+    """Loss at one location: `location` is its OTF2 id, `row` its row in the definitions, counts are of all events.
+
+    Both are −1 where it is not known which location has lost something.
+    """
 
     location: int
     row: int
     events_expected: int
     events_read: int
     reason: str
+
+    @property
+    def place(self) -> str:
+        """The location in words."""
+        return f"location {self.location}" if self.row >= 0 else "location unknown"
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,8 @@ class DamageReport:
         How often a process had to be cut, for want of memory, at a moment at which operations were in flight.
     given_up : int
         Operations that were given up as never completed because more were in flight than the memory allows.
+    irregular : mapping of str to int
+        Rows that count although they are odd, by what is odd about them: of no bytes, of no duration.
     """
 
     events_expected: int
@@ -40,6 +51,7 @@ class DamageReport:
     miscounted: int = 0
     cuts: int = 0
     given_up: int = 0
+    irregular: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def damaged(self) -> bool:
@@ -58,7 +70,7 @@ class DamageReport:
             first = self.locations[0]
             raise TraceError(
                 f"{path}: none of the {self.events_expected} events can be read "
-                f"(location {first.location}: {first.reason}); copy the archive again"
+                f"({first.place}: {first.reason}); copy the archive again"
             )
 
 
@@ -75,7 +87,7 @@ def damage_entry(report: DamageReport) -> Document:
         "events_read": report.events_read,
         "locations": [
             {
-                "location": damage.location,
+                "location": damage.location if damage.row >= 0 else None,
                 "events_expected": damage.events_expected,
                 "events_read": damage.events_read,
                 "reason": damage.reason,
@@ -83,4 +95,5 @@ def damage_entry(report: DamageReport) -> Document:
             for damage in report.locations
         ],
         **{name: count for name, count in noted.items() if count},
+        **({"irregular_rows": dict(report.irregular)} if report.irregular else {}),
     }

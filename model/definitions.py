@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .codes import PROCESS
+from .stream.recording import OTF2, Recording
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ class Communicator:
 
 @dataclass(frozen=True, eq=False)
 class Definitions:
-    """All definitions of an archive that I/O analysis needs."""
+    """All definitions of an archive that I/O analysis needs; `recording` says what its recorder does not tell."""
 
     clock: Clock
     system_tree: SystemTree
@@ -200,6 +201,7 @@ class Definitions:
     location_sets: tuple[Group, ...]
     communicators: tuple[Communicator, ...]
     attributes: dict[int, str]
+    recording: Recording = OTF2
 
     @property
     def process_count(self) -> int:

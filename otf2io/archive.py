@@ -3,11 +3,12 @@
 import importlib.util
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
+from ..model.stream.recording import Recording
 from .anchor import COMPRESSION_NONE, SUBSTRATE_POSIX, Anchor, read_anchor
 from .definitions.read import read_definitions
 
@@ -65,4 +66,9 @@ def open_archive(path: str | os.PathLike[str]) -> Archive:
     here reads.
     """
     anchor = read_anchor(path)
-    return Archive(anchor, read_definitions(anchor))
+    version = ".".join(map(str, anchor.version))
+    recording = Recording(
+        format=f"OTF2 {version}, trace format {anchor.trace_format}",
+        facts={"otf2_version": version, "trace_format": anchor.trace_format},
+    )
+    return Archive(anchor, replace(read_definitions(anchor), recording=recording))

@@ -59,6 +59,16 @@ class Otf2Source:
         # What is read and what it is read into stay where they are.
         return {name: vars(self)[name] for name in ("archive", "definitions", "path", "engine")}
 
+    @property
+    def held(self) -> int:
+        """Bytes in memory beside the definitions: none, events are read from their files."""
+        return 0
+
+    @property
+    def chunk(self) -> int:
+        """Size of a chunk of an event file."""
+        return self.archive.anchor.event_chunk
+
     def worker_count(self, workers: int | None) -> int:
         """Return how many threads read; only one where not asked for more if callbacks hold the interpreter's lock."""
         if workers is not None and workers < 1:

@@ -127,8 +127,9 @@ def compare_layers(
     Raises
     ------
     SelectionError
-        If the trace has no layer of one of the names.
+        If the trace has no layer of one of the names, or no single operations.
     """
+    trace.definitions.recording.check_operations(trace.path, "a comparison of layers")
     wanted = frozenset(trace.layers[name].name for name in layers)
     flows = trace.flows_of(directions)
     if wanted:

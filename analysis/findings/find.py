@@ -7,6 +7,7 @@ from typing import Any, Final
 from ...layers.flow.sums import Limits
 from ...layers.protocols import AnyTrace
 from ...model.document import Record
+from ...model.stream.recording import Recording
 from .bytes import (
     data_sieving,
     fill_values,
@@ -95,13 +96,33 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
 """What looks for each rule."""
 
 
+_NEEDS: Final[dict[str, tuple[str, ...]]] = {
+    "funnelled-collective": ("ranks", "collective"),
+    "collective-without-benefit": ("collective",),
+    "waiting-ranks": ("ranks", "collective"),
+    "shared-file-independent": ("ranks", "collective"),
+    "imbalance": ("ranks",),
+    "opened-not-used": ("metadata",),
+}
+"""What a rule takes for known, by the names of `Recording`: what is not recorded would look like a fault."""
+_ALL_LAYERS: Final = ("missing-lower-layer", "hidden-traffic", "layer-overhead")
+"""Rules that take for known whatever a layer calls; only where handles are recorded are the layers below known too."""
+
+
+def _applies(rule: Rule, recording: Recording) -> bool:
+    """Tell whether the recorder tells what a rule needs."""
+    if rule.id in _ALL_LAYERS and recording.handles != "recorded":
+        return False
+    return all(getattr(recording, name) for name in _NEEDS.get(rule.id, ()))
+
+
 def find(trace: AnyTrace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
     """Return what the rules find in a trace, on its selected files and within its window.
 
     Parameters
     ----------
     rules : iterable of Rule
-        Ids must be those of `DETECTORS`.
+        Ids must be those of `DETECTORS`; those that need what the trace's recorder does not tell are left out.
 
     Returns
     -------
@@ -109,7 +130,7 @@ def find(trace: AnyTrace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
         The most severe first; within a severity in the order of the rules. Where the trace is damaged, each says that
         what is lost may be behind it: a ratio of two layers is wrong where only one of them lost operations.
     """
-    table = tuple(rules)
+    table = tuple(rule for rule in rules if _applies(rule, trace.definitions.recording))
     evidence = Evidence(trace, _limits(table))
     caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
     found = [

@@ -24,6 +24,9 @@ def command(request: Request) -> None:
     from ...analysis.comparison.layer_periods import chosen_layers
 
     trace = request.open(BYTES_PER_HANDLE)
+    recording = trace.definitions.recording
+    recording.check_operations(trace.path, "handles")
+    recording.check_key(trace.path, "handle")
     chosen = chosen_layers(trace, request.layers) if request.layers else None
     if request.as_json:
         from ...export.json.documents import handles_document

@@ -7,12 +7,13 @@ from ..request import Request, console, print_json, trace_command
 def command(request: Request) -> None:
     """Summarise what a trace defines, without reading its events.
 
-    Processes, nodes, I/O paradigms, files and handles; times in seconds.
+    Processes, nodes, I/O paradigms, files and handles; times in seconds; and what its recorder does not tell, with the
+    counters that it kept beside the operations.
     """
-    from ...otf2io.archive import open_archive
-    from ...otf2io.summary import summarise
+    from ...layers.selection.source import open_source
+    from ...model.stream.summary import summarise
 
-    summary = summarise(open_archive(request.trace))
+    summary = summarise(open_source(request.trace))
     if request.as_json:
         from ...export.json.documents import info_document
 

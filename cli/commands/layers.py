@@ -1,9 +1,14 @@
 """``iostrata layers``."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ..options import DIRECTION, LAYERS, MEMORY, READING, TRAFFIC
 from ..request import Request, console, print_json, trace_command
+
+if TYPE_CHECKING:
+    from ...model.stream.source import Source
 
 BY = click.option(
     "--by",
@@ -26,8 +31,19 @@ def command(request: Request, by: str | None) -> None:
     if request.memory is not None and by == "function":
         raise click.UsageError("--memory keeps no functions, which --by function needs: leave one of them out")
     from ...analysis.comparison.layer_periods import chosen_layers
+    from ...layers.selection.source import NoTimesError
 
-    trace = request.open(handle_bytes=300)
+    try:
+        trace = request.open(handle_bytes=300)
+    except NoTimesError as error:
+        if by is not None:
+            raise
+        _print_counters(error.source, request)
+        return
+    if by is not None:
+        recording = trace.definitions.recording
+        recording.check_operations(trace.path, f"--by {by}")
+        recording.check_key(trace.path, by)
     chosen = chosen_layers(trace, request.layers)
     # What cannot be split is refused before anything is printed.
     table = None if by is None else trace.breakdown(by).of_layers(tuple(layer.name for layer in chosen))
@@ -44,3 +60,15 @@ def command(request: Request, by: str | None) -> None:
         if table is not None:
             out.print()
             print_breakdown(table, out)
+
+
+def _print_counters(source: "Source", request: Request) -> None:
+    """Show the counters of a recording without times."""
+    if request.as_json:
+        from ...export.json.documents import counted_document
+
+        print_json(counted_document(source, request.layers, request.directions))
+    else:
+        from ...export.terminal.layers import print_counted
+
+        print_counted(source, request.layers, request.directions, console())

@@ -104,6 +104,13 @@ def command(
         trace = full = request.open_full()
         most = parts or (PARTS_IN_JSON if request.as_json else PARTS_SHOWN)
         found = part_periods(chosen_layers(full, request.layers), by, most, *looked_at)
+    recording = trace.definitions.recording
+    if quantity != "bandwidth":
+        recording.check_operations(trace.path, f"--signal {quantity}")
+    if quantity == "metadata":
+        recording.check_metadata(trace.path)
+    if by is not None:
+        recording.check_key(trace.path, by)
     periods: list[LayerPeriod | PartsLeftOut] = []
     with Progress("detecting periods") as progress:
         progress(0, 0)

@@ -93,6 +93,7 @@ def write_hdf5(
         If the file cannot be written; nothing is left behind then.
     """
     check_traffic(traffic)
+    trace.definitions.recording.check_operations(trace.path, "a file of layers")
     wanted = (layers,) if isinstance(layers, str) else layers or ()
     names = tuple(layer.name for layer in chosen_layers(trace, wanted) if layer.directions)
     start, end = trace.window

@@ -9,26 +9,33 @@ from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
 from ...layers.protocols import AnyLayer, AnyTrace, document
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.statistics.statistics import LayerStatistics
+from ...model.damage import damage_entry
 from ...model.document import SCHEMA_VERSION, Document
-from ...otf2io.summary import ArchiveSummary, start_time
+from ...model.stream.recording import Recording
+from ...model.stream.source import Source, Tally
+from ...model.stream.summary import TraceSummary, start_time
 from ..written import Written
 
 
-def info_document(summary: ArchiveSummary) -> Document:
+def info_document(summary: TraceSummary) -> Document:
     """Return the document of ``iostrata info``: definitions only."""
-    anchor, definitions = summary.archive.anchor, summary.archive.definitions
+    definitions = summary.definitions
+    recording = definitions.recording
     clock, files, handles = definitions.clock, definitions.files, definitions.handles
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
-            "path": str(anchor.path),
+            "path": str(summary.path),
             "duration_s": clock.duration,
             "locations": summary.locations,
             "ranks": summary.ranks,
             "nodes": summary.nodes,
             "events": summary.events,
         },
-        "format": {"otf2_version": ".".join(map(str, anchor.version)), "trace_format": anchor.trace_format},
+        "format": dict(recording.facts),
+        "recording": recording.to_dict(),
+        **counters_entry(recording),
         "clock": {
             "ticks_per_second": clock.ticks_per_second,
             "start_ticks": clock.start,
@@ -67,6 +74,52 @@ def info_document(summary: ArchiveSummary) -> Document:
     }
 
 
+def counters_entry(
+    recording: Recording, layers: Iterable[str] = (), directions: Iterable[str] = DIRECTIONS
+) -> Document:
+    """Return the entry ``counters``: what the recorder summed up without times, of `layers` (all where empty).
+
+    There is none where the recorder keeps no counters.
+    """
+    if recording.counters is None:
+        return {}
+    wanted, directions = tuple(layers), tuple(directions)
+    totals = recording.counters.totals()
+    return {
+        "counters": [
+            one.to_dict()
+            for one in totals
+            if (not wanted or one.layer in wanted) and ("total" in directions or one.direction in directions)
+        ]
+    }
+
+
+def counted_document(source: Source, layers: Iterable[str], directions: Iterable[str]) -> Document:
+    """Return the document of ``iostrata layers`` for a recording without times: its counters."""
+    definitions = source.definitions
+    tally = Tally()
+    for partition in source.partitions(None, 1):
+        for block in source.read(partition):
+            tally.add(block)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "trace": {
+            "path": str(source.path),
+            "duration_s": definitions.clock.duration,
+            "locations": len(definitions.locations.id),
+            "ranks": definitions.process_count,
+            "nodes": definitions.node_count,
+            "events": tally.events,
+            "io_events": tally.io_events,
+            "recorder": definitions.recording.recorder,
+            "not_recorded": list(definitions.recording.missing),
+        },
+        "layers": [],
+        **counters_entry(definitions.recording, layers, directions),
+        "damage": damage_entry(tally.damage),
+    }
+
+
 def layers_document(
     trace: AnyTrace,
     layers: Iterable[AnyLayer],
@@ -79,20 +132,27 @@ def layers_document(
     Only operations of `traffic` count. Flushes have neither direction nor traffic: all are listed separately.
     With `table`, the layers split further, there is an object ``breakdown``.
     """
-    layers, directions = tuple(layers), tuple(directions)
+    layers, directions, recording = tuple(layers), tuple(directions), trace.definitions.recording
+    chosen = len(layers) < len(trace.layers)
     entries = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
     found = document(
         trace,
-        layers=[{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],
+        layers=[{**_told(entry, recording), "traffic": traffic} for entry in entries if entry.operations],
         flushes=[
             {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
             for layer in layers
             if layer.flushes
         ],
+        **counters_entry(recording, [layer.name for layer in layers] if chosen else (), directions),
         set_aside=trace.set_aside.to_dict(),
         unmatched_events=trace.unmatched_events,
     )
     return found if table is None else {**found, "breakdown": {"by": table.by, "rows": table.to_dict()}}
+
+
+def _told(entry: LayerStatistics, recording: Recording) -> Document:
+    """Return an entry with null for what the recorder does not tell."""
+    return {name: None if name in recording.untold else value for name, value in entry.to_dict().items()}
 
 
 def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:

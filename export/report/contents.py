@@ -8,7 +8,7 @@ from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.findings.evidence import EVIDENCE_UNITS
 from ...analysis.results.result import plain
 from ...layers.protocols import AnyLayer, AnyTrace
-from ...otf2io.summary import start_time
+from ...model.stream.summary import start_time
 from ..json.documents import layers_document, periods_document
 from .encoding import Names, without_long_text
 from .glossary import DEFINITIONS

@@ -134,6 +134,11 @@ def holds_io(layers: Document) -> bool:
     return bool(layers["trace"]["io_events"] or layers["layers"] or layers["set_aside"]["operations"])
 
 
+def _on(entry: Document, ranks: str) -> str:
+    """Return on how many of the ranks, where that is known."""
+    return "" if entry["ranks"] is None else f", on {entry['ranks']:,} of {ranks}"
+
+
 def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:
     ways = sorted(("write", "read"), key=lambda way: -_own(entries, way))
     direction, other = ways
@@ -142,9 +147,9 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
     if not said:
         top = max(entries, key=lambda entry: entry["bytes"])
         moved = f"{_VERBS[top['direction']]} {bytes_text(top['bytes'])}"
-        return f"{top['layer']} {moved} for the layers above it, on {top['ranks']:,} of {ranks}."
+        return f"{top['layer']} {moved} for the layers above it{_on(top, ranks)}."
     top = said[0]
-    text = f"The program {_VERBS[direction]} {_through(top)}, on {top['ranks']:,} of {ranks}"
+    text = f"The program {_VERBS[direction]} {_through(top)}{_on(top, ranks)}"
     also = _substantial(entries, other) if _own(entries, other) >= _OTHER_WAY * _own(entries, direction) else []
     if said[1:]:
         text += f", {'' if len(said) > 2 else 'and '}{_listed([_through(entry) for entry in said[1:]])}"
@@ -167,18 +172,24 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
 
 def _own(entries: list[Document], direction: str) -> float:
     """Return what the program itself moved in a direction, through whatever layer."""
-    return float(sum(entry["own_bytes"] for entry in entries if entry["direction"] == direction))
+    return float(sum(_own_bytes(entry) for entry in entries if entry["direction"] == direction))
+
+
+def _own_bytes(entry: Document) -> float:
+    """Return what the program moved by calling the layer itself; all, where no handles tell what others caused."""
+    found: float = entry["bytes"] if entry["own_bytes"] is None else entry["own_bytes"]
+    return found
 
 
 def _substantial(entries: list[Document], direction: str) -> list[Document]:
     """Return the layers through which the program itself moved a substantial share, the largest first."""
     least = max(_OTHER_LAYER * _own(entries, direction), 1)
-    found = [entry for entry in entries if entry["direction"] == direction and entry["own_bytes"] >= least]
-    return sorted(found, key=lambda entry: -entry["own_bytes"])
+    found = [entry for entry in entries if entry["direction"] == direction and _own_bytes(entry) >= least]
+    return sorted(found, key=lambda entry: -_own_bytes(entry))
 
 
 def _through(entry: Document) -> str:
-    return f"{bytes_text(entry['own_bytes'])} through {entry['layer']}"
+    return f"{bytes_text(_own_bytes(entry))} through {entry['layer']}"
 
 
 def _regularity(periods: list[LayerPeriod]) -> str:

@@ -7,15 +7,16 @@ from rich.table import Table
 from rich.text import Text
 
 from ...model.quantities import count_text, counted, frequency_text, seconds_text
+from ...model.stream.summary import TraceSummary, start_time
 from ...model.text import printable
-from ...otf2io.summary import ArchiveSummary, start_time
+from .notes import print_counters
 
 _ROOMY: Final = 80
 """Columns from which on there is room between the columns of the table."""
 
 
-def print_info(summary: ArchiveSummary, console: Console) -> None:
-    """Print what an archive defines: a block of facts, then a table of its paradigms."""
+def print_info(summary: TraceSummary, console: Console) -> None:
+    """Print what a trace defines: a block of facts, then a table of its paradigms, then what was only counted."""
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="bold")
     facts.add_column(overflow="fold")
@@ -25,23 +26,25 @@ def print_info(summary: ArchiveSummary, console: Console) -> None:
     if summary.paradigms:
         console.print()
         console.print(_paradigms(summary, gap=2 if console.width >= _ROOMY else 1))
+    print_counters(summary.definitions.recording, console)
 
 
-def _facts(summary: ArchiveSummary) -> list[tuple[str, str]]:
-    anchor, definitions = summary.archive.anchor, summary.archive.definitions
+def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
+    definitions = summary.definitions
+    recording = definitions.recording
     clock, files, handles = definitions.clock, definitions.files, len(definitions.handles.id)
     start = start_time(clock)
     directories = int(files.directory.sum())
     kinds = f", {count_text(directories)} of them directories" if directories else ""
     facts = [
-        ("trace", printable(str(anchor.path))),
-        ("format", f"OTF2 {'.'.join(map(str, anchor.version))}, trace format {anchor.trace_format}"),
+        ("trace", printable(str(summary.path))),
+        ("format", printable(recording.format)),
         ("start", start if start is not None else "not recorded"),
         ("duration", f"{seconds_text(clock.duration)}, clock of {frequency_text(clock.ticks_per_second)}"),
         (
             "processes",
-            f"{counted(summary.ranks, 'rank')} with {counted(summary.locations, 'location')} "
-            f"on {counted(summary.nodes, 'node')}",
+            f"{counted(summary.ranks, 'rank')} with {counted(summary.locations, 'location')}"
+            + (f" on {counted(summary.nodes, 'node')}" if recording.nodes else ""),
         ),
         ("events", f"{count_text(summary.events)} promised by the definitions, of all kinds"),
         ("files", count_text(len(files.name)) + kinds),
@@ -56,10 +59,15 @@ def _facts(summary: ArchiveSummary) -> list[tuple[str, str]]:
     for system, mount, count in summary.files_per_system:
         place = " on ".join(printable(part) for part in (system, mount) if part)
         facts.append(("file system", f"{place or 'unnamed'}: {counted(count, 'file')}"))
+    if recording.missing:
+        facts.append(("not recorded", ", ".join(recording.missing)))
+    if recording.handles == "inferred":
+        facts.append(("inferred", "handles and what hangs below them, from the names of files"))
+    facts += [("note", printable(note)) for note in recording.notes]
     return facts
 
 
-def _paradigms(summary: ArchiveSummary, gap: int) -> Table:
+def _paradigms(summary: TraceSummary, gap: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
     table.add_column("paradigm", overflow="fold", min_width=8)
     table.add_column("name", overflow="fold")

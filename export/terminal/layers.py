@@ -1,6 +1,6 @@
 """The terminal view of ``iostrata layers``."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -11,8 +11,9 @@ from rich.text import Text
 from ...layers.protocols import AnyLayer, AnyTrace
 from ...layers.statistics.statistics import LayerStatistics
 from ...model.quantities import bytes_text, count_text, counted, rate_text, seconds_text, share_text
+from ...model.stream.source import Source, Tally
 from ...model.text import printable
-from .notes import print_damage, print_heading, print_set_aside
+from .notes import print_counters, print_damage, print_heading, print_recording, print_set_aside
 
 Column = tuple[str, list[str]]
 
@@ -36,7 +37,7 @@ def print_layers(
     if traffic != "all":
         console.print(Text(f"{traffic} traffic only", style="bold"))
     if statistics:
-        _print_table(statistics, console)
+        _print_table(statistics, console, trace.definitions.recording.untold)
         if len({entry.layer for entry in statistics}) > 1:
             note = "A lower layer repeats the bytes of the layers above it: never add layers up."
             console.print(Text(note, style="dim"))
@@ -52,8 +53,28 @@ def print_layers(
             console.print(Text(f"{printable(layer.name)}: {flushes}"))
     if trace.unmatched_events:
         console.print(Text(f"{counted(trace.unmatched_events, 'event')} of operations that never began: not counted"))
+    traced = set(trace.order) if trace.definitions.recording.rows == "operations" else set()
+    wanted = {layer.name for layer in layers} if len(layers) < len(trace.layers) else ()
+    print_counters(trace.definitions.recording, console, wanted, directions, traced)
     print_set_aside(trace, console)
     print_damage(trace.damage, console)
+
+
+def print_counted(source: Source, layers: Collection[str], directions: Sequence[str], console: Console) -> None:
+    """Print the counters of a recording without times, and what is known to be missing among them."""
+    tally = Tally()
+    for partition in source.partitions(None, 1):
+        for block in source.read(partition):
+            tally.add(block)
+    definitions = source.definitions
+    console.print(Text(printable(str(source.path)), style="bold", overflow="fold"))
+    facts = [seconds_text(definitions.clock.duration), counted(definitions.process_count, "rank")]
+    console.print(Text(", ".join(facts)))
+    print_recording(definitions.recording, console)
+    print_counters(definitions.recording, console, layers, directions)
+    if definitions.recording.counters is None:
+        console.print(Text("There are no counters either: no I/O was recorded."))
+    print_damage(tally.damage, console)
 
 
 def _uncounted(entry: LayerStatistics) -> Iterator[str]:
@@ -65,16 +86,17 @@ def _uncounted(entry: LayerStatistics) -> Iterator[str]:
         yield f"{printable(entry.layer)} {entry.direction}: {unknown} of unknown bytes{f' ({told})' if told else ''}"
 
 
-def _print_table(statistics: list[LayerStatistics], console: Console) -> None:
-    """Print all columns where they fit, else the essential ones, of these as many as fit."""
+def _print_table(statistics: list[LayerStatistics], console: Console, untold: Collection[str] = ()) -> None:
+    """Print all columns where they fit, else the essential ones, of these as many as fit; none that is `untold`."""
+    cells = {name: cell for name, cell in _CELLS.items() if _NEEDS.get(name, name) not in untold}
     names = [printable(entry.layer) for entry in statistics]
     directions = [entry.direction for entry in statistics]
     name_width = min(_WIDEST_NAME, max(map(cell_len, names)))
     left = name_width + max(map(len, directions))
-    columns, gap = _columns({name: name for name in _CELLS}, statistics), 2
+    columns, gap = _columns({name: name for name in cells}, statistics), 2
     dropped = []
     if left + gap + _width(columns, gap) > console.width:
-        columns, gap = _columns(_ESSENTIAL, statistics), 1
+        columns, gap = _columns({title: name for title, name in _ESSENTIAL.items() if name in cells}, statistics), 1
         for title in _LEAST_NEEDED:
             if left + gap + _width(columns, gap) <= console.width:
                 break
@@ -119,6 +141,19 @@ _CELLS: Final[dict[str, Callable[[LayerStatistics], str]]] = {
     "own bytes": lambda entry: share_text(entry.own_bytes, entry.bytes),
 }
 """All columns in their order."""
+
+_NEEDS: Final = {
+    "exactly": "bytes",
+    "busy": "busy_s",
+    "summed": "summed_s",
+    "mean while busy": "busy_s",
+    "request min": "request_bytes",
+    "median": "request_bytes",
+    "90 %": "request_bytes",
+    "max": "request_bytes",
+    "own bytes": "own_bytes",
+}
+"""What of `LayerStatistics` a column shows, where its name does not say so."""
 
 _ESSENTIAL: Final = {
     "operations": "operations",

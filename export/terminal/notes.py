@@ -1,6 +1,6 @@
 """Lines that every terminal view shares: what is looked at, what does not count, and what is lost."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from rich.console import Console
 from rich.table import Table
@@ -9,6 +9,7 @@ from rich.text import Text
 from ...layers.protocols import AnyTrace
 from ...model.damage import DamageReport
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
+from ...model.stream.recording import Recording
 from ...model.text import printable
 from .console import print_paragraph
 
@@ -18,8 +19,11 @@ _LOCATIONS_SHOWN = 8
 def print_heading(trace: AnyTrace, console: Console) -> None:
     """Print which trace is looked at, and the window and files where they are not the usual ones."""
     console.print(Text(printable(str(trace.path)), style="bold", overflow="fold"))
-    facts = [seconds_text(trace.duration), counted(trace.ranks, "rank"), counted(trace.nodes, "node")]
-    facts.append(counted(trace.io_events, "I/O event"))
+    facts = [seconds_text(trace.duration), counted(trace.ranks, "rank")]
+    if trace.definitions.recording.nodes:
+        facts.append(counted(trace.nodes, "node"))
+    recording = trace.definitions.recording
+    facts.append(counted(trace.io_events, "interval" if recording.rows == "intervals" else "I/O event"))
     if trace.resolution is not None:
         facts.append(f"signals binned ({seconds_text(trace.resolution)})")
     start, end = trace.window
@@ -28,7 +32,57 @@ def print_heading(trace: AnyTrace, console: Console) -> None:
     if trace.files != "application":
         facts.append(f"files {printable(trace.files)}")
     print_paragraph(", ".join(facts), console, indent=0)
+    print_recording(recording, console)
     console.print()
+
+
+def print_recording(recording: Recording, console: Console) -> None:
+    """Print what the recorder does not tell; nothing where it tells everything."""
+    said = [f"not recorded: {', '.join(recording.missing)}"] if recording.missing else []
+    if recording.handles == "inferred":
+        said.append("handles are inferred from names of files")
+    if said:
+        print_paragraph(f"{printable(recording.recorder)}, {'; '.join(said)}", console, "dim", indent=0)
+
+
+def print_counters(
+    recording: Recording,
+    console: Console,
+    layers: Collection[str] = (),
+    directions: Collection[str] = ("read", "write"),
+    left_out: Collection[str] = (),
+) -> None:
+    """Print what the recorder summed up without times, of `layers` (all where there are none) but those `left_out`."""
+    if recording.counters is None:
+        return
+    totals = [
+        one
+        for one in recording.counters.totals()
+        if (not layers or one.layer in layers)
+        and one.layer not in left_out
+        and ("total" in directions or one.direction in directions)
+    ]
+    if not totals:
+        return
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in ("counters", "layer", ""):
+        table.add_column(title, no_wrap=True)
+    for title in ("operations", "bytes", "files", "ranks"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one in totals:
+        table.add_row(
+            Text(printable(one.module), style="bold"),
+            Text(printable(one.layer)),
+            one.direction,
+            "–" if one.operations is None else count_text(one.operations),
+            "–" if one.bytes is None else bytes_text(one.bytes),
+            count_text(one.files),
+            "–" if one.ranks is None else count_text(one.ranks),
+        )
+    console.print(table)
+    text = f"Counters are {recording.recorder}'s own sums of the whole run and all files, without times."
+    print_paragraph(printable(text), console, "dim", indent=0)
 
 
 def print_set_aside(trace: AnyTrace, console: Console) -> None:
@@ -59,9 +113,13 @@ def print_damage(report: DamageReport, console: Console) -> None:
     What the loss sums up to, `damage_summary`, is for stderr and not repeated here.
     """
     for damage in report.locations[:_LOCATIONS_SHOWN]:
-        read = f"{count_text(damage.events_read)} of {counted(damage.events_expected, 'event')} read"
-        text = f"Damaged location {damage.location}: {read}; {printable(damage.reason)}"
+        read = f"{count_text(damage.events_read)} of {counted(damage.events_expected, 'event')} read; "
+        known = read if damage.row >= 0 or damage.events_expected else ""
+        text = f"Damaged {damage.place}: {known}{printable(damage.reason)}"
         print_paragraph(text, console, "red", indent=0)
+    if report.irregular:
+        odd = ", ".join(f"{count_text(count)} {name}" for name, count in report.irregular.items())
+        print_paragraph(f"Odd, but counted: {odd}", console, "dim", indent=0)
     hidden = len(report.locations) - _LOCATIONS_SHOWN
     if hidden > 0:
         console.print(Text(f"and {counted(hidden, 'further damaged location')}; --json names them all", style="red"))

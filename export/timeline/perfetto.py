@@ -64,6 +64,7 @@ def write_perfetto(
         Most slices of operations. Where there are more, operations of one rank, layer, file and mode with little time
         between them are written as one; and if that is not enough those of one rank, layer and mode.
     """
+    trace.definitions.recording.check_operations(trace.path, "a timeline")
     chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
     names = tuple(layer.name for layer in chosen)
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))

@@ -4,9 +4,8 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ...otf2io.anchor import Anchor
+from ...model.stream.source import Source
 
 PROGRAM: Final = 200 << 20
 """Bytes of the program itself with compiled kernels and what analyses and HDF5 need, as measured."""
@@ -77,8 +76,7 @@ class MemoryPlan:
 
 def plan_memory(
     memory: int,
-    anchor: Anchor,
-    definitions: Definitions,
+    source: Source,
     signals: int,
     workers: int | None = None,
     handle_bytes: int = BYTES_PER_HANDLE,
@@ -97,16 +95,17 @@ def plan_memory(
         raise SelectionError(f"memory {memory!r}: give a whole number of bytes above 0")
     if workers is not None and workers < 1:
         raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
-    thread = _BYTES_PER_THREAD + anchor.event_chunk + anchor.event_chunk // _SHORTEST_ROW * _ROW
+    definitions = source.definitions
+    thread = _BYTES_PER_THREAD + source.chunk + source.chunk // _SHORTEST_ROW * _ROW
     events = sum(definitions.locations.events.tolist())
     base = (
         PROGRAM + min(RELATIONS, _RELATIONS_PER_EVENT * events) * relations + handle_bytes * len(definitions.handles.id)
     )
-    base += _BYTES_PER_SIGNAL * (signals if kinds is None else kinds)
+    base += source.held + _BYTES_PER_SIGNAL * (signals if kinds is None else kinds)
     fewest = FEWEST_BINS * _bytes_per_bin(signals)
     if base + thread + fewest > memory:
         raise SelectionError(
-            f"{anchor.path}: {memory / 1e6:.0f} MB of memory are not enough; give at least "
+            f"{source.path}: {memory / 1e6:.0f} MB of memory are not enough; give at least "
             f"{-(-(base + thread + fewest) // 10**6)}M"
         )
     wanted = (workers or len(os.sched_getaffinity(0))) * thread

@@ -19,7 +19,6 @@ from ...model.events import IoEvents
 from ...model.operations import Operations
 from ...model.stream.mapping import Progress, cluster_of, map_partitions
 from ...model.stream.source import Block, Partition, Source, Tally
-from ...otf2io.source import open_source
 from ...signals.samples import bin_count
 from ..attribution.attribution import attribute_operations
 from ..attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
@@ -36,6 +35,7 @@ from ..mappings import LayerMapping
 from ..protocols import AnyTrace, BlockSumsT
 from ..selection.directions import DIRECTIONS
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
+from ..selection.source import open_timed_source
 from ..selection.window import TickWindow, bounded_windows, select_window, trace_window
 from ..statistics.statistics import SetAside
 from .accumulator import OperationSums
@@ -352,16 +352,15 @@ def read_binned_trace(
     """
     from .bins import BinGrid
 
-    source = open_source(path, engine)
-    archive, definitions = source.archive, source.definitions
+    source = open_timed_source(path, engine)
+    definitions = source.definitions
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
     counted, covered = bounded_windows(definitions, window)
     order = layer_order(definitions)
     lineages = handle_lineages(handle_stack(definitions, order))
     plan = plan_memory(
         memory,
-        archive.anchor,
-        definitions,
+        source,
         2 * len(lineages),
         workers,
         handle_bytes,

@@ -4,8 +4,9 @@ Everything that is told of a trace is a sum over its blocks. Partitions go out t
 source reads them; operations stay there, and sums come back.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -72,6 +73,8 @@ class Block:
         then stand here; those that they had caused by then stand there, and have no parent.
     given_up : int
         Operations that were given up as never completed, because more were in flight than a block may have.
+    irregular : mapping of str to int
+        Rows that count although they are odd; see `DamageReport`.
     function, metadata_function : int32 (n,) and (m,), or None
         Where functions were asked for: row of the I/O function in which each operation began or event happened, −1
         where none is known.
@@ -87,6 +90,7 @@ class Block:
     miscounted: int = 0
     cut: int = 0
     given_up: int = 0
+    irregular: Mapping[str, int] = field(default_factory=dict)
     function: Links | None = None
     metadata_function: Links | None = None
 
@@ -109,6 +113,14 @@ class Source(Protocol):
     @property
     def functions(self) -> tuple[str, ...]:
         """The I/O functions that the trace defines; SelectionError where the source cannot tell who called what."""
+
+    @property
+    def held(self) -> int:
+        """Bytes that the source itself holds in memory, beside its definitions, once it is open."""
+
+    @property
+    def chunk(self) -> int:
+        """Bytes of a file that a thread has in memory while it reads."""
 
     def worker_count(self, workers: int | None) -> int:
         """Return how many threads read where `workers` are asked for; SelectionError if that is below one."""
@@ -150,15 +162,18 @@ class Tally:
     cut: int = 0
     given_up: int = 0
     locations: tuple[LocationDamage, ...] = ()
+    irregular: Counter[str] = field(default_factory=Counter)
 
     def add(self, block: "Block | Tally") -> None:
         """Add a block, or what was added up elsewhere."""
         for name in ("events", "io_events", "unmatched", "expected", "miscounted", "cut", "given_up"):
             setattr(self, name, getattr(self, name) + getattr(block, name))
+        self.irregular.update(block.irregular)
         self.locations += block.locations if isinstance(block, Tally) else block.damage
 
     @property
     def damage(self) -> DamageReport:
         """What is lost or damaged, by location."""
         located = tuple(sorted(self.locations, key=lambda one: one.row))
-        return DamageReport(self.expected, self.events, located, self.miscounted, self.cut, self.given_up)
+        counts = self.miscounted, self.cut, self.given_up
+        return DamageReport(self.expected, self.events, located, *counts, dict(self.irregular))

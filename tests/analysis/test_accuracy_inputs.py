@@ -21,6 +21,7 @@ def study() -> Iterator[SimpleNamespace]:
     try:
         import judging  # type: ignore[import-not-found]
         import methods  # type: ignore[import-not-found]
+
         from inputs import catalogue, signal_input, verdict_pairs  # type: ignore[import-not-found]
 
         yield SimpleNamespace(

@@ -6,6 +6,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import scores
+
 from inputs import semisynthetic
 
 from .shares import Rows, names, of, share

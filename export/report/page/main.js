@@ -10,10 +10,12 @@ const header = () => {
     program.start_utc ? ['Started', program.start_utc] : null,
     recorded || trace.events > 0 ? ['Length', secondsText(trace.duration_s), `${exactNumber(trace.duration_s)} s, by the trace’s clock.`] : null,
     ['Ranks', countText(trace.ranks), 'Processes of the run.'],
-    ['Nodes', countText(trace.nodes), 'Nodes that have processes.'],
+    trace.not_recorded.includes('nodes') ? null : ['Nodes', countText(trace.nodes), 'Nodes that have processes.'],
     ['Locations', countText(trace.locations), 'Threads that the trace knows.'],
     ['I/O events', countText(trace.io_events), `${countText(trace.io_events)} of ${counted(trace.events, 'event')} read are about I/O.`],
     trace.window_s[0] > 0 || trace.window_s[1] < trace.duration_s ? ['Window', `${secondsText(trace.window_s[0])} to ${secondsText(trace.window_s[1])}`] : null,
+    trace.recorder === 'OTF2' ? null : ['Recorder', trace.recorder],
+    trace.not_recorded.length ? ['Not recorded', trace.not_recorded.join(', ')] : null,
     trace.files === 'application' ? null : ['Files', trace.files],
     ...program.paradigms.filter((paradigm) => paradigm.properties.VERSION).map((paradigm) => [paradigm.identification, paradigm.properties.VERSION.replace(/^.*version:\s*/i, ''), 'Version of the library, as the trace gives it.']),
   ].filter(Boolean);

@@ -22,7 +22,7 @@ const layersSection = () => {
     return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
       cell('Operations', countText(entry.operations), say(countText(entry.operations), 'operations')),
       cell('Bytes', bytesText(entry.bytes), say(exactBytes(entry.bytes), 'bytes')),
-      cell('Own', shareText(entry.own_bytes, entry.bytes), say(`${exactBytes(entry.own_bytes)} in ${counted(entry.own_operations, 'operation')}`, 'own_bytes')),
+      cell('Own', shareText(entry.own_bytes, entry.bytes), say(known(entry.own_bytes) ? `${exactBytes(entry.own_bytes)} in ${counted(entry.own_operations, 'operation')}` : 'unknown', 'own_bytes')),
       cell('Busy', secondsText(entry.busy_s), say(`${exactNumber(entry.busy_s)} s, ${shareText(entry.busy_s, span)} of the time`, 'busy_s')),
       cell('Summed', secondsText(entry.summed_s), say(`${exactNumber(entry.summed_s)} s`, 'summed_s')),
       cell('Rate while busy', entry.busy_s > 0 ? rateText(entry.bytes / entry.busy_s) : DASH, say(entry.busy_s > 0 ? `${Math.round(entry.bytes / entry.busy_s).toLocaleString('en-US')} B/s` : DASH, 'rate')),
@@ -59,7 +59,7 @@ const damageSection = () => {
   return section('damage', 'Damage', 'Damage',
     h('p', {}, `${counted(damage.events_read, 'event')} of ${countText(damage.events_expected)} were read. All numbers cover what could be read.`),
     h('div', { class: 'wide' }, h('table', {}, h('thead', {}, h('tr', {}, ['Location', 'Expected', 'Read'].map((text) => h('th', { scope: 'col' }, text)), h('th', { scope: 'col', class: 'name' }, 'Why'))),
-      h('tbody', {}, damage.locations.map((place) => h('tr', {}, h('td', {}, String(place.location)), h('td', {}, countText(place.events_expected)), h('td', {}, countText(place.events_read)), h('td', { class: 'name' }, place.reason)))))),
+      h('tbody', {}, damage.locations.map((place) => h('tr', {}, h('td', {}, known(place.location) ? String(place.location) : DASH), h('td', {}, countText(place.events_expected)), h('td', {}, countText(place.events_read)), h('td', { class: 'name' }, place.reason)))))),
     contents.cut.damaged_locations ? h('p', {}, `and ${countText(contents.cut.damaged_locations - damage.locations.length)} more locations`) : null);
 };
 

@@ -62,7 +62,7 @@ const intervalText = (value, interval) => {
 };
 
 const shareText = (part, whole) => {
-  if (!(whole > 0)) return DASH;
+  if (!(whole > 0) || !known(part)) return DASH;
   return part / whole > 0.99 && part < whole ? '>99 %' : percentText(part / whole);
 };
 

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import SelectionError
 from iostrata.layers.summary.memory import FEWEST_BINS, MOST_BINS, MemoryPlan, plan_memory
-from iostrata.otf2io.anchor import Anchor
 
 MIB = 1 << 20
 
 
-def anchor(chunk: int = MIB) -> Anchor:
-    return Anchor(Path("x/t.otf2"), Path("x/t"), True, 2, (3, 0, 0), chunk, chunk, 1, 1, 4, 10)
+def source(definitions: Any, chunk: int = MIB, held: int = 0) -> Any:
+    return SimpleNamespace(path=Path("x/t.otf2"), definitions=definitions, chunk=chunk, held=held)
 
 
 def memory_of(plan: MemoryPlan) -> int:
@@ -30,7 +30,7 @@ cases = st.tuples(
 
 def planned(memory: int, signals: int, workers: int | None, chunk: int, definitions: Any) -> MemoryPlan | str:
     try:
-        return plan_memory(memory, anchor(chunk), definitions, signals, workers)
+        return plan_memory(memory, source(definitions, chunk), signals, workers)
     except SelectionError as error:
         return str(error)
 
@@ -55,7 +55,7 @@ def test_sums_stay_within_the_bound_and_more_memory_never_gives_less(
     assert 1 <= plan.workers <= workers
     assert FEWEST_BINS <= plan.bins <= MOST_BINS
     assert plan.bins & (plan.bins - 1) == 0
-    richer = plan_memory(memory + more, anchor(chunk), definitions, signals, workers)
+    richer = plan_memory(memory + more, source(definitions, chunk), signals, workers)
     assert richer.workers >= plan.workers
     assert richer.bins >= plan.bins
     assert richer.events_waiting >= plan.events_waiting
@@ -70,33 +70,41 @@ def test_the_memory_named_for_bins_is_enough(case: Any, bins: int, make_definiti
     if isinstance(plan, MemoryPlan):
         needed = plan.memory_for(bins)
         for more in (0, 1, MIB, 2**33):
-            assert plan_memory(needed + more, anchor(chunk), definitions, signals, workers).bins >= bins
+            assert plan_memory(needed + more, source(definitions, chunk), signals, workers).bins >= bins
         if bins > plan.bins:
             assert needed > memory
 
 
 def test_handles_signals_and_chunks_take_memory(make_definitions: Any) -> None:
     few, many = make_definitions([("POSIX", "/a", -1)]), make_definitions([("POSIX", "/a", -1)] * 100_000)
-    small = plan_memory(400 * MIB, anchor(), few, 2, 1)
-    assert plan_memory(2**40, anchor(), many, 2, 1).base > small.base
-    assert plan_memory(400 * MIB, anchor(), few, 12, 1).bins < small.bins
-    assert plan_memory(400 * MIB, anchor(1 << 24), few, 2, 1).thread > small.thread + 15 * MIB
+    small = plan_memory(400 * MIB, source(few), 2, 1)
+    assert plan_memory(2**40, source(many), 2, 1).base > small.base
+    assert plan_memory(400 * MIB, source(few), 12, 1).bins < small.bins
+    assert plan_memory(400 * MIB, source(few, 1 << 24), 2, 1).thread > small.thread + 15 * MIB
 
 
 def test_as_many_workers_as_processors(make_definitions: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(5)))
     definitions = make_definitions([("POSIX", "/a", -1)])
-    assert plan_memory(2**40, anchor(), definitions, 2).workers == 5
-    assert plan_memory(2**40, anchor(), definitions, 2, 3).workers == 3
+    assert plan_memory(2**40, source(definitions), 2).workers == 5
+    assert plan_memory(2**40, source(definitions), 2, 3).workers == 3
 
 
 @pytest.mark.parametrize("memory", [0, -1, True, 1.5e9, "500M", None])
 def test_what_is_no_amount_of_bytes(memory: Any, make_definitions: Any) -> None:
     with pytest.raises(SelectionError, match="whole number of bytes above 0"):
-        plan_memory(memory, anchor(), make_definitions([("POSIX", "/a", -1)]), 2)
+        plan_memory(memory, source(make_definitions([("POSIX", "/a", -1)])), 2)
 
 
 @pytest.mark.parametrize("workers", [0, -2])
 def test_no_workers(workers: int, make_definitions: Any) -> None:
     with pytest.raises(SelectionError, match="workers cannot read"):
-        plan_memory(2**30, anchor(), make_definitions([("POSIX", "/a", -1)]), 2, workers)
+        plan_memory(2**30, source(make_definitions([("POSIX", "/a", -1)])), 2, workers)
+
+
+def test_what_the_source_holds_counts(make_definitions: Any) -> None:
+    definitions = make_definitions([("POSIX", "/a", -1)])
+    bare, full = (plan_memory(2**32, source(definitions, held=held), 2, 1) for held in (0, 100 * MIB))
+    assert full.base == bare.base + 100 * MIB
+    with pytest.raises(SelectionError, match="not enough"):
+        plan_memory(2**30, source(definitions, held=2**30), 2, 1)

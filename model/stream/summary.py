@@ -1,12 +1,13 @@
-"""What the definitions of an archive say, counted: the content of ``iostrata info``."""
+"""What the definitions of a trace say, counted: the content of ``iostrata info``."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 
-from ..model.definitions import Clock, Definitions, Paradigm
-from .archive import Archive
+from ..definitions import Clock, Definitions, Paradigm
+from .source import Source
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class CommunicatorSize:
 
 
 @dataclass(frozen=True)
-class ArchiveSummary:
-    """Counts over the definitions of an archive.
+class TraceSummary:
+    """Counts over the definitions of a trace.
 
     Attributes
     ----------
@@ -42,7 +43,8 @@ class ArchiveSummary:
         File system, mount point and number of files, where the trace knows them.
     """
 
-    archive: Archive
+    path: Path
+    definitions: Definitions
     ranks: int
     nodes: int
     locations: int
@@ -66,12 +68,13 @@ def start_time(clock: Clock) -> str | None:
     return start.isoformat(timespec="milliseconds")
 
 
-def summarise(archive: Archive) -> ArchiveSummary:
-    """Count what `archive` defines; events are not read."""
-    definitions = archive.definitions
+def summarise(source: Source) -> TraceSummary:
+    """Count what `source` defines; events of an archive are not read."""
+    definitions = source.definitions
     handles = definitions.handles
-    return ArchiveSummary(
-        archive=archive,
+    return TraceSummary(
+        path=source.path,
+        definitions=definitions,
         ranks=definitions.process_count,
         nodes=definitions.node_count,
         locations=len(definitions.locations.id),

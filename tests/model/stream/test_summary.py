@@ -4,14 +4,14 @@ from collections import Counter
 from pathlib import Path
 
 import otf2
-from iostrata.otf2io.archive import open_archive
-from iostrata.otf2io.summary import summarise
+from iostrata.model.stream.summary import summarise
+from iostrata.otf2io.source import open_source
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 def test_file_systems_have_their_mount_points():
-    found = summarise(open_archive(FIXTURES / "ncckpt4")).files_per_system
+    found = summarise(open_source(FIXTURES / "ncckpt4")).files_per_system
     with otf2.reader.open(str(FIXTURES / "ncckpt4" / "traces.otf2")) as trace:
         properties = {}
         for entry in trace.definitions.io_file_properties:

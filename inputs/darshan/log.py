@@ -1,0 +1,275 @@
+"""A Darshan log's header, job, names and modules; format versions 3.00 to 3.4x, as darshan-log-format.h lays them out.
+
+The log is read here and not by libdarshan-util, whose assertions end the process where a log is damaged.
+"""
+
+import bz2
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from ...model.errors import TraceError, UnsupportedTraceError
+
+MAGIC: Final = struct.pack("<q", 6567223)
+_SWAPPED: Final = MAGIC[::-1]
+_MOST: Final = 1 << 32
+"""Bytes that a region of a log may have once it is inflated."""
+_LARGEST: Final = 1 << 34
+_STEP: Final = 1 << 22
+_READ: Final = 1 << 16
+_NOT_COMPRESSED: Final = 2
+
+_SINCE_3_00: Final = [
+    "NULL",
+    "POSIX",
+    "MPI-IO",
+    "HDF5",
+    "PNETCDF",
+    "BG/Q",
+    "LUSTRE",
+    "STDIO",
+    "DXT_POSIX",
+    "DXT_MPIIO",
+    "MDHIM",
+]
+_SINCE_3_20: Final = [
+    "NULL",
+    "POSIX",
+    "MPI-IO",
+    "H5F",
+    "H5D",
+    "PNETCDF_FILE",
+    "BG/Q",
+    "LUSTRE",
+    "STDIO",
+    "DXT_POSIX",
+    "DXT_MPIIO",
+    "MDHIM",
+    "APXC",
+    "APMPI",
+    "HEATMAP",
+]
+_SINCE_3_40: Final = [
+    "NULL",
+    "POSIX",
+    "MPI-IO",
+    "H5F",
+    "H5D",
+    "PNETCDF_FILE",
+    "PNETCDF_VAR",
+    "BG/Q",
+    "LUSTRE",
+    "STDIO",
+    "DXT_POSIX",
+    "DXT_MPIIO",
+    "MDHIM",
+    "APXC",
+    "APMPI",
+    "HEATMAP",
+    "DFS",
+    "DAOS",
+]
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module's data in the log: place and compressed length, version, and whether it ran full (`partial`)."""
+
+    name: str
+    offset: int
+    length: int
+    version: int
+    partial: bool
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the log says of the job; times in ns, `whole_seconds` where they are known no better."""
+
+    start_ns: int
+    end_ns: int
+    processes: int
+    whole_seconds: bool
+    library: str
+    command: str
+    mounts: tuple[tuple[str, str], ...]
+
+    @property
+    def length_ns(self) -> int:
+        """How long the job ran; a job that starts and ends within a second counts as one, as Darshan's tools do."""
+        return max(self.end_ns - self.start_ns + (10**9 if self.whole_seconds else 0), 0)
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log's header, job and names of records; `modules` in the order of the log."""
+
+    path: Path
+    version: str
+    job: Job
+    names: dict[int, str]
+    modules: dict[str, Module]
+    compression: int
+    faults: tuple[str, ...]
+
+    def content(self, name: str) -> tuple[bytes, str | None]:
+        """Return the inflated data of a module and why they end early, None where they do not."""
+        module = self.modules[name]
+        with self.path.open("rb") as file:
+            return _inflated(file, module.offset, module.length, self.compression)
+
+
+def is_darshan(head: bytes) -> bool:
+    """Tell a Darshan log by its first bytes."""
+    return head[8:16] in (MAGIC, _SWAPPED)
+
+
+def read_log(path: Path) -> Log:
+    """Read all of a log but the data of its modules.
+
+    Raises TraceError if the log is cut in its header or job, UnsupportedTraceError if no reader here knows it.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(2048)
+        version = head[:8].split(b"\0")[0].decode("ascii", "replace")
+        if head[8:16] == _SWAPPED:
+            raise UnsupportedTraceError(f"{path}: a Darshan log of a big-endian machine; convert it there")
+        try:
+            number = float(version)
+        except ValueError:
+            number = 0.0
+        if not 3 <= number < 4:
+            raise UnsupportedTraceError(
+                f"{path}: Darshan log version {version!r} is unknown here; 3.00 to 3.4x are read"
+            )
+        recent = number >= 3.4
+        count, start = (64, 32) if recent else (16, 24)
+        length = start + 16 + 20 * count
+        if len(head) < length:
+            raise TraceError(f"{path}: the Darshan log ends in its header; copy it again")
+        compression = head[16]
+        if compression not in _STREAMS:
+            raise UnsupportedTraceError(f"{path}: unknown compression {compression} of the Darshan log")
+        flags = struct.unpack_from("<Q" if recent else "<I", head, 24 if recent else 20)[0]
+        maps = struct.unpack_from(f"<{2 + 2 * count}Q", head, start)
+        versions = struct.unpack_from(f"<{count}I", head, start + 16 + 16 * count)
+        names = _SINCE_3_40 if recent else _SINCE_3_20 if number >= 3.2 else _SINCE_3_00
+        modules = {}
+        faults = []
+        for place in range(count):
+            offset, compressed = maps[2 + 2 * place : 4 + 2 * place]
+            if not compressed:
+                continue
+            name = names[place] if place < len(names) else f"module {place}"
+            if offset + compressed > size:
+                faults.append(f"{name} reaches past the end of the file")
+            modules[name] = Module(name, offset, compressed, versions[place], bool(flags >> place & 1))
+        # The job's region has no length: it ends where the next one begins.
+        places = [place for place in (maps[0], *(one.offset for one in modules.values())) if place > length]
+        job, fault = _inflated(file, length, min([*places, size]) - length, compression)
+        if len(job) < 1064:
+            raise TraceError(f"{path}: the Darshan log's job cannot be read ({fault or 'it is cut'}); copy it again")
+        known, lost = ({}, None) if not maps[1] else _names(_inflated(file, maps[0], maps[1], compression))
+    if lost:
+        faults.append(f"names of files: {lost}")
+    return Log(path, version, _job(job, recent), known, modules, compression, tuple(faults))
+
+
+def _job(data: bytes, recent: bool) -> Job:
+    fields = struct.unpack_from("<7q" if recent else "<5q", data)
+    if recent:
+        _, start, start_ns, end, end_ns, processes, _ = fields
+    else:
+        (_, start, end, processes, _), start_ns, end_ns = fields, 0, 0
+    text = data[8 * len(fields) :]
+    metadata = text[:1024].split(b"\0")[0].decode("utf-8", "backslashreplace")
+    lines = text[1024:].split(b"\0")[0].decode("utf-8", "backslashreplace").split("\n")
+    facts = dict(line.split("=", 1) for line in metadata.split("\n") if "=" in line)
+    mounts = tuple((kind, place) for line in lines[1:] for kind, tab, place in (line.partition("\t"),) if tab)
+    return Job(
+        start * 10**9 + start_ns,
+        end * 10**9 + end_ns,
+        processes,
+        not recent,
+        facts.get("lib_ver", ""),
+        lines[0],
+        mounts,
+    )
+
+
+def _names(inflated: tuple[bytes, str | None]) -> tuple[dict[int, str], str | None]:
+    """Return names by record id: eight bytes of the id, then the name and a zero byte."""
+    data, fault = inflated
+    names: dict[int, str] = {}
+    place = 0
+    while place + 8 < len(data):
+        end = data.find(b"\0", place + 8)
+        if end < 0:
+            return names, fault or "the last one is cut"
+        names[int.from_bytes(data[place : place + 8], "little")] = data[place + 8 : end].decode(
+            "utf-8", "backslashreplace"
+        )
+        place = end + 1
+    return names, fault
+
+
+class _Zlib:
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj()
+
+    def decompress(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        """Return some of the content, what is left to be read, and whether the stream is over."""
+        part = self._stream.decompress(data, _STEP)
+        return part, self._stream.unused_data or self._stream.unconsumed_tail, self._stream.eof
+
+
+class _Bzip2:
+    def __init__(self) -> None:
+        self._stream = bz2.BZ2Decompressor()
+
+    def decompress(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        parts = [self._stream.decompress(data, _STEP)]
+        while not (self._stream.eof or self._stream.needs_input):
+            parts.append(self._stream.decompress(b"", _STEP))
+        return b"".join(parts), self._stream.unused_data if self._stream.eof else b"", self._stream.eof
+
+
+class _Stored:
+    def decompress(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        return data, b"", False
+
+
+_STREAMS: Final[dict[int, Callable[[], _Zlib | _Bzip2 | _Stored]]] = {0: _Zlib, 1: _Bzip2, 2: _Stored}
+
+
+def _inflated(file: BinaryIO, offset: int, length: int, compression: int) -> tuple[bytes, str | None]:
+    """Return a region of the log, of one compressed stream a rank, and why it ends early."""
+    if not 0 <= offset < _LARGEST:
+        return b"", "it lies outside of the file"
+    file.seek(offset)
+    found: list[bytes] = []
+    left, total, waiting, over = length, 0, b"", True
+    stream = _STREAMS[compression]()
+    while left > 0 or waiting:
+        if not waiting:
+            # A little at a time: what a stream leaves behind is copied.
+            waiting = file.read(min(left, _READ))
+            left -= len(waiting)
+            if not waiting:
+                return b"".join(found), "the file ends too early"
+        try:
+            part, waiting, over = stream.decompress(waiting)
+        except (zlib.error, OSError):
+            return b"".join(found), "it cannot be inflated"
+        found.append(part)
+        total += len(part)
+        if total > _MOST:
+            return b"".join(found), f"it inflates to more than {_MOST} bytes"
+        if over:
+            stream = _STREAMS[compression]()
+    cut = not over and compression != _NOT_COMPRESSED
+    return b"".join(found), "its last stream is cut" if cut else None

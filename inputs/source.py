@@ -1,0 +1,167 @@
+"""Operations that are in memory as a source: partitions of processes, and blocks of them."""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from ..model.arrays import Links, Rows
+from ..model.codes import UNDEFINED_TIME
+from ..model.damage import LocationDamage
+from ..model.definitions import Definitions
+from ..model.errors import SelectionError
+from ..model.events import IoEvents
+from ..model.operations import Operations
+from ..model.stream.source import Block, Partition
+
+_PARTITIONS_PER_WORKER: Final = 8
+_LEAST: Final = 1 << 18
+"""Operations that are worth a partition."""
+BYTES_PER_OPERATION: Final = 400
+"""What an operation of a block takes while it is attributed and added up."""
+FEWEST_OPERATIONS: Final = 1 << 12
+
+
+@dataclass(frozen=True, eq=False)
+class RowSource:
+    """What a recorder wrote, read as a whole: a `iostrata.model.stream.source.Source`.
+
+    Attributes
+    ----------
+    operations : Operations (n,)
+        Ordered by begin, then location.
+    metadata : IoEvents
+        Those of one location stand together.
+    damage : tuple of LocationDamage
+    records : int
+        What was read beside operations and metadata events, such as counters.
+    function : int32 (n,), optional
+        Place of each operation's function in `function_names`.
+    """
+
+    path: Path
+    definitions: Definitions
+    operations: Operations
+    metadata: IoEvents
+    damage: tuple[LocationDamage, ...] = ()
+    irregular: Mapping[str, int] = field(default_factory=dict)
+    records: int = 0
+    function: Links | None = None
+    function_names: tuple[str, ...] = ()
+
+    @property
+    def engine(self) -> str:
+        """The recorder, which is read one way only."""
+        return self.definitions.recording.recorder
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Names of the functions that were called; SelectionError where they are not recorded."""
+        if self.function is None:
+            raise SelectionError(f"{self.path}: {self.engine} does not tell which function was called")
+        return self.function_names
+
+    @property
+    def held(self) -> int:
+        """Bytes of all columns."""
+        columns = [*vars(self.operations).values(), *vars(self.metadata).values()]
+        return sum(column.nbytes for column in columns)
+
+    @property
+    def chunk(self) -> int:
+        """Nothing is read any more."""
+        return 0
+
+    def worker_count(self, workers: int | None) -> int:
+        """Return how many threads add up."""
+        if workers is not None and workers < 1:
+            raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
+        return workers or len(os.sched_getaffinity(0))
+
+    def partitions(self, memory: int | None = None, workers: int | None = None) -> tuple[Partition, ...]:
+        """Cut the processes into partitions of about equal numbers of operations, as `Source.partitions`."""
+        threads = self.worker_count(workers)
+        most = None if memory is None else max(FEWEST_OPERATIONS, memory // threads // BYTES_PER_OPERATION)
+        group = self.definitions.locations.group
+        if not len(group):
+            return ()
+        order = np.argsort(group, kind="stable")
+        first = np.flatnonzero(np.diff(group[order], prepend=-2))
+        rows = np.bincount(self.operations.location, minlength=len(group))[order] + 1
+        total = np.cumsum(np.add.reduceat(rows, first))
+        size = max(_LEAST, int(total[-1]) // (_PARTITIONS_PER_WORKER * threads))
+        edges = [*first[np.flatnonzero(np.diff((total - 1) // size, prepend=-1))].tolist(), len(order)]
+        return tuple(
+            Partition(number, tuple(sorted(order[start:stop].tolist())), int(rows[start:stop].sum()), most)
+            for number, (start, stop) in enumerate(itertools.pairwise(edges))
+        )
+
+    def read(
+        self, partition: Partition, functions: bool = False, done: Callable[[int], None] | None = None
+    ) -> Iterator[Block]:
+        """Give the operations of a partition, as `Source.read`."""
+        if functions:
+            # Refused where they are not known.
+            _ = self.functions
+        wanted = np.zeros(len(self.definitions.locations.id), np.bool_)
+        wanted[list(partition.locations)] = True
+        rows = np.flatnonzero(wanted[self.operations.location])
+        events = self.metadata.take(wanted[self.metadata.location])
+        damage = tuple(one for one in self.damage if (wanted[one.row] if one.row >= 0 else not partition.number))
+        records = 0 if partition.number else self.records
+        lost = sum(one.events_expected - one.events_read for one in damage)
+        read = len(rows) + len(events) + records
+        blocks = list(self._cut(rows, partition.most_operations))
+        for number, (part, forced) in enumerate(blocks):
+            last = number == len(blocks) - 1
+            function = self.function[part] if functions and self.function is not None else None
+            block = Block(
+                self.operations.take(part),
+                events if last else IoEvents.empty(),
+                io_events=len(part) + (len(events) if last else 0),
+                cut=int(forced),
+                function=function,
+                metadata_function=np.full(len(events) if last else 0, -1, np.int32) if functions else None,
+            )
+            if done is not None:
+                done(len(part))
+            if last:
+                block = replace(
+                    block,
+                    events=read,
+                    expected=read + lost,
+                    damage=damage,
+                    irregular={} if partition.number else self.irregular,
+                )
+            yield block
+
+    def _cut(self, rows: Rows, most: int | None) -> Iterator[tuple[Rows, bool]]:
+        """Yield rows of a block each, and whether it had to begin while operations of its process were in flight."""
+        if most is None or len(rows) <= most:
+            yield rows, False
+            return
+        process = self.operations.process[rows]
+        for one in np.unique(process).tolist():
+            yield from self._cut_process(rows[process == one], most)
+
+    def _cut_process(self, rows: Rows, most: int) -> Iterator[tuple[Rows, bool]]:
+        begin, end = self.operations.begin[rows], self.operations.end[rows]
+        # One that never ended is in flight for ever, but nothing follows from that.
+        reached = np.maximum.accumulate(np.where(end == UNDEFINED_TIME, begin, end))
+        rest = np.flatnonzero(begin[1:] > reached[:-1]) + 1
+        start, forced = 0, False
+        while start < len(rows):
+            stop = min(start + most, len(rows))
+            next_forced = False
+            if stop < len(rows):
+                place = int(np.searchsorted(rest, stop, "right")) - 1
+                if place >= 0 and rest[place] > start:
+                    stop = int(rest[place])
+                else:
+                    next_forced = True
+            yield rows[start:stop], forced
+            start, forced = stop, next_forced

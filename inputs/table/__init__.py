@@ -1,0 +1,1 @@
+"""Tables of operations: what `iostrata.write_parquet` writes, and CSV, JSON lines and Parquet of anybody."""

@@ -1,0 +1,259 @@
+"""A table of operations as a source."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.arrays import Ints, Links, Mask, RowsOfIds, Ticks, column_at
+from ...model.codes import UNDEFINED_TIME, IoFlag, IoMode, Status
+from ...model.damage import LocationDamage
+from ...model.definitions import Clock, Definitions
+from ...model.errors import TraceError
+from ...model.events import IoEvents
+from ...model.stream.recording import Recording
+from ..rows import LONGEST, NANOSECONDS, Checked, HandleTable, Run, Transfers, checked, pairs_of
+from ..source import RowSource
+from .columns import TableColumns, flags_of, is_table, names_of, numbers, read_table
+from .definitions import definitions_of
+
+_MODES: Final = {"read": IoMode.READ, "r": IoMode.READ, "write": IoMode.WRITE, "w": IoMode.WRITE, "flush": IoMode.FLUSH}
+_STATUSES: Final = {
+    "complete": Status.COMPLETE,
+    "cancelled": Status.CANCELLED,
+    "never completed": Status.NEVER_COMPLETED,
+}
+_ORDER: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX")
+_SINCE_1970: Final = 10**18
+"""ns from which on times count since 1970-01-01 UTC (they are after 2001): no run lasts for 31 years."""
+_NO_FILE: Final = "files not recorded"
+UNKNOWN: Final = -1
+
+
+def recognises(head: bytes, path: Path) -> bool:
+    """Tell a table of operations by its first line, or as Parquet."""
+    return is_table(head, path)
+
+
+def open_table(path: Path) -> RowSource:
+    """Read a table of operations: what `iostrata.write_parquet` writes, CSV, JSON lines or Parquet.
+
+    Raises TraceError if it cannot be read or lacks a column that is needed.
+    """
+    table = read_table(path)
+    stored = table.metadata.get(b"iostrata_definitions")
+    rows = _Rows(table)
+    if stored is not None and {"thread", "handle", "begin_ticks", "end_ticks"} <= table.columns.keys():
+        return _own(path, table, rows, definitions_of(stored, path))
+    return _any(path, table, rows)
+
+
+class _Rows:
+    """What is read alike of any table."""
+
+    def __init__(self, table: TableColumns) -> None:
+        self.count = table.rows
+        self._columns = table.columns
+        self.faults: dict[str, Mask] = {}
+        self.layer, self.layers = names_of(table.columns["layer"])
+        self.faults["no layer"] = self.layer < 0
+        mode, modes = names_of(table.columns["mode"])
+        codes = np.array([*(_MODES.get(name.strip().lower(), 255) for name in modes), 255], np.uint8)
+        self.mode = codes[mode]
+        self.faults["neither read, write nor flush"] = self.mode == 255
+        self.status = np.full(self.count, Status.COMPLETE, np.uint8)
+        if "status" in table.columns:
+            status, names = names_of(table.columns["status"])
+            known = np.array([*(_STATUSES.get(name.strip().lower(), 255) for name in names), 255], np.uint8)
+            self.status = known[status]
+            self.faults["an unknown status"] = self.status == 255
+        self.never = self.status == Status.NEVER_COMPLETED
+        self.flags = np.zeros(self.count, np.uint32)
+        for role, flag in (("collective", IoFlag.COLLECTIVE), ("non_blocking", IoFlag.NON_BLOCKING)):
+            if role in table.columns:
+                self.flags |= np.where(flags_of(table.columns[role]), np.uint32(flag), np.uint32(0))
+        self.moved = self._amounts("bytes")
+        self.requested = self._amounts("requested") if "requested" in table.columns else self.moved
+        self.offset = self._amounts("offset") if "offset" in table.columns else np.full(self.count, -1, np.int64)
+
+    def _amounts(self, role: str) -> Ints:
+        """Return bytes, −1 where a row leaves them out; fractions, negative ones and what is no number are faults."""
+        values, known = numbers(self._columns[role])
+        absent = ~np.asarray(self._columns[role].is_valid())
+        whole = known & (values >= 0) & (values == np.floor(values)) & (values < 2.0**63)
+        self.faults[f"{role} that are no number of bytes"] = ~whole & ~absent
+        return np.where(whole, np.where(whole, values, 0).astype(np.int64), -1)
+
+
+def _times(table: TableColumns, rows: _Rows) -> tuple[Ticks, Ticks, int | None]:
+    """Return begin and end in ns from the run's start, and that start where times count since 1970."""
+    start, start_known = numbers(table.columns["start"])
+    end, end_known = numbers(table.columns["end"])
+    rows.faults["a start that is no time"] = ~start_known
+    rows.faults["an end that is no time"] = ~end_known & ~rows.never
+    factors = table.scale["start"], table.scale["end"]
+    origin = 0
+    known = start[start_known]
+    if len(known) and float(known.min()) * factors[0] >= _SINCE_1970:
+        # Whole units of the column, so that subtracting them rounds nothing.
+        origin = int(np.floor(known.min())) * factors[0]
+
+    def ticks(values: npt.NDArray[Any], sound: Mask, factor: int) -> Ticks:
+        relative = values - values.dtype.type(origin // factor) if origin % factor == 0 else values - origin / factor
+        far = ~sound | (np.abs(relative.astype(np.float64)) * factor > LONGEST)
+        if values.dtype.kind == "i":
+            return np.where(far, 2 * LONGEST, np.where(far, 0, relative) * factor).astype(np.int64)
+        return np.where(far, 2 * LONGEST, np.rint(np.where(far, 0, relative) * factor)).astype(np.int64)
+
+    begin = ticks(start, start_known, factors[0])
+    finish = np.where(rows.never & ~end_known, UNDEFINED_TIME, ticks(end, end_known, factors[1]))
+    return begin, finish, origin or None
+
+
+def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
+    """Make definitions of the columns."""
+    columns = table.columns
+    begin, end, realtime = _times(table, rows)
+    given, known = numbers(columns["rank"])
+    whole = known & (given >= 0) & (given < 2**31) & (given == np.floor(given))
+    absent = ~np.asarray(columns["rank"].is_valid())
+    rows.faults["a rank that is no number of a rank"] = ~whole & ~absent
+    rank = np.where(whole, np.where(whole, given, 0), -1).astype(np.int64)
+    thread, threads = names_of(columns["thread"]) if "thread" in columns else (np.zeros(rows.count, np.int32), ("",))
+    ranks, process = np.unique(rank, return_inverse=True)
+    place, location_process, location_thread = pairs_of(process.reshape(-1), thread + 1)
+    if not rows.count:
+        ranks, location_process, location_thread = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    nodes = _node_of_each(columns, process.reshape(-1), len(ranks))
+    file, files = names_of(columns["file"]) if "file" in columns else (np.full(rows.count, -1, np.int32), ())
+    handle, table_of_handles, kind, files = _handles(columns, rows, file, files)
+    found = checked(_transfers(rows, place, handle, begin, end), location_process.astype(np.int32), rows.faults)
+    recording = Recording(
+        recorder="Table",
+        format="table of operations, one row each",
+        handles=kind,
+        ranks=bool((ranks >= 0).any()),
+        nodes="node" in columns,
+        threads="thread" in columns,
+        metadata=False,
+        offsets="offset" in columns,
+        collective="collective" in columns,
+    )
+    run = Run(
+        recording=recording,
+        clock=Clock(NANOSECONDS, 0, _length(found), realtime),
+        ranks=ranks,
+        process_names=tuple(f"rank {one}" if one >= 0 else "rank unknown" for one in ranks.tolist()),
+        nodes=nodes,
+        location_process=location_process.astype(np.int32),
+        location_names=tuple(("", *threads)[one] or "thread" for one in location_thread.tolist()),
+        paradigms=rows.layers,
+        files=files,
+        file_properties=tuple({} for _ in files),
+        handles=table_of_handles,
+    )
+    return _source(path, table, run.definitions(found.promised), found)
+
+
+def _node_of_each(columns: dict[str, Any], process: npt.NDArray[np.integer], count: int) -> tuple[str, ...]:
+    """Return the node of each process: the first that is named."""
+    if "node" not in columns:
+        return ("",) * count
+    node, names = names_of(columns["node"])
+    known = np.flatnonzero(node >= 0)
+    which, first = np.unique(process[known], return_index=True)
+    found = dict(zip(which.tolist(), node[known][first].tolist(), strict=True))
+    return tuple(names[found[row]] if row in found else "" for row in range(count))
+
+
+def _handles(
+    columns: dict[str, Any], rows: _Rows, file: Links, files: tuple[str, ...]
+) -> tuple[Links, HandleTable, Any, tuple[str, ...]]:
+    """Return the handle of each row, the table of handles, whether they are recorded, and the names of files.
+
+    Where there is a column of handles, they are recorded, with their parents where these are named too; where there are
+    only files, handles are inferred; where there is neither, one stands for all that a layer did.
+    """
+    layer = np.maximum(rows.layer, 0)
+    if "handle" not in columns:
+        kind = "inferred" if len(files) else "absent"
+        if kind == "absent":
+            file, files = np.zeros(rows.count, np.int32), (_NO_FILE,)
+        place, of_layer, of_file = pairs_of(layer, file + 1)
+        order = _ORDER if kind == "inferred" else ()
+        made = HandleTable.of_files(of_layer.astype(np.int32), (of_file - 1).astype(np.int32), rows.layers, order)
+        return place, made, kind, files
+    return *_recorded_handles(columns, rows, file), "recorded", files
+
+
+def _recorded_handles(columns: dict[str, Any], rows: _Rows, file: Links) -> tuple[Links, HandleTable]:
+    handle, names = names_of(columns["handle"])
+    parent, parents = names_of(columns["parent"]) if "parent" in columns else (np.full(rows.count, -1, np.int32), ())
+    number = {name: row for row, name in enumerate(names)}
+    above = np.array([*(number.get(name, -1) for name in parents), -1], np.int32)[parent]
+    known = np.flatnonzero(handle >= 0)
+    which, first = np.unique(handle[known], return_index=True)
+
+    def of_first(values: Links) -> Links:
+        found = np.full(len(names), -1, np.int32)
+        found[which] = values[known[first]]
+        return found
+
+    of_file, of_layer = of_first(file), of_first(rows.layer)
+    rows.faults["no handle"] = handle < 0
+    rows.faults["a handle of another layer or file than before"] = (column_at(of_layer, handle) != rows.layer) | (
+        column_at(of_file, handle) != file
+    )
+    return handle, HandleTable(of_file, of_layer, of_first(above), tuple(f"handle {name}" for name in names))
+
+
+def _transfers(rows: _Rows, location: Links, handle: Links, begin: Ticks, end: Ticks) -> Transfers:
+    return Transfers(
+        location=location,
+        handle=handle,
+        mode=rows.mode,
+        begin=begin,
+        end=end,
+        moved=rows.moved,
+        requested=rows.requested,
+        offset=rows.offset,
+        flags=rows.flags,
+        status=rows.status,
+        sound=np.ones(rows.count, np.bool_),
+    )
+
+
+def _length(found: Checked) -> int:
+    extent = found.operations.extent
+    return 0 if extent is None else max(extent[1], 0)
+
+
+def _source(path: Path, table: TableColumns, definitions: Definitions, found: Checked) -> RowSource:
+    damage = list(found.damage)
+    if table.unreadable:
+        damage.append(LocationDamage(-1, -1, table.unreadable, 0, "lines that are no rows of the table"))
+    if table.rows + table.unreadable and not len(found.operations):
+        first = damage[0].reason if damage else "no rows"
+        raise TraceError(f"{path}: none of the {table.rows + table.unreadable} rows can be used ({first})")
+    return RowSource(path, definitions, found.operations, IoEvents.empty(), tuple(damage), found.irregular)
+
+
+def _own(path: Path, table: TableColumns, rows: _Rows, definitions: Definitions) -> RowSource:
+    """Take the definitions that the table keeps."""
+    columns = table.columns
+    ids, known = numbers(columns["thread"])
+    location = RowsOfIds(definitions.locations.id).rows(np.maximum(ids, 0).astype(np.uint64))
+    rows.faults["an undefined location"] = ~known | (location < 0)
+    handles, there = numbers(columns["handle"])
+    handle = RowsOfIds(definitions.handles.id).rows(np.clip(handles, 0, 2**32 - 1).astype(np.uint32))
+    handle = np.where(there, handle, np.int32(-1))
+    begin, sound = numbers(columns["begin_ticks"])
+    end, ended = numbers(columns["end_ticks"])
+    rows.faults["no begin"] = ~sound
+    rows.faults["no end"] = ~ended & ~rows.never
+    begin, end = begin.astype(np.int64), np.where(ended, end, UNDEFINED_TIME).astype(np.int64)
+    found = checked(
+        _transfers(rows, location, handle, begin, end), definitions.locations.group, rows.faults, early=True
+    )
+    return _source(path, table, definitions, found)

@@ -1,0 +1,80 @@
+"""Which source reads a path: an OTF2 archive, or what another recorder wrote."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from ...model.errors import SelectionError, TraceError
+from ...model.stream.source import Source
+
+_OTF2: Final = b"OTF2\0"
+
+
+class NoTimesError(SelectionError):
+    """Raised where operations are wanted of a recording without times; `source` has its counters."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        recording = source.definitions.recording
+        what = "only counters, without times, which layers and info show" if recording.counters else "no I/O at all"
+        super().__init__(f"{source.path}: {recording.recorder} recorded {what}; {recording.remedy or 'record again'}")
+
+
+def open_timed_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
+    """Open as `open_source`; NoTimesError where the recording has no times."""
+    source = open_source(path, engine)
+    if source.definitions.recording.rows == "none":
+        raise NoTimesError(source)
+    return source
+
+
+def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
+    """Open what any recorder wrote, found by its content.
+
+    Parameters
+    ----------
+    engine : {"auto", "direct", "library"}
+        What decodes the events of an OTF2 archive; for other recorders there is only "auto".
+
+    Raises
+    ------
+    TraceError
+        If nothing that can be used is there.
+    SelectionError
+        If the `engine` cannot read it.
+    """
+    from ...otf2io.source import open_source as open_archive
+
+    if not _may_be_other(path):
+        return open_archive(path, engine)
+    from ...inputs.recognition import find_recorder, open_recorded, recorders
+
+    recorder = find_recorder(path)
+    if recorder is None:
+        if Path(path).is_file():
+            known = ", ".join(one.name for one in recorders())
+            raise TraceError(
+                f"{path} is not an OTF2 anchor, nor what another recorder writes that is known here ({known}); give "
+                "the path of an archive's *.otf2 file, of a log, or of a table of operations"
+            )
+        return open_archive(path, engine)
+    if engine != "auto":
+        raise SelectionError(
+            f"{path}: the engine {engine!r} is for OTF2, this is of {recorder.name}; leave out --engine"
+        )
+    return open_recorded(path, recorder)
+
+
+def _may_be_other(path: str | os.PathLike[str]) -> bool:
+    """Tell whether the path is there and is no OTF2 archive; without a look at what only OTF2's own reader explains."""
+    given = Path(path)
+    try:
+        if given.is_dir():
+            with os.scandir(given) as entries:
+                return not any(entry.name.endswith(".otf2") for entry in entries)
+        if not given.is_file() or not given.stat().st_size:
+            return False
+        with given.open("rb") as file:
+            return file.read(7)[2:] != _OTF2
+    except (OSError, ValueError):
+        return False

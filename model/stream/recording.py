@@ -1,0 +1,216 @@
+"""What a recorder tells of a run and what it does not: part of the definitions, for commands to say so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from ..arrays import Ints, Links, Mask
+from ..document import Document
+from ..errors import SelectionError
+
+Rows = Literal["operations", "intervals", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class Counters:
+    """Sums that a recorder kept of files and ranks, without times: columns of shape (n,), a row a file and rank.
+
+    Attributes
+    ----------
+    module : int32
+        Place in `modules`.
+    file : int32
+        Row in ``Definitions.files``, −1 where unknown.
+    rank : int32
+        −1 for a row that the recorder summed over the ranks that share the file.
+    reads, writes, bytes_read, bytes_written : int64
+        Transfers and the bytes they moved; −1 where the recorder does not count them.
+    modules, layers : tuple of str
+        Names of the recorder's modules, and of the layer that each watches.
+    """
+
+    module: Links
+    file: Links
+    rank: Links
+    reads: Ints
+    writes: Ints
+    bytes_read: Ints
+    bytes_written: Ints
+    modules: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
+
+    def totals(self, chosen: Mask | None = None) -> "tuple[CounterTotal, ...]":
+        """Return the sums of each module and direction that moved or transferred anything, of `chosen` rows (n,)."""
+        chosen = np.ones(len(self.module), np.bool_) if chosen is None else chosen
+        found = []
+        for place, (module, layer) in enumerate(zip(self.modules, self.layers, strict=True)):
+            mine = chosen & (self.module == place)
+            for direction in ("read", "write"):
+                counts, moved = self.of(direction)
+                active = mine & ((counts > 0) | (moved > 0))
+                if not active.any():
+                    continue
+                ranks = np.unique(self.rank[active])
+                found.append(
+                    CounterTotal(
+                        module,
+                        layer,
+                        direction,
+                        _sum(counts[active]),
+                        _sum(moved[active]),
+                        len(np.unique(self.file[active])),
+                        None if (ranks < 0).any() else len(ranks),
+                    )
+                )
+        return tuple(found)
+
+    def of(self, direction: str) -> tuple[Ints, Ints]:
+        """Return transfers and bytes of a direction, int64 (n,) each."""
+        return (self.reads, self.bytes_read) if direction == "read" else (self.writes, self.bytes_written)
+
+
+@dataclass(frozen=True)
+class CounterTotal:
+    """Sums of a module and direction; None where the recorder does not tell."""
+
+    module: str
+    layer: str
+    direction: str
+    operations: int | None
+    bytes: int | None
+    files: int
+    ranks: int | None
+
+    def to_dict(self) -> Document:
+        """Return the entry of a document."""
+        return dict(vars(self))
+
+
+def _sum(values: Ints) -> int | None:
+    known = values[values >= 0]
+    return int(known.sum()) if len(known) else None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a recorder tells; the defaults are those of OTF2.
+
+    Attributes
+    ----------
+    recorder, format : str
+        Its name, and name and version of the file format as `info` shows them.
+    facts : mapping of str
+        What else documents tell of the format.
+    rows : {"operations", "intervals", "none"}
+        Whether a row of operations is one, or what was moved within an interval of time, by who knows how many; or
+        there are no times at all, only `counters`.
+    handles : {"recorded", "inferred", "absent"}
+        Whether handles and their parents were recorded, made of the names of files, or there are none.
+    ranks, nodes, threads, metadata, offsets, collective : bool
+        Whether it is known which rank did something, on which node it ran and on which of its threads, when files were
+        opened, closed and so on, where in the file an operation was, and which operations are collective.
+    counters : Counters, optional
+    notes : tuple of str
+        What else one has to know before trusting a number, a sentence each.
+    remedy : str
+        How to record more, for messages that refuse something.
+    """
+
+    recorder: str = "OTF2"
+    format: str = ""
+    facts: Mapping[str, str | int] = field(default_factory=dict)
+    rows: Rows = "operations"
+    handles: Literal["recorded", "inferred", "absent"] = "recorded"
+    ranks: bool = True
+    nodes: bool = True
+    threads: bool = True
+    metadata: bool = True
+    offsets: bool = True
+    collective: bool = True
+    counters: Counters | None = None
+    notes: tuple[str, ...] = ()
+    remedy: str = ""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What is not recorded, in words; empty where everything is."""
+        found = []
+        if self.rows == "none":
+            return ("times",)
+        if self.rows == "intervals":
+            found.append("single operations")
+        if self.handles == "absent":
+            found.append("handles")
+        if not self.ranks:
+            found.append("which rank did what")
+        if not self.nodes:
+            found.append("nodes")
+        if not self.threads:
+            found.append("threads")
+        if not self.metadata:
+            found.append("opens and closes")
+        if not self.offsets:
+            found.append("offsets")
+        if not self.collective:
+            found.append("which calls are collective")
+        return tuple(found)
+
+    @property
+    def untold(self) -> frozenset[str]:
+        """Numbers of a layer that nobody knows, by the names of the fields of `LayerStatistics`."""
+        found: list[str] = []
+        if self.rows == "intervals":
+            found += ["operations", "own_operations", "busy_s", "summed_s", "request_bytes"]
+            found += ["undefined_bytes_operations", "cancelled_operations", "never_completed_operations"]
+        if self.handles == "absent":
+            found += ["files", "handles", "own_operations", "own_bytes"]
+        elif self.handles == "inferred":
+            found += ["handles"]
+        if not self.ranks:
+            found += ["ranks"]
+        return frozenset(found)
+
+    def check_operations(self, path: object, what: str) -> None:
+        """Do nothing where single operations are known; SelectionError elsewhere, which says that `what` needs them."""
+        if self.rows != "operations":
+            raise SelectionError(
+                f"{path}: {self.recorder} recorded bytes by intervals of time here, no single operations, which {what} "
+                f"needs; {self.remedy or 'layers and periods work'}"
+            )
+
+    def check_metadata(self, path: object) -> None:
+        """Do nothing where opens, closes and the like are recorded; SelectionError elsewhere."""
+        if not self.metadata:
+            raise SelectionError(f"{path}: {self.recorder} does not tell when files were opened, closed and so on")
+
+    def check_key(self, path: object, by: str) -> None:
+        """Do nothing where it is known how to split by a key; SelectionError elsewhere."""
+        if by in ("rank", "node") and not self.ranks:
+            raise SelectionError(f"{path}: {self.recorder} does not tell which rank did what: leave out --by {by}")
+        if by == "node" and not self.nodes:
+            raise SelectionError(f"{path}: {self.recorder} does not tell which node a rank ran on: leave out --by node")
+        if by in ("handle", "file", "filesystem") and self.handles == "absent":
+            raise SelectionError(f"{path}: {self.recorder} does not tell files or handles: leave out --by {by}")
+
+    def to_dict(self) -> Document:
+        """Return the object ``recording`` of documents."""
+        return {
+            "recorder": self.recorder,
+            "format": self.format,
+            **self.facts,
+            "rows": self.rows,
+            "handles": self.handles,
+            "ranks": self.ranks,
+            "nodes": self.nodes,
+            "threads": self.threads,
+            "metadata": self.metadata,
+            "offsets": self.offsets,
+            "collective": self.collective,
+            "missing": list(self.missing),
+            "notes": list(self.notes),
+        }
+
+
+OTF2: Recording = Recording()

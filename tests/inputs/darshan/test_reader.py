@@ -1,0 +1,230 @@
+"""Darshan logs made on the spot, whose content is known, sound and damaged."""
+
+import importlib.util
+import random
+import struct
+from pathlib import Path
+
+import iostrata
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iostrata.inputs.darshan.log import read_log
+from iostrata.layers.selection.source import NoTimesError, open_source
+
+_SPEC = importlib.util.spec_from_file_location(
+    "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
+)
+made = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(made)
+DarshanLog, dxt, heatmap, posix = made.DarshanLog, made.dxt, made.heatmap, made.posix
+
+
+def test_segments_are_operations_with_inferred_handles(traced_log):
+    trace = iostrata.open_trace(traced_log)
+    assert trace.order == ("MPI-IO", "POSIX")
+    assert trace.duration == 10
+    written = trace.layers["MPI-IO"].statistics("write")
+    assert (written.operations, written.bytes, written.ranks, written.summed_s) == (2, 200, 2, 2.0)
+    below = trace.layers["POSIX"]
+    assert (below.statistics("write").bytes, below.statistics("write").own_bytes) == (200, 0)
+    assert (below.statistics("read").bytes, below.statistics("read").own_bytes) == (7, 7)
+    flow = trace.flow("MPI-IO", "POSIX", "write")
+    assert (len(flow.upper_ranks.moving_ranks), len(flow.lower_ranks.moving_ranks)) == (2, 1)
+    assert flow.amplification == 1.0
+    recording = trace.definitions.recording
+    assert (recording.recorder, recording.handles, recording.threads, recording.metadata) == (
+        "Darshan",
+        "inferred",
+        False,
+        False,
+    )
+    assert trace.damage.irregular == {"transfers of no bytes": 1, "operations of no duration": 1}
+    assert not trace.damage.damaged
+    assert trace.nodes == 2
+
+
+def test_files_are_on_the_longest_mount_point_that_fits(traced_log):
+    files = open_source(traced_log).definitions.files
+    known = dict(zip(files.name, files.properties, strict=True))
+    assert known["/scratch/out.h5"] == {"Mount Point": "/scratch", "File system": "lustre"}
+    assert known["/home/in.txt"] == {"Mount Point": "/", "File system": "ext4"}
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.21", "3.41"])
+def test_each_format_of_the_header_is_read(darshan_log, version):
+    path = darshan_log(
+        version=version,
+        modules={"DXT_POSIX": (1, [dxt(5, 1, [(0, 9, 0.0, 1.0)])])},
+        names={5: "/f"},
+        partial=["DXT_POSIX"],
+        length=4,
+    )
+    log = read_log(path)
+    assert list(log.modules) == ["DXT_POSIX"]
+    assert log.modules["DXT_POSIX"].partial
+    assert (log.job.processes, log.job.length_ns, log.job.library) == (2, 4 * 10**9, "3.4.1")
+    assert log.job.mounts == (("lustre", "/scratch"), ("ext4", "/"))
+    assert log.names == {5: "/f"}
+
+
+def test_newer_segments_tell_their_thread(darshan_log):
+    segments = [(0, 5, 0.0, 1.0, 70), (5, 6, 1.0, 2.0, 71), (11, 7, 2.0, 3.0, 70)]
+    source = open_source(darshan_log(modules={"DXT_POSIX": (2, [dxt(5, 1, segments)])}))
+    assert source.definitions.recording.threads
+    assert source.operations.moved.tolist() == [5, 6, 7]
+    first, second, third = source.operations.location.tolist()
+    assert first == third != second
+    assert source.operations.process.tolist() == [1, 1, 1]
+
+
+def test_versions_that_nobody_knows_are_left_out_and_told(darshan_log):
+    path = darshan_log(modules={"DXT_POSIX": (9, [b"?" * 200]), "POSIX": (77, [b"?" * 704])})
+    source = open_source(path)
+    reasons = " ".join(one.reason for one in source.damage)
+    assert "DXT_POSIX in version 9" in reasons
+    assert "POSIX in version 77" in reasons
+
+
+def test_what_dxt_did_not_keep_is_damage(darshan_log):
+    path = darshan_log(
+        modules={"POSIX": (4, [posix(5, 0, 0, 10, 0, 90)]), "DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 0.0, 1.0)])])},
+        partial=["DXT_POSIX"],
+    )
+    damage = iostrata.open_trace(path).damage
+    assert damage.damaged
+    (lost,) = damage.locations
+    assert (lost.events_expected, lost.events_read) == (10, 1)
+    assert "ran full" in lost.reason
+
+
+def test_heatmap_is_bytes_by_interval_and_says_so(darshan_log):
+    path = darshan_log(
+        modules={"HEATMAP": (1, [heatmap(1, 0, 0.5, [0, 8, 0], [3, 0, 0]), heatmap(1, 1, 0.5, [4, 4, 0], [0, 0, 0])])},
+        names={1: "heatmap:MPIIO"},
+        version="3.41",
+    )
+    trace = iostrata.open_trace(path)
+    assert trace.definitions.recording.rows == "intervals"
+    signal = trace.layers["MPI-IO"].bandwidth("write")
+    assert signal.sample(fs=2.0).values[:3].tolist() == pytest.approx([8.0, 24.0, 0.0])
+    assert trace.layers["MPI-IO"].bandwidth("read").volume == 3
+    with pytest.raises(iostrata.SelectionError, match="DXT"):
+        iostrata.compare_layers(trace)
+
+
+def test_counters_without_times_are_told_and_nothing_is_made_of_them(darshan_log):
+    path = darshan_log(
+        modules={"POSIX": (4, [posix(5, 0, 3, 4, 30, 40), posix(5, 1, 1, 0, 5, 0), posix(6, -1, 0, 2, 0, 9)])}
+    )
+    with pytest.raises(NoTimesError, match="without times") as refused:
+        iostrata.open_trace(path)
+    totals = {one.direction: one for one in refused.value.source.definitions.recording.counters.totals()}
+    read, write = totals["read"], totals["write"]
+    assert (read.operations, read.bytes, read.files, read.ranks) == (4, 35, 1, 2)
+    assert (write.operations, write.bytes, write.files, write.ranks) == (6, 49, 2, None)
+
+
+def test_rows_that_cannot_be_are_left_out_and_counted(darshan_log):
+    nan = float("nan")
+    segments = [
+        (0, 1, 1.0, 2.0),
+        (0, 1, nan, 2.0),
+        (0, 1, 3.0, 2.0),
+        (0, -5, 1.0, 2.0),
+        (0, 1, -1.0, 2.0),
+        (0, 2**60, 1.0, 2.0),
+        (0, 1, 1e300, 1e300),
+    ]
+    trace = iostrata.open_trace(
+        darshan_log(modules={"DXT_POSIX": (1, [dxt(5, 0, segments), dxt(5, 9, [(0, 1, 1.0, 2.0)])])})
+    )
+    assert len(trace.operations) == 1
+    assert [(one.location, one.events_expected, one.events_read) for one in trace.damage.locations] == [
+        (-1, 1, 0),
+        (0, 7, 1),
+    ]
+
+
+@pytest.mark.parametrize("compression", [1, 2])
+def test_other_compressions(tmp_path, compression):
+    import bz2
+    import zlib
+
+    data = bytearray(bytes(DarshanLog(modules={"DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 0.0, 1.0)])])}, names={5: "/f"})))
+    log = tmp_path / "x"
+    log.write_bytes(data)
+    known = read_log(log)
+    pack = bz2.compress if compression == 1 else bytes
+    job = pack(zlib.decompressobj().decompress(bytes(data[360:])))
+    name, module = pack(struct.pack("<Q", 5) + b"/f\0"), pack(known.content("DXT_POSIX")[0])
+    data[16] = compression
+    struct.pack_into("<2Q", data, 24, 360 + len(job), len(name))
+    struct.pack_into("<2Q", data, 40 + 16 * 9, 360 + len(job) + len(name), len(module))
+    log.write_bytes(bytes(data[:360]) + job + name + module)
+    assert open_source(log).operations.moved.tolist() == [9]
+
+
+@settings(max_examples=150)
+@given(seed=st.integers(0, 10**6), where=st.sampled_from(["cut", "header", "anywhere"]))
+def test_damaged_logs_give_what_is_sound_or_one_line(traced_log, seed, where):
+    data, numbers = bytearray(traced_log.read_bytes()), random.Random(seed)
+    if where == "cut":
+        data = data[: numbers.randrange(len(data))]
+    else:
+        for _ in range(numbers.randrange(1, 9)):
+            data[numbers.randrange(min(len(data), 400) if where == "header" else len(data))] = numbers.randrange(256)
+    path = traced_log.with_name("damaged")
+    path.write_bytes(data)
+    try:
+        source = open_source(path)
+    except iostrata.TraceError as error:
+        refused = str(error)
+    else:
+        refused = ""
+    assert "\n" not in refused
+    if refused:
+        return
+    blocks = [block for part in source.partitions(None, 1) for block in source.read(part)]
+    # What counts segments may be damaged too: then what follows is taken for some.
+    assert sum(len(block.operations) for block in blocks) <= 40
+    assert all((block.operations.end >= block.operations.begin).all() for block in blocks)
+
+
+segments = st.lists(
+    st.tuples(
+        st.integers(0, 3),
+        st.integers(0, 2),
+        st.booleans(),
+        st.integers(0, 10**9),
+        st.floats(0, 100),
+        st.floats(0, 10),
+    ),
+    max_size=40,
+)
+
+
+@given(segments)
+def test_every_segment_is_an_operation_of_its_rank_file_and_mode(darshan_log, rows):
+    records = []
+    for rank in range(4):
+        for file in range(3):
+            mine = [row for row in rows if row[:2] == (rank, file)]
+            if mine:
+                each = [
+                    [(0, row[3], row[4], row[4] + row[5]) for row in mine if row[2] == way] for way in (True, False)
+                ]
+                records.append(dxt(100 + file, rank, *each))
+    source = open_source(darshan_log(modules={"DXT_POSIX": (1, records)}, processes=4, names={100: "/a", 101: "/b"}))
+    definitions, operations = source.definitions, source.operations
+    names = np.array([*definitions.files.name, ""], object)
+    found = zip(
+        definitions.groups.rank[operations.process].tolist(),
+        names[definitions.handles.file[operations.handle]].tolist() if len(operations) else [],
+        (operations.mode == 1).tolist(),
+        operations.moved.tolist(),
+        strict=True,
+    )
+    names_of = {0: "/a", 1: "/b", 2: "record 0x66, whose name the log does not tell"}
+    assert sorted(found) == sorted((row[0], names_of[row[1]], row[2], row[3]) for row in rows)

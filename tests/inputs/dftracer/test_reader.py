@@ -1,0 +1,186 @@
+"""DFTracer's files in both dialects, damaged ones, and the scan against Python's own JSON."""
+
+import gzip
+import importlib.util
+import json
+import string
+from pathlib import Path
+
+import iostrata
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata.inputs.dftracer.lines import read_lines
+from iostrata.inputs.dftracer.scan import UNKNOWN
+from iostrata.layers.selection.source import open_source
+
+_SPEC = importlib.util.spec_from_file_location(
+    "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
+)
+made = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(made)
+dftracer_event, dftracer_metadata = made.dftracer_event, made.dftracer_metadata
+
+
+def test_calls_become_operations_with_their_offsets(small_dftracer):
+    source = open_source(small_dftracer)
+    definitions, operations = source.definitions, source.operations
+    assert [source.function_names[one] for one in source.function] == ["read", "write", "pwrite", "fsync", "read"]
+    assert operations.mode.tolist() == [0, 1, 1, 2, 0]
+    assert operations.begin.tolist() == [one * 10**9 for one in (1, 4, 5, 6, 7)]
+    assert operations.bytes_moved.tolist() == [100, 50, 8, 0, 0]
+    assert operations.offset.tolist()[:3] == [0, 1000, 64]
+    assert definitions.groups.rank.tolist() == [4]
+    assert definitions.system_tree.name == ("machine", "node9")
+    assert definitions.files.name == ("/data/a.bin",)
+    assert definitions.clock.realtime_ns == 1_700_000_000 * 10**9
+    trace = iostrata.open_trace(small_dftracer)
+    read = trace.layers["POSIX"].statistics("read")
+    assert (read.operations, read.bytes, read.undefined_bytes_operations) == (2, 100, 1)
+    # One opening, one seek, one closing.
+    assert sorted(trace.metadata.kind.tolist()) == [69, 70, 72]
+    assert not trace.damage.damaged
+
+
+def test_both_dialects_give_the_same(dftracer_file):
+    known = {"fname": "/a", "hostname": "n", "fd": 3}
+    old = dftracer_file([dftracer_event("read", 100, 5, texts=True, ret="7", count="9", **known)], "old")
+    new = dftracer_file(
+        [
+            dftracer_metadata("FH", "/a", 1),
+            dftracer_metadata("HH", "n", 2),
+            dftracer_event("read", 100, 5, ret=7, count=9, fd=3, fhash=1, hhash=2),
+        ],
+        "new",
+        packed=False,
+    )
+    one, other = open_source(old), open_source(new)
+    for name in vars(one.operations):
+        np.testing.assert_array_equal(getattr(one.operations, name), getattr(other.operations, name))
+    assert one.definitions.files.name == other.definitions.files.name == ("/a",)
+    assert one.definitions.system_tree.name == other.definitions.system_tree.name
+
+
+def test_items_are_bytes_times_their_size(dftracer_file):
+    path = dftracer_file([dftracer_event("fread", 1, 5, cat="STDIO", ret=3, count=4, size=8, fname="/a")])
+    trace = iostrata.open_trace(path)
+    assert trace.layers["ISOC"].statistics("read").bytes == 24
+
+
+def test_offsets_end_with_what_nobody_knows(dftracer_file):
+    known = {"fname": "/a", "fd": 3}
+    path = dftracer_file(
+        [
+            dftracer_event("read", 1, 1, ret=5, **known),
+            dftracer_event("open", 3, 1, ret=3, flags=0o2001, fname="/a"),
+            dftracer_event("write", 5, 1, ret=5, **known),
+            dftracer_event("lseek", 7, 1, ret=40, **known),
+            dftracer_event("write", 9, 1, ret=5, **known),
+            dftracer_event("close", 11, 1, ret=0, **known),
+            dftracer_event("write", 13, 1, ret=5, **known),
+        ]
+    )
+    unknown = 2**64 - 1
+    assert open_source(path).operations.offset.tolist() == [unknown, unknown, 40, unknown]
+
+
+def test_a_folder_is_one_run(tmp_path):
+    for pid in range(3):
+        lines = [
+            dftracer_metadata("PR", "rank", str(pid), pid),
+            dftracer_event("write", 10 + pid, 5, pid=pid, tid=pid, ret=10, fname="/a"),
+        ]
+        (tmp_path / f"t-{pid}.pfw.gz").write_bytes(gzip.compress(("[\n" + "\n".join(lines)).encode()))
+    (tmp_path / "notes.txt").write_text("nothing of it")
+    trace = iostrata.open_trace(tmp_path)
+    assert (trace.ranks, trace.layers["POSIX"].statistics("write").ranks) == (3, 3)
+
+
+def test_a_cut_file_gives_what_is_there(small_dftracer):
+    lines = [dftracer_event("write", place, 1, ret=1, fname=f"/{place % 997}") for place in range(5000)]
+    data = gzip.compress(("[\n" + "\n".join(lines)).encode())
+    small_dftracer.write_bytes(data[: len(data) // 2])
+    trace = iostrata.open_trace(small_dftracer)
+    assert 0 < len(trace.operations) < 5000
+    assert any("cut" in one.reason for one in trace.damage.locations)
+
+
+def test_lines_that_are_none_are_counted(dftracer_file):
+    sound = dftracer_event("write", 1, 1, ret=1, fname="/a")
+    broken = ["{", '{"id":', "word", '{"a":1} x', '{"name":"x}', '{"args":{"ret":1}', '["x"']
+    source = open_source(dftracer_file([sound, *broken, sound]))
+    assert len(source.operations) == 2
+    assert [one.events_expected for one in source.damage] == [len(broken)]
+
+
+def test_files_of_several_members(tmp_path):
+    path = tmp_path / "t"
+    path.write_bytes(
+        b"".join(
+            gzip.compress((text + "\n").encode())
+            for text in ("[", *(dftracer_event("write", place, 1, ret=1, fname="/a") for place in range(9)))
+        )
+    )
+    assert len(open_source(path).operations) == 9
+
+
+values = st.one_of(
+    st.integers(-(10**17), 10**17),
+    st.text(string.ascii_letters + '/"\\{}[]:, é', max_size=30),
+    st.booleans(),
+    st.none(),
+    st.lists(st.one_of(st.integers(), st.text('"]}\\', max_size=4)), max_size=3),
+)
+events = st.fixed_dictionaries(
+    {"name": st.text(string.printable, max_size=20), "ph": st.just("X"), "ts": st.integers(0, 10**17)},
+    optional={
+        "pid": st.one_of(st.integers(0, 10**6), st.integers(0, 10**6).map(str)),
+        "other": st.one_of(values, st.dictionaries(st.text(max_size=5), values, max_size=3)),
+        "args": st.fixed_dictionaries(
+            {}, optional={"ret": st.integers(-5, 10**15), "fname": st.text(max_size=40), "zzz": values, "fd": values}
+        ),
+        "tid": st.integers(0, 99),
+    },
+)
+
+
+@given(st.lists(events, min_size=1, max_size=20), st.booleans())
+def test_the_scan_reads_what_python_reads(tmp_path, given_events, ascii_only):
+    path = tmp_path / "t"
+    text = "[\n" + "\n".join(json.dumps(one, ensure_ascii=ascii_only) for one in given_events) + "\n]"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    lines = read_lines(path)
+    assert lines.unreadable == 0
+    shown = (*lines.names, None)
+    for row, event in enumerate(given_events):
+        arguments = event.get("args", {})
+        assert lines.numbers["ts"][row] == event["ts"]
+        assert lines.numbers["pid"][row] == int(event.get("pid", UNKNOWN))
+        assert lines.numbers["ret"][row] == arguments.get("ret", UNKNOWN)
+        for name, expected in (("name", event["name"]), ("fname", arguments.get("fname"))):
+            found = shown[lines.texts[name][row]]
+            expected = (expected or "").encode("utf-8", "backslashreplace").decode() or None
+            assert found == expected
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_or_counted(tmp_path, data):
+    path = tmp_path / "t"
+    path.write_bytes(b'{"name":"a","cat":"POSIX","ts":1}\n' + data)
+    lines = read_lines(path)
+    assert len(lines.numbers["ts"]) + lines.unreadable <= 2 + data.count(b"\n")
+
+
+def test_many_names_make_room(tmp_path):
+    path = tmp_path / "t"
+    path.write_text("\n".join(dftracer_event(f"f{row}", row, 1, fname=f"/{row}") for row in range(20000)))
+    lines = read_lines(path)
+    assert [lines.names[one] for one in lines.texts["fname"]] == [f"/{row}" for row in range(20000)]
+
+
+def test_nothing_at_all(tmp_path):
+    path = tmp_path / "t"
+    path.write_bytes(gzip.compress(b'[\n{"id":1,"name":"x","cat":"POSIX","ph":"X","ts":')[:40])
+    with pytest.raises(iostrata.TraceError):
+        iostrata.open_trace(path)

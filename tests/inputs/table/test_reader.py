@@ -1,0 +1,258 @@
+"""Tables of operations: every row comes back, those that cannot be are counted, and iostrata's own are exact."""
+
+import json
+import math
+
+import iostrata
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata.layers.selection.source import open_source
+
+pyarrow = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
+
+COLUMNS = ("layer", "rank", "mode", "start", "end", "bytes", "file")
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["MPI-IO", "POSIX", "my own, layer"]),
+        st.integers(0, 5),
+        st.sampled_from(["read", "write"]),
+        st.integers(0, 10**12),
+        st.integers(0, 10**12),
+        st.integers(0, 2**40),
+        st.sampled_from(["/a", "/b\u00e9", 'odd "name", with, commas']),
+    ).map(lambda row: (*row[:4], row[3] + row[4], *row[5:])),
+    min_size=1,
+    max_size=30,
+)
+
+
+def write(path, rows, kind, unit="_ns"):
+    """Write rows as a table of any kind."""
+    names = [f"{name}{unit}" if name in ("start", "end") else name for name in COLUMNS]
+    if kind == "parquet":
+        columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    elif kind == "json":
+        path.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
+    else:
+        import csv
+
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([names, *rows])
+    return path
+
+
+@pytest.mark.parametrize("kind", ["parquet", "json", "csv"])
+@given(rows=ROWS)
+def test_every_row_is_an_operation(tmp_path, kind, rows):
+    source = open_source(write(tmp_path / "any", rows, kind))
+    definitions, operations = source.definitions, source.operations
+    paradigm = definitions.handles.paradigm[operations.handle]
+    found = zip(
+        [definitions.paradigms[row].identification for row in paradigm.tolist()],
+        definitions.groups.rank[operations.process].tolist(),
+        [("read", "write")[mode] for mode in operations.mode.tolist()],
+        operations.begin.tolist(),
+        operations.end.tolist(),
+        operations.moved.tolist(),
+        [definitions.files.name[row] for row in definitions.handles.file[operations.handle].tolist()],
+        strict=True,
+    )
+    assert sorted(found) == sorted(rows)
+    assert source.damage == ()
+
+
+@given(rows=ROWS)
+def test_memory_and_full_reading_agree(tmp_path, rows):
+    path = write(tmp_path / "any", rows, "parquet")
+    full, bounded = iostrata.open_trace(path), iostrata.open_trace(path, memory=2 * 10**9, workers=1)
+    assert full.order == bounded.order
+    for name, layer in full.layers.items():
+        for direction in layer.directions:
+            one, other = layer.statistics(direction), bounded.layers[name].statistics(direction)
+            assert (one.operations, one.bytes, one.ranks, one.files, one.own_bytes, one.request_bytes) == (
+                other.operations,
+                other.bytes,
+                other.ranks,
+                other.files,
+                other.own_bytes,
+                other.request_bytes,
+            )
+
+
+BROKEN = {
+    "nan start": ("POSIX", 0, "read", math.nan, 2.0, 5, "/a"),
+    "infinite end": ("POSIX", 0, "read", 1.0, math.inf, 5, "/a"),
+    "negative time": ("POSIX", 0, "read", -1.0, 2.0, 5, "/a"),
+    "ends before it begins": ("POSIX", 0, "read", 2.0, 1.0, 5, "/a"),
+    "negative bytes": ("POSIX", 0, "read", 1.0, 2.0, -5, "/a"),
+    "half a byte": ("POSIX", 0, "read", 1.0, 2.0, 0.5, "/a"),
+    "more bytes than there are": ("POSIX", 0, "read", 1.0, 2.0, 2**50, "/a"),
+    "no mode": ("POSIX", 0, "append", 1.0, 2.0, 5, "/a"),
+    "no layer": (None, 0, "read", 1.0, 2.0, 5, "/a"),
+    "far away": ("POSIX", 0, "read", 1e250, 1e250, 5, "/a"),
+}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "json", "csv"])
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_row_that_cannot_be_is_counted_and_the_others_stay(tmp_path, kind, what):
+    sound = [("POSIX", rank, "read", 1.0, 2.0 + rank, 10.0, "/a") for rank in range(3)]
+    trace = iostrata.open_trace(write(tmp_path / "any", [*sound, BROKEN[what]], kind, unit=""))
+    assert trace.layers["POSIX"].statistics("read").bytes == 30
+    (lost,) = trace.damage.locations
+    assert (lost.location, lost.events_expected, lost.events_read) == (0, 2, 1)
+    assert "1 rows left out" in lost.reason
+
+
+def test_text_where_numbers_should_be(tmp_path):
+    path = tmp_path / "t"
+    path.write_text(
+        "layer,rank,mode,start,end,bytes\nPOSIX,0,read,1,2,3\nPOSIX,zero,read,1,2,3\nPOSIX,0,read,now,2,3\n"
+        "POSIX,0,read,1,2,many\nPOSIX,0,read\nPOSIX,1,write,0x10,2,3\n"
+    )
+    trace = iostrata.open_trace(path)
+    assert len(trace.operations) == 1
+    assert trace.damage.events_expected - trace.damage.events_read == 5
+
+
+@pytest.mark.parametrize("missing", ["rank", "end", "bytes", "mode"])
+def test_a_column_that_is_needed(tmp_path, missing):
+    names = [name for name in ("layer", "rank", "mode", "start", "end", "bytes") if name != missing]
+    path = tmp_path / "t.csv"
+    path.write_text(",".join(names) + "\n")
+    with pytest.raises(iostrata.TraceError, match=f"no column {missing}"):
+        iostrata.open_trace(path)
+
+
+def test_parquet_of_something_else_and_a_cut_one(tmp_path):
+    other, cut = tmp_path / "o", tmp_path / "c"
+    pyarrow.parquet.write_table(pyarrow.table({"temperature": [1.0]}), other)
+    with pytest.raises(iostrata.TraceError, match="no column layer"):
+        iostrata.open_trace(other)
+    cut.write_bytes(other.read_bytes()[:-20])
+    with pytest.raises(iostrata.TraceError, match="cannot be read"):
+        iostrata.open_trace(cut)
+
+
+def test_times_since_1970_start_with_the_first(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "layer,rank,mode,start_us,end_us,bytes\n"
+        "POSIX,0,read,1700000000000001,1700000000500001,3\nPOSIX,0,read,1700000001000001,1700000001000003,4\n"
+    )
+    source = open_source(path)
+    assert source.operations.begin.tolist() == [0, 10**9]
+    assert source.operations.end.tolist() == [5 * 10**8, 10**9 + 2000]
+    assert source.definitions.clock.realtime_ns == 1_700_000_000_000_001_000
+
+
+def test_handles_and_their_parents(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "layer,rank,thread,mode,start,end,bytes,handle,parent,file,status,offset,bytes_requested\n"
+        "HDF5,0,1,write,0,4,100,h5,,/a,complete,,128\n"
+        "POSIX,0,1,write,1,2,100,fd3,h5,/a,complete,64,100\n"
+        "POSIX,0,2,write,1,2,7,fd4,,/b,complete,0,7\n"
+        "POSIX,0,2,read,3,,,fd4,,/b,never completed,0,9\n"
+    )
+    trace = iostrata.open_trace(path)
+    recording = trace.definitions.recording
+    assert (recording.handles, recording.threads, recording.offsets, recording.nodes) == ("recorded", True, True, False)
+    posix = trace.layers["POSIX"].statistics("write")
+    assert (posix.bytes, posix.own_bytes, posix.handles) == (107, 7, 2)
+    assert trace.layers["POSIX"].statistics("read").never_completed_operations == 1
+    assert trace.layers["HDF5"].statistics("write").request_bytes.max == 128
+    assert trace.flow("HDF5", "POSIX", "write").attributed_bytes == 100
+
+
+def test_without_files_nothing_is_set_aside_and_none_are_counted(run_main, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("layer,rank,mode,start,end,bytes\nPOSIX,0,read,1,2,3\n")
+    document = json.loads(run_main("layers", path, "--json"))
+    (entry,) = document["layers"]
+    assert (entry["bytes"], entry["files"], entry["handles"]) == (3, None, None)
+    assert "handles" in document["trace"]["not_recorded"]
+
+
+@pytest.fixture
+def run_main(capsys):
+    """Return a function that runs the command and returns what it prints."""
+    from iostrata.cli import main
+
+    def run(*arguments):
+        assert main([str(one) for one in arguments]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["ckpt4", "ncckpt4", "mixed4", "nonblocking4", "threads2"])
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_what_score_p_recorded_and_a_table_of_its_calls_give_the_same_numbers(fixtures, tmp_path, name, kind):
+    trace = iostrata.open_trace(fixtures / name)
+    path = tmp_path / "table"
+    if kind == "parquet":
+        iostrata.write_parquet(trace, path)
+    else:
+        pytest.importorskip("pandas")
+        trace.to_dataframe().to_csv(path)
+    table = iostrata.open_trace(path)
+    assert table.order == trace.order
+    for layer in trace.order:
+        for direction in trace.layers[layer].directions:
+            # A table without definitions has times in s, rounded to ns.
+            close = pytest.approx(vars(trace.layers[layer].statistics(direction)), rel=1e-9, abs=1e-7)
+            found, expected = (one.layers[layer].statistics(direction) for one in (table, trace))
+            if kind == "parquet":
+                assert found == expected
+            else:
+                assert {k: v for k, v in vars(found).items() if isinstance(v, int)} == {
+                    k: v for k, v in vars(expected).items() if isinstance(v, int)
+                }
+                assert found.busy_s == close.expected["busy_s"] or math.isclose(
+                    found.busy_s, expected.busy_s, rel_tol=1e-6, abs_tol=1e-6
+                )
+    if kind == "parquet":
+        np.testing.assert_array_equal(table.attribution.parent, trace.attribution.parent)
+        for one, other in zip(table.flows, trace.flows, strict=True):
+            assert (one.upper, one.lower, one.direction, one.lower_bytes, one.attributed_bytes) == (
+                other.upper,
+                other.lower,
+                other.direction,
+                other.lower_bytes,
+                other.attributed_bytes,
+            )
+        assert (table.ranks, table.nodes, table.duration) == (trace.ranks, trace.nodes, trace.duration)
+
+
+def test_definitions_that_somebody_changed(fixtures, tmp_path):
+    trace = iostrata.open_trace(fixtures / "ckpt4_linktime")
+    path = tmp_path / "t.parquet"
+    iostrata.write_parquet(trace, path)
+    table = pyarrow.parquet.read_table(path)
+    known = json.loads(table.schema.metadata[b"iostrata_definitions"])
+
+    def with_definitions(text):
+        pyarrow.parquet.write_table(
+            table.replace_schema_metadata({**table.schema.metadata, b"iostrata_definitions": text}), path
+        )
+        return path
+
+    for change in ({"handles": {**known["handles"], "parent": [10**6] * len(known["handles"]["id"])}}, {"clock": []}):
+        with pytest.raises(iostrata.TraceError, match="definitions in this table"):
+            open_source(with_definitions(json.dumps({**known, **change})))
+    for text in ("[", "7", '{"clock":[1,0,0,null]}', "[" * 100000):
+        with pytest.raises(iostrata.TraceError, match="definitions in this table"):
+            open_source(with_definitions(text))
+
+
+def test_a_folder_of_parquet_files(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number in range(12):
+        write(folder / f"part.{number}.parquet", [("POSIX", number, "read", 1.0, 2.0, 10, "/a")], "parquet", unit="")
+    assert iostrata.open_trace(folder).layers["POSIX"].statistics("read").ranks == 12

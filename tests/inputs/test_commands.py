@@ -1,0 +1,121 @@
+"""Every command on every input: an answer, or one line that says what the recorder does not tell."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+from iostrata.cli import main
+
+_SPEC = importlib.util.spec_from_file_location(
+    "recorder_files", Path(__file__).parents[1] / "archives" / "recorders.py"
+)
+made = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(made)
+heatmap, posix = made.heatmap, made.posix
+
+
+INPUTS = ["traced_log", "binned_log", "counted_log", "empty_log", "small_dftracer", "small_tmio", "small_table"]
+COMMANDS = {
+    "info": [],
+    "layers": [],
+    "layers --by rank": [],
+    "layers --by file": [],
+    "layers --by function": [],
+    "handles": [],
+    "periods": [],
+    "periods --signal metadata": [],
+    "compare": [],
+}
+REFUSED = {
+    "traced_log": {"layers --by function", "periods --signal metadata"},
+    "binned_log": set(COMMANDS) - {"info", "layers", "periods"},
+    "counted_log": set(COMMANDS) - {"info", "layers"},
+    "empty_log": set(COMMANDS) - {"info", "layers"},
+    "small_dftracer": set(),
+    "small_tmio": {
+        "layers --by rank",
+        "layers --by file",
+        "layers --by function",
+        "handles",
+        "periods --signal metadata",
+    },
+    "small_table": {"layers --by function", "periods --signal metadata"},
+}
+
+
+@pytest.fixture
+def binned_log(darshan_log):
+    """Return a log with HEATMAP only."""
+    return darshan_log(
+        modules={"HEATMAP": (1, [heatmap(1, 0, 0.5, [0, 8, 0], [3, 0, 0])])}, names={1: "heatmap:POSIX"}, version="3.41"
+    )
+
+
+@pytest.fixture
+def counted_log(darshan_log):
+    """Return a log with counters only, of which a part is missing."""
+    return darshan_log(modules={"POSIX": (4, [posix(5, 0, 3, 4, 30, 40)])}, partial=["POSIX"])
+
+
+@pytest.fixture
+def empty_log(darshan_log):
+    """Return a log of a program without I/O."""
+    return darshan_log()
+
+
+@pytest.mark.parametrize("as_json", [True, False], ids=["json", "terminal"])
+@pytest.mark.parametrize("memory", [(), ("--memory", "2G")], ids=["full", "memory"])
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name", INPUTS)
+def test_an_answer_or_one_line(request, capsys, name, command, memory, as_json):
+    if memory and (command == "info" or "--by function" in command or "--signal" in command):
+        pytest.skip("there is no such option here")
+    path = request.getfixturevalue(name)
+    first, *more = command.split()
+    status = main([first, str(path), *more, *memory, *(["--json"] if as_json else [])])
+    out, err = capsys.readouterr()
+    if command in REFUSED[name]:
+        assert status == 1
+        assert out == ""
+        assert err.startswith("iostrata: error: ")
+        assert err.count("\n") == 1
+        return
+    assert (status, "error" in err) == (0, False)
+    if as_json:
+        document = json.loads(out)
+        assert document["schema_version"] == 1
+        assert first == "info" or document["trace"]["recorder"] in ("Darshan", "DFTracer", "TMIO", "Table")
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("out", ["layers.h5", "operations.parquet", "timeline.perfetto.json", "report.html"])
+def test_files_are_written_or_not_at_all(request, capsys, tmp_path, name, out):
+    path, target = request.getfixturevalue(name), tmp_path / out
+    command = ["report", path, "-o", target] if out.endswith("html") else ["convert", path, target]
+    status = main([str(one) for one in command])
+    err = capsys.readouterr().err
+    refused = name in ("binned_log", "counted_log", "empty_log")
+    assert (status, target.exists()) == ((1, False) if refused else (0, True))
+    assert not refused or err.count("\n") == 1
+
+
+def test_numbers_that_nobody_knows_are_null(capsys, small_tmio, binned_log):
+    main(["layers", str(small_tmio), "--json"])
+    entry = json.loads(capsys.readouterr().out)["layers"][0]
+    assert (entry["ranks"], entry["files"], entry["handles"], entry["bytes"]) == (None, None, None, 10)
+    main(["layers", str(binned_log), "--json"])
+    entry = json.loads(capsys.readouterr().out)["layers"][0]
+    assert (entry["operations"], entry["busy_s"], entry["bytes"], entry["ranks"]) == (None, None, 3, 1)
+
+
+def test_counters_stand_where_there_are_no_layers(capsys, counted_log):
+    main(["layers", str(counted_log), "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["layers"] == []
+    assert [(one["direction"], one["operations"], one["bytes"]) for one in document["counters"]] == [
+        ("read", 3, 30),
+        ("write", 4, 40),
+    ]
+    assert "ran full" in document["damage"]["locations"][0]["reason"]
+    assert document["damage"]["locations"][0]["location"] is None

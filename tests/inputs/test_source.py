@@ -1,0 +1,57 @@
+"""Partitions and blocks of operations that are in memory."""
+
+import itertools
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata import SelectionError
+from iostrata.layers.selection.source import open_source
+
+
+@pytest.fixture
+def busy_table(tmp_path):
+    """Return a function that writes a table of operations (rank, begin, duration)."""
+
+    def write(rows):
+        path = tmp_path / "t.csv"
+        lines = [f"POSIX,{rank},read,{begin},{begin + duration},1,/a" for rank, begin, duration in rows]
+        path.write_text("layer,rank,mode,start_ns,end_ns,bytes,file\n" + "\n".join(lines) + "\n")
+        return open_source(path)
+
+    return write
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1000), st.integers(0, 30)), min_size=1, max_size=60),
+    st.integers(1, 4),
+    st.one_of(st.none(), st.integers(1, 10)),
+)
+def test_blocks_are_all_of_it_once_and_cut_at_rest(busy_table, rows, workers, most):
+    source = busy_table(rows)
+    blocks = []
+    for part in source.partitions(None, workers):
+        blocks += list(source.read(replace(part, most_operations=most)))
+    begins = np.sort(np.concatenate([block.operations.begin for block in blocks]))
+    np.testing.assert_array_equal(begins, np.sort(source.operations.begin))
+    assert sum(block.events for block in blocks) == sum(block.expected for block in blocks) == len(rows)
+    if most is not None:
+        assert all(len(block.operations) <= most for block in blocks)
+        for process in range(len(source.definitions.groups.id)):
+            mine = [block for block in blocks if len(block.operations) and (block.operations.process == process).any()]
+            for before, after in itertools.pairwise(mine):
+                apart = before.operations.end.max() < after.operations.begin.min()
+                assert apart or after.cut
+
+
+def test_a_source_can_be_sent_away(busy_table):
+    source = pickle.loads(pickle.dumps(busy_table([(0, 1, 2), (1, 5, 6)])))
+    assert [len(block.operations) for part in source.partitions(None, 1) for block in source.read(part)] == [2]
+
+
+def test_no_workers(busy_table):
+    with pytest.raises(SelectionError):
+        busy_table([(0, 1, 2)]).partitions(None, 0)

@@ -1,0 +1,102 @@
+"""TMIO's output in both forms, and damaged."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import iostrata
+import pytest
+from iostrata.layers.selection.source import open_source
+
+_SPEC = importlib.util.spec_from_file_location(
+    "recorder_files", Path(__file__).parents[1] / "archives" / "recorders.py"
+)
+made = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(made)
+tmio_packed = made.tmio_packed
+
+
+msgpack = pytest.importorskip("msgpack")
+
+
+def json_record(rows, **totals):
+    """Return a record as TMIO's JSON has it; rows are (bandwidth, start, end)."""
+    rate, start, end = map(list, zip(*rows, strict=True))
+    return {
+        "total_bytes": sum(b * (e - s) for b, s, e in rows),
+        "number_of_ranks": 4,
+        **totals,
+        "bandwidth": {"b_rank_avr": rate, "t_rank_s": start, "t_rank_e": end},
+    }
+
+
+def test_packed_rows_are_operations_of_nobody_in_particular(small_tmio):
+    trace = iostrata.open_trace(small_tmio)
+    layer = trace.layers["MPI-IO"]
+    assert (layer.statistics("write").bytes, layer.statistics("write").operations) == (600, 3)
+    assert layer.statistics("read").bytes == 10
+    assert trace.ranks == 3
+    recording = trace.definitions.recording
+    assert (recording.ranks, recording.handles, recording.rows) == (False, "absent", "operations")
+    with pytest.raises(iostrata.SelectionError, match="which rank"):
+        recording.check_key(trace.path, "rank")
+
+
+def test_rows_of_several_operations_are_intervals(tmp_path):
+    path = tmp_path / "t"
+    path.write_bytes(msgpack.packb(tmio_packed([(100, 1.0, 2.0)], most=5)))
+    assert open_source(path).definitions.recording.rows == "intervals"
+
+
+@pytest.mark.parametrize(("largest", "unit"), [(25.2, 10**6), (25, 1)])
+def test_fractions_tell_megabytes(tmp_path, largest, unit):
+    path = tmp_path / "t"
+    record = json_record([(100.0, 1.0, 2.0), (50.0, 3.0, 5.0)], max_transfersize_over_ranks=largest)
+    path.write_text("\n".join(json.dumps({kind: record}) for kind in ("write_sync", "read_async_t", "read_async_b")))
+    trace = iostrata.open_trace(path)
+    assert trace.layers["MPI-IO"].statistics("write").bytes == 200 * unit
+    # Those of async_b are the same transfers once more.
+    assert trace.layers["MPI-IO"].statistics("read").bytes == 200 * unit
+
+
+def test_one_document_over_many_lines(tmp_path):
+    path = tmp_path / "t"
+    path.write_text(json.dumps({"read_sync": json_record([(10.0, 1.0, 2.0)])}, indent=2))
+    assert iostrata.open_trace(path).layers["MPI-IO"].statistics("read").bytes == 10
+
+
+def test_rows_that_do_not_add_up_are_told(tmp_path):
+    path = tmp_path / "t"
+    path.write_text(json.dumps({"read_sync": json_record([(10.0, 1.0, 2.0)], total_bytes=99)}))
+    assert any("do not add up" in note for note in open_source(path).definitions.recording.notes)
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.6, 0.9])
+def test_a_cut_file(small_tmio, keep):
+    data = small_tmio.read_bytes()
+    small_tmio.write_bytes(data[: int(len(data) * keep)])
+    if keep < 0.5:
+        with pytest.raises(iostrata.TraceError, match="cut"):
+            iostrata.open_trace(small_tmio)
+    else:
+        assert iostrata.open_trace(small_tmio).damage.damaged
+
+
+def test_rows_that_cannot_be(tmp_path):
+    path = tmp_path / "t"
+    nan, far = float("nan"), 1e300
+    rows = [
+        (5, 1.0, 2.0),
+        (nan, 1.0, 2.0),
+        (5, nan, 2.0),
+        (5, 2.0, 1.0),
+        (-5, 1.0, 2.0),
+        (5, far, far),
+        (far, 1.0, 2.0),
+    ]
+    record = tmio_packed([(5, 1.0, 2.0)])
+    record[13] = [[*row, 0, 0, 0, 0, 0, 1] for row in rows]
+    path.write_bytes(msgpack.packb(record) + msgpack.packb(["write_sync", 1]) + msgpack.packb({"a": 1}))
+    trace = iostrata.open_trace(path)
+    assert trace.layers["MPI-IO"].statistics("write").operations == 1
+    assert trace.damage.events_expected - trace.damage.events_read == 8
