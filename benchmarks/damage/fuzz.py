@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mutations import damaged_archive
+from structures import malformed_archive
 
 MEMORY: Final = 3 * 2**30
 """Address space of a worker, the interpreter and the compiled code of about 1 GiB included."""
@@ -28,6 +29,9 @@ MEMORY: Final = 3 * 2**30
 RESIDENT: Final = 600 * 2**20
 SECONDS: Final = 20.0
 _FIRST_SECONDS: Final = 120.0
+
+KINDS: Final = {"bytes": damaged_archive, "records": malformed_archive}
+"""What makes an archive of a number."""
 
 
 def compare(folder: Path, stage: Callable[[str], None]) -> str:
@@ -129,7 +133,7 @@ def _compare_reads(direct: Any, library: Any) -> str:
     return " and ".join(sorted(classes)) or ("same rows, damaged" if broken else "same rows, sound")
 
 
-def work() -> None:
+def work(make: Callable[[int, Path], str]) -> None:
     """Read numbers from the standard input, handle each, write what came of it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     out = os.fdopen(os.dup(1), "w", buffering=1)
@@ -142,7 +146,7 @@ def work() -> None:
         folder = Path(room) / "damaged"
         for line in sys.stdin:
             number = int(line)
-            what = damaged_archive(number, folder)
+            what = make(number, folder)
             say(stage="made", what=what)
             outcome = compare(folder, lambda stage: say(stage=stage))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -158,9 +162,9 @@ class Worker:
     received: bytes = b""
 
     @classmethod
-    def start(cls) -> "Worker":
-        """Start a process."""
-        command = [sys.executable, __file__, "--worker"]
+    def start(cls, kind: str) -> "Worker":
+        """Start a process for archives of a kind."""
+        command = [sys.executable, __file__, "--worker", "--kind", kind]
         return cls(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
 
     def handle(self, number: int, seconds: float) -> tuple[str, str, int]:
@@ -203,12 +207,12 @@ class Worker:
         self.process.wait()
 
 
-def run(first: int, count: int, seconds: float = SECONDS) -> tuple[Counter[str], list[str], int]:
+def run(kind: str, first: int, count: int, seconds: float = SECONDS) -> tuple[Counter[str], list[str], int]:
     """Handle `count` cases; give how often each outcome came, the findings, and the largest memory of a worker."""
     outcomes: Counter[str] = Counter()
     findings = []
     peak = 0
-    worker = Worker.start()
+    worker = Worker.start(kind)
     try:
         for number in range(first, first + count):
             outcome, what, memory = worker.handle(number, seconds)
@@ -219,7 +223,7 @@ def run(first: int, count: int, seconds: float = SECONDS) -> tuple[Counter[str],
                 findings.append(f"{number}: {outcome} ({what})")
             if outcome.startswith(("CRASH", "HANG")):
                 worker.stop()
-                worker = Worker.start()
+                worker = Worker.start(kind)
     finally:
         worker.stop()
     if peak > RESIDENT:
@@ -230,16 +234,17 @@ def run(first: int, count: int, seconds: float = SECONDS) -> tuple[Counter[str],
 def main() -> None:
     """Read the command line, run, and fail if anything was found."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", choices=sorted(KINDS), default="bytes", help="what is damaged")
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a case may take")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        work()
+        work(KINDS[options.kind])
         return
     begin = time.monotonic()
-    outcomes, findings, peak = run(options.first, options.count, options.seconds)
+    outcomes, findings, peak = run(options.kind, options.first, options.count, options.seconds)
     for outcome, times in outcomes.most_common():
         print(f"{times:7d}  {outcome}")
     print(f"{options.count} archives in {time.monotonic() - begin:.0f} s, at most {peak / 2**20:.0f} MiB")
