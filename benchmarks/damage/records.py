@@ -139,7 +139,7 @@ def encode_record(record: Record) -> bytes:
     payload = b"".join(parts)
     if (record.kind == TIMESTAMP and record.layout == "w") or (record.kind in WITHOUT_LENGTH and record.length == -1):
         return bytes([record.kind]) + payload
-    length = len(payload) if record.length is None else record.length
+    length = len(payload) if record.length in (None, -1) else record.length
     size = bytes([length]) if length < 255 else b"\xff" + length.to_bytes(8, "little")
     return bytes([record.kind]) + size + payload
 
