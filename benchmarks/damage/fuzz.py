@@ -23,7 +23,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from commands import ALL, CHEAP, faults
+from commands import ALL, CHEAP, SLOW, faults
 from mutations import damaged_archive
 from structures import malformed_archive
 
@@ -37,7 +37,7 @@ _FIRST_SECONDS: Final = 120.0
 KINDS: Final = {"bytes": damaged_archive, "records": malformed_archive}
 """What makes an archive of a number."""
 
-COMMANDS: Final = {"none": (), "cheap": CHEAP, "all": ALL}
+COMMANDS: Final = {"none": (), "cheap": CHEAP, "all": ALL, "slow": (*ALL, *SLOW)}
 
 
 def compare(folder: Path, stage: Callable[[str], None]) -> str:
@@ -235,6 +235,7 @@ def run(
             outcomes[outcome.split(" ")[0] if bad else outcome] += 1
             if bad:
                 findings.append(f"{number}: {outcome} ({what})")
+                print(findings[-1], flush=True)
             if outcome.startswith(("CRASH", "HANG")):
                 worker.stop()
                 worker = Worker.start(kind, commands)
@@ -242,6 +243,7 @@ def run(
         worker.stop()
     if peak > RESIDENT:
         findings.append(f"a worker held {peak / 2**20:.0f} MiB, more than {RESIDENT / 2**20:.0f}")
+        print(findings[-1])
     return outcomes, findings, peak
 
 
@@ -263,8 +265,6 @@ def main() -> None:
     for outcome, times in outcomes.most_common():
         print(f"{times:7d}  {outcome}")
     print(f"{options.count} archives in {time.monotonic() - begin:.0f} s, at most {peak / 2**20:.0f} MiB")
-    for finding in findings:
-        print(finding)
     sys.exit(1 if findings else 0)
 
 

@@ -27,7 +27,7 @@ from ..implausible import LONGEST, SLACK_SECONDS
 from ..libotf2 import SUCCESS, describe, library, open_reader
 from .callbacks import EventBuffer
 from .file_check import EventFile, check_event_file, count_credible_events, more_than
-from .local_check import maps_are_believable
+from .local_check import maps_are_sound
 
 _OFFSET_ATTRIBUTE: Final = "Offset"
 _BATCH: Final = 1 << 16
@@ -159,9 +159,7 @@ class _BatchReader:
         """Read the location's own definitions; without them its ids and times are not those of the archive."""
         path = self._file(location, "def")
         try:
-            sound = self._anchor.compression != COMPRESSION_NONE or maps_are_believable(
-                path, self._anchor.definition_chunk
-            )
+            sound = self._anchor.compression != COMPRESSION_NONE or maps_are_sound(path, self._anchor.definition_chunk)
         except FileNotFoundError:
             return "its definition file is missing, so its ids and times mean nothing"
         outcome: int | None = None

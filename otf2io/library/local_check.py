@@ -1,8 +1,8 @@
 """Check of a location's definitions before the official library gets them.
 
 The library takes room for as many entries of an id map as the map says it has, and computes the room modulo 2^64: a
-count of 2^61 makes it write over whatever lies behind. So no file comes to it whose maps claim more entries than there
-are bytes.
+count of 2^61 makes it write over whatever lies behind. A map with fewer entries than it claims goes on in the bytes of
+the next record. So no file comes to it whose maps do not fill their records.
 """
 
 from pathlib import Path
@@ -14,14 +14,17 @@ from ..files import END, open_regular
 _END_OF_CHUNK: Final = 0
 _MAPPING: Final = 5
 _LONG: Final = 255
+_UNDEFINED: Final = 255
+_LONGEST: Final = 8
+"""Bytes of an integer, and the size that stands for one that is all ones."""
 _LARGEST: Final = 2**26
 """Bytes of a file of local definitions beyond which it is damaged."""
 
 
-def maps_are_believable(path: Path, chunk_size: int) -> bool:
-    """Tell whether the file at `path` ends as it should and each of its id maps can have the entries that it claims.
+def maps_are_sound(path: Path, chunk_size: int) -> bool:
+    """Tell whether the file at `path` ends as it should and its id maps have the entries that they claim.
 
-    Raises FileNotFoundError if there is no file. One that cannot be read is not believable.
+    Raises FileNotFoundError if there is no file. The maps of one that cannot be read are not sound.
     """
     try:
         with open_regular(path) as file:
@@ -45,13 +48,25 @@ def maps_are_believable(path: Path, chunk_size: int) -> bool:
             at += 8
         if at + length > len(content):
             return False
-        if kind == _MAPPING and not _has_room(content[at : at + length], order):
+        if kind == _MAPPING and not _fills_its_record(content[at : at + length], order):
             return False
         at += length
     return True
 
 
-def _has_room(fields: bytes, order: Literal["little", "big"]) -> bool:
-    """Tell whether an id map has a byte or more for each entry: type, count, whether it is sparse, entries."""
-    size = fields[1] if len(fields) > 1 else 0
-    return size <= 8 and int.from_bytes(fields[2 : 2 + size], order) <= len(fields)
+def _fills_its_record(fields: bytes, order: Literal["little", "big"]) -> bool:
+    """Tell whether an id map is whole: type, count, whether it is sparse, one or two integers an entry."""
+    size = fields[1] if len(fields) > 1 else _LONGEST + 1
+    at = size + 2
+    if size > _LONGEST or len(fields) <= at:
+        return False
+    integers = int.from_bytes(fields[2:at], order) * (2 if fields[at] else 1)
+    at += 1
+    # Each integer takes a byte or more, so a wrong count ends with the record.
+    while integers and at < len(fields):
+        size = fields[at]
+        if _LONGEST < size < _UNDEFINED:
+            return False
+        at += 1 + size % _UNDEFINED
+        integers -= 1
+    return not integers and at == len(fields)
