@@ -130,6 +130,28 @@ def test_attributes_twice_and_wider_than_their_type(
         assert read.events.offset[read.events.kind == 75][0] == 7
 
 
+def test_a_cut_file_that_happens_to_end_as_whole_ones_do(made: SimpleNamespace, tmp_path: Path) -> None:
+    base = made.base(24)
+    chunks = list(base.events[0])
+    rows = [row for row, record in enumerate(chunks[1].records) if record.kind == 75]
+    changed = chunks[1].records[rows[-1]].with_value(3, 0x010203)
+    chunks[1] = replace(chunks[1], records=[*chunks[1].records[: rows[-1]], changed])
+    made.records.write(replace(base, events={**base.events, 0: chunks}), tmp_path / "archive")
+    path = tmp_path / "archive" / "traces" / "0.evt"
+    content = path.read_bytes()
+    path.write_bytes(content[: content.index(b"\x03\x03\x02\x01", base.chunk_size + 18) + 4][:-1] + b"\x02\x01")
+    made.records.write(base, tmp_path / "sound")
+    whole = read_events(open_archive(tmp_path / "sound"), "library", workers=1).events
+    whole = whole.take(whole.location == 0)
+    archive = open_archive(tmp_path / "archive")
+    for engine in ("direct", "library"):
+        read = read_events(archive, engine, workers=1)
+        assert [one.row for one in read.damage.locations] == [0]
+        events = read.events.take(read.events.location == 0)
+        assert 10 < len(events) < len(whole)
+        assert (events.time == whole.time[: len(events)]).all()
+
+
 def test_a_thousand_in_processes_of_their_own() -> None:
     for commands, count in (("none", 1000), ("cheap", 60)):
         command = [sys.executable, str(DAMAGE / "fuzz.py"), "--kind", "records", "--commands", commands]
