@@ -127,9 +127,11 @@ def trace_command(example: str, *options: Option) -> Callable[[Callable[..., Non
 
 def print_json(document: "Document") -> None:
     """Print `document` on stdout."""
-    from ..export.json.text import json_text
+    from ..export.json.text import json_pieces
 
-    click.echo(json_text(document))
+    for piece in json_pieces(document):
+        click.echo(piece, nl=False)
+    click.echo()
 
 
 def print_written(trace: "Trace | BinnedTrace", written: "Written", as_json: bool) -> None:

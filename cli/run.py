@@ -58,6 +58,11 @@ def _run(arguments: list[str]) -> int:
     if not arguments:
         click.echo(iostrata.make_context("iostrata", [], resilient_parsing=True).get_help(), err=True)
         return 2
+    try:
+        os.getcwd()
+    except OSError as error:
+        # Libraries fail without, each in its own way, while they are imported.
+        raise click.ClickException(f"no working folder ({error.strerror}); change into one that exists") from None
     status = 0
     try:
         with iostrata.make_context("iostrata", arguments) as context:

@@ -16,6 +16,9 @@ UNDEFINED_TIME: Final = -(2**63)
 MOST_BYTES: Final = 2**48
 """More bytes than an operation moves: events that claim more are damaged, so that sums fit into 64 bits."""
 
+MOST_EVENTS: Final = 2**48
+"""What a location that promises more events than this is taken to promise: sums fit into 64 bits."""
+
 PROCESS: Final = 1
 """``OTF2_LocationGroupType`` of a process."""
 

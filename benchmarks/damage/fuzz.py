@@ -1,5 +1,8 @@
 """Damage archives at random and read them by both engines: ``python benchmarks/damage/fuzz.py --count 20000``.
 
+``--kind records`` breaks the rules of the format knowingly, ``--commands all`` runs each command and export too and
+opens what they write with other readers.
+
 A worker process makes each damaged archive from a number, reads it by the direct and the library engine and compares
 the rows. Its memory is bounded; when it dies or takes too long, the case is reported and another worker goes on with
 the next number. A case found here is repeated by ``--first NUMBER --count 1``.
@@ -20,7 +23,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from commands import ALL, CHEAP, MOST, faults
 from mutations import damaged_archive
+from structures import malformed_archive
 
 MEMORY: Final = 3 * 2**30
 """Address space of a worker, the interpreter and the compiled code of about 1 GiB included."""
@@ -28,6 +33,11 @@ MEMORY: Final = 3 * 2**30
 RESIDENT: Final = 600 * 2**20
 SECONDS: Final = 20.0
 _FIRST_SECONDS: Final = 120.0
+
+KINDS: Final = {"bytes": damaged_archive, "records": malformed_archive}
+"""What makes an archive of a number."""
+
+COMMANDS: Final = {"none": (), "cheap": CHEAP, "most": MOST, "all": ALL}
 
 
 def compare(folder: Path, stage: Callable[[str], None]) -> str:
@@ -129,7 +139,7 @@ def _compare_reads(direct: Any, library: Any) -> str:
     return " and ".join(sorted(classes)) or ("same rows, damaged" if broken else "same rows, sound")
 
 
-def work() -> None:
+def work(make: Callable[[int, Path], str], commands: tuple[tuple[str, ...], ...]) -> None:
     """Read numbers from the standard input, handle each, write what came of it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     out = os.fdopen(os.dup(1), "w", buffering=1)
@@ -142,9 +152,15 @@ def work() -> None:
         folder = Path(room) / "damaged"
         for line in sys.stdin:
             number = int(line)
-            what = damaged_archive(number, folder)
+            what = make(number, folder)
             say(stage="made", what=what)
             outcome = compare(folder, lambda stage: say(stage=stage))
+            for command in commands:
+                say(stage=" ".join(command))
+                found = faults(folder, (command,), Path(room))
+                if found:
+                    outcome = "FAULT " + "; ".join(found)
+                    break
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             say(outcome=outcome, peak=peak)
 
@@ -158,9 +174,9 @@ class Worker:
     received: bytes = b""
 
     @classmethod
-    def start(cls) -> "Worker":
-        """Start a process."""
-        command = [sys.executable, __file__, "--worker"]
+    def start(cls, kind: str, commands: str) -> "Worker":
+        """Start a process for archives of a kind and one of the sets of commands."""
+        command = [sys.executable, __file__, "--worker", "--kind", kind, "--commands", commands]
         return cls(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
 
     def handle(self, number: int, seconds: float) -> tuple[str, str, int]:
@@ -203,48 +219,52 @@ class Worker:
         self.process.wait()
 
 
-def run(first: int, count: int, seconds: float = SECONDS) -> tuple[Counter[str], list[str], int]:
+def run(
+    kind: str, commands: str, first: int, count: int, seconds: float = SECONDS
+) -> tuple[Counter[str], list[str], int]:
     """Handle `count` cases; give how often each outcome came, the findings, and the largest memory of a worker."""
     outcomes: Counter[str] = Counter()
     findings = []
     peak = 0
-    worker = Worker.start()
+    worker = Worker.start(kind, commands)
     try:
         for number in range(first, first + count):
             outcome, what, memory = worker.handle(number, seconds)
             peak = max(peak, memory)
-            bad = outcome.startswith(("CRASH", "HANG", "DIFFERENT"))
+            bad = outcome.startswith(("CRASH", "HANG", "DIFFERENT", "FAULT"))
             outcomes[outcome.split(" ")[0] if bad else outcome] += 1
             if bad:
                 findings.append(f"{number}: {outcome} ({what})")
+                print(findings[-1], flush=True)
             if outcome.startswith(("CRASH", "HANG")):
                 worker.stop()
-                worker = Worker.start()
+                worker = Worker.start(kind, commands)
     finally:
         worker.stop()
     if peak > RESIDENT:
         findings.append(f"a worker held {peak / 2**20:.0f} MiB, more than {RESIDENT / 2**20:.0f}")
+        print(findings[-1])
     return outcomes, findings, peak
 
 
 def main() -> None:
     """Read the command line, run, and fail if anything was found."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", choices=sorted(KINDS), default="bytes", help="what is damaged")
+    parser.add_argument("--commands", choices=sorted(COMMANDS), default="none", help="what is run on each archive")
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a case may take")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        work()
+        work(KINDS[options.kind], COMMANDS[options.commands])
         return
     begin = time.monotonic()
-    outcomes, findings, peak = run(options.first, options.count, options.seconds)
+    outcomes, findings, peak = run(options.kind, options.commands, options.first, options.count, options.seconds)
     for outcome, times in outcomes.most_common():
         print(f"{times:7d}  {outcome}")
     print(f"{options.count} archives in {time.monotonic() - begin:.0f} s, at most {peak / 2**20:.0f} MiB")
-    for finding in findings:
-        print(finding)
     sys.exit(1 if findings else 0)
 
 

@@ -156,15 +156,17 @@ def _told(entry: LayerStatistics, recording: Recording) -> Document:
 
 
 def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:
-    """Return the document of ``iostrata handles``: every handle; `set_aside` says why one does not count.
+    """Return the document of ``iostrata handles``: an iterator over its handles.
+
+    In each of them, `set_aside` says why it does not count.
 
     `layers` only picks entries. Their parents and their numbers, those of subtrees among them, stay those of the whole
     forest.
     """
-    handles = trace.handles.to_dict()
+    handles = trace.handles.dicts()
     if layers is not None:
         wanted = {layer.name for layer in layers}
-        handles = [handle for handle in handles if handle["layer"] in wanted]
+        handles = (handle for handle in handles if handle["layer"] in wanted)
     return document(trace, handles=handles)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -9,9 +10,14 @@ from rich.text import Text
 from ...layers.attribution.breakdown import METADATA_KINDS, Breakdown
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.text import printable, shortened
+from .console import bounded
 
 _ROWS_SHOWN: Final = 60
 _ROOMY: Final = 120
+_NAMES: Final = 2
+"""Columns on the left that hold names."""
+_WIDEST_PIPED_KEY: Final = 120
+"""Columns that a name gets at least where it goes into a pipe; a longer one stands out of its row."""
 _TITLES: Final = {
     "file": "file",
     "filesystem": "file system",
@@ -28,17 +34,13 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
     if not rows:
         return
     roomy = console.width >= _ROOMY
-    view = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2 if roomy else 1, 0, 0))
-    view.add_column("layer", no_wrap=True)
-    view.add_column(_TITLES[table.by], no_wrap=True)
     titles = ["reads", "writes", "metadata", "read", "written", "busy"]
     if roomy:
         titles = ["reads", "writes", "flushes", *(kind.replace("_", " ") for kind in METADATA_KINDS), "read", "written"]
         titles += ["summed", "busy", "inside calls"]
-    for title in titles:
-        view.add_column(title, justify="right", no_wrap=True)
     shown = rows[:_ROWS_SHOWN] if console.is_terminal else rows
     columns = {name: column.tolist() for name, column in table.columns.items()}
+    lines = [["layer", _TITLES[table.by], *titles]]
     for row in shown:
         of = {name: column[row] for name, column in columns.items()}
         metadata = [of[kind] for kind in METADATA_KINDS]
@@ -53,8 +55,11 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
         else:
             counts = [of["reads"], of["writes"], sum(metadata)]
             cells = [*map(_count, counts), *moved, busy]
-        view.add_row(Text(printable(table.layer[row]), style="bold"), _key(table.key[row], console), *cells)
-    console.print(view)
+        lines.append([printable(table.layer[row]), _key(table.key[row], console), *cells])
+    if bounded(console):
+        console.print(_table(lines, 2 if roomy else 1))
+    else:
+        _write_lines(lines, console)
     if len(shown) < len(rows):
         console.print(Text(f"and {counted(len(rows) - len(shown), 'further row')}; --json has them all"))
 
@@ -69,9 +74,31 @@ def _ordered(table: Breakdown) -> list[int]:
     return rows
 
 
-def _key(key: str | int | None, console: Console) -> Text:
+def _table(lines: list[list[str]], gap: int) -> Table:
+    view = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
+    for place, title in enumerate(lines[0]):
+        view.add_column(title, justify="left" if place < _NAMES else "right", no_wrap=True)
+    for layer, *cells in lines[1:]:
+        view.add_row(Text(layer, style="bold"), *map(Text, cells))
+    return view
+
+
+def _write_lines(lines: list[list[str]], console: Console) -> None:
+    """Write the same as plain text; a table of rich takes milliseconds a row and fills up to the longest name."""
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    widths[1] = min(widths[1], _WIDEST_PIPED_KEY)
+    for line in lines:
+        blanks = [" " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)]
+        cells = [
+            cell + blank if place < _NAMES else blank + cell
+            for place, (cell, blank) in enumerate(zip(line, blanks, strict=True))
+        ]
+        console.file.write("  ".join(cells) + "\n")
+
+
+def _key(key: str | int | None, console: Console) -> str:
     name = "(none)" if key is None else printable(str(key))
-    return Text(shortened(name, max(20, console.width // 3)))
+    return shortened(name, max(20, console.width // 3))
 
 
 def _count(count: int) -> str:

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...layers.protocols import AnyTrace
+from ...model.codes import MOST_EVENTS
 from ...model.damage import DamageReport
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.stream.recording import Recording
@@ -113,7 +114,10 @@ def print_damage(report: DamageReport, console: Console) -> None:
     What the loss sums up to, `damage_summary`, is for stderr and not repeated here.
     """
     for damage in report.locations[:_LOCATIONS_SHOWN]:
-        read = f"{count_text(damage.events_read)} of {counted(damage.events_expected, 'event')} read; "
+        expected = "an impossible number of events"
+        if damage.events_expected < MOST_EVENTS:
+            expected = counted(damage.events_expected, "event")
+        read = f"{count_text(damage.events_read)} of {expected} read; "
         known = read if damage.row >= 0 or damage.events_expected else ""
         text = f"Damaged {damage.place}: {known}{printable(damage.reason)}"
         print_paragraph(text, console, "red", indent=0)
@@ -130,6 +134,8 @@ def damage_summary(report: DamageReport) -> str:
     places = counted(len(report.locations), "damaged location")
     lost = report.events_expected - report.events_read
     share = f"{count_text(lost)} of {counted(report.events_expected, 'event')} lost"
-    if lost <= 0:
+    if report.events_expected >= MOST_EVENTS:
+        share = f"{count_text(report.events_read)} events read, the definitions promise more than any file holds"
+    elif lost <= 0:
         share = f"{count_text(report.events_read)} events read, {count_text(report.events_expected)} promised"
     return f"{places}: {share}; the results cover what could be read"

@@ -1,9 +1,9 @@
 """The forest of I/O handles: who stands beneath whom, and what went through each handle and all below it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from ..selection.window import Amounts
 from .lifetimes import Lifetimes
 from .stack import handle_stack, higher_ancestors
 from .sums import LIFETIMES
+
+_ROWS_AT_ONCE: Final = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,26 +156,35 @@ class HandleForest:
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return one dict a handle, as in ``handles --json``; ``parent`` is an OTF2 id or None."""
-        ids = self.id.tolist()
+        return list(self.dicts())
+
+    def dicts(self) -> Iterator[dict[str, Any]]:
+        """Yield the dicts of `to_dict` one by one."""
         columns: dict[str, Any] = {
-            "id": ids,
-            "parent": [ids[row] if row >= 0 else None for row in self.parent.tolist()],
+            "id": self.id,
+            "parent": self.parent,
             "layer": self.layer,
             "file": self.file,
             "name": self.name,
-            "depth": self.depth.tolist(),
-            "operations": self.operations.tolist(),
-            "bytes_read": self.bytes_read.tolist(),
-            "bytes_written": self.bytes_written.tolist(),
-            "subtree_operations": self.subtree_operations.tolist(),
-            "subtree_bytes_read": self.subtree_bytes_read.tolist(),
-            "subtree_bytes_written": self.subtree_bytes_written.tolist(),
-            "ranks": self.ranks.tolist(),
-            "metadata_events": self.metadata_events.tolist(),
-            **{name: column.tolist() for name, column in self.lifetime_counts.items()},
+            "depth": self.depth,
+            "operations": self.operations,
+            "bytes_read": self.bytes_read,
+            "bytes_written": self.bytes_written,
+            "subtree_operations": self.subtree_operations,
+            "subtree_bytes_read": self.subtree_bytes_read,
+            "subtree_bytes_written": self.subtree_bytes_written,
+            "ranks": self.ranks,
+            "metadata_events": self.metadata_events,
+            **self.lifetime_counts,
             "set_aside": self.set_aside,
         }
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        for start in range(0, len(self.id), _ROWS_AT_ONCE):
+            part = {name: column[start : start + _ROWS_AT_ONCE] for name, column in columns.items()}
+            parent = part["parent"]
+            ids = self.id[parent].tolist()
+            part["parent"] = [ids[row] if above >= 0 else None for row, above in enumerate(parent.tolist())]
+            lists = (column.tolist() if isinstance(column, np.ndarray) else column for column in part.values())
+            yield from (dict(zip(part, row, strict=True)) for row in zip(*lists, strict=True))
 
 
 def handle_forest(

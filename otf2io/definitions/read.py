@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import sound_parents
-from ...model.codes import PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
+from ...model.codes import MOST_EVENTS, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
 from ...model.definitions import (
     Clock,
     Communicator,
@@ -146,7 +146,7 @@ def _locations(records: DefinitionRecords, names: _Names, group_rows: dict[int, 
         id=_column(locations, 0, np.uint64),
         name=tuple(names[record[1]] for record in locations),
         kind=_column(locations, 2, np.uint8),
-        events=_column(locations, 3, np.uint64),
+        events=np.minimum(_column(locations, 3, np.uint64), np.uint64(MOST_EVENTS)),
         group=_linked((record[4] for record in locations), group_rows, len(locations)),
     )
 

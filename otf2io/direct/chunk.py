@@ -226,7 +226,7 @@ def walk_chunk(
             events += 1
             continue
         if kind == TIMESTAMP:
-            # No writer puts one time stamp behind another, or behind attributes.
+            # No writer puts one time stamp behind another, or a stamp or more attributes behind attributes.
             break
         if kind <= LAST_MARK:
             if at < end and events >= wanted:
@@ -253,7 +253,7 @@ def walk_chunk(
                 break
             at = behind
             offset_at = at
-            if load_byte(data, at) == TIMESTAMP:
+            if load_byte(data, at) in (TIMESTAMP, ATTRIBUTES):
                 break
             continue
         if FIRST_IO <= kind <= LAST_IO:

@@ -155,7 +155,7 @@ def _walk(
                 break
             if kind == ATTRIBUTES:
                 offset, sound = read_offset(data, fields, behind, ids, rules.offsets)
-                if not sound or load_byte(data, behind) == TIMESTAMP:
+                if not sound or load_byte(data, behind) in (TIMESTAMP, ATTRIBUTES):
                     break
                 at = behind
                 continue

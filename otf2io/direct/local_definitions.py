@@ -97,7 +97,7 @@ _INDEFINITE: Final = np.int64(-(2**63))
 def prepare_clock(ids: LocalIds) -> None:
     """Compute the slopes between the clock offsets of `ids`."""
     for row in range(ids.clock_size[0] - 1):
-        ticks = np.float64(np.int64(ids.clock_times[row + 1] - ids.clock_times[row]))
+        ticks = np.float64(ids.clock_times[row + 1] - ids.clock_times[row])
         change = np.float64(ids.clock_offsets[row + 1] - ids.clock_offsets[row])
         ids.clock_slopes[row] = change / ticks if ticks != 0.0 else 0.0
 
@@ -124,7 +124,11 @@ def interval_at(ids: LocalIds, time: np.uint64, interval: int) -> int:
 @inlined
 def corrected_time(ids: LocalIds, time: np.uint64, interval: int) -> np.uint64:
     """Return the global time of a local time stamp that lies in `interval`."""
-    distance = np.float64(np.int64(time - ids.clock_times[interval]))
+    start = ids.clock_times[interval]
+    distance = np.float64(np.int64(time - start))
+    if (distance < 0.0) != (time < start):
+        # More than 2^63 ticks lie between, as in no sound file; the library counts all of them.
+        distance = np.float64(time - start) if time > start else -np.float64(start - time)
     drift = np.rint(ids.clock_slopes[interval] * distance)
     # Offsets that a damaged file invents can lead beyond 64 bits; then the library's processor gives this number too.
     whole = np.int64(drift) if abs(drift) < _BEYOND else _INDEFINITE

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.events import EventColumns
-from ...model.kernels import inlined
+from ...model.kernels import inlined, inner
 from .integers import load_byte, read_integer, read_short_integer
 from .local_definitions import ATTRIBUTE, IO_FILE, IO_HANDLE, LocalIds, corrected_time, global_id, interval_at
 
@@ -25,6 +25,13 @@ _TWO_BYTE_TYPES: Final = (2, 6)
 _FLOAT: Final = 9
 _DOUBLE: Final = 10
 _UINT64: Final = 4
+_EIGHT_BYTE_TYPES: Final = (4, 8, 13)
+"""UINT64, INT64 and references of locations."""
+_LAST_TYPE: Final = 25
+"""All other types up to this one are numbers and references of 32 bits."""
+_MOST_ATTRIBUTES: Final = 256
+"""Attributes of an event beyond which those of any id are not compared with each other: no tracer writes as many."""
+_FEW_BITS: Final = np.uint64(63)
 
 
 @inlined
@@ -140,10 +147,13 @@ def read_offset(
     value : uint64
         ``2**64 − 1`` where the list has none.
     sound : bool
-        Whether the list fills its record exactly.
+        Whether the list fills its record exactly and names no attribute twice, at which the library stops too.
     """
     found = _NONE
     rank = len(wanted)
+    begin = at
+    seen = _ZERO
+    repeated = False
     count, at = read_short_integer(data, at)
     # Each attribute takes three bytes or more, so a wrong count ends with the record.
     while count > _ZERO and at < end:
@@ -151,19 +161,11 @@ def read_offset(
         local, at = read_short_integer(data, at)
         if at >= end:
             return found, False
+        bit = np.uint64(1) << (local & _FEW_BITS)
+        repeated |= seen & bit != _ZERO
+        seen |= bit
         kind = load_byte(data, at)
-        at += 1
-        value = _NONE
-        if kind in _ONE_BYTE_TYPES:
-            at += 1
-        elif kind in _TWO_BYTE_TYPES:
-            at += 2
-        elif kind == _FLOAT:
-            at += 4
-        elif kind == _DOUBLE:
-            at += 8
-        else:
-            value, at = read_integer(data, at)
+        value, at = _attribute_value(data, at + 1, kind)
         if kind == _UINT64 and at <= end:
             attribute = global_id(ids, ATTRIBUTE, local)
             for place in range(rank):
@@ -171,4 +173,40 @@ def read_offset(
                     found = value
                     rank = place
                     break
-    return found, count == _ZERO and at == end
+    sound = count == _ZERO and at == end
+    return found, sound and not (repeated and _names_one_twice(data, begin))
+
+
+@inlined
+def _attribute_value(data: npt.NDArray[np.uint8], at: int, kind: int) -> tuple[np.uint64, int]:
+    """Return an attribute's value, where it is an integer of four bytes or more, and the position behind it."""
+    if kind in _ONE_BYTE_TYPES:
+        return _NONE, at + 1
+    if kind in _TWO_BYTE_TYPES:
+        return _NONE, at + 2
+    if kind == _FLOAT:
+        return _NONE, at + 4
+    if kind == _DOUBLE:
+        return _NONE, at + 8
+    if kind in _EIGHT_BYTE_TYPES or kind == 0 or kind > _LAST_TYPE:
+        return read_integer(data, at)
+    return read_short_integer(data, at)
+
+
+@inner
+def _names_one_twice(data: npt.NDArray[np.uint8], begin: int) -> bool:
+    """Tell whether a list of attributes that fills its record has an id twice, or more ids than are compared."""
+    count, begin = read_short_integer(data, begin)
+    if count > np.uint64(_MOST_ATTRIBUTES):
+        return True
+    at = begin
+    for row in range(count):
+        local, at = read_short_integer(data, at)
+        other = begin
+        for _ in range(row):
+            earlier, other = read_short_integer(data, other)
+            if earlier == local:
+                return True
+            _, other = _attribute_value(data, other + 1, load_byte(data, other))
+        _, at = _attribute_value(data, at + 1, load_byte(data, at))
+    return False

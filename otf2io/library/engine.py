@@ -23,11 +23,11 @@ from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.interrupts import kept_interrupts
 from ..anchor import COMPRESSION_NONE, Anchor
-from ..files import is_complete
 from ..implausible import LONGEST, SLACK_SECONDS
 from ..libotf2 import SUCCESS, describe, library, open_reader
 from .callbacks import EventBuffer
 from .file_check import EventFile, check_event_file, count_credible_events, more_than
+from .local_check import maps_are_sound
 
 _OFFSET_ATTRIBUTE: Final = "Offset"
 _BATCH: Final = 1 << 16
@@ -159,11 +159,11 @@ class _BatchReader:
         """Read the location's own definitions; without them its ids and times are not those of the archive."""
         path = self._file(location, "def")
         try:
-            complete = is_complete(path) or self._anchor.compression != COMPRESSION_NONE
+            sound = self._anchor.compression != COMPRESSION_NONE or maps_are_sound(path, self._anchor.definition_chunk)
         except FileNotFoundError:
             return "its definition file is missing, so its ids and times mean nothing"
         outcome: int | None = None
-        reader = self._lib.OTF2_Reader_GetDefReader(self._reader, location) if complete else None
+        reader = self._lib.OTF2_Reader_GetDefReader(self._reader, location) if sound else None
         if reader:
             count = c_uint64()
             outcome = self._lib.OTF2_Reader_ReadAllLocalDefinitions(self._reader, reader, ctypes.byref(count))

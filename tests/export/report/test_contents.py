@@ -15,7 +15,7 @@ from iostrata import Trace, compare_layers, detect_period, step_signal, write_re
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.comparison.layers import comparison_document
 from iostrata.export.json.documents import handles_document, layers_document, periods_document
-from iostrata.export.json.text import json_text
+from iostrata.export.json.text import json_pieces
 from iostrata.export.report.contents import report_contents
 from iostrata.export.report.encoding import Names, shortened, without_long_text
 from iostrata.export.report.limits import Limits
@@ -39,7 +39,7 @@ def contents_of(path: Path) -> Any:
 
 
 def through_json(document: dict[str, Any]) -> Any:
-    return json.loads(json_text(document))
+    return json.loads("".join(json_pieces(document)))
 
 
 @pytest.mark.parametrize("name", ["ncckpt4", "mixed4", "broken_race_corruption", "threads2"])

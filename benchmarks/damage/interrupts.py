@@ -1,0 +1,112 @@
+"""End commands by signals at random moments: ``python benchmarks/damage/interrupts.py --count 50``.
+
+A command that is ended leaves nothing under the name of its output and no other process, and says so in one line; only
+SIGKILL may leave the hidden file that it was writing.
+"""
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
+COMMANDS: Final = (
+    ("info",),
+    ("layers",),
+    ("handles", "--json"),
+    ("periods",),
+    ("compare",),
+    ("layers", "--engine", "library"),
+    ("report", "-o", "{out}.html"),
+    *(("convert", f"{{out}}{suffix}") for suffix in (".h5", ".parquet", ".perfetto.json", ".otf2")),
+)
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+_STARTING: Final = 0.15
+"""Seconds in which Python itself starts, and says what it likes."""
+_LONGEST: Final = 300.0
+
+
+def end_one(command: tuple[str, ...], trace: Path, number: signal.Signals, after: float) -> tuple[str, float]:
+    """Start a command, send it a signal `after` seconds; return what is wrong, or nothing, and how long it ran."""
+    with tempfile.TemporaryDirectory() as room:
+        out = Path(room) / "written"
+        arguments = [command[0], str(trace), *(part.format(out=out) for part in command[1:])]
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            [str(Path(sys.executable).parent / "iostrata"), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            _, said = process.communicate(timeout=after)
+        except subprocess.TimeoutExpired:
+            process.send_signal(number)
+            try:
+                _, said = process.communicate(timeout=_LONGEST)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                return "goes on", time.monotonic() - begin
+        took = time.monotonic() - begin
+        left = sorted(path.name for path in Path(room).iterdir())
+        return _fault(process.returncode, said.decode(), left, number, after) or _orphans(process.pid), took
+
+
+def _fault(status: int, said: str, left: list[str], number: signal.Signals, after: float) -> str:
+    if status == 0:
+        return ""
+    if number == signal.SIGKILL:
+        return "" if status == -number and not any(name.startswith("written") for name in left) else f"{status} {left}"
+    if left:
+        return f"left {left}"
+    if (status == -number and not said) or (after < _STARTING and status in (1, 130)):
+        # Python starts or ends, when signals do what they do to any process.
+        return ""
+    if status != 130 or said.splitlines()[-1:] != ["iostrata: error: interrupted"] or "Traceback" in said:
+        return f"exit code {status}, {said[-300:]!r}"
+    return ""
+
+
+def _orphans(group: int) -> str:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return ""
+    os.killpg(group, signal.SIGKILL)
+    return "left a process"
+
+
+def main() -> None:
+    """Read the command line, run, and fail if anything was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=50, help="signals to each command")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--trace", type=Path, default=FIXTURES / "ncckpt4")
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    found: Counter[str] = Counter()
+    for command in COMMANDS:
+        _, whole = end_one(command, options.trace, signal.SIGKILL, _LONGEST)
+        faults = []
+        for _ in range(options.count):
+            number, after = chance.choice(SIGNALS), chance.uniform(0, whole)
+            fault, _ = end_one(command, options.trace, number, after)
+            if fault:
+                faults.append(f"{number.name} after {after:.3f} s: {fault}")
+        found[" ".join(command)] = len(faults)
+        print(f"{' '.join(command)}: {options.count} signals within {whole:.2f} s, {len(faults)} faults", flush=True)
+        for fault in faults:
+            print(f"  {fault}", flush=True)
+    sys.exit(1 if found.total() else 0)
+
+
+if __name__ == "__main__":
+    main()

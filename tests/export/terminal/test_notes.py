@@ -1,0 +1,21 @@
+"""What is told of damage."""
+
+from io import StringIO
+
+from iostrata.export.terminal.console import stdout_console
+from iostrata.export.terminal.notes import damage_summary, print_damage
+from iostrata.model.codes import MOST_EVENTS
+from iostrata.model.damage import DamageReport, LocationDamage
+
+
+def test_a_number_of_events_that_cannot_be_is_not_repeated():
+    report = DamageReport(MOST_EVENTS + 7, 5, (LocationDamage(0, 0, MOST_EVENTS, 3, "its event file is cut short"),))
+    assert "promise more than any file holds" in damage_summary(report)
+    stream = StringIO()
+    print_damage(report, stdout_console(stream))
+    assert "3 of an impossible number of events read" in stream.getvalue()
+
+
+def test_a_true_loss_is_told_in_numbers():
+    report = DamageReport(10, 3, (LocationDamage(0, 0, 10, 3, "its event file is cut short"),))
+    assert damage_summary(report).startswith("1 damaged location: 7 of 10 events lost")
