@@ -107,7 +107,7 @@ def _curve(run: Run, signal: SignalRow, reference: LayerRow | None, row: LayerRo
 
 
 def _aligned(edges: Edges, reference: LayerRow | None, row: LayerRow | None) -> Edges:
-    """Return times of a run as times of another one, so that phases begin and end together; between them in proportion."""
+    """Return times of a run as times of another one, so that phases begin and end together."""
     pairs = () if reference is None or row is None else aligned_phases(reference, row)
     if not pairs:
         return edges

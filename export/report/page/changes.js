@@ -35,7 +35,7 @@ const allSection = () => {
       return h('tr', {}, h('th', { scope: 'row', class: 'name' }, [change.layer, change.direction, change.id.replace(':', ' ')].filter(Boolean).join(' ')),
         cell('A', numberText(change, change.before)), cell('B', numberText(change, change.after)),
         cell('B / A', (share && change.ratio < 0 ? '−' : '') + ratio(change.ratio)),
-        cell('Interval', change.interval && !share ? `${threeDigits(change.interval[0])} … ${threeDigits(change.interval[1])}` : DASH),
+        cell('Interval', change.interval && !share ? `${threeDigits(change.interval[0])} … ${threeDigits(change.interval[1])}` : DASH, null, true),
         cell('p', change.p_value === null ? DASH : change.p_value < 0.001 ? '<0.001' : threeDigits(change.p_value)),
         cell('Matters', change.matters ? 'yes' : 'no'));
     })));

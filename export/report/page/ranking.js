@@ -26,8 +26,8 @@ const sparkline = (run) => {
 };
 
 const runRow = (run) => h('tr', {},
-  h('th', { scope: 'row', class: 'name', title: run.job }, run.report ? h('a', { href: run.report }, run.name) : run.name, run.damaged ? ' (damaged)' : '',
-    run.top ? h('div', { class: `muted note ${run.top.severity}` }, `${run.top.severity}: ${run.top.text}`) : null),
+  h('th', { scope: 'row', class: 'name stacked', title: run.job }, h('span', {}, run.report ? h('a', { href: run.report }, run.name) : run.name, run.damaged ? ' (damaged)' : ''),
+    run.top ? h('div', { class: `muted note of-${run.top.severity}` }, `${run.top.severity}: ${run.top.text}`) : null),
   h('td', { 'data-label': 'Over time', class: 'picture' }, sparkline(run)),
   COLUMNS.map(([label, key, write]) => cell(label, known(run[key]) ? write(run[key]) : DASH)));
 
