@@ -20,6 +20,7 @@ BY_TIME: Final = frozenset(
 _FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer")
 _LAST: Final = ("finding", "duration")
 _LARGE: Final = math.log(1.5)
+_FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
 _LEAST_BYTES: Final = 0.01
 """Share of a run's operations below which a layer and direction are not worth a sentence in front."""
@@ -76,7 +77,7 @@ class _Tested:
     """A change before all p-values are known."""
 
     change: Change
-    p_value: float
+    p_value: float | None
     candidate: bool
 
 
@@ -96,11 +97,12 @@ def changes_between(before: Sequence[Run], after: Sequence[Run], order: Sequence
         # Where there is no difference at all, there is nothing to be wrong about.
         if one.change.size > 0
     ]
-    corrected = holm([one.p_value for one in tested])
-    found = [
-        replace(one.change, p_value=p_value, matters=one.candidate and p_value < ALPHA)
-        for one, p_value in zip(tested, corrected, strict=True)
-    ]
+    corrected = iter(holm([one.p_value for one in tested if one.p_value is not None]))
+    found = []
+    for one in tested:
+        p_value = None if one.p_value is None else next(corrected)
+        matters = one.candidate and p_value is not None and p_value < ALPHA
+        found.append(replace(one.change, p_value=p_value, matters=matters))
     return tuple(sorted(found, key=lambda one: _rank(one, order)))
 
 
@@ -122,7 +124,10 @@ def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested]:
         sides = [_present(value(run) for run in side) for side in (before, after)]
         if all(len(side) for side in sides):
             good = -1 if name == "duration" else 0
-            yield _ratio_change(name, None, None, sides, spread, good, lambda words, name=name: run_text(name, words))
+            one = _ratio_change(name, None, None, sides, spread, good, lambda words, name=name: run_text(name, words))
+            if name == "duration" and one.candidate and not _rest_agrees(before, after, one.change.size):
+                one = replace(one, candidate=False)
+            yield one
 
 
 def _partly_timed(runs: Sequence[Run]) -> Spread:
@@ -178,8 +183,6 @@ def _of_quantities(layer: str, direction: str, sides: list[list[LayerRow]], recu
     moved = {row.bytes for side in sides for row in side}
     within = _variance_within(sides)
     for quantity in QUANTITIES:
-        if quantity.id == "bandwidth" and len(moved) == 1:
-            continue  # It says what the time says.
         values = [_present(quantity.value(row) for row in side) for side in sides]
         # A period that some runs do not have is told by itself.
         complete = all(len(one) == len(side) for one, side in zip(values, sides, strict=True))
@@ -194,7 +197,13 @@ def _of_quantities(layer: str, direction: str, sides: list[list[LayerRow]], recu
         else:
             noise = within if quantity.id in ("time", "bandwidth") else 0.0
             spread = recurring if quantity.spread is RECURRING else quantity.spread
-            yield _ratio_change(quantity.id, layer, direction, values, spread, quantity.good, text, noise)
+            one = _ratio_change(quantity.id, layer, direction, values, spread, quantity.good, text, noise)
+            if quantity.id in ("time", "bandwidth") and one.candidate and not _phases_agree(sides, one.change.size):
+                one = replace(one, candidate=False)
+            if quantity.id == "bandwidth" and len(moved) == 1:
+                # Of the same bytes it says what the time says, and is no test of its own.
+                one = replace(one, p_value=None, candidate=False)
+            yield one
 
 
 def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Iterator[_Tested]:
@@ -296,6 +305,30 @@ def _variance_within(sides: list[list[LayerRow]]) -> float:
         if parts:
             total += sum(parts) / len(parts) / len(side)
     return total
+
+
+def _phases_agree(sides: list[list[LayerRow]], size: float) -> bool:
+    """Tell whether most phases changed as the whole time did, by half of that or more, where few runs are compared.
+
+    One phase that met a busy file system makes the time of a run, but not that of its other phases.
+    """
+    if min(map(len, sides)) >= ENOUGH:
+        return True
+    lengths = [np.concatenate([np.subtract(row.phase_end_s, row.phase_start_s) for row in side]) for side in sides]
+    known = [np.log(one[one > 0]) for one in lengths]
+    if min(map(len, known)) < _FEWEST_PHASES:
+        return True
+    return abs(float(np.median(known[1]) - np.median(known[0]))) >= size / 2
+
+
+def _rest_agrees(before: Sequence[Run], after: Sequence[Run], size: float) -> bool:
+    """Tell whether what is not I/O changed by half as much as the whole run or more, where few runs are compared."""
+    if min(len(before), len(after)) >= ENOUGH:
+        return True
+    rest = [_present((run.job.duration_s or 0.0) - (run.job.io_s or 0.0) for run in side) for side in (before, after)]
+    if not all(len(one) and (one > 0).all() for one in rest):
+        return False
+    return abs(float(np.log(rest[1]).mean() - np.log(rest[0]).mean())) >= size / 2
 
 
 def _present(values: Iterable[float | None]) -> Values:
