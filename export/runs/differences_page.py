@@ -97,7 +97,7 @@ def _row(run: Run, layer: str, direction: str) -> LayerRow | None:
 
 
 def _curve(run: Run, signal: SignalRow, reference: LayerRow | None, row: LayerRow | None) -> dict[str, Any]:
-    edges = signal.start_s + signal.bin_s * np.arange(len(signal.values) + 1)
+    edges: Edges = signal.start_s + signal.bin_s * np.arange(len(signal.values) + 1, dtype=np.float64)
     return {
         "name": run.job.name,
         "edges": packed(edges, "f4"),

@@ -1,5 +1,6 @@
 """The changes between two sides of runs, each tested, those that matter told from those that do not."""
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...model.document import Record
-from ..collection.rows import LayerRow, Run
+from ..collection.rows import FindingRow, LayerRow, Run
 from .quantities import COUNTED, QUANTITIES, RECURRING, TIMED, Quantity
 from .testing import ALPHA, ENOUGH, Outcome, Spread, Values, compare, compare_counts, holm
 from .words import Words, finding_text, layer_text, period_text, run_text, value_text
@@ -124,7 +125,7 @@ def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested]:
         sides = [_present(value(run) for run in side) for side in (before, after)]
         if all(len(side) for side in sides):
             good = -1 if name == "duration" else 0
-            one = _ratio_change(name, None, None, sides, spread, good, lambda words, name=name: run_text(name, words))
+            one = _ratio_change(name, None, None, sides, spread, good, functools.partial(run_text, name))
             if name == "duration" and one.candidate and not _rest_agrees(before, after, one.change.size):
                 one = replace(one, candidate=False)
             yield one
@@ -138,7 +139,9 @@ def _partly_timed(runs: Sequence[Run]) -> Spread:
 
 
 def _of_layers(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]) -> Iterator[_Tested]:
-    rows = [{(row.layer, row.direction): [] for run in side for row in run.layers} for side in (before, after)]
+    rows: list[dict[tuple[str, str], list[LayerRow]]] = [
+        {(row.layer, row.direction): [] for run in side for row in run.layers} for side in (before, after)
+    ]
     for side, found in zip((before, after), rows, strict=True):
         for run in side:
             for row in run.layers:
@@ -168,7 +171,7 @@ def _came_or_went(
     whole = _mean([run.job.operations or 0 for run in runs[mine]])
     p_value = _presence(*counts)
     text = layer_text(layer, direction, mine == 1, operations[mine] or 0.0, moved)
-    change = Change("layer", layer, direction, *operations, None, None, None, False, 0, text, math.inf)
+    change = Change("layer", layer, direction, operations[0], operations[1], None, None, None, False, 0, text, math.inf)
     return _Tested(change, p_value, (operations[mine] or 0.0) >= _LEAST_BYTES * whole)
 
 
@@ -218,12 +221,14 @@ def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Itera
     # Whether a verdict falls this way or that hangs on the noise of a run, so few runs say nothing.
     p_value = compare_counts(counts[0], counts[1])
     text = period_text(layer, direction, counts[0], counts[1], periods[0], periods[1])
-    change = Change("period", layer, direction, *periods, None, None, None, False, 0, text, 0.5)
+    change = Change("period", layer, direction, periods[0], periods[1], None, None, None, False, 0, text, 0.5)
     yield _Tested(change, p_value, True)
 
 
 def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested]:
-    sides = [{(one.id, one.layer): {} for run in side for one in run.findings} for side in (before, after)]  # type: list[dict[tuple[str, str], dict[str, Any]]]
+    sides: list[dict[tuple[str, str], dict[str, FindingRow]]] = [
+        {(one.id, one.layer): {} for run in side for one in run.findings} for side in (before, after)
+    ]
     for side, found in zip((before, after), sides, strict=True):
         for run in side:
             for one in run.findings:
@@ -240,8 +245,9 @@ def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Teste
         severities = [next(iter(one.values())).severity if one else None for one in have]
         text = finding_text(example.id, example.text, came, counts)
         change = Change(
-            f"finding:{key[0]}", key[1], None, *severities, None, None, None, False, -1 if came else 1, text, 0.6
-        )
+            f"finding:{key[0]}", key[1], None, severities[0], severities[1], None, None, None, False,
+            -1 if came else 1, text, 0.6,
+        )  # fmt: skip
         yield _Tested(change, p_value, example.severity != "info")
 
 

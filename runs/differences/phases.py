@@ -29,13 +29,14 @@ def aligned_phases(before: LayerRow, after: LayerRow) -> tuple[PhasePair, ...]:
     if not len(one) or not len(other):
         return ()
     if len(one) == len(other):
-        return tuple(PhasePair(*first, *second) for first, second in zip(one.tolist(), other.tolist(), strict=True))
+        return tuple(PhasePair(*row) for row in np.hstack([one, other]).tolist())
     edges, middles = np.cumsum(one[:, 2]), np.cumsum(other[:, 2]) - other[:, 2] / 2
     place = np.searchsorted(edges, middles, side="left")
     pairs = []
     for row in np.unique(place[place < len(one)]).tolist():
         mine = other[place == row]
-        pairs.append(PhasePair(*one[row].tolist(), mine[0, 0], mine[-1, 1], mine[:, 2].sum()))
+        whole = [*one[row].tolist(), float(mine[0, 0]), float(mine[-1, 1]), float(mine[:, 2].sum())]
+        pairs.append(PhasePair(*whole))
     return tuple(pairs)
 
 

@@ -105,7 +105,7 @@ def compare_counts(before: tuple[int, int], after: tuple[int, int]) -> float:
     """Return the p-value of how many runs of each side have something, (those, all), by Fisher's exact test."""
     from scipy.stats import fisher_exact
 
-    table = [[before[0], before[1] - before[0]], [after[0], after[1] - after[0]]]
+    table = np.array([[before[0], before[1] - before[0]], [after[0], after[1] - after[0]]])
     return float(fisher_exact(table).pvalue)
 
 
