@@ -233,7 +233,8 @@ def test_killed_for_good_and_repeated_nothing_is_lost_or_doubled(fixtures, tmp_p
     assert "12 runs" in done.stdout
     for name in TABLES:
         table = Collection(tmp_path / "runs").table(name)
-        assert len(set(table["job"].to_pylist())) == 12
+        # Nothing is found in this trace.
+        assert len(set(table["job"].to_pylist())) == (0 if name == "finding" else 12)
     assert len(Collection(tmp_path / "runs").table("job")) == 12
 
 
