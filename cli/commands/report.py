@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import click
+
+from ...model.document import SCHEMA_VERSION
+from ...model.text import printable
 from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
 from ..progress import Progress
-from ..request import Request, print_written, trace_command
+from ..request import Request, console, print_json, print_written, trace_command
 
 PAGE = output(
     "-o",
@@ -16,15 +20,40 @@ PAGE = output(
     help="The page; one that is there already is replaced once the new one is complete.",
 )
 
+SCORES = click.option(
+    "--scores",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Of a collection: rank the runs by the Problem-Scores in this file, which iostrata assess --json has written.",
+)
 
-@trace_command("report traces.otf2 -o report.html", PAGE, LAYERS, TRAFFIC, METHOD, FREQUENCY, *READING, MEMORY)
-def command(request: Request, out: Path) -> None:
-    """Write a page that shows a trace: one HTML file for any browser.
+EACH = click.option(
+    "--each",
+    is_flag=True,
+    help="Of a collection: also write the report of each run that the page lists, into a folder beside the page, and "
+    "link to it. Reads the traces again; reports that are there and newer than their trace stay.",
+)
+
+
+@trace_command(
+    "report traces.otf2 -o report.html", PAGE, SCORES, EACH, LAYERS, TRAFFIC, METHOD, FREQUENCY, *READING, MEMORY
+)
+def command(request: Request, out: Path, scores: Path | None, each: bool) -> None:
+    """Write a page that shows a trace, or many runs: one HTML file for any browser.
+
+    Of a collection, the folder that iostrata collect has written, the page ranks its runs.
 
     It loads nothing, so it can be opened without a network and sent to others; it is at most 5 MB, and says what it
     leaves out. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s), times in seconds from the trace's
     start.
     """
+    from ...runs.collection.tables import is_collection
+
+    if is_collection(request.trace):
+        _report_runs(request, out, scores, each)
+        return
+    if scores is not None or each:
+        raise click.UsageError("--scores and --each are for a collection, the folder that iostrata collect has written")
     from ...export.report.write import write_report
 
     trace = request.open(relations=True)
@@ -39,3 +68,26 @@ def command(request: Request, out: Path) -> None:
             progress=progress,
         )
     print_written(trace, written, request.as_json)
+
+
+def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -> None:
+    """Write the page of a collection."""
+    from ...export.runs.ranking_page import read_scores, write_ranking
+    from ...export.runs.ranking_reports import known_reports, write_reports
+    from ...model.quantities import bytes_text, counted
+    from ...runs.collection.tables import Collection
+
+    collection = Collection(request.trace)
+    known = None if scores is None else read_scores(scores)
+    failed: tuple[str, ...] = ()
+    if each:
+        with Progress("writing reports") as progress:
+            failed = write_reports(collection, out, engine=request.engine, workers=request.workers, progress=progress)
+    for text in failed:
+        click.echo(f"iostrata: warning: no report: {printable(text)}", err=True)
+    written = write_ranking(collection, out, scores=known, reports=known_reports(collection, out))
+    if request.as_json:
+        print_json({"schema_version": SCHEMA_VERSION, "output": written.to_dict()})
+    else:
+        what = f"{bytes_text(written.bytes)}, {counted(written.rows or 0, 'run')}"
+        console().print(f"wrote {printable(str(out))}: {what}")

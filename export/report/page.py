@@ -1,6 +1,7 @@
 """The page itself: style, code and contents in one HTML file that loads nothing and runs nothing else."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -31,7 +32,11 @@ SCRIPTS: Final = (
 """Parts of the page's code in the order in which they need each other."""
 
 
-def page(contents: dict[str, Any], title: str) -> str:
+BASE: Final = ("text.js", "columns.js", "elements.js", "hints.js", "tables.js", "plain.js")
+"""What pages without a time axis of one trace are made of, before a script of their own."""
+
+
+def page(contents: dict[str, Any], title: str, scripts: Sequence[str] = SCRIPTS) -> str:
     """Return the report as one HTML text.
 
     Nothing of `contents` becomes markup: it stands in the page as JSON in which no ``<`` is left, and the code writes
@@ -41,12 +46,14 @@ def page(contents: dict[str, Any], title: str) -> str:
     Parameters
     ----------
     contents : dict
-        As from `report_contents`.
+        As from `report_contents`, or whatever the scripts show.
     title : str
         Of the page; any text.
+    scripts : sequence of str
+        Files in the folder ``page``, in the order in which they need each other.
     """
     style = _part("page.css")
-    code = "(() => {\n'use strict';\n" + "".join(_part(name) for name in SCRIPTS) + "})();\n"
+    code = "(() => {\n'use strict';\n" + "".join(_part(name) for name in scripts) + "})();\n"
     allowed = f"script-src '{_hash(code)}'; style-src '{_hash(style)}'"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     return (

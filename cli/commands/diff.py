@@ -1,0 +1,102 @@
+"""``iostrata diff``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import DASK, ENGINE, FILES, JSON, METHOD, WINDOW, output
+from ..progress import Progress
+from ..request import console, print_json
+from .collect import MEMORY, WORKERS
+
+BROKEN = 3
+"""Exit code where a rule of ``--fail-on`` is broken."""
+
+BEFORE = click.argument("before", metavar="A", type=click.Path(path_type=Path))
+AFTER = click.argument("after", metavar="B", type=click.Path(path_type=Path))
+
+PAGE = output(
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT.html",
+    known=(".html", ".htm"),
+    help="Also write a page with the changes and the bandwidths of both sides on one axis.",
+)
+
+RULES = click.option(
+    "--fail-on",
+    "rules",
+    metavar="RULE",
+    multiple=True,
+    help="Exit with code 3 where RULE holds, for builds: worse, changed, finding (one came), or a ratio of after over "
+    "before such as time>1.2, POSIX:write:bytes>1.05 or bandwidth<0.9, which counts with its whole interval. "
+    "Repeatable.",
+)
+
+
+@click.command(epilog="Example: iostrata diff old/traces.otf2 new/traces.otf2 --fail-on worse")
+@BEFORE
+@AFTER
+@PAGE
+@RULES
+@METHOD
+@WINDOW
+@FILES
+@ENGINE
+@WORKERS
+@MEMORY
+@DASK
+@JSON
+def command(
+    before: Path,
+    after: Path,
+    out: Path | None,
+    rules: tuple[str, ...],
+    workers: int | None,
+    dask: str | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Show what differs between runs before (A) and after (B) a change, what matters first.
+
+    A and B are a trace, a folder of traces, a collection of iostrata collect, or COLLECTION:PATTERN for the runs in it
+    whose name matches. With several runs a side a test tells a change from the spread between runs; three or more a
+    side are best. Of single runs, times matter only from a factor of about 4 on, as those of the same program easily
+    differ; what the program does (operations, bytes, ranks) matters from 5 % on. Times in s, bandwidth in B/s.
+    """
+    from ...model.errors import SelectionError
+    from ...runs.collection.read import Settings
+    from ...runs.collection.sides import runs_of
+    from ...runs.differences.difference import diff_runs
+    from ...runs.differences.rules import FailRule
+
+    try:
+        checked = [FailRule(text) for text in rules]
+    except SelectionError as error:
+        raise click.UsageError(str(error)) from None
+    chosen = Settings(**settings)
+    sides = []
+    for side in (before, after):
+        with Progress("reading traces") as progress:
+            sides.append(runs_of(side, chosen, workers=workers, client=dask, progress=progress))
+    difference = diff_runs(*sides)
+    written = None
+    if out is not None:
+        from ...export.runs.differences_page import write_differences
+
+        written = write_differences(difference, out)
+    broken = {rule.text: found for rule in checked if (found := rule.broken_by(difference))}
+    if as_json:
+        document = difference.to_dict()
+        document["broken_rules"] = [{"rule": rule, "changes": list(texts)} for rule, texts in broken.items()]
+        if written is not None:
+            document["output"] = written.to_dict()
+        print_json(document)
+    else:
+        from ...export.runs.differences_text import print_difference
+
+        print_difference(difference, console(), broken, written)
+    if broken:
+        raise click.exceptions.Exit(BROKEN)

@@ -1,0 +1,74 @@
+"""The terminal view of ``iostrata diff``."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from ...model.quantities import counted, seconds_text
+from ...model.text import printable
+from ...runs.collection.rows import Run
+from ...runs.differences.changes import Change
+from ...runs.differences.difference import Difference
+from ..terminal.console import print_paragraph
+from ..terminal.written import written_lines
+from ..written import Written
+
+_VERDICTS: Final = {
+    "same": "No change that matters.",
+    "better": "B is better than A.",
+    "worse": "B is worse than A.",
+    "changed": "B differs from A.",
+}
+_SIGNS: Final = {1: ("+", "green"), -1: ("−", "red"), 0: ("·", "bold")}
+_NAMES_SHOWN: Final = 4
+_SMALLER_SHOWN: Final = 12
+
+
+def print_difference(
+    difference: Difference, out: Console, broken: Mapping[str, Sequence[str]], written: Written | None = None
+) -> None:
+    """Print the verdict, the changes that matter, those that do not in short, and which rules are broken."""
+    for name, runs in (("A", difference.before), ("B", difference.after)):
+        out.print(Text.assemble((f"{name}  ", "bold"), _side_text(runs)), overflow="fold")
+    for run in difference.unusable:
+        print_paragraph(f"left out: {run.job.job}: {run.job.reason}", out, "yellow", indent=0)
+    out.print()
+    out.print(Text(_VERDICTS[difference.verdict], style="bold"))
+    for change in difference.mattering:
+        _print_change(change, out)
+    rest = [change for change in difference.changes if not change.matters]
+    if rest:
+        out.print()
+        print_paragraph("Differences that may be chance, or are too small to matter:", out, "dim", indent=0)
+        for change in rest[:_SMALLER_SHOWN]:
+            print_paragraph(printable(change.text), out, "dim")
+        if len(rest) > _SMALLER_SHOWN:
+            print_paragraph(f"and {len(rest) - _SMALLER_SHOWN} more; --json has all", out, "dim")
+    if min(len(difference.before), len(difference.after)) < 3 and any(c.id == "time" for c in rest):
+        out.print()
+        print_paragraph(
+            "Times of single runs vary: three runs a side or more let smaller changes be told from chance.",
+            out,
+            "dim",
+            0,
+        )
+    for rule, texts in broken.items():
+        print_paragraph(f"--fail-on {rule}: {printable(texts[0])}", out, "bold red", indent=0)
+    if written is not None:
+        out.print(written_lines(written))
+
+
+def _print_change(change: Change, out: Console) -> None:
+    sign, style = _SIGNS[change.good]
+    out.print(Text(sign + " ", style=style), end="") if out.is_terminal else None
+    print_paragraph(printable(change.text), out, indent=0 if out.is_terminal else 2)
+
+
+def _side_text(runs: Sequence[Run]) -> str:
+    if len(runs) == 1:
+        job = runs[0].job
+        return f"{job.job}: {seconds_text(job.duration_s or 0)}, {counted(job.ranks or 0, 'rank')}"
+    names = ", ".join(run.job.name for run in runs[:_NAMES_SHOWN])
+    return f"{counted(len(runs), 'run')}: {names}{', …' if len(runs) > _NAMES_SHOWN else ''}"

@@ -1,0 +1,1 @@
+"""Many runs: a collection of them in tables, and what differs between them."""

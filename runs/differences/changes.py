@@ -1,0 +1,354 @@
+"""The changes between two sides of runs, each tested, those that matter told from those that do not."""
+
+import functools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from ...model.document import Record
+from ..collection.rows import FindingRow, LayerRow, Run
+from .quantities import COUNTED, QUANTITIES, RECURRING, TIMED, Quantity
+from .testing import ALPHA, ENOUGH, Outcome, Spread, Values, compare, compare_counts, holm
+from .words import Words, finding_text, layer_text, period_text, run_text, value_text
+
+BY_TIME: Final = frozenset(
+    {"waiting-ranks", "layer-overhead", "imbalance", "collective-without-benefit", "metadata-storm"}
+)
+"""Findings whose evidence are times, so that one run has them and the next has not."""
+_FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer")
+_LAST: Final = ("finding", "duration")
+_LARGE: Final = math.log(1.5)
+_FEWEST_PHASES: Final = 4
+_LEAST_SHARE: Final = 0.05
+_LEAST_BYTES: Final = 0.01
+"""Share of a run's operations below which a layer and direction are not worth a sentence in front."""
+
+
+@dataclass(frozen=True)
+class Change(Record):
+    """Something that differs.
+
+    Attributes
+    ----------
+    id : str
+        ``ranks-of-run``, ``nodes-of-run``, ``duration``, ``layer`` (one that came or went), ``finding:ID``, or
+        the id of a quantity.
+    layer, direction : str or None
+    before, after : float, str or None
+        Geometric mean over the runs, of shares the mean; of a finding its severity; None where there is none.
+    ratio : float or None
+        After over before; of shares the difference.
+    interval : (float, float) or None
+        Of `ratio`, at 95 %.
+    p_value : float or None
+        Corrected for all tests of the comparison; None where nothing was tested.
+    matters : bool
+        Whether it is surely there and large enough to care.
+    good : int
+        1 for the better, −1 for the worse, 0 for neither.
+    text : str
+        A sentence.
+    """
+
+    id: str
+    layer: str | None
+    direction: str | None
+    before: float | str | None
+    after: float | str | None
+    ratio: float | None
+    interval: tuple[float, float] | None
+    p_value: float | None
+    matters: bool
+    good: int
+    text: str
+    size: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of ``changes`` in ``diff --json``."""
+        told = super().to_dict()
+        del told["size"]
+        return told
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """A change before all p-values are known."""
+
+    change: Change
+    p_value: float | None
+    candidate: bool
+
+
+def changes_between(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]) -> tuple[Change, ...]:
+    """Return what differs, what matters first.
+
+    Parameters
+    ----------
+    before, after : sequence of Run
+        At least one that is usable each.
+    order : sequence of str
+        Layers, highest first.
+    """
+    tested = [
+        one
+        for one in (*_of_runs(before, after), *_of_layers(before, after, order), *_of_findings(before, after))
+        # Where there is no difference at all, there is nothing to be wrong about.
+        if one.change.size > 0
+    ]
+    corrected = iter(holm([one.p_value for one in tested if one.p_value is not None]))
+    found = []
+    for one in tested:
+        p_value = None if one.p_value is None else next(corrected)
+        matters = one.candidate and p_value is not None and p_value < ALPHA
+        found.append(replace(one.change, p_value=p_value, matters=matters))
+    return tuple(sorted(found, key=lambda one: _rank(one, order)))
+
+
+def _rank(change: Change, order: Sequence[str]) -> tuple[Any, ...]:
+    """Return by what changes are ordered: what matters, what is large, causes before what they cause, higher layers."""
+    kind = change.id.split(":")[0]
+    ids = (*_FIRST, *(one.id for one in QUANTITIES), *_LAST)
+    layer = order.index(change.layer) if change.layer in order else -1
+    return not change.matters, change.size < _LARGE, ids.index(kind), layer, -change.size
+
+
+def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested]:
+    columns: tuple[tuple[str, Callable[[Run], float | None], Spread], ...] = (
+        ("ranks-of-run", lambda run: run.job.ranks, COUNTED),
+        ("nodes-of-run", lambda run: run.job.nodes, COUNTED),
+        ("duration", lambda run: run.job.duration_s, _partly_timed((*before, *after))),
+    )
+    for name, value, spread in columns:
+        sides = [_present(value(run) for run in side) for side in (before, after)]
+        if all(len(side) for side in sides):
+            good = -1 if name == "duration" else 0
+            one = _ratio_change(name, None, None, sides, spread, good, functools.partial(run_text, name))
+            if name == "duration" and one.candidate and not _rest_agrees(before, after, one.change.size):
+                one = replace(one, candidate=False)
+            yield one
+
+
+def _partly_timed(runs: Sequence[Run]) -> Spread:
+    """Return how much times vary of which only the share that is I/O varies as I/O does."""
+    shares = [(run.job.io_s or 0.0) / run.job.duration_s for run in runs if run.job.duration_s]
+    share = min(max(shares, default=1.0), 1.0)
+    return replace(RECURRING, deviation=math.hypot(RECURRING.deviation, share * TIMED.deviation))
+
+
+def _of_layers(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]) -> Iterator[_Tested]:
+    rows: list[dict[tuple[str, str], list[LayerRow]]] = [
+        {(row.layer, row.direction): [] for run in side for row in run.layers} for side in (before, after)
+    ]
+    for side, found in zip((before, after), rows, strict=True):
+        for run in side:
+            for row in run.layers:
+                found[row.layer, row.direction].append(row)
+    keys = dict.fromkeys((*rows[0], *rows[1]))
+    for layer, direction in sorted(keys, key=lambda key: order.index(key[0])):
+        sides = [found.get((layer, direction), []) for found in rows]
+        counts = (len(sides[0]), len(before)), (len(sides[1]), len(after))
+        if not all(sides):
+            yield _came_or_went(layer, direction, sides, counts, (before, after))
+            continue
+        yield from _of_quantities(layer, direction, sides, _partly_timed((*before, *after)))
+        yield from _of_period(layer, direction, sides)
+
+
+def _came_or_went(
+    layer: str,
+    direction: str,
+    sides: list[list[LayerRow]],
+    counts: tuple[tuple[int, int], tuple[int, int]],
+    runs: tuple[Sequence[Run], Sequence[Run]],
+) -> _Tested:
+    """Return the change where only one side has a layer and direction."""
+    mine = 0 if sides[0] else 1
+    operations = [_mean([row.operations for row in side]) if side else None for side in sides]
+    moved = _mean([row.bytes for row in sides[mine]])
+    whole = _mean([run.job.operations or 0 for run in runs[mine]])
+    p_value = _presence(*counts)
+    text = layer_text(layer, direction, mine == 1, operations[mine] or 0.0, moved)
+    change = Change("layer", layer, direction, operations[0], operations[1], None, None, None, False, 0, text, math.inf)
+    return _Tested(change, p_value, (operations[mine] or 0.0) >= _LEAST_BYTES * whole)
+
+
+def _presence(before: tuple[int, int], after: tuple[int, int]) -> float:
+    """Return the p-value of something that runs have or not; what a program does is the same in all its runs."""
+    if min(before[1], after[1]) < ENOUGH and before[0] in (0, before[1]) and after[0] in (0, after[1]):
+        return 0.0 if (before[0] == 0) != (after[0] == 0) else 1.0
+    return compare_counts(before, after)
+
+
+def _of_quantities(layer: str, direction: str, sides: list[list[LayerRow]], recurring: Spread) -> Iterator[_Tested]:
+    moved = {row.bytes for side in sides for row in side}
+    within = _variance_within(sides)
+    for quantity in QUANTITIES:
+        values = [_present(quantity.value(row) for row in side) for side in sides]
+        # A period that some runs do not have is told by itself.
+        complete = all(len(one) == len(side) for one, side in zip(values, sides, strict=True))
+        if not all(len(one) for one in values) or (quantity.id == "period" and not complete):
+            continue
+
+        def text(words: Words, quantity: Quantity = quantity) -> str:
+            return value_text(quantity.id, layer, direction, words)
+
+        if quantity.share:
+            yield _share_change(quantity.id, layer, direction, values, text)
+        else:
+            noise = within if quantity.id in ("time", "bandwidth") else 0.0
+            spread = recurring if quantity.spread is RECURRING else quantity.spread
+            one = _ratio_change(quantity.id, layer, direction, values, spread, quantity.good, text, noise)
+            if quantity.id in ("time", "bandwidth") and one.candidate and not _phases_agree(sides, one.change.size):
+                one = replace(one, candidate=False)
+            if quantity.id == "bandwidth" and len(moved) == 1:
+                # Of the same bytes it says what the time says, and is no test of its own.
+                one = replace(one, p_value=None, candidate=False)
+            yield one
+
+
+def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Iterator[_Tested]:
+    known = [[row for row in side if row.periodic is not None] for side in sides]
+    if not all(known):
+        return
+    with_period = [[row.period_s for row in side if row.period_s is not None] for side in known]
+    counts = [(len(have), len(side)) for have, side in zip(with_period, known, strict=True)]
+    if counts[0][0] * counts[1][1] == counts[1][0] * counts[0][1]:
+        return
+    periods = [_mean(have) if have else None for have in with_period]
+    # Whether a verdict falls this way or that hangs on the noise of a run, so few runs say nothing.
+    p_value = compare_counts(counts[0], counts[1])
+    text = period_text(layer, direction, counts[0], counts[1], periods[0], periods[1])
+    change = Change("period", layer, direction, periods[0], periods[1], None, None, None, False, 0, text, 0.5)
+    yield _Tested(change, p_value, True)
+
+
+def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested]:
+    sides: list[dict[tuple[str, str], dict[str, FindingRow]]] = [
+        {(one.id, one.layer): {} for run in side for one in run.findings} for side in (before, after)
+    ]
+    for side, found in zip((before, after), sides, strict=True):
+        for run in side:
+            for one in run.findings:
+                found[one.id, one.layer].setdefault(run.job.job, one)
+    for key in dict.fromkeys((*sides[0], *sides[1])):
+        have = [found.get(key, {}) for found in sides]
+        counts = (len(have[0]), len(before)), (len(have[1]), len(after))
+        if counts[0][0] * counts[1][1] == counts[1][0] * counts[0][1]:
+            continue
+        came = counts[1][0] * counts[0][1] > counts[0][0] * counts[1][1]
+        example = next(iter((have[1] or have[0]).values())) if came else next(iter((have[0] or have[1]).values()))
+        by_time = key[0] in BY_TIME
+        p_value = compare_counts(*counts) if by_time else _presence(*counts)
+        severities = [next(iter(one.values())).severity if one else None for one in have]
+        text = finding_text(example.id, example.text, came, counts)
+        change = Change(
+            f"finding:{key[0]}", key[1], None, severities[0], severities[1], None, None, None, False,
+            -1 if came else 1, text, 0.6,
+        )  # fmt: skip
+        yield _Tested(change, p_value, example.severity != "info")
+
+
+def _ratio_change(
+    name: str,
+    layer: str | None,
+    direction: str | None,
+    sides: list[Values],
+    spread: Spread,
+    good: int,
+    text: Callable[[Words], str],
+    within: float = 0.0,
+) -> _Tested:
+    floor = min((float(side[side > 0].min()) for side in sides if (side > 0).any()), default=1.0) / 2
+    logs = [np.log(np.maximum(side, floor)) for side in sides]
+    outcome = compare(logs[0], logs[1], spread, within)
+    none = [not (side > 0).any() for side in sides]
+    before, after = (0.0 if absent else float(np.exp(side.mean())) for absent, side in zip(none, logs, strict=True))
+    # What rounding makes of equal numbers is no difference.
+    size = 0.0 if abs(outcome.difference) < 1e-9 else abs(outcome.difference)
+    if any(none):
+        ratio, interval = None, None
+    else:
+        ratio, interval = _limited_exp(outcome.difference), (_limited_exp(outcome.low), _limited_exp(outcome.high))
+    words = Words(before, after, ratio, interval, min(map(len, sides)))
+    change = Change(
+        name, layer, direction, before, after, ratio, interval, None, False,
+        _sign(outcome.difference) * good, text(words), size,
+    )  # fmt: skip
+    return _Tested(change, outcome.p_value, size >= spread.least and _apart(outcome, sides))
+
+
+def _share_change(name: str, layer: str, direction: str, sides: list[Values], text: Callable[[Words], str]) -> _Tested:
+    outcome = compare(sides[0], sides[1], COUNTED)
+    before, after = (float(side.mean()) for side in sides)
+    words = Words(before, after, outcome.difference, (outcome.low, outcome.high), min(map(len, sides)))
+    # A tenth of all operations counts as much as a factor of 1.6: shares have no ratio.
+    size = 5 * abs(outcome.difference)
+    change = Change(
+        name, layer, direction, before, after, outcome.difference, (outcome.low, outcome.high), None, False, 0,
+        text(words), size,
+    )  # fmt: skip
+    return _Tested(change, outcome.p_value, abs(outcome.difference) >= _LEAST_SHARE and _apart(outcome, sides))
+
+
+def _apart(outcome: Outcome, sides: list[Values]) -> bool:
+    """Tell whether the sides do not overlap, where there are enough runs to ask so: noise may have two humps."""
+    return outcome.apart or max(map(len, sides)) > 2 * ENOUGH
+
+
+def _variance_within(sides: list[list[LayerRow]]) -> float:
+    """Return the variance of a difference of logarithms of times that the phases of the runs show."""
+    total = 0.0
+    for side in sides:
+        parts = []
+        for row in side:
+            lengths = np.subtract(row.phase_end_s, row.phase_start_s)
+            lengths = np.log(lengths[lengths > 0])
+            if len(lengths) > 1:
+                parts.append(float(lengths.var(ddof=1)) / len(lengths))
+        if parts:
+            total += sum(parts) / len(parts) / len(side)
+    return total
+
+
+def _phases_agree(sides: list[list[LayerRow]], size: float) -> bool:
+    """Tell whether most phases changed as the whole time did, by half of that or more, where few runs are compared.
+
+    One phase that met a busy file system makes the time of a run, but not that of its other phases.
+    """
+    if min(map(len, sides)) >= ENOUGH:
+        return True
+    lengths = [np.concatenate([np.subtract(row.phase_end_s, row.phase_start_s) for row in side]) for side in sides]
+    known = [np.log(one[one > 0]) for one in lengths]
+    if min(map(len, known)) < _FEWEST_PHASES:
+        return True
+    return abs(float(np.median(known[1]) - np.median(known[0]))) >= size / 2
+
+
+def _rest_agrees(before: Sequence[Run], after: Sequence[Run], size: float) -> bool:
+    """Tell whether what is not I/O changed by half as much as the whole run or more, where few runs are compared."""
+    if min(len(before), len(after)) >= ENOUGH:
+        return True
+    rest = [_present((run.job.duration_s or 0.0) - (run.job.io_s or 0.0) for run in side) for side in (before, after)]
+    if not all(len(one) and (one > 0).all() for one in rest):
+        return False
+    return abs(float(np.log(rest[1]).mean() - np.log(rest[0]).mean())) >= size / 2
+
+
+def _present(values: Iterable[float | None]) -> Values:
+    found = [float(value) for value in values if value is not None and math.isfinite(value) and value >= 0]
+    return np.array(found, np.float64)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if len(values) else 0.0
+
+
+def _limited_exp(value: float) -> float:
+    return math.exp(min(max(value, -700.0), 700.0))
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)

@@ -1,0 +1,113 @@
+"""Two sides of runs compared: the changes between them, and the verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...model.document import SCHEMA_VERSION, Document
+from ...model.errors import TraceError
+from ..collection.rows import Run
+from .changes import Change, changes_between
+from .phases import PhasePair, aligned_phases
+
+__all__ = ["Difference", "PhasePair", "diff_runs"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs between runs before and after a change.
+
+    Attributes
+    ----------
+    before, after : tuple of Run
+        Those that could be used.
+    unusable : tuple of Run
+        Those that could not.
+    layers : tuple of str
+        Of all runs, highest first.
+    changes : tuple of Change
+        What matters first.
+    """
+
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+    unusable: tuple[Run, ...]
+    layers: tuple[str, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def mattering(self) -> tuple[Change, ...]:
+        """The changes that matter."""
+        return tuple(change for change in self.changes if change.matters)
+
+    @property
+    def verdict(self) -> str:
+        """``same``, ``better``, ``worse``, or ``changed`` where it is both or neither."""
+        signs = {change.good for change in self.mattering}
+        if not signs:
+            return "same"
+        if 1 in signs and -1 not in signs:
+            return "better"
+        return "worse" if -1 in signs and 1 not in signs else "changed"
+
+    def phases(self, layer: str, direction: str) -> tuple[PhasePair, ...]:
+        """Return the aligned phases of the first run of each side; empty where one has none."""
+        rows = [
+            [row for row in runs[0].layers if (row.layer, row.direction) == (layer, direction)]
+            for runs in (self.before, self.after)
+        ]
+        return aligned_phases(rows[0][0], rows[1][0]) if all(rows) else ()
+
+    def to_dict(self) -> Document:
+        """Return the document of ``iostrata diff --json``."""
+        keys = dict.fromkeys((row.layer, row.direction) for row in self.before[0].layers)
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "verdict": self.verdict,
+            "before": [run.job.job for run in self.before],
+            "after": [run.job.job for run in self.after],
+            "unusable": [{"job": run.job.job, "reason": run.job.reason} for run in self.unusable],
+            "changes": [change.to_dict() for change in self.changes],
+            "phases": [
+                {"layer": layer, "direction": direction, **dict(zip(PhasePair._fields, pair, strict=True))}
+                for layer, direction in keys
+                for pair in self.phases(layer, direction)
+            ],
+        }
+
+
+def diff_runs(before: Sequence[Run], after: Sequence[Run]) -> Difference:
+    """Compare runs before a change with runs after it.
+
+    Parameters
+    ----------
+    before, after : sequence of Run
+        One or several each. Several make an interval and a test of what is a bare difference with one.
+
+    Raises
+    ------
+    TraceError
+        If a side has no run that can be used.
+    """
+    usable = [tuple(run for run in side if run.job.usable) for side in (before, after)]
+    unusable = tuple(run for run in (*before, *after) if not run.job.usable)
+    for side, given in zip(usable, (before, after), strict=True):
+        if not side:
+            raise TraceError(
+                f"none of the runs can be used: {given[0].job.reason or given[0].job.job}" if given else "no runs given"
+            )
+    order = _order(usable[0] + usable[1])
+    return Difference(usable[0], usable[1], unusable, order, changes_between(usable[0], usable[1], order))
+
+
+def _order(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return the layers of all runs; what one run has above another layer stands above it, the longest stacks lead."""
+    found: list[str] = []
+    for run in sorted(runs, key=lambda run: -len(run.job.layers)):
+        place = 0
+        for layer in (*run.job.layers, *(row.layer for row in run.layers)):
+            if layer in found:
+                place = found.index(layer) + 1
+            else:
+                found.insert(place, layer)
+                place += 1
+    return tuple(found)

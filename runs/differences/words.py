@@ -1,0 +1,157 @@
+"""Changes in words: a sentence each, what is now before what was."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ...model.quantities import bytes_text, counted, percent_text, rate_text, seconds_text
+
+_SURE: Final = 3
+
+
+@dataclass(frozen=True)
+class Words:
+    """The numbers of a change.
+
+    Attributes
+    ----------
+    before, after : float
+    ratio : float or None
+        Of a share the difference.
+    interval : (float, float) or None
+    runs : int
+        Of the side with fewer.
+    """
+
+    before: float
+    after: float
+    ratio: float | None
+    interval: tuple[float, float] | None
+    runs: int
+
+
+def times_text(ratio: float) -> str:
+    """Return a ratio in words.
+
+    >>> times_text(14.2), times_text(1.121), times_text(0.25), times_text(0.9), times_text(0)
+    ('14 times', '12 % more', 'a quarter', '10 % less', 'none')
+    """
+    if ratio >= 2:
+        return f"{ratio:.2g} times" if ratio < 100 else f"{ratio:,.0f} times"
+    if ratio >= 1:
+        return f"{percent_text(ratio - 1)} more"
+    if ratio > 0.5:
+        return f"{percent_text(1 - ratio)} less"
+    return _part_text(1 / ratio) if ratio > 0 else "none"
+
+
+def _part_text(parts: float) -> str:
+    if abs(parts - round(parts)) > 0.05 * parts or round(parts) > 20:
+        return f"1/{parts:,.0f}" if parts >= 10 else f"1/{parts:.2g}"
+    number = round(parts)
+    return {2: "half", 3: "a third", 4: "a quarter"}.get(number, f"{'an' if number in (8, 11, 18) else 'a'} {number}th")
+
+
+def run_text(name: str, words: Words) -> str:
+    """Return the sentence of a change of whole runs."""
+    if name == "duration":
+        return _timed("The run takes", words)
+    noun = name.removesuffix("s-of-run")
+    return f"The run has {counted(round(words.after), noun)} instead of {round(words.before):,}"
+
+
+def layer_text(layer: str, direction: str, came: bool, operations: float, moved: float) -> str:
+    """Return the sentence of a layer and direction that only one side has."""
+    what = counted(round(operations), "operation") + (f", {bytes_text(moved)}" if moved else "")
+    name = _things(layer, direction)
+    return f"{name} are new: {what}" if came else f"There are no {name} any more: before {what}"
+
+
+def finding_text(name: str, text: str, came: bool, counts: tuple[tuple[int, int], tuple[int, int]]) -> str:
+    """Return the sentence of a finding that came or went; of several runs it says in how many they are."""
+    several = max(counts[0][1], counts[1][1]) > 1
+    where = f" in {counts[1][0]} of {counts[1][1]} runs instead of {counts[0][0]} of {counts[0][1]}" if several else ""
+    return f"Finding {name} {'came' if came else 'went'}{where}: {text}"
+
+
+def period_text(
+    layer: str, direction: str, before: tuple[int, int], after: tuple[int, int], was: float | None, now: float | None
+) -> str:
+    """Return the sentence of a period that not all runs have."""
+    name = _things(layer, direction)
+    if before[1] == after[1] == 1:
+        return (
+            f"{name} recur every {seconds_text(now)}, before without a period"
+            if now
+            else (f"{name} have no period, before they recurred every {seconds_text(was or 0)}")
+        )
+    return f"{name} have a period in {after[0]} of {after[1]} runs, before in {before[0]} of {before[1]}"
+
+
+def value_text(name: str, layer: str, direction: str, words: Words) -> str:
+    """Return the sentence of a quantity of a layer and direction."""
+    things = _things(layer, direction)
+    after, before = words.after, words.before
+    if name in ("collective", "non-blocking"):
+        return f"{things} are {_how(name, after, before)}"
+    if name == "bytes":
+        verb = {"read": "reads", "write": "writes"}[direction]
+        return f"{layer} {verb} {bytes_text(after)} instead of {bytes_text(before)}{_ratio(words)}"
+    if name == "request-size":
+        return f"{things} ask for {bytes_text(after)} at a time (median) instead of {bytes_text(before)}{_ratio(words)}"
+    if name == "operations":
+        noun = {"flush": "flush", "metadata": "metadata operation"}.get(direction, f"{direction} operation")
+        plural = "flushes" if direction == "flush" else None
+        return f"{layer} has {counted(round(after), noun, plural)} instead of {round(before):,}{_ratio(words)}"
+    if name == "ranks":
+        verb = "leave through" if direction == "write" else "come through"
+        return f"{things} {verb} {counted(round(after), 'rank')} instead of {round(before):,}"
+    if name == "files":
+        return f"{things} go to {counted(round(after), 'file')} instead of {round(before):,}"
+    if name == "amplification":
+        return f"{layer} moves {after:.3g} bytes for each byte of the layer above ({direction}), before {before:.3g}"
+    if name == "period":
+        return f"{things} recur every {seconds_text(after)} instead of {seconds_text(before)}{_ratio(words)}"
+    if name == "time":
+        return _timed(f"{things} keep the layer busy for", words)
+    if name == "bandwidth":
+        told = f"{things} run at {rate_text(after)} instead of {rate_text(before)} while they run{_ratio(words)}"
+        return told + _interval(words)
+    return f"{things} come in {counted(round(after), 'phase')} instead of {round(before):,}"
+
+
+def _timed(start: str, words: Words) -> str:
+    return (
+        f"{start} {seconds_text(words.after)} instead of {seconds_text(words.before)}{_ratio(words)}{_interval(words)}"
+    )
+
+
+def _ratio(words: Words) -> str:
+    return "" if words.ratio is None or words.before == words.after else f": {times_text(words.ratio)}"
+
+
+def _interval(words: Words) -> str:
+    if words.interval is None:
+        return ""
+    low, high = words.interval
+    few = f"; {counted(words.runs, 'run')} a side" if words.runs < _SURE else ""
+    return f" ({low:.2g} … {high:.2g} times{few})"
+
+
+def _how(name: str, after: float, before: float) -> str:
+    if after > 0.995:
+        return f"{name}: all of them, before {_some(before)}"
+    if after < 0.005:
+        other = {"collective": "independent", "non-blocking": "blocking"}[name]
+        return f"{other}: none is {name}, before {_some(before)}"
+    return f"{name} by {percent_text(after)}, before {_some(before)}"
+
+
+def _some(share: float) -> str:
+    if share > 0.995:
+        return "all were"
+    return "none was" if share < 0.005 else f"{percent_text(share)} were"
+
+
+def _things(layer: str, direction: str) -> str:
+    plural = {"read": "reads", "write": "writes", "flush": "flushes", "metadata": "metadata operations"}
+    return f"{layer} {plural[direction]}"

@@ -1,0 +1,107 @@
+"""The commands ``collect``, ``diff`` and ``report`` of a collection, as a user calls them."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from iostrata.cli import main
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def runs(fixtures: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a collection of three runs and a trace that cannot be used."""
+    folder = tmp_path_factory.mktemp("many")
+    for name in ("ckpt4", "ckpt4_romio", "serial1"):
+        (folder / "traces" / name).parent.mkdir(exist_ok=True)
+        shutil.copytree(fixtures / name, folder / "traces" / name)
+    hostile = folder / "traces" / "<b>bold\x1b[31m"
+    hostile.mkdir()
+    (hostile / "traces.otf2").write_bytes(b"none")
+    assert main(["collect", str(folder / "traces"), "-o", str(folder / "runs"), "--workers", "1"]) == 0
+    return folder / "runs"
+
+
+def test_from_a_folder_of_traces_to_the_ranking_with_two_commands(runs, tmp_path, capsys):
+    assert main(["report", str(runs), "-o", str(tmp_path / "runs.html")]) == 0
+    assert "4 runs" in capsys.readouterr().out
+    page = (tmp_path / "runs.html").read_text()
+    assert "<b>bold" not in page  # as markup
+    assert "\x1b" not in page
+    assert "ckpt4_romio" in page
+
+
+def test_reports_of_each_run_are_written_once_and_linked(runs, tmp_path):
+    page = tmp_path / "runs.html"
+    assert main(["report", str(runs), "-o", str(page), "--each"]) == 0
+    reports = {file: file.stat().st_mtime_ns for file in (tmp_path / "runs_reports").iterdir()}
+    assert len(reports) == 3
+    assert all(f"runs_reports/{file.name}" in page.read_text() for file in reports)
+    assert main(["report", str(runs), "-o", str(page), "--each"]) == 0
+    assert {file: file.stat().st_mtime_ns for file in reports} == reports
+
+
+def test_scores_lead_the_ranking(runs, tmp_path):
+    from iostrata.export.runs.ranking_page import ranking_contents, read_scores
+    from iostrata.runs.collection import Collection
+
+    collection = Collection(runs)
+    (job,) = collection.select("serial1")
+    scores = tmp_path / "scores.json"
+    scores.write_text(json.dumps({"schema_version": 1, "jobs": [{"job": job, "rank": 1, "problem_score": 4.5}]}))
+    names = [run["name"] for run in ranking_contents(collection, read_scores(scores), {})["runs"]]
+    without = [run["name"] for run in ranking_contents(collection, {}, {})["runs"]]
+    assert (names[0], without[0]) == ("serial1", "ckpt4")
+
+
+def test_json_of_collect_and_what_failed(runs, fixtures, capsys):
+    assert main(["collect", str(runs.parent / "traces"), "-o", str(runs), "--workers", "1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert next(iter(document)) == "schema_version"
+    assert (document["output"]["read"], document["output"]["unchanged"], document["output"]["runs"]) == (0, 3, 4)
+    (failed,) = document["output"]["failed"]
+    assert "\\x1b" in failed["job"]
+    del fixtures
+
+
+def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_path, capsys):
+    page = tmp_path / "diff.html"
+    arguments = ["diff", f"{runs}:ckpt4", str(fixtures / "ckpt4_romio"), "-o", str(page), "--json"]
+    assert main([*arguments, "--fail-on", "changed"]) == 3
+    document = json.loads(capsys.readouterr().out)
+    assert list(document)[:2] == ["schema_version", "verdict"]
+    assert document["verdict"] != "same"
+    first = document["changes"][0]
+    assert first["matters"]
+    assert first.keys() >= {"id", "layer", "direction", "before", "after", "ratio", "interval", "p_value", "text"}
+    assert document["broken_rules"][0]["rule"] == "changed"
+    assert page.stat().st_size > 10_000
+    assert main(["diff", f"{runs}:ckpt4", str(fixtures / "ckpt4"), "--fail-on", "changed"]) == 0
+    assert "No change that matters." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["diff", "{runs}:nothing", "{runs}"], 1, "matches 'nothing'"),
+        (["diff", "{runs}:*bold*", "{runs}:ckpt4"], 1, "none of the runs can be used"),
+        (["diff", "{missing}", "{runs}"], 1, "missing"),
+        (["diff", "{runs}", "{runs}", "--fail-on", "nicer"], 2, "no rule 'nicer'"),
+        (["diff", "{runs}"], 2, "B"),
+        (["collect", "{runs}"], 2, "--output"),
+        (["collect", "-o", "{missing}"], 2, "TRACES"),
+        (["report", "{runs}", "-o", "{missing}/x/y.html"], 1, "create the folder"),
+        (["report", "{runs}", "-o", "{missing}.html", "--scores", "{runs}/job.parquet"], 1, "no scores in"),
+        (["report", "{trace}", "-o", "{missing}.html", "--each"], 2, "--each"),
+    ],
+)
+def test_what_cannot_be_done_is_a_line_and_leaves_nothing(arguments, status, said, runs, fixtures, tmp_path, capsys):
+    known = {"runs": runs, "missing": tmp_path / "missing", "trace": fixtures / "serial1"}
+    assert main([one.format(**known) for one in arguments]) == status
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
+    assert len(printed.err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,213 @@
+"""Changes between runs: made ones whose truth is known, noise of several shapes, and recorded pairs where they are."""
+
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata import SelectionError, TraceError
+from iostrata.runs.collection import FindingRow, JobRow, LayerRow, Run, Settings, read_run
+from iostrata.runs.differences import FailRule, diff_runs
+from iostrata.runs.differences.phases import aligned_phases
+from iostrata.runs.differences.testing import Spread, compare, holm
+from scipy.stats import ttest_ind
+
+BENCHMARKS = Path("/work/shared/benchmarks")
+WRITE = LayerRow(
+    job="a", layer="POSIX", direction="write", operations=320, bytes=1.6e8, busy_s=2.0, summed_s=16.0, bandwidth=8e7,
+    files=1, handles=8, ranks=8, request_p50=524288, collective_operations=0, non_blocking_operations=0,
+    periodic=True, period_s=1.5, phases=10,
+    phase_start_s=tuple(1.5 * place for place in range(10)),
+    phase_end_s=tuple(1.5 * place + 0.2 for place in range(10)),
+    phase_bytes=(1.6e7,) * 10,
+)  # fmt: skip
+
+
+def run(name: str = "a", factor: float = 1.0, findings: tuple[FindingRow, ...] = (), **changes: object) -> Run:
+    """Return a run of one layer; `factor` is by what its I/O takes longer."""
+    busy = 2.0 * factor
+    ends = tuple(start + 0.2 * factor for start in WRITE.phase_start_s)
+    row = replace(WRITE, job=name, busy_s=busy, bandwidth=1.6e8 / busy, phase_end_s=ends)
+    row = replace(row, **changes)
+    job = JobRow(
+        job=name, name=name, status="read", duration_s=20.0 + busy, io_s=busy, ranks=8, nodes=2, layers=("POSIX",),
+        operations=row.operations,
+    )  # fmt: skip
+    return Run(job, (row,), findings)
+
+
+def finding(name: str, severity: str = "warning") -> FindingRow:
+    return FindingRow(job="a", id=name, severity=severity, layer="POSIX", text="text", advice="", evidence="{}")
+
+
+def test_a_run_against_itself_is_the_same():
+    found = diff_runs([run()], [run()])
+    assert (found.verdict, found.changes) == ("same", ())
+
+
+@pytest.mark.parametrize(
+    ("changed", "first", "verdict"),
+    [
+        ({"collective_operations": 320}, "collective", "changed"),
+        ({"bytes": 3.2e8, "bandwidth": 1.6e8}, "bytes", "changed"),
+        ({"operations": 32, "request_p50": 5242880}, "request-size", "changed"),
+        ({"ranks": 1}, "ranks", "changed"),
+        ({"files": 8}, "files", "changed"),
+        ({"factor": 8.0}, "time", "worse"),
+        ({"factor": 1 / 8}, "time", "better"),
+        ({"findings": (finding("small-requests"),)}, "finding:small-requests", "worse"),
+    ],
+)
+def test_what_was_changed_is_the_first_sentence_both_ways(changed, first, verdict):
+    forth, back = diff_runs([run()], [run(**changed)]), diff_runs([run(**changed)], [run()])
+    assert (forth.verdict, forth.changes[0].id, forth.changes[0].matters) == (verdict, first, True)
+    opposite = {"worse": "better", "better": "worse", "changed": "changed"}[verdict]
+    assert (back.verdict, back.changes[0].id) == (opposite, first)
+    if forth.changes[0].ratio and first != "collective":
+        assert forth.changes[0].ratio * back.changes[0].ratio == pytest.approx(1.0)
+
+
+def test_single_runs_tell_times_from_a_large_factor_on_only():
+    assert diff_runs([run()], [run(factor=1.6)]).verdict == "same"
+    assert diff_runs([run(factor=1.6)], [run()]).verdict == "same"
+
+
+def test_several_runs_tell_what_single_ones_do_not():
+    before = [run(f"a{place}", factor) for place, factor in enumerate((0.98, 1.0, 1.03, 1.01))]
+    after = [run(f"b{place}", 1.4 * factor) for place, factor in enumerate((1.02, 0.99, 1.0, 1.04))]
+    found = diff_runs(before, after)
+    (time,) = (one for one in found.mattering if one.id == "time")
+    assert found.verdict == "worse"
+    assert time.ratio == pytest.approx(1.4, rel=0.05)
+    assert time.interval[0] < 1.4 < time.interval[1]
+
+
+def test_one_phase_that_met_a_busy_file_system_is_no_change():
+    ends = list(WRITE.phase_end_s)
+    ends[4] += 1.0
+    slow = run(busy_s=40.0, bandwidth=4e6, phase_end_s=tuple(ends))
+    assert not [one for one in diff_runs([run()], [slow]).mattering if one.id in ("time", "bandwidth")]
+
+
+def test_findings_by_time_need_several_runs():
+    alone = diff_runs([run()], [run(findings=(finding("waiting-ranks"),))])
+    waiting = (finding("waiting-ranks"),)
+    several = diff_runs([run(f"a{n}") for n in range(6)], [run(f"b{n}", findings=waiting) for n in range(6)])
+    assert (alone.verdict, several.verdict) == ("same", "worse")
+
+
+def test_layers_that_came_and_went_are_told():
+    empty = replace(run(), layers=())
+    assert diff_runs([run()], [empty]).changes[0].text.startswith("There are no POSIX writes any more")
+    assert diff_runs([empty], [run()]).changes[0].text.startswith("POSIX writes are new")
+    assert diff_runs([empty], [empty]).verdict == "same"
+
+
+def test_unusable_runs_are_left_out_and_told():
+    bad = Run(JobRow(job="bad", name="bad", status="failed", reason="no anchor"))
+    assert diff_runs([run(), bad], [run()]).unusable == (bad,)
+    with pytest.raises(TraceError, match="no anchor"):
+        diff_runs([bad], [run()])
+    with pytest.raises(TraceError):
+        diff_runs([], [run()])
+
+
+@pytest.mark.parametrize("sides", [(1, 1), (1, 5), (3, 3), (5, 5)])
+@pytest.mark.parametrize("shape", ["lognormal", "two humps", "rare"])
+def test_noise_is_seldom_taken_for_a_change(shape, sides):
+    rng = np.random.default_rng(20261)
+    factors = {
+        "lognormal": lambda: np.exp(0.25 * rng.standard_normal()),
+        "two humps": lambda: rng.choice([1.0, 1.8]) * np.exp(0.03 * rng.standard_normal()),
+        "rare": lambda: rng.choice([1.0, 3.0], p=[0.9, 0.1]) * np.exp(0.05 * rng.standard_normal()),
+    }[shape]
+    alarms = 0
+    for _ in range(60):
+        before, after = ([run(f"{side}{n}", factors()) for n in range(count)] for side, count in enumerate(sides))
+        alarms += bool(diff_runs(before, after).mattering)
+    # 5 % of 60 are 3; ten would come up less than once in a thousand times.
+    assert alarms < 10
+
+
+@given(st.lists(st.floats(-3, 3), min_size=3, max_size=8), st.lists(st.floats(-3, 3), min_size=3, max_size=8))
+def test_three_runs_and_more_are_tested_as_scipy_does(before, after):
+    one, other = np.array(before), np.array(after)
+    if one.var() + other.var() < 1e-6:
+        return
+    found = compare(one, other, Spread(0.35, 0.1))
+    expected = ttest_ind(other, one, equal_var=False)
+    interval = expected.confidence_interval(0.95)
+    assert found.p_value == pytest.approx(expected.pvalue, abs=1e-9)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_lies_between_each_and_bonferroni_and_keeps_the_order(p_values):
+    corrected = holm(p_values)
+    for p_value, found in zip(p_values, corrected, strict=True):
+        assert p_value <= found <= min(1.0, len(p_values) * p_value) + 1e-12
+    order = np.argsort(p_values, kind="stable")
+    assert (np.diff(np.array(corrected)[order]) >= 0).all()
+
+
+def test_phases_are_aligned_by_bytes_where_noise_cuts_them():
+    before = replace(WRITE, phase_start_s=(1.0, 5.0), phase_end_s=(2.0, 6.0), phase_bytes=(10.0, 20.0))
+    after = replace(
+        WRITE,
+        phase_start_s=(3.0, 4.0, 9.0, 20.0),
+        phase_end_s=(3.5, 4.5, 10.0, 21.0),
+        phase_bytes=(5.0, 5.0, 20.0, 9.0),
+    )
+    pairs = aligned_phases(before, after)
+    assert [pair[3:] for pair in pairs] == [(3.0, 4.5, 10.0), (9.0, 10.0, 20.0)]
+    assert aligned_phases(before, replace(WRITE, phase_start_s=(), phase_end_s=(), phase_bytes=())) == ()
+
+
+def test_rules_look_at_whole_intervals():
+    slow, huge = diff_runs([run()], [run(factor=1.5)]), diff_runs([run()], [run(factor=50)])
+    assert FailRule("time>1.2").broken_by(slow) == ()
+    assert FailRule("time>1.2").broken_by(huge)
+    assert FailRule("POSIX:write:time>1.2").broken_by(huge)
+    assert FailRule("bandwidth<0.9").broken_by(huge)
+    assert FailRule("POSIX:read:time>1.2").broken_by(huge) == ()
+    assert FailRule("worse").broken_by(huge)
+    assert FailRule("worse").broken_by(slow) == ()
+    assert FailRule("finding").broken_by(diff_runs([run()], [run(findings=(finding("small-requests"),))]))
+    for text in ("", "time", "time>x", "speed>1", "time>1e3", "time>1.2.3", "better"):
+        with pytest.raises(SelectionError):
+            FailRule(text)
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[str, Run]:
+    if not (BENCHMARKS / "sig_run1").is_dir():
+        pytest.skip("the recorded benchmarks are not here")
+    names = [f"sig_run{number}" for number in range(1, 7)]
+    names += ["pair_strided_coll", "pair_strided_indep", "pair_xfer_1m", "pair_xfer_4k", "pair_ompio", "pair_romio"]
+    found = {name: read_run(BENCHMARKS / name / "traces.otf2", Settings()) for name in names}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "knob"),
+    [
+        ("pair_strided_coll", "pair_strided_indep", "collective"),
+        ("pair_xfer_1m", "pair_xfer_4k", "request-size"),
+        ("pair_ompio", "pair_romio", "ranks"),
+    ],
+)
+def test_the_knob_of_a_recorded_pair_is_the_first_sentence(one, other, knob, recorded):
+    for before, after in ((one, other), (other, one)):
+        found = diff_runs([recorded[before]], [recorded[after]])
+        assert (found.changes[0].id, found.changes[0].matters) == (knob, True)
+
+
+def test_repeated_recordings_do_not_differ(recorded):
+    repeated = [recorded[f"sig_run{number}"] for number in range(1, 7)]
+    alarms = sum(bool(diff_runs([one], [other]).mattering) for one, other in permutations(repeated, 2))
+    assert alarms <= 0.05 * 30
+    assert diff_runs(repeated[:3], repeated[3:]).verdict == "same"
+    assert diff_runs(repeated[:1], repeated[1:]).verdict == "same"
