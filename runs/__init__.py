@@ -1,0 +1,1 @@
+"""What many runs tell together: signatures of applications, scores of jobs."""
