@@ -11,6 +11,7 @@ from ...layers.protocols import AnyLayer, AnyTrace, document
 from ...layers.selection.directions import DIRECTIONS
 from ...model.document import SCHEMA_VERSION, Document
 from ...otf2io.summary import ArchiveSummary, start_time
+from ...runs.signatures.signature import SampleUse, Signature
 from ..written import Written
 
 
@@ -139,6 +140,26 @@ def periods_document(
     if figure is not None:
         more["plot"] = figure.to_dict()
     return document(trace, layers=entries, **more, set_aside=trace.set_aside.to_dict())
+
+
+def signature_document(
+    signature: Signature,
+    layer: str | None,
+    direction: str,
+    left_out: Iterable[SampleUse] = (),
+    written: Iterable[Written] = (),
+) -> Document:
+    """Return the document of ``iostrata signature``; `left_out` are runs of which there is no sample."""
+    entries = signature.to_dict()
+    entries["samples"] += [sample.to_dict() for sample in left_out]
+    outputs = [one.to_dict() for one in written]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "layer": layer,
+        "direction": direction,
+        **entries,
+        **({"output": outputs} if outputs else {}),
+    }
 
 
 def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> Document:

@@ -1,12 +1,17 @@
 """A sample: the throughput during one run of an application, at regular times."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 
 from ...model.arrays import Floats
 from ...model.errors import SelectionError
+
+MOST_VALUES: Final = 2**20
+"""Of a sample: 24 days at intervals of 2 s."""
+VALUES_BY_DEFAULT: Final = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +44,35 @@ class Sample:
     def with_values(self, values: Floats, interval: float | None = None) -> Self:
         """Return the sample with other values, and another spacing where one is given."""
         return replace(self, values=values, interval=self.interval if interval is None else interval)
+
+
+def resampled(values: Floats, interval: float, start: float, end: float, step: float) -> Floats:
+    """Return the means over intervals of `step` s between `start` and `end`, in s from the first value.
+
+    The last interval ends within; volumes are kept. Raises SelectionError if there would be more than `MOST_VALUES`.
+    """
+    if (end - start) / step > MOST_VALUES:
+        raise SelectionError(f"an interval of {step:.6g} s makes more than {MOST_VALUES:,} values; take a longer one")
+    edges = np.arange(int(np.floor((end - start) / step + 1e-9)) + 1) * step + start
+    volume = np.append(0.0, np.cumsum(values))
+    means: Floats = np.diff(np.interp(edges / interval, np.arange(len(volume)), volume)) * (interval / step)
+    return np.maximum(means, 0.0)
+
+
+def usual_interval(durations: Sequence[float]) -> float:
+    """Return an interval in s that suits runs of these lengths: of 1, 2, 5, 10, … that nearest to 1/200 of the shortest.
+
+    Nearest by ratio.
+
+    >>> usual_interval([20.5, 24.3]), usual_interval([7.0, 9.0])
+    (0.1, 0.05)
+    """
+    wanted = min(durations) / VALUES_BY_DEFAULT
+    if not wanted > 0:
+        raise SelectionError("a run without length has no signature")
+    power = 10.0 ** np.floor(np.log10(wanted))
+    nearest = min((1, 2, 5, 10), key=lambda digit: abs(np.log(digit * power / wanted)))
+    return float(f"{nearest * power:.6g}")
 
 
 def checked_samples(samples: tuple[Sample, ...]) -> None:

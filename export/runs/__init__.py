@@ -1,0 +1,1 @@
+"""What many runs tell together, in a terminal, as a page and in files."""
