@@ -13,6 +13,7 @@ COMMANDS: Final = {
     "compare": "Show what each layer makes of the one above, with findings.",
     "report": "Write a page that shows a trace: one HTML file for any browser.",
     "signature": "Show the bursts of I/O that all runs of an application share.",
+    "assess": "Rank jobs by how much their I/O deserves a look.",
     "convert": "Write layers to HDF5/netCDF-4, operations to Parquet, or timelines.",
 }
 """Commands in the order of ``iostrata --help``, with the first line of their own help."""

@@ -11,6 +11,8 @@ from ...layers.protocols import AnyLayer, AnyTrace, document
 from ...layers.selection.directions import DIRECTIONS
 from ...model.document import SCHEMA_VERSION, Document
 from ...otf2io.summary import ArchiveSummary, start_time
+from ...runs.scores.assessment import JobScore
+from ...runs.scores.limits import Limits
 from ...runs.signatures.signature import SampleUse, Signature
 from ..written import Written
 
@@ -159,6 +161,30 @@ def signature_document(
         "direction": direction,
         **entries,
         **({"output": outputs} if outputs else {}),
+    }
+
+
+def assess_document(
+    jobs: Iterable[JobScore],
+    limits: Limits,
+    order: str,
+    threshold: float,
+    left_out: int = 0,
+    written: Written | None = None,
+) -> Document:
+    """Return the document of ``iostrata assess``: jobs as they are ranked, and the limits that they were scored by."""
+    known = limits.to_dict()
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "limits": known["limits"],
+        "segment_s": limits.segment_s,
+        "quantiles": known["quantiles"],
+        "critical": limits.critical,
+        "intensive_above": threshold,
+        "order": order,
+        "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(jobs, start=1)],
+        "left_out": left_out,
+        **({} if written is None else {"output": written.to_dict()}),
     }
 
 
