@@ -12,6 +12,7 @@ COMMANDS: Final = {
     "periods": "Show each layer's bandwidth over time and its period.",
     "compare": "Show what each layer makes of the one above, with findings.",
     "report": "Write a page that shows a trace: one HTML file for any browser.",
+    "collect": "Read many traces into Parquet tables, which say what each run did.",
     "signature": "Show the bursts of I/O that all runs of an application share.",
     "assess": "Rank jobs by how much their I/O deserves a look.",
     "convert": "Write layers to HDF5/netCDF-4, operations to Parquet, or timelines.",

@@ -19,6 +19,9 @@ MOST_BYTES: Final = 2**48
 PROCESS: Final = 1
 """``OTF2_LocationGroupType`` of a process."""
 
+CREATE_FILE: Final = 1
+"""``OTF2_IO_CREATION_FLAG_CREATE``: the file is made where there is none."""
+
 
 class IoRecord(IntEnum):
     """Record types of the 14 I/O events, as they stand in an ``.evt`` file."""

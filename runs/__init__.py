@@ -1,1 +1,1 @@
-"""What many runs tell together: signatures of applications, scores of jobs."""
+"""Many runs: a collection of them in tables, what they have in common, which deserve a look, and what differs."""

@@ -28,6 +28,8 @@ autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
+# Columns of tables are called what attributes of several classes are.
+suppress_warnings = ["ref.python"]
 
 # The help of each command stands in the guide as the program prints it.
 generated = Path(__file__).parent / "generated"

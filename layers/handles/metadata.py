@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Columns, Mask, column_at, rows_of_ids
-from ...model.codes import IoRecord
+from ...model.codes import CREATE_FILE, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ..selection.files import FileSelection
@@ -35,6 +35,8 @@ class MetadataEvents(Columns):
         Row in ``Definitions.paradigms``, −1 where undefined.
     location : int32
         Row in ``Definitions.locations``.
+    creates_file : bool
+        Whether a handle was made with the flag that makes the file where there is none.
     """
 
     kind: npt.NDArray[np.uint8]
@@ -45,6 +47,7 @@ class MetadataEvents(Columns):
     file: npt.NDArray[np.int32]
     paradigm: npt.NDArray[np.int32]
     location: npt.NDArray[np.int32]
+    creates_file: npt.NDArray[np.bool_]
 
 
 def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvents:
@@ -61,7 +64,10 @@ def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvent
     paradigm_ids = np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64)
     paradigm[deletes] = rows_of_ids(paradigm_ids, events.mode[deletes])
     process = column_at(definitions.locations.group, events.location)
-    return MetadataEvents(events.kind, events.time, process, handle, new_handle, file, paradigm, events.location)
+    creates = (events.kind == IoRecord.CREATE_HANDLE) & (events.value & np.uint64(CREATE_FILE) > 0)
+    return MetadataEvents(
+        events.kind, events.time, process, handle, new_handle, file, paradigm, events.location, creates
+    )
 
 
 def selected_metadata(metadata: MetadataEvents, selection: FileSelection, window: TickWindow) -> Mask:

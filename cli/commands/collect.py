@@ -1,0 +1,112 @@
+"""``iostrata collect``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import DASK, ENGINE, FILES, JSON, METHOD, WINDOW, parse_memory
+from ..progress import Progress
+from ..request import console, print_json
+
+TRACES = click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
+
+FOLDER = click.option(
+    "-o",
+    "--output",
+    "out",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Where the tables belong; made where there is none. Runs that are in it stay.",
+)
+
+SEGMENT = click.option(
+    "--segment",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+    help="Length of a segment of the table of metrics by node; that of traces of seconds may be 0.4.",
+)
+
+WORKERS = click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Number of processes that read, each a trace.  [default: one per processor]",
+)
+
+MEMORY = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=parse_memory,
+    default="2G",
+    show_default=True,
+    help="Most memory in bytes for the operations of a trace; one that would take more is summed up in bins of time "
+    "while it is read.",
+)
+
+
+@click.command(epilog="Example: iostrata collect /scratch/runs -o runs")
+@TRACES
+@FOLDER
+@SEGMENT
+@METHOD
+@WINDOW
+@FILES
+@ENGINE
+@WORKERS
+@MEMORY
+@DASK
+@JSON
+def command(
+    traces: tuple[Path, ...], out: Path, workers: int | None, dask: str | None, as_json: bool, **settings: Any
+) -> None:
+    """Read many traces into Parquet tables, which say what each run did.
+
+    TRACES are traces, or folders that are searched for them. FOLDER gets the tables job, job_layer (a layer in one
+    direction), finding, signal (bandwidth in 512 bins) and segment (metrics by node), in bytes and seconds; any tool
+    that reads Parquet can query them, and report, diff, signature and assess take FOLDER.
+
+    What did not change since the last call is not read again, by a hash over its content. A trace that cannot be used
+    is a row that says why. A call that was interrupted goes on where it ended when it is repeated.
+    """
+    from ...export.collection import CollectionWriter
+    from ...runs.collection.collect import read_runs
+    from ...runs.collection.content import find_traces
+    from ...runs.collection.read import Settings
+
+    chosen = Settings(**settings)
+    writer = CollectionWriter(out)
+    failed: list[tuple[str, str]] = []
+    counts = {"done": 0, "unchanged": 0}
+    with Progress("looking for traces") as progress:
+        progress(0, 0)
+        paths = list(find_traces(traces))
+    with writer.opened(), Progress("reading traces") as progress:
+
+        def tick() -> None:
+            counts["done"] += 1
+            progress(counts["done"], len(paths))
+
+        def fresh() -> Any:
+            for run in read_runs(paths, chosen, writer.known, workers=workers, client=dask, progress=tick):
+                if run is None:
+                    counts["unchanged"] += 1
+                    continue
+                if not run.job.usable:
+                    failed.append((run.job.job, run.job.reason or ""))
+                yield run
+
+        writer.add(fresh())
+        writer.finish()
+        written = writer.written(counts["done"] - counts["unchanged"] - len(failed), counts["unchanged"], failed)
+    if as_json:
+        from ...model.document import SCHEMA_VERSION
+
+        print_json({"schema_version": SCHEMA_VERSION, "output": written.to_dict()})
+    else:
+        from ...export.terminal.collection import print_collected
+
+        print_collected(written, console())

@@ -1,0 +1,177 @@
+"""Many traces read, each into a run: in processes here, or on a Dask cluster, a few at a time."""
+
+import functools
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from ...model.stream.mapping import cluster_of
+from .read import Settings, failed_run, job_key, read_run
+from .rows import Run
+
+_WAITING: Final = 3
+"""Traces handed to each process at a time: one it reads, and the next, so that it need not wait."""
+_SENT_AT_ONCE: Final = 16
+"""Traces for each thread of a cluster at a time."""
+
+Known = tuple[str, str] | None
+
+
+@dataclass(frozen=True)
+class Task:
+    """A trace to read, and what is known of it; small, and made to be sent away.
+
+    `work`, `number` and `locations` are what a cluster asks of a partition: a trace is one of a list of traces.
+    """
+
+    path: Path
+    known: Known = None
+    number: int = 0
+    work: int = 1
+    locations: tuple[int, ...] = ()
+
+
+def read_runs(
+    paths: Iterable[Path],
+    settings: Settings,
+    known: Mapping[str, tuple[str, str]],
+    *,
+    workers: int | None = None,
+    client: object = None,
+    progress: Callable[[], None] | None = None,
+) -> Iterator[Run | None]:
+    """Give what each trace says, in the order in which they are done; None for one that has not changed.
+
+    Nothing but what is worked on is in memory, however many there are.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+    settings : Settings
+    known : mapping
+        Content and settings by `job_key`, of traces that were read before.
+    workers : int, optional
+        Processes; default: one a processor. With one, traces are read in this process.
+    client : distributed.Client or str, optional
+        A Dask cluster that reads instead.
+    progress : callable, optional
+        Called once a trace.
+
+    Raises
+    ------
+    ClusterError
+        If the cluster does not answer, goes away, or has workers that cannot do the work.
+    """
+    tasks = (Task(path, known.get(job_key(path)), number) for number, path in enumerate(paths))
+    if client is not None:
+        results = _on_cluster(tasks, settings, client)
+    else:
+        count = workers or len(os.sched_getaffinity(0))
+        results = _here(tasks, settings) if count == 1 else _in_processes(tasks, settings, count)
+    for result in results:
+        if progress is not None:
+            progress()
+        yield result
+
+
+def _read(settings: Settings, task: Task, _done: Callable[[int], None] | None = None) -> Run | None:
+    return read_run(task.path, settings, task.known)
+
+
+def _here(tasks: Iterable[Task], settings: Settings) -> Iterator[Run | None]:
+    for task in tasks:
+        yield _read(settings, task)
+
+
+def _on_cluster(tasks: Iterator[Task], settings: Settings, client: object) -> Iterator[Run | None]:
+    first = next(tasks, None)
+    if first is None:
+        return
+    with cluster_of(client, first.path) as cluster:
+        assert cluster is not None
+        size = _SENT_AT_ONCE * cluster.workers
+        batch = [first, *islice(tasks, size - 1)]
+        while batch:
+            yield from cluster.map(functools.partial(_read, settings), batch)  # type: ignore[arg-type]
+            batch = list(islice(tasks, size))
+
+
+def _in_processes(tasks: Iterator[Task], settings: Settings, workers: int) -> Iterator[Run | None]:
+    # Forked processes would share locks that threads of ours hold.
+    context = multiprocessing.get_context("spawn")
+    suspects: deque[Task] = deque()
+    while True:
+        pending: dict[Future[Run | None], Task] = {}
+        with _pool(workers, context) as pool:
+            try:
+                while True:
+                    for task in islice(tasks, _WAITING * workers - len(pending)):
+                        pending[_submitted(pool, settings, task)] = task
+                    if not pending:
+                        return
+                    for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                        result = future.result()
+                        del pending[future]
+                        yield result
+            except BrokenProcessPool:
+                # Which of them it was is not known, so each is read by itself.
+                suspects.extend(pending.values())
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        while suspects:
+            yield _alone(suspects.popleft(), settings, context)
+
+
+def _alone(task: Task, settings: Settings, context: BaseContext) -> Run | None:
+    """Read a trace in a process of its own, which may die of it."""
+    with _pool(1, context) as pool:
+        try:
+            return _submitted(pool, settings, task).result()
+        except BrokenProcessPool:
+            reason = "the process that read it was killed, most likely for want of memory; give --memory or less of it"
+            return failed_run(task.path, reason)
+
+
+def _submitted(pool: ProcessPoolExecutor, settings: Settings, task: Task) -> "Future[Run | None]":
+    """Hand a trace to the pool, which may start a process for it.
+
+    A new process would first import the main module of this one: a script that collects runs would do so again.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        return pool.submit(_read, settings, task)
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _pool(workers: int, context: BaseContext) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, context, _start_process)
+
+
+def _start_process() -> None:
+    """Let a process end without a word when it is interrupted, and when the one that started it is gone."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

@@ -1,0 +1,195 @@
+"""Metrics of each node in segments of time, as Betke & Kunkel look at jobs (ISC'20, §3), out of a trace.
+
+Storage servers count what system calls ask of them. Of a trace that is what POSIX and ISO C do.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...layers.handles.metadata import MetadataEvents, selected_metadata
+from ...layers.protocols import AnyTrace
+from ...layers.selection.window import completed_bytes
+from ...layers.statistics.grouping import grouping
+from ...layers.statistics.ranges import RangeUnion
+from ...model.arrays import Ints, column_at
+from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
+from ...model.operations import Operations, view
+from ...model.text import printable
+from .rows import SegmentRow
+
+SYSTEM_LAYERS: Final = ("POSIX", "ISOC")
+METRICS: Final = (
+    "md_read",
+    "md_file_create",
+    "md_file_delete",
+    "md_other",
+    "read_bytes",
+    "read_calls",
+    "write_bytes",
+    "write_calls",
+)
+"""Opens without creation and closes; files created; deleted; all else that moves no data; bytes/s and calls/s."""
+
+_KINDS: Final = {
+    "md_read": (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE),
+    "md_file_delete": (IoRecord.DELETE_FILE,),
+    "md_other": (
+        IoRecord.DUPLICATE_HANDLE,
+        IoRecord.SEEK,
+        IoRecord.CHANGE_STATUS_FLAGS,
+        IoRecord.ACQUIRE_LOCK,
+        IoRecord.RELEASE_LOCK,
+        IoRecord.TRY_LOCK,
+    ),
+}
+_MODES: Final = {"read": IoMode.READ, "write": IoMode.WRITE}
+_MOST_VALUES: Final = 2**21
+"""Over all nodes, file systems and metrics."""
+
+
+class SegmentSums:
+    """Adds up, block by block, what each node did in each segment, metadata events, and the time in which anything ran.
+
+    Parameters
+    ----------
+    trace : Trace or BinnedTrace
+        Its window and its selection of files count.
+    seconds : float
+        Length of a segment, doubled until there are not too many of them.
+
+    Attributes
+    ----------
+    metadata : dict of str to int
+        Metadata events by the identification of their paradigm.
+    """
+
+    def __init__(self, trace: AnyTrace, seconds: float) -> None:
+        definitions, window = trace.definitions, trace.tick_window
+        self._trace = trace
+        self._nodes, self._node_of = grouping(definitions, "node")
+        self._systems, self._system_of = grouping(definitions, "filesystem")
+        groups = len(self._nodes) * len(self._systems)
+        length = window.end - window.start
+        width = max(1.0, seconds * window.ticks_per_second)
+        while length / width * groups * len(METRICS) > _MOST_VALUES and width < length:
+            width *= 2
+        self._width = width
+        self._count = max(1, int(np.ceil(length / width)))
+        self._sums: dict[tuple[int, str], npt.NDArray[np.float64]] = {}
+        self._busy = RangeUnion(exact=False)
+        names = [paradigm.identification for paradigm in definitions.paradigms]
+        self.metadata: dict[str, int] = dict.fromkeys(names, 0)
+        self._system_paradigms = np.array([row for row, name in enumerate(names) if name in SYSTEM_LAYERS], np.int32)
+
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        """Add operations and metadata events of some processes."""
+        definitions, window, selection = self._trace.definitions, self._trace.tick_window, self._trace.selection
+        shown = view(operations, (selection.reason_of(operations.handle) < 0) & window.overlaps(operations))
+        ended = view(shown, shown.end != UNDEFINED_TIME)
+        self._busy.add(np.zeros(len(ended), np.int64), *window.clipped(ended))
+        of_system = np.isin(column_at(definitions.handles.paradigm, shown.handle), self._system_paradigms)
+        shown = view(shown, of_system)
+        group = self._group(definitions.handles.file[shown.handle], shown.process, shown.handle)
+        begin, end = window.clipped(shown)
+        # What begins before the window was called before it.
+        inside = shown.begin >= window.start
+        moved = completed_bytes(shown).astype(np.float64)
+        length = (window.ends(shown) - shown.begin).astype(np.float64)
+        for name, mode in _MODES.items():
+            chosen = shown.mode == mode
+            self._count_events(f"{name}_calls", group[chosen & inside], begin[chosen & inside])
+            moving = np.flatnonzero(chosen & (moved > 0))
+            self._spread(f"{name}_bytes", group[moving], begin[moving], end[moving], length[moving], moved[moving])
+        self._add_metadata(metadata)
+
+    def _add_metadata(self, metadata: MetadataEvents) -> None:
+        definitions, window = self._trace.definitions, self._trace.tick_window
+        chosen = selected_metadata(metadata, self._trace.selection, window)
+        paradigm = metadata.paradigm[chosen & (metadata.paradigm >= 0)]
+        for row, count in enumerate(np.bincount(paradigm, minlength=len(definitions.paradigms)).tolist()):
+            self.metadata[definitions.paradigms[row].identification] += count
+        events = metadata.take(np.flatnonzero(chosen & np.isin(metadata.paradigm, self._system_paradigms)))
+        group = self._group(events.file, events.process, events.handle)
+        for name, kinds in _KINDS.items():
+            wanted = np.isin(events.kind, np.array(kinds, np.uint8)) & ~events.creates_file
+            self._count_events(name, group[wanted], events.time[wanted])
+        self._count_events("md_file_create", group[events.creates_file], events.time[events.creates_file])
+
+    def merge(self, other: "SegmentSums") -> None:
+        """Add the sums of other processes."""
+        for key, values in other._sums.items():
+            self._of(key)[:] += values
+        self._busy.merge(other._busy)
+        for name, count in other.metadata.items():
+            self.metadata[name] += count
+
+    @property
+    def busy_s(self) -> float:
+        """Time in s in which at least one operation of any layer was under way."""
+        return self._busy.length / self._trace.tick_window.ticks_per_second
+
+    def rows(self, job: str) -> tuple[SegmentRow, ...]:
+        """Return a row for each metric of each node and file system that did anything."""
+        window = self._trace.tick_window
+        second = window.ticks_per_second
+        lengths = np.full(self._count, self._width / second)
+        lengths[-1] = max(1, window.end - window.start - self._width * (self._count - 1)) / second
+        rows = []
+        for group in sorted({group for group, _ in self._sums}):
+            node, system = divmod(group, len(self._systems))
+            for metric in METRICS:
+                # A metric of a node that did something else is none there, not unknown.
+                values = self._sums.get((group, metric), np.zeros(self._count)) / lengths
+                rows.append(
+                    SegmentRow(
+                        job=job,
+                        node=printable(self._nodes[node] or ""),
+                        filesystem=printable(self._systems[system] or ""),
+                        metric=metric,
+                        start_s=window.start / second,
+                        segment_s=self._width / second,
+                        values=tuple(values.tolist()),
+                    )
+                )
+        return tuple(rows)
+
+    def _group(self, file: Any, process: Any, handle: Any) -> Ints:
+        found: Ints = self._node_of(file, process, handle) * len(self._systems) + self._system_of(file, process, handle)
+        return found
+
+    def _of(self, key: tuple[int, str]) -> npt.NDArray[np.float64]:
+        if key not in self._sums:
+            self._sums[key] = np.zeros(self._count)
+        return self._sums[key]
+
+    def _segment(self, time: Ints) -> Ints:
+        places = ((time - self._trace.tick_window.start) / self._width).astype(np.int64)
+        return np.clip(places, 0, self._count - 1)
+
+    def _count_events(self, metric: str, group: Ints, time: Ints) -> None:
+        place = self._segment(time)
+        for one in np.unique(group).tolist():
+            self._of((one, metric))[:] += np.bincount(place[group == one], minlength=self._count)
+
+    def _spread(self, metric: str, group: Ints, begin: Ints, end: Ints, length: Any, volume: Any) -> None:
+        """Add volumes, each spread evenly over its `length` of which [begin, end] lies in the window."""
+        start, width, count = self._trace.tick_window.start, self._width, self._count
+        first, last = self._segment(begin), self._segment(end)
+        rate = np.divide(volume, length, out=np.zeros(len(volume)), where=length > 0)
+        within = np.where(length > 0, rate * (end - begin), volume)
+        in_last = np.where(last > first, rate * (end - start - last * width), 0.0)
+        in_first = np.where(last > first, rate * (start + (first + 1) * width - begin), within)
+        whole = last - first > 1
+        for one in np.unique(group).tolist():
+            mine = group == one
+            sums = self._of((one, metric))
+            np.add.at(sums, first[mine], in_first[mine])
+            np.add.at(sums, last[mine], in_last[mine])
+            # Segments that an operation fills: a step up behind its first, a step down at its last.
+            steps = np.zeros(count + 1)
+            np.add.at(steps, first[mine & whole] + 1, rate[mine & whole])
+            np.add.at(steps, last[mine & whole], -rate[mine & whole])
+            if (mine & whole).any():
+                sums += np.maximum(np.cumsum(steps)[:count], 0.0) * width

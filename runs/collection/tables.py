@@ -1,0 +1,192 @@
+"""The tables of a collection in Arrow's types, and a collection that is there.
+
+The module needs pyarrow; import it inside the function that uses it.
+"""
+
+import functools
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from datetime import datetime
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Final, cast, get_args, get_origin, get_type_hints
+
+from ...model.errors import TraceError
+from .rows import TABLES, FindingRow, JobRow, LayerRow, Row, Run, SegmentRow, SignalRow
+
+SUFFIX: Final = ".parquet"
+PENDING: Final = ".pending"
+"""Folder in a collection with what was read and is not yet in the tables, a folder a batch."""
+SCHEMA_VERSION: Final = 1
+
+
+def arrow() -> Any:
+    """Return the module pyarrow with ``parquet`` and ``compute``; TraceError where it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError:
+        raise TraceError("a collection needs pyarrow: install it with pip install 'iostrata[parquet]'") from None
+    return pyarrow
+
+
+@functools.cache
+def schema(table: str) -> Any:
+    """Return the ``pyarrow.Schema`` of one of `TABLES`."""
+    pyarrow = arrow()
+    kinds = {
+        str: pyarrow.string(),
+        int: pyarrow.int64(),
+        float: pyarrow.float64(),
+        bool: pyarrow.bool_(),
+        datetime: pyarrow.timestamp("ms", tz="UTC"),
+    }
+    columns = []
+    for name, hint in get_type_hints(TABLES[table]).items():
+        if get_origin(hint) is tuple:
+            columns.append(pyarrow.field(name, pyarrow.list_(kinds[get_args(hint)[0]]), nullable=False))
+            continue
+        parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        (kind,) = (part for part in parts if part is not NoneType)
+        columns.append(pyarrow.field(name, kinds[kind], nullable=NoneType in parts))
+    return pyarrow.schema(columns, metadata={"schema_version": str(SCHEMA_VERSION)})
+
+
+def table_of(table: str, rows: Iterable[Row]) -> Any:
+    """Return rows of one of `TABLES` as a ``pyarrow.Table``."""
+    rows = list(rows)
+    columns = {field.name: [getattr(row, field.name) for row in rows] for field in fields(TABLES[table])}
+    return arrow().table(columns, schema=schema(table))
+
+
+def is_collection(path: str | os.PathLike[str]) -> bool:
+    """Tell whether there is a collection at `path`, or one that is not finished."""
+    folder = Path(path)
+    return (folder / f"job{SUFFIX}").is_file() or (folder / PENDING).is_dir()
+
+
+def table_files(folder: Path, table: str) -> tuple[Path | None, list[Path]]:
+    """Return the file of a table, None where there is none, and the files of the batches that are not yet in it."""
+    whole = folder / f"{table}{SUFFIX}"
+    batches = sorted(one for one in (folder / PENDING).glob("*") if one.is_dir() and not one.name.startswith("."))
+    return whole if whole.is_file() else None, [one / f"{table}{SUFFIX}" for one in batches]
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Say in one line what is wrong with a table; raises TraceError."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        if isinstance(error, TraceError):
+            raise
+        reason = " ".join(str(error).split())[:200]
+        raise TraceError(f"cannot read the table {path}: {reason}; collect the runs again") from None
+
+
+class Collection:
+    """The runs in a folder that ``iostrata collect`` wrote, those of an unfinished call among them.
+
+    Raises TraceError if there is no collection, or its tables cannot be used.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not is_collection(self.path):
+            raise TraceError(f"no collection in {self.path}: no job.parquet; make one with iostrata collect")
+
+    @functools.cached_property
+    def jobs(self) -> tuple[JobRow, ...]:
+        """All runs, those that failed too, ordered by their key; of one that was read twice the later reading."""
+        rows = {row.job: row for row in self._rows("job")}
+        return tuple(cast(JobRow, rows[job]) for job in sorted(rows))
+
+    def table(self, name: str, jobs: Iterable[str] | None = None) -> Any:
+        """Return one of the tables as a ``pyarrow.Table``, of some runs only where `jobs` are given."""
+        pyarrow = arrow()
+        parts = list(self.parts(name, None if jobs is None else frozenset(jobs)))
+        return pyarrow.concat_tables(parts) if parts else schema(name).empty_table()
+
+    def parts(self, name: str, jobs: frozenset[str] | None = None) -> Iterator[Any]:
+        """Give one of the tables part by part, as ``pyarrow.Table``; the parts are as large as what was read at once.
+
+        A run that a later batch holds again is left out before.
+        """
+        pyarrow = arrow()
+        whole, batches = table_files(self.path, name)
+        wanted = None if jobs is None else pyarrow.array(sorted(jobs), pyarrow.string())
+        again: list[frozenset[str]] = [frozenset()]
+        for batch in reversed(table_files(self.path, "job")[1]):
+            again.append(again[-1] | frozenset(_column(batch, "job")))
+        again.reverse()
+        for place, file in enumerate([whole, *batches]):
+            if file is None:
+                continue
+            # Batch `place` - 1 is held again by those after it; the table by all of them.
+            later = pyarrow.array(sorted(again[place]), pyarrow.string())
+            with reading(file), pyarrow.parquet.ParquetFile(file) as opened:
+                expected = schema(name)
+                if [one for one in expected.names if one not in opened.schema_arrow.names]:
+                    raise TraceError(f"{file} is of another version of iostrata; collect the runs into a new folder")
+                for group in range(opened.num_row_groups):
+                    part = opened.read_row_group(group, columns=expected.names).cast(expected)
+                    if len(later):
+                        part = part.filter(pyarrow.compute.invert(pyarrow.compute.is_in(part["job"], later)))
+                    if wanted is not None:
+                        part = part.filter(pyarrow.compute.is_in(part["job"], wanted))
+                    if part.num_rows:
+                        yield part
+
+    def runs(self, jobs: Iterable[str] | None = None, tables: Iterable[str] = tuple(TABLES)) -> tuple[Run, ...]:
+        """Return runs, ordered by their key.
+
+        Parameters
+        ----------
+        jobs : iterable of str, optional
+            Keys; all runs without it.
+        tables : iterable of str
+            Those that are needed: what the others hold stays empty.
+        """
+        chosen = None if jobs is None else frozenset(jobs)
+        rows: dict[str, dict[str, list[Row]]] = {}
+        for table in set(tables) - {"job"}:
+            for row in self._rows(table, chosen):
+                rows.setdefault(row.job, {}).setdefault(table, []).append(row)
+        return tuple(_run(job, rows.get(job.job, {})) for job in self.jobs if chosen is None or job.job in chosen)
+
+    def select(self, pattern: str) -> tuple[str, ...]:
+        """Return the keys of runs whose name, or whole key, a shell pattern matches."""
+        from fnmatch import fnmatchcase
+
+        return tuple(row.job for row in self.jobs if fnmatchcase(row.name, pattern) or fnmatchcase(row.job, pattern))
+
+    def _rows(self, table: str, jobs: frozenset[str] | None = None) -> Iterator[Row]:
+        kind: Any = TABLES[table]
+        for part in self.parts(table, jobs):
+            for row in part.to_pylist():
+                yield kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
+
+
+def _run(job: JobRow, rows: Mapping[str, list[Row]]) -> Run:
+    def of(table: str) -> Any:
+        return tuple(rows.get(table, ()))
+
+    layers: tuple[LayerRow, ...] = of("job_layer")
+    findings: tuple[FindingRow, ...] = of("finding")
+    signals: tuple[SignalRow, ...] = of("signal")
+    segments: tuple[SegmentRow, ...] = of("segment")
+    return Run(job, layers, findings, signals, segments)
+
+
+def _column(file: Path, name: str) -> list[Any]:
+    with reading(file):
+        found: list[Any] = arrow().parquet.read_table(file, columns=[name])[name].to_pylist()
+    return found
