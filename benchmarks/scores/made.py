@@ -67,10 +67,10 @@ def job_values(generator: np.random.Generator) -> np.ndarray:
         return values
     busy = np.ones(segments, bool) if always else np.zeros(segments, bool)
     if not always:
-        busy[generator.choice(segments, max(1, segments // 8), replace=False)] = True
+        busy[generator.choice(segments, max(1, segments // 5), replace=False)] = True
     active = generator.choice(len(METRICS), 4, replace=False)
     # Most jobs read and write on one node only, or on a few.
-    movers = nodes if generator.random() < 0.25 else max(1, int(nodes * generator.beta(0.5, 3.0)))
+    movers = nodes if generator.random() < 0.25 else max(1, int(nodes * generator.beta(0.6, 3.0)))
     for metric in active:
         level = LOW[metric] + (HIGH[metric] - LOW[metric]) * generator.beta(1.0, 1.5, (movers, int(busy.sum()))) * 1.05
         values[np.ix_(np.arange(movers), [metric], np.flatnonzero(busy))] = level[:, None, :]

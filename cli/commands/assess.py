@@ -1,19 +1,24 @@
 """``iostrata assess``."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ..options import JSON, output
+from ..options import DASK, ENGINE, FILES, JSON, WINDOW, WORKERS, output
 from ..progress import Progress
-from ..request import console, print_json
+from ..request import Request, console, print_json
 
 if TYPE_CHECKING:
     from ...runs.scores.limits import Limits
     from ...runs.scores.tables import MetricTable
+    from ...runs.scores.traces import TraceJobs
 
-SHOWN = 20
+    Jobs = MetricTable | TraceJobs
+
+SHOWN: Final = 20
+TABLES: Final = (".csv", ".parquet", ".pq")
 
 
 def _quantiles(_context: click.Context, _option: click.Parameter, text: str) -> tuple[float, float]:
@@ -104,6 +109,11 @@ LEAST = click.option(
 @THRESHOLD
 @ORDER
 @LEAST
+@WINDOW
+@FILES
+@ENGINE
+@WORKERS
+@DASK
 @JSON
 def command(
     jobs: tuple[Path, ...],
@@ -117,11 +127,12 @@ def command(
     order: str,
     least_duration: float,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Rank jobs by how much their I/O deserves a look.
 
-    JOBS are tables of metrics (CSV or Parquet with job,node,filesystem,metric,time,value: s, and rates per second) or
-    collections. The metrics of each node are averaged over segments of time, which score 0, 1 or Z by limits that were
+    JOBS are traces, folders of them, collections, or tables of metrics (CSV or Parquet with
+    job,node,filesystem,metric,time,value: s, and rates per second). The metrics of each node are averaged over segments of time, which score 0, 1 or Z by limits that were
     trained with many jobs (Betke and Kunkel, ISC'20).
 
     Problem-Time is the share of segments with intensive I/O, Utilization the mean of the highest score in these (summed
@@ -138,7 +149,8 @@ def command(
     if limits is not None and segment is not None and segment != limits.segment_s:
         raise click.UsageError(f"these limits are for segments of {limits.segment_s:g} s: leave --segment out")
     length = limits.segment_s if limits is not None else segment or DEFAULT_SEGMENT_S
-    tables = _tables(jobs, length)
+    request = Request(jobs[0], **reading)
+    tables = _sources(jobs, length, request)
     if limits is None:
         limits = _trained(tables, length, quantiles, critical)
     if train and out is not None:
@@ -147,22 +159,38 @@ def command(
     _assess(tables, limits, threshold, order.replace("-", "_"), least_duration, out, as_json)
 
 
-def _tables(paths: tuple[Path, ...], segment: float) -> list["MetricTable"]:
+def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list[Jobs]":
+    """Return where the jobs come from: each table or collection by itself, and all traces."""
     from ...model.errors import TraceError
+    from ...runs.collection.content import find_traces
 
-    try:
-        from ...runs.scores.tables import MetricTable
-    except ImportError:
-        raise TraceError("tables of metrics need pyarrow: pip install 'iostrata[parquet]'") from None
-    return [MetricTable(path, segment) for path in paths]
+    traces: list[Path] = []
+    found: list[Jobs] = []
+    for path in paths:
+        is_table = path.suffix.lower() in TABLES
+        if not is_table and not (path.is_dir() and ((path / "job.parquet").is_file() or (path / ".pending").is_dir())):
+            traces += find_traces([path])
+            continue
+        try:
+            from ...runs.scores.tables import MetricTable
+        except ImportError:
+            raise TraceError("tables of metrics need pyarrow: pip install 'iostrata[parquet]'") from None
+        found.append(MetricTable(path, segment))
+    if traces:
+        from ...runs.scores.traces import TraceJobs
+
+        found.append(TraceJobs(tuple(traces), segment, lambda path: replace(request, trace=path).open_full()))
+    return found
 
 
 def _trained(
-    tables: list["MetricTable"], segment: float, quantiles: tuple[float, float], critical: float | None
+    tables: "list[Jobs]", segment: float, quantiles: tuple[float, float], critical: float | None
 ) -> "Limits":
     from ...runs.scores.limits import Training
 
-    training = Training(quantiles, sum(table.most_values for table in tables))
+    bounds = [table.most_values for table in tables]
+    known = [bound for bound in bounds if bound is not None]
+    training = Training(quantiles, sum(known) if len(known) == len(bounds) else None)
     with Progress("training") as progress:
         done = 0
         for table in tables:
@@ -189,7 +217,7 @@ def _finish_training(limits: "Limits", out: Path, as_json: bool) -> None:
 
 
 def _assess(
-    tables: list["MetricTable"],
+    tables: "list[Jobs]",
     limits: "Limits",
     threshold: float,
     order: str,
@@ -228,7 +256,7 @@ def _assess(
             console().print(written_lines(written))
 
 
-def _warn(tables: list["MetricTable"]) -> None:
+def _warn(tables: "list[Jobs]") -> None:
     from ...model.quantities import counted
     from ...model.text import printable
 

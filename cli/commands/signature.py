@@ -1,7 +1,8 @@
 """``iostrata signature``."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +13,7 @@ from ..request import Request, console, print_json
 if TYPE_CHECKING:
     from ...runs.signatures.sample import Sample
     from ...runs.signatures.signature import SampleUse
+    from ...runs.signatures.traces import RunSignals
 
 RUNS = click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
 LAYER = click.option(
@@ -126,16 +128,12 @@ def command(
     kappa: float,
     out: Path | None,
     picture: Path | None,
-    window: tuple[float | None, float | None] | None,
-    files: str,
-    engine: str,
-    workers: int | None,
-    dask: str | None,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Show the bursts of I/O that all runs of an application share.
 
-    RUNS are traces of one application, at least 2, better 5 to 10. With --log and --jobs they are instead cut out of
+    RUNS are traces of one application, at least 2, better 5 to 10, or folders or collections of nothing else. With --log and --jobs they are instead cut out of
     what a file system's servers counted, with other jobs' traffic in it, which is taken off (IOSI, FAST'14).
 
     One row a burst: when in s from the start of a run, how many bytes, in how many of the runs, and how far apart these
@@ -157,8 +155,7 @@ def command(
         samples, left_out = _from_log(log, jobs, direction, interval)
         what = f"{log} {direction}"
     else:
-        requests = [Request(run, window=window, files=files, engine=engine, workers=workers, dask=dask) for run in runs]
-        samples, chosen = _from_traces(requests, layer, direction, interval)
+        samples, chosen = _from_runs(runs, Request(runs[0], **reading), layer, direction, interval)
         what = f"{chosen} {direction}"
     with Progress("looking for common bursts") as progress:
         progress(0, 0)
@@ -192,24 +189,22 @@ def command(
             console().print(written_lines(one))
 
 
-def _from_traces(
-    requests: list[Request], layer: str | None, direction: str, interval: float | None
+def _from_runs(
+    paths: tuple[Path, ...], request: Request, layer: str | None, direction: str, interval: float | None
 ) -> tuple[list["Sample"], str]:
-    """Return a sample of each trace, and the layer that they are of."""
-    from ...runs.signatures.traces import common_layer, run_signals, trace_samples
+    """Return a sample of each trace or run of a collection, and the layer that they are of."""
+    from ...runs.collection.content import find_traces, trace_name
+    from ...runs.signatures.traces import collection_signals, common_layer, run_signals, trace_samples
 
-    names = _names([request.trace for request in requests])
-    found = []
-    for request, name in zip(requests, names, strict=True):
-        found.append(run_signals(request.open_full(), name, direction))
+    found: list[RunSignals] = []
+    for path in paths:
+        if path.is_dir() and (path / "job.parquet").is_file():
+            found += collection_signals(path, direction)
+            continue
+        for trace in find_traces([path]):
+            found.append(run_signals(replace(request, trace=trace).open_full(), trace_name(trace), direction))
     chosen = common_layer(found, layer)
     return trace_samples(found, chosen, interval), chosen
-
-
-def _names(paths: list[Path]) -> list[str]:
-    """Return what the runs are called: their folders, and their whole paths where these are alike."""
-    short = [path.name if path.suffix != ".otf2" else path.parent.name or path.stem for path in paths]
-    return short if len(set(short)) == len(short) else [str(path) for path in paths]
 
 
 def _from_log(

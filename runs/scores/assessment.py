@@ -120,6 +120,7 @@ def _assessed(
         block.offset,
         block_scores(block, limits),
         block.segments,
+        block.idle,
         len(block.filesystems),
         float(threshold),
     )
@@ -138,12 +139,13 @@ def _assessed(
         there.tolist(),
         systems.tolist(),
         block.duration.tolist(),
+        block.idle.tolist(),
         strict=True,
     )
-    for job, segments, busy, count, load, even, filesystems, values, known, duration in columns:
+    for job, segments, busy, count, load, even, filesystems, values, known, duration, idle in columns:
         time = busy / segments if segments else 0.0
         level = 0.0 if math.isnan(even) else even
-        expected = max(count, allocated.get(job, 0)) * known * metrics * segments
+        expected = max(count - idle, allocated.get(job, 0)) * known * metrics * segments
         found.append(
             JobScore(
                 job,

@@ -49,6 +49,8 @@ class Block:
         Segments of each job.
     duration : float64 (j,)
         Of each job in s.
+    idle : int64 (j,)
+        Nodes of each job that are known to have done nothing, and have no series.
     """
 
     jobs: tuple[str, ...]
@@ -63,6 +65,7 @@ class Block:
     values: Floats
     segments: Ints
     duration: Floats
+    idle: Ints
 
     @property
     def metric_of_values(self) -> npt.NDArray[np.int8]:

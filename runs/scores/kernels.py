@@ -86,6 +86,7 @@ def assess_jobs(
     offset: Ints,
     scores: Floats,
     segments: Ints,
+    idle: Ints,
     systems: int,
     threshold: float,
 ) -> tuple[Ints, Ints, Floats, Floats, Ints, Ints]:
@@ -99,7 +100,8 @@ def assess_jobs(
     offset : int64 (n + 1,)
     scores : float64 (m,)
         NaN where missing.
-    segments : int64 (j,)
+    segments, idle : int64 (j,)
+        Of each job, its segments and the nodes that do nothing.
     systems : int
         Number of file systems.
     threshold : float
@@ -149,7 +151,8 @@ def assess_jobs(
         for segment in range(count):
             if total[segment] > threshold:
                 intensive[job] += 1
-                shares += total[segment] / present[segment] / largest[segment]
+                shares += total[segment] / (present[segment] + idle[job]) / largest[segment]
+        nodes[job] += idle[job]
         if not intensive[job]:
             continue
         balance[job] = shares / intensive[job]

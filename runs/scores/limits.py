@@ -114,7 +114,7 @@ class Training:
             own = values[metric == row]
             self._above[row].append(own)
             self._held[row] += len(own)
-            if self._most is not None and self._held[row] > 2 * self._most + _SLACK:
+            if self._most is not None and self._held[row] > self._most + self._most // 4 + _SLACK:
                 whole = np.concatenate(self._above[row])
                 whole = np.partition(whole, len(whole) - self._most)[-self._most :]
                 self._above[row], self._held[row] = [whole], len(whole)

@@ -17,16 +17,19 @@ import numpy.typing as npt
 
 from ...model.arrays import Floats, Ints
 from ...model.errors import TraceError
+from ..collection.tables import Collection
 from .blocks import METRICS, Block
 
 NAMES: Final = ("job", "node", "filesystem", "metric")
 SAMPLES: Final = ("time", "value")
 SERIES: Final = ("start_s", "segment_s", "values")
-COLLECTION: Final = "segment.parquet"
-_AT_ONCE: Final = 2**20
+COLLECTION: Final = "segment"
+_AT_ONCE: Final = 2**19
 """Rows that are read at once; of series as many values."""
-_SORTED_HERE: Final = 2**24
-"""A table of no more rows is sorted in memory where its jobs are not together."""
+_SORTED_HERE: Final = 2**22
+"""A table of no more values is sorted in memory where its jobs are not together."""
+_BYTES_OF_A_ROW: Final = 32
+"""Of text, usually."""
 _MOST_SEGMENTS: Final = 2**22
 _MOST_GAPS: Final = 1000
 """Segments without a sample for each with one, on average."""
@@ -97,8 +100,9 @@ class MetricTable:
     missing: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        if self.path.is_dir():
-            self.path = self.path / COLLECTION
+        self._collection = Collection(self.path) if self.path.is_dir() else None
+        # Of a run in a collection it is known on how many nodes it was: those without a row did nothing.
+        self._nodes = {job.job: job.nodes or 0 for job in self._collection.jobs} if self._collection else {}
         self._parquet = self.path.suffix.lower() in (".parquet", ".pq")
         self._codes: tuple[dict[str, int], ...] = ({}, {}, {}, {})
         self._metrics = np.zeros(0, np.int64)
@@ -112,7 +116,7 @@ class MetricTable:
         """
         carried: list[_Rows] = []
         done: set[int] = set()
-        together = self._rows > _SORTED_HERE
+        together = self._expected > _SORTED_HERE
         with self._explained():
             for part in self._parts():
                 job = part.names[0]
@@ -125,7 +129,7 @@ class MetricTable:
                 if len(np.unique(runs)) < len(runs) or not done.isdisjoint(runs.tolist()):
                     raise TraceError(
                         f"{self.path}: the rows of a job do not stand together, in a table too large to be sorted here "
-                        f"(more than {_SORTED_HERE:,} rows); sort it by job first"
+                        f"(more than {_SORTED_HERE:,} values); sort it by job first"
                     )
                 done.update(runs[:-1].tolist())
                 carried = [rows.take(np.arange(starts[-1], len(rows)))]
@@ -137,6 +141,12 @@ class MetricTable:
         """Read what kind of table it is; return a bound on its values."""
         import pyarrow.parquet
 
+        if self._collection is not None:
+            self._series = True
+            parts = [(part.num_rows, len(part["values"].combine_chunks().values)) for part in self._segments()]
+            self._rows, values = sum(rows for rows, _ in parts), sum(numbers for _, numbers in parts)
+            self._expected = values
+            return values
         if self._parquet:
             with pyarrow.parquet.ParquetFile(self.path) as file:
                 names = file.schema_arrow.names
@@ -154,11 +164,13 @@ class MetricTable:
                 names = [name.strip() for name in next(csv.reader(text), [])]
             self._series = False
             # A row has five commas, a value and the end of the line.
-            values = self._rows = self.path.stat().st_size // 7
+            size = self.path.stat().st_size
+            values, self._rows = size // 7, size // _BYTES_OF_A_ROW
         wanted = (*NAMES, *(SERIES if self._series else SAMPLES))
         lacking = [name for name in wanted if name not in names]
         if lacking:
             raise TraceError(f"{self.path}: no column {lacking[0]!r}; a table of metrics has {','.join(NAMES + SAMPLES)}")
+        self._expected = self._rows if not self._parquet else values
         return int(values)
 
     def _parts(self) -> Iterator[_Rows]:
@@ -172,20 +184,33 @@ class MetricTable:
                 lists = batch["values"]
                 flat = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
                 offset = np.append(0, np.cumsum(lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)))
-                rows = _Rows(names, _floats(batch["start_s"]), flat, _floats(batch["segment_s"]), offset.astype(np.int64))
-                known &= np.diff(rows.offset) > 0 if rows.offset is not None else True
-                known &= np.isfinite(rows.time) & (rows.step > 0)
+                step = _floats(batch["segment_s"])
+                rows = _Rows(names, _floats(batch["start_s"]), flat, step, offset.astype(np.int64))
+                known &= np.diff(offset) > 0
+                known &= np.isfinite(rows.time) & (step > 0)
+                if (step > self.segment * (1 + 1e-9)).any():
+                    raise TraceError(
+                        f"{self.path}: it has segments of {float(step.max()):.6g} s, longer than the "
+                        f"{self.segment:g} s asked for; give a longer --segment"
+                    )
             else:
                 rows = _Rows(names, _floats(batch["time"]), _floats(batch["value"]))
                 known &= np.isfinite(rows.time)
             self.missing += int((~(rows.value >= 0)).sum())
             yield rows if known.all() else rows.take(np.flatnonzero(known))
 
+    def _segments(self) -> Iterator[Any]:
+        return iter(()) if self._collection is None else self._collection.parts(COLLECTION)
+
     def _batches(self, wanted: list[str]) -> Iterator[Any]:
         import pyarrow
         import pyarrow.csv
         import pyarrow.parquet
 
+        if self._collection is not None:
+            for part in self._segments():
+                yield from part.select(wanted).to_batches()
+            return
         if self._parquet:
             with pyarrow.parquet.ParquetFile(self.path, read_dictionary=list(NAMES)) as file:
                 size = _AT_ONCE
@@ -274,10 +299,13 @@ class MetricTable:
                 f"{self.path}: a job of {float((end - origin).max()):.3g} s has more segments of {self.segment:g} s than "
                 "can be; are its times in seconds? Else choose longer segments"
             )
-        first, offset, means = segment_means(start, time, value, origin[place], float(self.segment))
         names = [list(known) for known in self._codes]
+        told = tuple(names[0][code] for code in jobs.tolist())
+        active = np.bincount(np.unique(place * len(names[1]) + node) // len(names[1]), minlength=len(jobs))
+        idle = np.array([max(0, self._nodes.get(job, 0) - count) for job, count in zip(told, active, strict=True)])
+        first, offset, means = segment_means(start, time, value, origin[place], float(self.segment))
         return Block(
-            jobs=tuple(names[0][code] for code in jobs.tolist()),
+            jobs=told,
             filesystems=tuple(names[2]),
             node_names=tuple(names[1]),
             job=place.astype(np.int64),
@@ -289,6 +317,7 @@ class MetricTable:
             values=means,
             segments=segments.astype(np.int64),
             duration=end - origin + step,
+            idle=idle.astype(np.int64),
         )
 
     @contextmanager

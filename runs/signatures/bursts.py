@@ -16,6 +16,7 @@ FEWEST_VALUES: Final = 62
 """Length of the discrete Meyer filter: shorter samples are all edge."""
 LEAST_VOLUME_SHARE: Final = 0.5
 """A burst may be lower than the mean crest where it has this share of the median volume of the others."""
+EDGE_SHARE: Final = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,15 @@ class Burst:
     @property
     def centre(self) -> int:
         """Value before which lies half the volume."""
-        return self.start + int(np.searchsorted(np.cumsum(self.values), self.volume / 2))
+        return self._place(0.5)
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """First value, and the one after the last, of what holds all but a hundredth of the volume at either end."""
+        return self._place(EDGE_SHARE), self._place(1 - EDGE_SHARE) + 1
+
+    def _place(self, share: float) -> int:
+        return self.start + int(np.searchsorted(np.cumsum(self.values), share * self.volume))
 
 
 def smoothed(values: Floats, level: int) -> Floats:

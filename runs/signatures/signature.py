@@ -270,8 +270,10 @@ def _drawn(
         low = min(max(0, centre - place), max(0, length - len(mean)))
         inside = mean[: length - low]
         values[low : low + len(inside)] += inside
-        start = centre - round(float(np.mean([one.centre - one.start for one in chosen])))
-        end = centre + round(float(np.mean([one.end - one.centre for one in chosen])))
+        extents = [one.extent for one in chosen]
+        middles = [one.centre for one in chosen]
+        start = centre - round(float(np.mean(middles) - np.mean([low for low, _ in extents])))
+        end = centre + round(float(np.mean([high for _, high in extents]) - np.mean(middles)))
         names = tuple(prepared[one.sample].name for one in chosen)
         peaks = tuple((one.centre + 0.5) * interval for one in chosen)
         drawn.append(_common_burst(max(0, start), centre, min(length, end), inside, interval, names, peaks))

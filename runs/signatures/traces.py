@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from ...layers.protocols import AnyTrace
 from ...model.errors import SelectionError
+from ...signals.construction import signal_of_samples
 from ...signals.step import StepSignal
 from .sample import MOST_VALUES, Sample, usual_interval
 
@@ -23,6 +25,24 @@ def run_signals(trace: AnyTrace, name: str, direction: str = "total") -> RunSign
     """Return the bandwidths of the layers of a trace; SelectionError if there is no such direction."""
     signals = {layer.name: layer.bandwidth(direction) for layer in trace.layers.values()}
     return RunSignals(name, {layer: signal for layer, signal in signals.items() if signal.volume > 0})
+
+
+def collection_signals(path: Path, direction: str = "total") -> list[RunSignals]:
+    """Return the bandwidths of all runs of a collection, which has each in 512 bins; TraceError as `Collection`."""
+    from ..collection.tables import Collection
+
+    wanted = ("read", "write") if direction == "total" else (direction,)
+    found = []
+    for run in Collection(path).runs(tables=("signal",)):
+        signals: dict[str, StepSignal] = {}
+        for layer in run.job.layers:
+            rows = [row for row in run.signals if row.layer == layer and row.direction in wanted]
+            values = np.sum([np.array(row.values) for row in rows], axis=0) if rows else np.zeros(1)
+            if values.any():
+                signals[layer], _ = signal_of_samples(values, 1 / rows[0].bin_s, rows[0].start_s, "byte s-1")
+        if run.job.usable:
+            found.append(RunSignals(run.job.name, signals))
+    return found
 
 
 def common_layer(runs: Sequence[RunSignals], layer: str | None = None) -> str:
