@@ -1,8 +1,8 @@
 """A made corpus of jobs with the limits and shares that Betke & Kunkel publish, and planted problem jobs.
 
-Each job is a few nodes over a few segments of 10 minutes. Its values are drawn so that training with all jobs comes near
-the limits of the paper's Table 5, 41 % of the jobs have a Utilization of 0, and 65 % of the others a Problem-Time of 1;
-the planted jobs are of three kinds that its section 6 tells of.
+Each job is a few nodes over a few segments of 10 minutes. Its values are drawn so that training with all jobs comes
+near the limits of the paper's Table 5, 41 % of the jobs have a Utilization of 0, and 65 % of the others a Problem-Time
+of 1; the planted jobs are of three kinds that its section 6 tells of.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Pseudo-applications as in IOSI's paper (IOR_A, IOR_B, IOR_C) and what a server records of their runs beside other jobs.
+"""Pseudo-applications as in IOSI's paper (IOR_A, IOR_B, IOR_C), and what a server records of their runs.
 
 The paper's samples are not published; this rebuilds what it says of them: 256 processes that write 2 to 3 GB/s, values
 every 2 s, background traffic of about 0.1 GB/s, bursts and periodic traffic of other jobs at the same level, contention
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
 from iostrata.runs.signatures.sample import Sample
 
 GB = 1e9

@@ -132,18 +132,19 @@ def command(
     """Rank jobs by how much their I/O deserves a look.
 
     JOBS are traces, folders of them, collections, or tables of metrics (CSV or Parquet with
-    job,node,filesystem,metric,time,value: s, and rates per second). The metrics of each node are averaged over segments of time, which score 0, 1 or Z by limits that were
-    trained with many jobs (Betke and Kunkel, ISC'20).
+    job,node,filesystem,metric,time,value: s, and rates per second). The metrics of each node are averaged over
+    segments of time, which score 0, 1 or Z by limits that were trained with many jobs (Betke and Kunkel, ISC'20).
 
-    Problem-Time is the share of segments with intensive I/O, Utilization the mean of the highest score in these (summed
-    over file systems), Balance how evenly nodes share it (1: all alike). Problem-Score is high for jobs that load file
-    systems for long with few of their nodes, I/O-Intensity for those that do so with many.
+    Problem-Time is the share of segments with intensive I/O, Utilization the mean of the highest score in these
+    (summed over file systems), Balance how evenly nodes share it (1: all alike). Problem-Score is high for jobs
+    that load file systems for long with few of their nodes, I/O-Intensity for those that do so with many.
     """
     if train and (known is not None or out is None or not out.name.lower().endswith(".json")):
         raise click.UsageError("--train needs -o FILE.json for the limits, and no --limits")
     if not train and out is not None and out.name.lower().endswith(".json"):
         raise click.UsageError("-o FILE.json is for --train; a page ends in .html, and --json prints the scores")
-    from ...runs.scores.limits import DEFAULT_SEGMENT_S, read_limits
+    from ...runs.scores.blocks import DEFAULT_SEGMENT_S
+    from ...runs.scores.limits import read_limits
 
     limits = None if known is None else read_limits(known)
     if limits is not None and segment is not None and segment != limits.segment_s:
@@ -183,9 +184,7 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
     return found
 
 
-def _trained(
-    tables: "list[Jobs]", segment: float, quantiles: tuple[float, float], critical: float | None
-) -> "Limits":
+def _trained(tables: "list[Jobs]", segment: float, quantiles: tuple[float, float], critical: float | None) -> "Limits":
     from ...runs.scores.limits import Training
 
     bounds = [table.most_values for table in tables]

@@ -81,8 +81,8 @@ OUT = output(
     "out",
     metavar="OUT.html|.h5",
     known=(".html", ".htm", ".h5", ".nc"),
-    help="Also write a page with all steps, or the signature as netCDF-4. A file that is there already is replaced once "
-    "the new one is complete.",
+    help="Also write a page with all steps, or the signature as netCDF-4. A file that is there already is replaced "
+    "once the new one is complete.",
 )
 PLOT = output(
     "--plot",
@@ -133,12 +133,13 @@ def command(
 ) -> None:
     """Show the bursts of I/O that all runs of an application share.
 
-    RUNS are traces of one application, at least 2, better 5 to 10, or folders or collections of nothing else. With --log and --jobs they are instead cut out of
-    what a file system's servers counted, with other jobs' traffic in it, which is taken off (IOSI, FAST'14).
+    RUNS are traces of one application, at least 2, better 5 to 10, or folders or collections of nothing else. With
+    --log and --jobs they are instead cut out of what a file system's servers counted, with other jobs' traffic in
+    it, which is taken off (IOSI, FAST'14).
 
-    One row a burst: when in s from the start of a run, how many bytes, in how many of the runs, and how far apart these
-    are. Values are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s). Runs whose length and volume stand out are
-    dropped, which is told.
+    One row a burst: when in s from the start of a run, how many bytes, in how many of the runs, and how far apart
+    these are. Values are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s). Runs whose length and volume stand
+    out are dropped, which is told.
     """
     if (log is None) != (jobs is None):
         raise click.UsageError("--log and --jobs belong together: what was counted, and when the application ran")

@@ -10,7 +10,7 @@ from ..written import Written
 
 
 def write_limits(limits: Limits, path: str | os.PathLike[str]) -> Written:
-    """Write limits as JSON; a file that is there is replaced when the new one is complete; OutputError as any writer."""
+    """Write limits as JSON, whole or not at all; raises OutputError."""
     text = json_text(limits.to_dict()) + "\n"
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="ascii")

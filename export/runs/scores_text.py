@@ -79,7 +79,9 @@ def print_scores(
         parts.append(f"{counted(left_out, 'job')} too short to be ranked")
     print_paragraph("; ".join(parts) + ".", console, indent=0)
     if jobs and max(one.segments for one in jobs) == 1:
-        text = f"All jobs are shorter than a segment of {seconds_text(limits.segment_s)}: a shorter --segment tells more."
+        text = (
+            f"All jobs are shorter than a segment of {seconds_text(limits.segment_s)}: a shorter --segment tells more."
+        )
         print_paragraph(text, console, "yellow", indent=0)
     text = (
         "time: share of the segments with intensive I/O; util.: mean of the highest score there (0, 1 or "

@@ -48,15 +48,22 @@ def _write_hdf5(signature: Signature, path: Path, what: str) -> Written:
             title=f"I/O signature of {what}",
             source="iostrata",
             schema_version=1,
-            **parameters,  # type: ignore[arg-type]
+            **parameters,
         )
         root.dimension("time", len(signature.signature))
         root.dimension("burst", len(signature.bursts))
         root.dimension("run", len(signature.samples))
         time = (np.arange(len(signature.signature)) + 0.5) * signature.interval_s
-        root.numbers("time", ("time",), time, units="s", long_name="time from the start of a run, middle of the interval")
         root.numbers(
-            "signature", ("time",), signature.signature, units="byte s-1", long_name="throughput", cell_methods="time: mean"
+            "time", ("time",), time, units="s", long_name="time from the start of a run, middle of the interval"
+        )
+        root.numbers(
+            "signature",
+            ("time",),
+            signature.signature,
+            units="byte s-1",
+            long_name="throughput",
+            cell_methods="time: mean",
         )
         columns = (
             ("start", "start_s", "s", "start of the burst"),
@@ -182,7 +189,10 @@ def _noise(signature: Signature) -> str:
     parts = []
     for sample, caption in (
         (before, f"{before.name} as recorded."),
-        (after, f"After preprocessing: {rate_text(signature.parameters.background)} taken off, {share:.0%} of the bytes."),
+        (
+            after,
+            f"After preprocessing: {rate_text(signature.parameters.background)} taken off, {share:.0%} of the bytes.",
+        ),
     ):
         ends = (0.0, sample.duration)
         plot = Plot(ends, (0.0, float(before.values.max()) * 1.05), seconds_text, rate_text, caption, height=120)
@@ -204,9 +214,9 @@ def _levels(signature: Signature) -> str:
         for burst in bursts_of(sample, 0, level):
             if burst.counts and burst.end > start and burst.start < start + length:
                 plot.span(burst.start * sample.interval, burst.end * sample.interval, "burst")
-        time = (start + np.arange(length) + 0.5) * sample.interval
-        plot.line(time, sample.values[start : start + length], "grid line")
-        plot.line(time, wave, "line")
+        time = ((start + np.arange(length) + 0.5) * sample.interval).tolist()
+        plot.line(time, sample.values[start : start + length].tolist(), "grid line")
+        plot.line(time, wave.tolist(), "line")
         used = " (the one that is used)" if level == signature.parameters.level else ""
         parts.append(figure(plot.svg(), f"Level {level}{used}: the approximation of {sample.name}, and its bursts."))
     return "".join(parts)
@@ -231,7 +241,9 @@ def _points(signature: Signature) -> str:
     plot.points(points.time.tolist(), points.correlation.tolist(), "dot", names)
     chosen = [row for one in signature.common for row in one.rows.tolist()]
     plot.points(points.time[chosen].tolist(), points.correlation[chosen].tolist(), "good", None, 3.5)
-    caption = "A point a burst of a run, those of common bursts coloured, in the units of the grid that shows them best."
+    caption = (
+        "A point a burst of a run, those of common bursts coloured, in the units of the grid that shows them best."
+    )
     return figure(plot.svg(), caption)
 
 

@@ -73,7 +73,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], texts: Sequence[
     kinds = [' class="text"' if place in texts else "" for place in range(len(header))]
     head = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, header, strict=True))
     cells = (
-        "".join(f"<td{kind}>{escape(printable(cell))}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows
+        "".join(f"<td{kind}>{escape(printable(cell))}</td>" for kind, cell in zip(kinds, row, strict=True))
+        for row in rows
     )
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -87,8 +88,10 @@ def write_page(path: str | os.PathLike[str], title: str, intro: str, sections: I
     text = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy, quote=True)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer">'
-        f"<title>{named}</title><style>{STYLE}</style></head>\n<body><main><h1>{named}</h1>{intro}{parts}</main></body></html>\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="referrer" content="no-referrer">'
+        f"<title>{named}</title><style>{STYLE}</style></head>\n"
+        f"<body><main><h1>{named}</h1>{intro}{parts}</main></body></html>\n"
     ).encode("utf-8", "replace")
     with atomic_file(path) as temporary:
         temporary.write_bytes(text)

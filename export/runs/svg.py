@@ -64,7 +64,7 @@ class Plot:
             corners.append(f"V{self._at_y(value):.1f}H{self._at_x(end):.1f}")
         self._parts.append(f'<path class="{name}" d="{"".join(corners)}V{floor:.1f}Z"/>')
 
-    def line(self, x: Sequence[float] | Floats, y: Sequence[float] | Floats, name: str) -> None:
+    def line(self, x: Sequence[float], y: Sequence[float], name: str) -> None:
         """Draw a line through points."""
         step = max(1, len(x) // MOST_POINTS)
         places = " ".join(f"{self._at_x(a):.1f},{self._at_y(b):.1f}" for a, b in zip(x[::step], y[::step], strict=True))
@@ -107,7 +107,8 @@ class Plot:
     def svg(self) -> str:
         """Return the picture."""
         return (
-            f'<svg width="{self._width}" viewBox="0 0 {self._width} {self._height}" role="img" aria-label="{escape(self._title)}">'
+            f'<svg width="{self._width}" viewBox="0 0 {self._width} {self._height}" role="img" '
+            f'aria-label="{escape(self._title)}">'
             f"{''.join(self._parts)}</svg>"
         )
 
@@ -120,19 +121,21 @@ class Plot:
         room = self._height - self._bottom - _TOP
         return self._height - self._bottom - (min(max(value, low), high) - low) / (high - low) * room
 
-    def _axes(
-        self, x_text: Callable[[float], str], y_text: Callable[[float], str], x_title: str, y_title: str
-    ) -> None:
+    def _axes(self, x_text: Callable[[float], str], y_text: Callable[[float], str], x_title: str, y_title: str) -> None:
         floor, right = self._height - self._bottom, self._width - _RIGHT
         self._parts.append(f'<path class="axis" d="M{_LEFT} {_TOP}V{floor}H{right}"/>')
         for value in ticks(*self._x, max(2, self._width // 120)):
             at = self._at_x(value)
             self._parts.append(f'<path class="axis" d="M{at:.1f} {floor}v4"/>')
-            self._parts.append(f'<text x="{at:.1f}" y="{floor + 18}" text-anchor="middle">{escape(x_text(value))}</text>')
+            self._parts.append(
+                f'<text x="{at:.1f}" y="{floor + 18}" text-anchor="middle">{escape(x_text(value))}</text>'
+            )
         for value in ticks(*self._y, max(3, (floor - _TOP) // 40)):
             at = self._at_y(value)
             self._parts.append(f'<path class="axis" d="M{_LEFT} {at:.1f}h-4"/>')
-            self._parts.append(f'<text x="{_LEFT - 7}" y="{at + 4:.1f}" text-anchor="end">{escape(y_text(value))}</text>')
+            self._parts.append(
+                f'<text x="{_LEFT - 7}" y="{at + 4:.1f}" text-anchor="end">{escape(y_text(value))}</text>'
+            )
         if x_title:
             self._parts.append(
                 f'<text class="muted" x="{(_LEFT + right) / 2:.0f}" y="{self._height - 6}" text-anchor="middle">'
@@ -194,7 +197,8 @@ def cells(
         start = 0
         for column in range(1, length + 1):
             same = column < length and (
-                values[row, column] == values[row, start] or (np.isnan(values[row, column]) and np.isnan(values[row, start]))
+                values[row, column] == values[row, start]
+                or (np.isnan(values[row, column]) and np.isnan(values[row, start]))
             )
             if same:
                 continue
@@ -202,13 +206,16 @@ def cells(
             if not math.isnan(value):
                 told = f"{rows[row]}, {columns(start)}: {value:g}"
                 at = f'x="{label + start * width:.1f}" y="{top + 1}" width="{(column - start) * width:.1f}"'
-                parts.append(f'<rect class="{name(value)}" {at} height="{height - 2}"><title>{escape(told)}</title></rect>')
+                parts.append(
+                    f'<rect class="{name(value)}" {at} height="{height - 2}"><title>{escape(told)}</title></rect>'
+                )
             start = column
     base = count * height
-    for column in ticks(0, length, 6) if length > 1 else [0.0]:
-        if column < length:
-            at = label + column * width
-            parts.append(f'<text class="muted" x="{at:.1f}" y="{base + 14}">{escape(columns(int(column)))}</text>')
+    for tick in ticks(0, length, 6) if length > 1 else [0.0]:
+        if tick < length:
+            at_tick = label + tick * width
+            text = escape(columns(int(tick)))
+            parts.append(f'<text class="muted" x="{at_tick:.1f}" y="{base + 14}">{text}</text>')
     size = max(620.0, label + length * width + 60)
     return (
         f'<svg width="{size:.0f}" viewBox="0 0 {size:.0f} {base + 20}" role="img" aria-label="{escape(title)}">'

@@ -1,4 +1,4 @@
-"""Scores of jobs: Job-I/O-Problem-Time, Utilization, Balance, and the two rankings (Betke & Kunkel, sections 3.4, 6)."""
+"""Scores of jobs: Job-I/O-Problem-Time, Utilization, Balance, and the rankings (Betke & Kunkel, sections 3.4, 6)."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -166,7 +166,7 @@ def _assessed(
 
 
 def ranked(scores: Iterable[JobScore], by: str = "problem_score", least_duration: float = 0.0) -> list[JobScore]:
-    """Return jobs that ran for at least some time (s), those of the highest value first, of equal ones by their name."""
+    """Return jobs that ran for at least some time (s), those of the highest value first, of equal ones by name."""
     kept = [one for one in scores if one.duration_s >= least_duration]
     return sorted(kept, key=lambda one: (-getattr(one, by), one.job))
 

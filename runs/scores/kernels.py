@@ -10,9 +10,7 @@ from ...model.kernels import compiled
 
 
 @compiled
-def segment_means(
-    start: Ints, time: Floats, value: Floats, origin: Floats, length: float
-) -> tuple[Ints, Ints, Floats]:
+def segment_means(start: Ints, time: Floats, value: Floats, origin: Floats, length: float) -> tuple[Ints, Ints, Floats]:
     """Return the means over segments of samples in series: first segment, offsets and values.
 
     Parameters

@@ -88,9 +88,7 @@ class Training:
         A bound on the number of values to come, of all metrics; without it every value above 0 is kept.
     """
 
-    def __init__(
-        self, quantiles: tuple[float, float] = DEFAULT_QUANTILES, most_values: int | None = None
-    ) -> None:
+    def __init__(self, quantiles: tuple[float, float] = DEFAULT_QUANTILES, most_values: int | None = None) -> None:
         low, high = quantiles
         if not 0 < low < high < 1:
             raise SelectionError(f"quantiles {low:g} and {high:g} make no sense: 0 < first < second < 1")

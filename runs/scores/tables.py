@@ -103,6 +103,8 @@ class MetricTable:
         self._collection = Collection(self.path) if self.path.is_dir() else None
         # Of a run in a collection it is known on how many nodes it was: those without a row did nothing.
         self._nodes = {job.job: job.nodes or 0 for job in self._collection.jobs} if self._collection else {}
+        self._rows = self._expected = 0
+        self._series = False
         self._parquet = self.path.suffix.lower() in (".parquet", ".pq")
         self._codes: tuple[dict[str, int], ...] = ({}, {}, {}, {})
         self._metrics = np.zeros(0, np.int64)
@@ -150,10 +152,12 @@ class MetricTable:
         if self._parquet:
             with pyarrow.parquet.ParquetFile(self.path) as file:
                 names = file.schema_arrow.names
-                self._rows: int = file.metadata.num_rows
+                self._rows = file.metadata.num_rows
                 self._series = set(SERIES) <= set(names)
                 if self._series:
-                    place = [file.metadata.schema.column(i).path.split(".")[0] for i in range(file.metadata.num_columns)]
+                    place = [
+                        file.metadata.schema.column(i).path.split(".")[0] for i in range(file.metadata.num_columns)
+                    ]
                     columns = [i for i, name in enumerate(place) if name == "values"]
                     groups = range(file.metadata.num_row_groups)
                     values = sum(file.metadata.row_group(group).column(columns[0]).num_values for group in groups)
@@ -169,7 +173,9 @@ class MetricTable:
         wanted = (*NAMES, *(SERIES if self._series else SAMPLES))
         lacking = [name for name in wanted if name not in names]
         if lacking:
-            raise TraceError(f"{self.path}: no column {lacking[0]!r}; a table of metrics has {','.join(NAMES + SAMPLES)}")
+            raise TraceError(
+                f"{self.path}: no column {lacking[0]!r}; a table of metrics has {','.join(NAMES + SAMPLES)}"
+            )
         self._expected = self._rows if not self._parquet else values
         return int(values)
 
@@ -273,7 +279,8 @@ class MetricTable:
         return self._block(names, start, rows.time, rows.value, _typical_step(rows.time, key))
 
     def _of_series(self, rows: _Rows, key: Ints) -> Block:
-        assert rows.offset is not None and rows.step is not None
+        assert rows.offset is not None
+        assert rows.step is not None
         lengths = np.diff(rows.offset)
         within = np.arange(rows.offset[-1]) - np.repeat(rows.offset[:-1], lengths)
         time = np.repeat(rows.time, lengths) + within * np.repeat(rows.step, lengths)
@@ -296,8 +303,8 @@ class MetricTable:
         longest = (np.floor((last - time[start[:-1]]) / self.segment) + 1).sum()
         if segments.max() > _MOST_SEGMENTS or longest > _MOST_GAPS * len(time) + _MOST_SEGMENTS:
             raise TraceError(
-                f"{self.path}: a job of {float((end - origin).max()):.3g} s has more segments of {self.segment:g} s than "
-                "can be; are its times in seconds? Else choose longer segments"
+                f"{self.path}: a job of {float((end - origin).max()):.3g} s has more segments of {self.segment:g} s "
+                "than can be; are its times in seconds? Else choose longer segments"
             )
         names = [list(known) for known in self._codes]
         told = tuple(names[0][code] for code in jobs.tolist())

@@ -6,9 +6,10 @@ them lacks it. What delays a run delays it at some bursts only, and by more than
 finds them then, their order does.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -47,7 +48,11 @@ def ordered_bursts(
     """
     outstanding = [np.flatnonzero([one.counts for one in own]) for own in found]
     runs = [
-        _Run(rows, np.array([own[row].centre for row in rows], np.float64), np.array([own[row].volume for row in rows]))
+        _Run(
+            rows,
+            np.array([own[row].centre for row in rows.tolist()], np.float64),
+            np.array([own[row].volume for row in rows.tolist()]),
+        )
         for own, rows in zip(found, outstanding, strict=True)
     ]
     best: list[list[tuple[int, int]]] = []
@@ -101,16 +106,16 @@ def _groups(runs: Sequence[_Run], reference: int, farthest: float) -> list[list[
 
 def _joined(own: Sequence[Burst], member: Ints) -> list[tuple[int, Burst]]:
     """Return the bursts of one sample that belong to a common burst, with its number; parts of one are neighbours."""
-    rows = np.flatnonzero(member >= 0)
-    if not len(rows):
+    rows = np.flatnonzero(member >= 0).tolist()
+    if not rows:
         return []
-    quiet = np.array([max(0, own[there].start - own[here].end) for here, there in zip(rows, rows[1:], strict=False)])
+    quiet = np.array([max(0, own[there].start - own[here].end) for here, there in pairwise(rows)])
     nearest = float(np.median(quiet)) / 2 if len(quiet) else 0.0
     joined = []
     for row, burst in enumerate(own):
         number = int(member[row])
         if number < 0:
-            place = int(np.searchsorted(rows, row))
+            place = bisect_left(rows, row)
             sides = []
             if place > 0:
                 sides.append((burst.start - own[rows[place - 1]].end, int(member[rows[place - 1]])))

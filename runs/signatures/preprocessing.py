@@ -27,7 +27,7 @@ def local_outlier_factors(samples: Sequence[Sample]) -> Floats:
         return np.ones(len(samples))
     mean = points.mean(axis=0)
     points = points / np.where(mean > 0, mean, 1.0)
-    distance, near = cKDTree(points).query(points, neighbours + 1)
+    distance, near = map(np.asarray, cKDTree(points).query(points, neighbours + 1))
     own = near == np.arange(len(points))[:, None]
     # Of equal points the tree may name others first: what is left out is the point itself, or the farthest.
     own[~own.any(axis=1), -1] = True

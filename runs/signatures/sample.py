@@ -60,9 +60,7 @@ def resampled(values: Floats, interval: float, start: float, end: float, step: f
 
 
 def usual_interval(durations: Sequence[float]) -> float:
-    """Return an interval in s that suits runs of these lengths: of 1, 2, 5, 10, … that nearest to 1/200 of the shortest.
-
-    Nearest by ratio.
+    """Return an interval in s that suits runs of these lengths: of 1, 2, 5, 10, … the nearest to 1/200 of the shortest.
 
     >>> usual_interval([20.5, 24.3]), usual_interval([7.0, 9.0])
     (0.1, 0.05)

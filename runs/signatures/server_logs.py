@@ -83,8 +83,8 @@ class ThroughputLog:
 def read_log(path: Path, direction: str = "total") -> ThroughputLog:
     """Read a log of a storage system's throughput.
 
-    A CSV file has the columns ``time`` (s since the epoch, begin of the interval) and ``bytes_per_second``. An HDF5 file
-    is one of LMT (``OSTBulkReadDataSet``, …) or TOKIO (``datatargets/readrates``, …), whose targets are added up.
+    A CSV file has the columns ``time`` (s since the epoch, begin of the interval) and ``bytes_per_second``. An HDF5
+    file is one of LMT (``OSTBulkReadDataSet``, …) or TOKIO (``datatargets/readrates``, …), whose targets are added up.
 
     Parameters
     ----------
@@ -132,7 +132,9 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[Iterator[tuple[int, 
                 header = [name.strip() for name in next(reader, [])]
                 missing = [name for name in columns if name not in header]
                 if missing:
-                    raise TraceError(f"{path}: its first line has no column {missing[0]!r}; needed: {','.join(columns)}")
+                    raise TraceError(
+                        f"{path}: its first line has no column {missing[0]!r}; needed: {','.join(columns)}"
+                    )
                 places = [header.index(name) for name in columns]
                 for row in reader:
                     if not row:
