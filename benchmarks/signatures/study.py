@@ -11,15 +11,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import iostrata
 import numpy as np
 import numpy.typing as npt
-from made import APPLICATIONS, USUAL, Application, Noise, samples, true_peaks, true_signature
-from scipy.signal import correlate
-
-import iostrata
 from iostrata.runs.signatures.sample import Sample
 from iostrata.runs.signatures.signature import Signature, extract_signature
 from iostrata.runs.signatures.traces import common_layer, run_signals, trace_samples
+from made import APPLICATIONS, USUAL, Application, Noise, samples, true_peaks, true_signature
+from scipy.signal import correlate
 
 FIRST_SEED = 100
 METHODS = ("iosi", "plain", "dtw")
@@ -101,7 +100,9 @@ def main() -> None:
     for application in APPLICATIONS:
         for method in METHODS:
             bursts = len(application.volumes) * seeds
-            print(f"| {application.name} ({bursts} bursts) | {method} | {row(tried(application, seeds, method=method))} |")
+            print(
+                f"| {application.name} ({bursts} bursts) | {method} | {row(tried(application, seeds, method=method))} |"
+            )
     print("\nTwice as many bursts of other jobs, which no threshold was chosen with:\n")
     print(f"| application | method | {header} |\n|---|---|---|---|---|---|---|---|---|")
     loud = Noise(bursts_per_hour=2 * USUAL.bursts_per_hour, background=2 * USUAL.background)

@@ -31,7 +31,7 @@ def _quantiles(_context: click.Context, _option: click.Parameter, text: str) -> 
     return low, high
 
 
-JOBS = click.argument("jobs", nargs=-1, required=True, type=click.Path(path_type=Path))
+JOBS = click.argument("traces", metavar="JOBS...", nargs=-1, required=True, type=click.Path(path_type=Path))
 TRAIN = click.option("--train", is_flag=True, help="Find the limits with these jobs, write them to -o and stop.")
 LIMITS = click.option(
     "--limits",
@@ -95,10 +95,7 @@ LEAST = click.option(
 )
 
 
-@click.command(
-    epilog="Examples: iostrata assess --train january.parquet -o limits.json; "
-    "iostrata assess february.parquet --limits limits.json -o february.html"
-)
+@click.command(epilog="Example: iostrata assess february.parquet --limits limits.json -o february.html")
 @JOBS
 @TRAIN
 @LIMITS
@@ -116,7 +113,7 @@ LEAST = click.option(
 @DASK
 @JSON
 def command(
-    jobs: tuple[Path, ...],
+    traces: tuple[Path, ...],
     train: bool,
     known: Path | None,
     out: Path | None,
@@ -150,8 +147,8 @@ def command(
     if limits is not None and segment is not None and segment != limits.segment_s:
         raise click.UsageError(f"these limits are for segments of {limits.segment_s:g} s: leave --segment out")
     length = limits.segment_s if limits is not None else segment or DEFAULT_SEGMENT_S
-    request = Request(jobs[0], **reading)
-    tables = _sources(jobs, length, request)
+    request = Request(traces[0], **reading)
+    tables = _sources(traces, length, request)
     if limits is None:
         limits = _trained(tables, length, quantiles, critical)
     if train and out is not None:
@@ -263,6 +260,10 @@ def _warn(tables: "list[Jobs]") -> None:
         for name, rows in list(table.ignored.items())[:8]:
             text = f"{table.path}: {counted(rows, 'row')} of the unknown metric {name[:80]!r} ignored"
             click.echo(f"iostrata: warning: {printable(text)}", err=True)
+        for reason in list(table.failed.values())[:8]:
+            click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
+        if len(table.failed) > 8:
+            click.echo(f"iostrata: warning: {counted(len(table.failed), 'trace')} left out in all", err=True)
         if table.missing:
             text = f"{table.path}: {counted(table.missing, 'value')} negative or no number: taken as missing"
             click.echo(f"iostrata: warning: {printable(text)}", err=True)

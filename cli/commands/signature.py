@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...runs.signatures.signature import SampleUse
     from ...runs.signatures.traces import RunSignals
 
-RUNS = click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
+RUNS = click.argument("traces", metavar="[RUNS]...", nargs=-1, type=click.Path(path_type=Path))
 LAYER = click.option(
     "--layer",
     metavar="NAME",
@@ -93,10 +93,7 @@ PLOT = output(
 )
 
 
-@click.command(
-    epilog="Examples: iostrata signature run1 run2 run3 run4 run5 --layer MPI-IO; "
-    "iostrata signature --log ost.hdf5 --jobs jobs.csv --direction write"
-)
+@click.command(epilog="Example: iostrata signature run1 run2 run3 run4 run5 --layer MPI-IO --direction write")
 @RUNS
 @LAYER
 @DIRECTION
@@ -116,7 +113,7 @@ PLOT = output(
 @DASK
 @JSON
 def command(
-    runs: tuple[Path, ...],
+    traces: tuple[Path, ...],
     layer: str | None,
     direction: str,
     interval: float | None,
@@ -143,7 +140,7 @@ def command(
     """
     if (log is None) != (jobs is None):
         raise click.UsageError("--log and --jobs belong together: what was counted, and when the application ran")
-    if bool(runs) == (log is not None):
+    if bool(traces) == (log is not None):
         raise click.UsageError("name the traces of several runs, or a log with --log and --jobs")
     if gamma > kappa:
         raise click.UsageError(f"--gamma {gamma:g} is larger than --kappa {kappa:g}: it is to be the smaller of them")
@@ -156,7 +153,7 @@ def command(
         samples, left_out = _from_log(log, jobs, direction, interval)
         what = f"{log} {direction}"
     else:
-        samples, chosen = _from_runs(runs, Request(runs[0], **reading), layer, direction, interval)
+        samples, chosen = _from_runs(traces, Request(traces[0], **reading), layer, direction, interval)
         what = f"{chosen} {direction}"
     with Progress("looking for common bursts") as progress:
         progress(0, 0)
@@ -194,16 +191,28 @@ def _from_runs(
     paths: tuple[Path, ...], request: Request, layer: str | None, direction: str, interval: float | None
 ) -> tuple[list["Sample"], str]:
     """Return a sample of each trace or run of a collection, and the layer that they are of."""
+    from ...model.errors import TraceError
+    from ...model.text import printable
     from ...runs.collection.content import find_traces, trace_name
     from ...runs.signatures.traces import collection_signals, common_layer, run_signals, trace_samples
 
     found: list[RunSignals] = []
+    failed: list[str] = []
     for path in paths:
         if path.is_dir() and (path / "job.parquet").is_file():
             found += collection_signals(path, direction)
             continue
         for trace in find_traces([path]):
-            found.append(run_signals(replace(request, trace=trace).open_full(), trace_name(trace), direction))
+            try:
+                opened = replace(request, trace=trace).open_full()
+            except (TraceError, OSError) as error:
+                failed.append(str(error))
+                continue
+            found.append(run_signals(opened, trace_name(trace), direction))
+    if failed and not found:
+        raise TraceError(failed[0])
+    for reason in failed:
+        click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
     chosen = common_layer(found, layer)
     return trace_samples(found, chosen, interval), chosen
 

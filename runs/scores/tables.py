@@ -91,6 +91,8 @@ class MetricTable:
         Rows of metrics that nobody knows, after reading.
     missing : int
         Values that are negative or not finite, after reading.
+    failed : dict of str to str
+        Nothing.
     """
 
     path: Path
@@ -98,6 +100,7 @@ class MetricTable:
     most_values: int = field(init=False)
     ignored: dict[str, int] = field(default_factory=dict, init=False)
     missing: int = field(default=0, init=False)
+    failed: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self._collection = Collection(self.path) if self.path.is_dir() else None

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ...layers.protocols import AnyTrace
+from ...model.errors import TraceError
 from ..collection.content import trace_name
 from ..collection.rows import SegmentRow
 from ..collection.segments import METRICS as RECORDED
@@ -33,6 +34,8 @@ class TraceJobs:
     ignored : dict
         As that of a table; nothing is.
     missing : int
+    failed : dict of str to str
+        Why a trace cannot be used, by its path, after reading.
     """
 
     paths: tuple[Path, ...]
@@ -41,6 +44,7 @@ class TraceJobs:
     most_values: int | None = None
     ignored: dict[str, int] = field(default_factory=dict)
     missing: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> Path:
@@ -48,11 +52,17 @@ class TraceJobs:
         return self.paths[0]
 
     def blocks(self) -> Iterator[Block]:
-        """Give a block a trace; errors are those of `open_trace`."""
+        """Give a block a trace, without those that cannot be used; raises TraceError if that are all."""
         names = [trace_name(path) for path in self.paths]
         alike = len(set(names)) < len(names)
         for path, name in zip(self.paths, names, strict=True):
-            trace = self.opened(path)
+            try:
+                trace = self.opened(path)
+            except (TraceError, OSError) as error:
+                self.failed[str(path)] = str(error)
+                if len(self.failed) == len(self.paths):
+                    raise
+                continue
             sums = trace.sum_blocks(lambda trace=trace: SegmentSums(trace, self.segment))  # type: ignore[misc]
             yield block_of_rows(str(path) if alike else name, sums.rows(name), trace.nodes, self.segment)
 
