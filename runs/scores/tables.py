@@ -221,11 +221,13 @@ class MetricTable:
                 yield from part.select(wanted).to_batches()
             return
         if self._parquet:
-            with pyarrow.parquet.ParquetFile(self.path, read_dictionary=list(NAMES)) as file:
+            with pyarrow.parquet.ParquetFile(self.path, read_dictionary=list(NAMES), pre_buffer=False) as file:
                 size = _AT_ONCE
                 if self._series and self._rows:
                     size = max(1, min(_AT_ONCE, _AT_ONCE * self._rows // max(1, self.most_values)))
-                yield from file.iter_batches(size, columns=wanted)
+                # One call for the whole file keeps all that it has read.
+                for group in range(file.num_row_groups):
+                    yield from file.iter_batches(size, row_groups=[group], columns=wanted)
             return
         text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
         types = {**dict.fromkeys(NAMES, text), **dict.fromkeys(SAMPLES, pyarrow.float64())}
