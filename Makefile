@@ -5,6 +5,9 @@
 # make bench  measurements against named peers (half an hour; 4 GB in build/traces)
 # make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about an hour on two cores)
 
+# make signatures   the study of signatures (IOSI) beside their baselines (some minutes)
+# make scores   100,000 made jobs trained and assessed (some minutes; 1.2 GB in the temporary folder)
+
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV ?= .venv
@@ -20,7 +23,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint docs bench accuracy setup install clean
+.PHONY: demo test lint docs bench accuracy signatures scores setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -54,6 +57,12 @@ bench: install $(VENV)/test-extras
 accuracy: install $(VENV)/test-extras
 	-$(BIN)/python -m pip install --quiet darshan
 	$(BIN)/python benchmarks/accuracy/study.py
+
+signatures: install $(VENV)/test-extras
+	$(BIN)/python benchmarks/signatures/study.py
+
+scores: install $(VENV)/test-extras
+	$(BIN)/python benchmarks/scores/study.py
 
 setup: $(VENV)/dependencies
 

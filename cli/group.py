@@ -14,6 +14,8 @@ COMMANDS: Final = {
     "report": "Write a page that shows a trace: one HTML file for any browser.",
     "collect": "Read many traces into Parquet tables, which say what each run did.",
     "diff": "Show what differs between runs before and after a change.",
+    "signature": "Show the bursts of I/O that all runs of an application share.",
+    "assess": "Rank jobs by how much their I/O deserves a look.",
     "convert": "Write layers to HDF5/netCDF-4, operations to Parquet, or timelines.",
 }
 """Commands in the order of ``iostrata --help``, with the first line of their own help."""

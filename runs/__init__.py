@@ -1,1 +1,1 @@
-"""Many runs: a collection of them in tables, and what differs between them."""
+"""Many runs: a collection of them in tables, what they have in common, which deserve a look, and what differs."""

@@ -15,6 +15,9 @@ from ...model.document import SCHEMA_VERSION, Document
 from ...model.stream.recording import Recording
 from ...model.stream.source import Source, Tally
 from ...model.stream.summary import TraceSummary, start_time
+from ...runs.scores.assessment import JobScore
+from ...runs.scores.limits import Limits
+from ...runs.signatures.signature import SampleUse, Signature
 from ..written import Written
 
 
@@ -201,6 +204,50 @@ def periods_document(
     if figure is not None:
         more["plot"] = figure.to_dict()
     return document(trace, layers=entries, **more, set_aside=trace.set_aside.to_dict())
+
+
+def signature_document(
+    signature: Signature,
+    layer: str | None,
+    direction: str,
+    left_out: Iterable[SampleUse] = (),
+    written: Iterable[Written] = (),
+) -> Document:
+    """Return the document of ``iostrata signature``; `left_out` are runs of which there is no sample."""
+    entries = signature.to_dict()
+    entries["samples"] += [sample.to_dict() for sample in left_out]
+    outputs = [one.to_dict() for one in written]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "layer": layer,
+        "direction": direction,
+        **entries,
+        **({"output": outputs} if outputs else {}),
+    }
+
+
+def assess_document(
+    jobs: Iterable[JobScore],
+    limits: Limits,
+    order: str,
+    threshold: float,
+    left_out: int = 0,
+    written: Written | None = None,
+) -> Document:
+    """Return the document of ``iostrata assess``: jobs as they are ranked, and the limits that they were scored by."""
+    known = limits.to_dict()
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "limits": known["limits"],
+        "segment_s": limits.segment_s,
+        "quantiles": known["quantiles"],
+        "critical": limits.critical,
+        "intensive_above": threshold,
+        "order": order,
+        "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(jobs, start=1)],
+        "left_out": left_out,
+        **({} if written is None else {"output": written.to_dict()}),
+    }
 
 
 def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> Document:

@@ -1,12 +1,17 @@
 """A bandwidth curve in characters: an area chart of braille dots, or of ASCII where the encoding has no braille."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from rich.text import Text
 
+from ...model.quantities import seconds_text
+
+GUTTER: Final = 11
+"""Columns of the labels left of a curve."""
 _DOTS_A_ROW: Final = 4
 _BRAILLE_BLANK: Final = 0x2800
 _LEFT: Final = (0x40, 0x04, 0x02, 0x01)
@@ -14,6 +19,39 @@ _RIGHT: Final = (0x80, 0x20, 0x10, 0x08)
 _ASCII: Final = " .:|"
 _ROUNDING: Final = 1e-6
 """Share of a column by which times may miss its edge."""
+
+
+def labelled_curve(
+    averages: npt.NDArray[np.float64],
+    top: str,
+    height: int,
+    window: tuple[float, float],
+    strips: Sequence[tuple[str, str, str]] = (),
+    ascii_only: bool = False,
+) -> Iterator[Text]:
+    """Give the lines of a curve from 0 to its largest value, with strips below it and an axis of time.
+
+    Parameters
+    ----------
+    averages : float array (n,)
+        ``points_per_column`` of them share a character.
+    top : str
+        The largest value in words.
+    window : (float, float)
+        Start and end of the axis in s.
+    strips : sequence of (label, line, style)
+        As from `interval_row` and `tick_row`.
+    """
+    width = len(averages) // points_per_column(ascii_only)
+    edge, corner, line = "|+-" if ascii_only else "┤└─"
+    for number, row in enumerate(area_rows(averages, float(averages.max()), height, ascii_only)):
+        yield Text.assemble(f"{top if number == 0 else '':>{GUTTER}}{edge}", (row, "cyan"))
+    yield Text(f"{'0':>{GUTTER}}{corner}{line * width}")
+    for label, marks, style in strips:
+        yield Text.assemble(f"{label:>{GUTTER}} ", (marks, style))
+    start, end = window
+    labels = (seconds_text(start), seconds_text((start + end) / 2), seconds_text(end))
+    yield Text(f"{'':>{GUTTER}} {axis_row(labels, width)}", style="dim")
 
 
 def points_per_column(ascii_only: bool) -> int:

@@ -19,7 +19,7 @@ from ...signals.construction import StepSignal
 from ..quantities import QuantityWords, words
 from ..written import Written
 from .console import bounded, curve_width, print_paragraph
-from .curve import area_rows, axis_row, interval_row, points_per_column, tick_row
+from .curve import GUTTER, interval_row, labelled_curve, points_per_column, tick_row
 from .notes import print_damage, print_heading, print_set_aside
 from .written import written_lines
 
@@ -54,8 +54,6 @@ def fit_lines(fit: SignalFit, of: QuantityWords) -> Iterator[str]:
 _HEIGHT: Final = 4
 _PART_HEIGHT: Final = 2
 _PARTS: Final = {"file": "file", "filesystem": "file system", "rank": "rank", "node": "node", "handle": "handle"}
-_GUTTER: Final = 11
-"""Columns of the labels left of a curve."""
 _CLOSEST_TICKS: Final = 3
 _REGIMES_SHOWN: Final = 12
 _FILTERED: Final = (
@@ -119,7 +117,7 @@ def _title(period: LayerPeriod | PartsLeftOut) -> str:
 def _print_block(period: LayerPeriod, console: Console) -> None:
     signal, result, of = period.signal, period.result, words(period.quantity)
     traffic = "" if period.traffic == "all" else f", {period.traffic} traffic"
-    width = max(10, curve_width(console) - _GUTTER - 2)
+    width = max(10, curve_width(console) - GUTTER - 2)
     resolution = signal.duration / (width * points_per_column(console.options.ascii_only))
     facts = f"  {of.volume(signal.volume)}{traffic}"
     if period.by is None:
@@ -141,22 +139,16 @@ def _curve(
     signal: StepSignal, result: PeriodResult, width: int, height: int, of: QuantityWords, ascii_only: bool
 ) -> Iterator[Text]:
     averages = _averages(signal, width * points_per_column(ascii_only))
-    top = float(averages.max())
-    edge, corner, line, phase, tick = "|+-=|" if ascii_only else "┤└─▔╵"
-    for number, row in enumerate(area_rows(averages, top, height, ascii_only)):
-        label = of.rate(top) if number == 0 else ""
-        yield Text.assemble(f"{label:>{_GUTTER}}{edge}", (row, "cyan"))
-    yield Text(f"{'0':>{_GUTTER}}{corner}{line * width}")
+    phase, tick = "=|" if ascii_only else "▔╵"
     window = signal.window
+    strips = []
     if result.phases:
         marks = interval_row(((phase.start, phase.end) for phase in result.phases), window, width, phase)
-        yield Text.assemble(f"{'phases':>{_GUTTER}} ", (marks, "green"))
+        strips.append(("phases", marks, "green"))
     ticks = list(_period_ticks(result, window, width))
     if ticks:
-        yield Text.assemble(f"{'period':>{_GUTTER}} ", (tick_row(ticks, window, width, tick), "magenta"))
-    start, end = window
-    labels = (seconds_text(start), seconds_text((start + end) / 2), seconds_text(end))
-    yield Text(f"{'':>{_GUTTER}} {axis_row(labels, width)}", style="dim")
+        strips.append(("period", tick_row(ticks, window, width, tick), "magenta"))
+    yield from labelled_curve(averages, of.rate(float(averages.max())), height, window, strips, ascii_only)
 
 
 def _averages(signal: StepSignal, bins: int) -> npt.NDArray[np.float64]:

@@ -1,0 +1,269 @@
+"""``iostrata assess``."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ..options import DASK, ENGINE, FILES, JSON, WINDOW, WORKERS, output
+from ..progress import Progress
+from ..request import Request, console, print_json
+
+if TYPE_CHECKING:
+    from ...runs.scores.limits import Limits
+    from ...runs.scores.tables import MetricTable
+    from ...runs.scores.traces import TraceJobs
+
+    Jobs = MetricTable | TraceJobs
+
+SHOWN: Final = 20
+TABLES: Final = (".csv", ".parquet", ".pq")
+
+
+def _quantiles(_context: click.Context, _option: click.Parameter, text: str) -> tuple[float, float]:
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not two numbers A,B such as 0.99,0.999") from None
+    if not 0 < low < high < 1:
+        raise click.BadParameter(f"{text!r} does not ascend between 0 and 1")
+    return low, high
+
+
+JOBS = click.argument("traces", metavar="JOBS...", nargs=-1, required=True, type=click.Path(path_type=Path))
+TRAIN = click.option("--train", is_flag=True, help="Find the limits with these jobs, write them to -o and stop.")
+LIMITS = click.option(
+    "--limits",
+    "known",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Limits that --train wrote.  [default: those of the jobs themselves]",
+)
+OUT = output(
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT.json|.html",
+    known=(".json", ".html", ".htm"),
+    help="With --train: where the limits belong (.json). Else: a page with distributions, rankings and the segments of "
+    "the first jobs (.html).",
+)
+SEGMENT = click.option(
+    "--segment",
+    metavar="S",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Length of a segment in s.  [default: that of the limits; without limits 600]",
+)
+QUANTILES = click.option(
+    "--quantiles",
+    metavar="A,B",
+    default="0.99,0.999",
+    show_default=True,
+    callback=_quantiles,
+    help="Shares of all metric segments up to which I/O is low, and high; above it is critical.",
+)
+CRITICAL = click.option(
+    "--critical",
+    metavar="Z",
+    type=click.FloatRange(min=1),
+    help="Score of critical I/O; high I/O has 1.  [default: the smallest ratio of both limits, rounded, at least 2]",
+)
+THRESHOLD = click.option(
+    "--intensive",
+    "threshold",
+    metavar="N",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="A segment of a job is I/O-intensive where the sum of all its scores is above N.",
+)
+ORDER = click.option(
+    "--order",
+    type=click.Choice(["problem-score", "io-intensity"]),
+    default="problem-score",
+    show_default=True,
+    help="What the jobs are ranked by.",
+)
+LEAST = click.option(
+    "--least-duration",
+    metavar="S",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="Rank only jobs that ran for at least S seconds; the paper takes 1800.",
+)
+
+
+@click.command(epilog="Example: iostrata assess february.parquet --limits limits.json -o february.html")
+@JOBS
+@TRAIN
+@LIMITS
+@OUT
+@SEGMENT
+@QUANTILES
+@CRITICAL
+@THRESHOLD
+@ORDER
+@LEAST
+@WINDOW
+@FILES
+@ENGINE
+@WORKERS
+@DASK
+@JSON
+def command(
+    traces: tuple[Path, ...],
+    train: bool,
+    known: Path | None,
+    out: Path | None,
+    segment: float | None,
+    quantiles: tuple[float, float],
+    critical: float | None,
+    threshold: float,
+    order: str,
+    least_duration: float,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Rank jobs by how much their I/O deserves a look.
+
+    JOBS are traces, folders of them, collections, or tables of metrics (CSV or Parquet with
+    job,node,filesystem,metric,time,value: s, and rates per second). The metrics of each node are averaged over
+    segments of time, which score 0, 1 or Z by limits that were trained with many jobs (Betke and Kunkel, ISC'20).
+
+    Problem-Time is the share of segments with intensive I/O, Utilization the mean of the highest score in these
+    (summed over file systems), Balance how evenly nodes share it (1: all alike). Problem-Score is high for jobs
+    that load file systems for long with few of their nodes, I/O-Intensity for those that do so with many.
+    """
+    if train and (known is not None or out is None or not out.name.lower().endswith(".json")):
+        raise click.UsageError("--train needs -o FILE.json for the limits, and no --limits")
+    if not train and out is not None and out.name.lower().endswith(".json"):
+        raise click.UsageError("-o FILE.json is for --train; a page ends in .html, and --json prints the scores")
+    from ...runs.scores.blocks import DEFAULT_SEGMENT_S
+    from ...runs.scores.limits import read_limits
+
+    limits = None if known is None else read_limits(known)
+    if limits is not None and segment is not None and segment != limits.segment_s:
+        raise click.UsageError(f"these limits are for segments of {limits.segment_s:g} s: leave --segment out")
+    length = limits.segment_s if limits is not None else segment or DEFAULT_SEGMENT_S
+    request = Request(traces[0], **reading)
+    tables = _sources(traces, length, request)
+    if limits is None:
+        limits = _trained(tables, length, quantiles, critical)
+    if train and out is not None:
+        _finish_training(limits, out, as_json)
+        return
+    _assess(tables, limits, threshold, order.replace("-", "_"), least_duration, out, as_json)
+
+
+def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list[Jobs]":
+    """Return where the jobs come from: each table or collection by itself, and all traces."""
+    from ...model.errors import TraceError
+    from ...runs.collection.content import find_traces
+
+    traces: list[Path] = []
+    found: list[Jobs] = []
+    for path in paths:
+        is_table = path.suffix.lower() in TABLES
+        if not is_table and not (path.is_dir() and ((path / "job.parquet").is_file() or (path / ".pending").is_dir())):
+            traces += find_traces([path])
+            continue
+        try:
+            from ...runs.scores.tables import MetricTable
+        except ImportError:
+            raise TraceError("tables of metrics need pyarrow: pip install 'iostrata[parquet]'") from None
+        found.append(MetricTable(path, segment))
+    if traces:
+        from ...runs.scores.traces import TraceJobs
+
+        found.append(TraceJobs(tuple(traces), segment, lambda path: replace(request, trace=path).open_full()))
+    return found
+
+
+def _trained(tables: "list[Jobs]", segment: float, quantiles: tuple[float, float], critical: float | None) -> "Limits":
+    from ...runs.scores.limits import Training
+
+    bounds = [table.most_values for table in tables]
+    known = [bound for bound in bounds if bound is not None]
+    training = Training(quantiles, sum(known) if len(known) == len(bounds) else None)
+    with Progress("training") as progress:
+        done = 0
+        for table in tables:
+            for block in table.blocks():
+                training.add(block)
+                done += len(block.jobs)
+                progress(done, 0)
+    return training.limits(segment, critical)
+
+
+def _finish_training(limits: "Limits", out: Path, as_json: bool) -> None:
+    from ...export.runs.scores_files import write_limits
+    from ...model.document import SCHEMA_VERSION
+
+    written = write_limits(limits, out)
+    if as_json:
+        print_json({**limits.to_dict(), "schema_version": SCHEMA_VERSION, "output": written.to_dict()})
+    else:
+        from ...export.runs.scores_text import print_limits
+        from ...export.terminal.written import written_lines
+
+        print_limits(limits, console())
+        console().print(written_lines(written))
+
+
+def _assess(
+    tables: "list[Jobs]",
+    limits: "Limits",
+    threshold: float,
+    order: str,
+    least_duration: float,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    from ...runs.scores.assessment import assess, ranked
+
+    scores = []
+    with Progress("assessing jobs") as progress:
+        for table in tables:
+            table.ignored.clear()
+            table.missing = 0
+            for block in table.blocks():
+                scores += assess([block], limits, threshold=threshold)
+                progress(len(scores), 0)
+    _warn(tables)
+    jobs = ranked(scores, order, least_duration)
+    left_out = len(scores) - len(jobs)
+    written = None
+    if out is not None:
+        from ...export.runs.scores_page import write_scores_page
+
+        written = write_scores_page(tables, jobs, limits, order, threshold, out)
+    if as_json:
+        from ...export.json.documents import assess_document
+
+        print_json(assess_document(jobs, limits, order, threshold, left_out, written))
+    else:
+        from ...export.runs.scores_text import print_scores
+        from ...export.terminal.written import written_lines
+
+        print_scores(jobs, limits, order, left_out, SHOWN, console())
+        if written is not None:
+            console().print(written_lines(written))
+
+
+def _warn(tables: "list[Jobs]") -> None:
+    from ...model.quantities import counted
+    from ...model.text import printable
+
+    for table in tables:
+        for name, rows in list(table.ignored.items())[:8]:
+            text = f"{table.path}: {counted(rows, 'row')} of the unknown metric {name[:80]!r} ignored"
+            click.echo(f"iostrata: warning: {printable(text)}", err=True)
+        for reason in list(table.failed.values())[:8]:
+            click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
+        if len(table.failed) > 8:
+            click.echo(f"iostrata: warning: {counted(len(table.failed), 'trace')} left out in all", err=True)
+        if table.missing:
+            text = f"{table.path}: {counted(table.missing, 'value')} negative or no number: taken as missing"
+            click.echo(f"iostrata: warning: {printable(text)}", err=True)

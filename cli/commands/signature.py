@@ -1,0 +1,233 @@
+"""``iostrata signature``."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..options import DASK, ENGINE, FILES, JSON, WINDOW, WORKERS, output
+from ..progress import Progress
+from ..request import Request, console, print_json
+
+if TYPE_CHECKING:
+    from ...runs.signatures.sample import Sample
+    from ...runs.signatures.signature import SampleUse
+    from ...runs.signatures.traces import RunSignals
+
+RUNS = click.argument("traces", metavar="[RUNS]...", nargs=-1, type=click.Path(path_type=Path))
+LAYER = click.option(
+    "--layer",
+    metavar="NAME",
+    help="The layer whose bandwidth is looked at.  [default: the highest that moved bytes in all runs]",
+)
+DIRECTION = click.option(
+    "--direction",
+    type=click.Choice(["read", "write", "total"]),
+    default="total",
+    show_default=True,
+    help="Direction of the transfers.",
+)
+INTERVAL = click.option(
+    "--interval",
+    metavar="S",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Spacing of the values in s.  [default: that of the log; of traces about 1/200 of the shortest]",
+)
+GAMMA = click.option(
+    "--gamma",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of the runs that make a unit of the grid dense; for logs only.",
+)
+KAPPA = click.option(
+    "--kappa",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.9,
+    show_default=True,
+    help="Share of the runs that must have a burst.",
+)
+LEVEL = click.option(
+    "--level",
+    type=click.IntRange(1, 8),
+    default=2,
+    show_default=True,
+    help="Level of the wavelet decomposition: bursts closer than about 2^LEVEL intervals become one.",
+)
+METHOD = click.option(
+    "--method",
+    type=click.Choice(["iosi", "dtw", "plain"]),
+    default="iosi",
+    show_default=True,
+    help="IOSI; or to compare with it dynamic time warping, or IOSI without preprocessing.",
+)
+LOG = click.option(
+    "--log",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Throughput that a file system's servers counted, in place of traces: CSV with time,bytes_per_second (s since "
+    "the epoch), or HDF5 of LMT or TOKIO. Needs --jobs.",
+)
+JOBS = click.option(
+    "--jobs",
+    metavar="FILE.csv",
+    type=click.Path(path_type=Path),
+    help="When the application ran: CSV with name,start,end in s since the epoch.",
+)
+OUT = output(
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT.html|.h5",
+    known=(".html", ".htm", ".h5", ".nc"),
+    help="Also write a page with all steps, or the signature as netCDF-4. A file that is there already is replaced "
+    "once the new one is complete.",
+)
+PLOT = output(
+    "--plot",
+    "picture",
+    metavar="FILE.png|.svg|.pdf",
+    known=(".png", ".svg", ".pdf"),
+    help="Draw the signature above its runs (needs matplotlib).",
+)
+
+
+@click.command(epilog="Example: iostrata signature run1 run2 run3 run4 run5 --layer MPI-IO --direction write")
+@RUNS
+@LAYER
+@DIRECTION
+@INTERVAL
+@LOG
+@JOBS
+@METHOD
+@LEVEL
+@GAMMA
+@KAPPA
+@OUT
+@PLOT
+@WINDOW
+@FILES
+@ENGINE
+@WORKERS
+@DASK
+@JSON
+def command(
+    traces: tuple[Path, ...],
+    layer: str | None,
+    direction: str,
+    interval: float | None,
+    log: Path | None,
+    jobs: Path | None,
+    method: str,
+    level: int,
+    gamma: float,
+    kappa: float,
+    out: Path | None,
+    picture: Path | None,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Show the bursts of I/O that all runs of an application share.
+
+    RUNS are traces of one application, at least 2, better 5 to 10, or folders or collections of nothing else. With
+    --log and --jobs they are instead cut out of what a file system's servers counted, with other jobs' traffic in
+    it, which is taken off (IOSI, FAST'14).
+
+    One row a burst: when in s from the start of a run, how many bytes, in how many of the runs, and how far apart
+    these are. Values are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s). Runs whose length and volume stand
+    out are dropped, which is told.
+    """
+    if (log is None) != (jobs is None):
+        raise click.UsageError("--log and --jobs belong together: what was counted, and when the application ran")
+    if bool(traces) == (log is not None):
+        raise click.UsageError("name the traces of several runs, or a log with --log and --jobs")
+    if gamma > kappa:
+        raise click.UsageError(f"--gamma {gamma:g} is larger than --kappa {kappa:g}: it is to be the smaller of them")
+    from ...runs.signatures.signature import extract_signature
+
+    samples: list[Sample]
+    left_out: tuple[SampleUse, ...] = ()
+    chosen = None
+    if log is not None and jobs is not None:
+        samples, left_out = _from_log(log, jobs, direction, interval)
+        what = f"{log} {direction}"
+    else:
+        samples, chosen = _from_runs(traces, Request(traces[0], **reading), layer, direction, interval)
+        what = f"{chosen} {direction}"
+    with Progress("looking for common bursts") as progress:
+        progress(0, 0)
+        signature = extract_signature(
+            samples,
+            recorded="program" if log is None else "server",
+            method=method,
+            level=level,
+            gamma=gamma,
+            kappa=kappa,
+        )
+    written = []
+    if out is not None:
+        from ...export.runs.signature_files import write_signature
+
+        written.append(write_signature(signature, out, what))
+    if picture is not None:
+        from ...export.runs.signature_files import write_signature_figure
+
+        written.append(write_signature_figure(signature, picture, what))
+    if as_json:
+        from ...export.json.documents import signature_document
+
+        print_json(signature_document(signature, chosen, direction, left_out, written))
+    else:
+        from ...export.runs.signature_text import print_signature
+        from ...export.terminal.written import written_lines
+
+        print_signature(signature, what, left_out, console())
+        for one in written:
+            console().print(written_lines(one))
+
+
+def _from_runs(
+    paths: tuple[Path, ...], request: Request, layer: str | None, direction: str, interval: float | None
+) -> tuple[list["Sample"], str]:
+    """Return a sample of each trace or run of a collection, and the layer that they are of."""
+    from ...model.errors import TraceError
+    from ...model.text import printable
+    from ...runs.collection.content import find_traces, trace_name
+    from ...runs.signatures.traces import collection_signals, common_layer, run_signals, trace_samples
+
+    found: list[RunSignals] = []
+    failed: list[str] = []
+    for path in paths:
+        if path.is_dir() and (path / "job.parquet").is_file():
+            found += collection_signals(path, direction)
+            continue
+        for trace in find_traces([path]):
+            try:
+                opened = replace(request, trace=trace).open_full()
+            except (TraceError, OSError) as error:
+                failed.append(str(error))
+                continue
+            found.append(run_signals(opened, trace_name(trace), direction))
+    if failed and not found:
+        raise TraceError(failed[0])
+    for reason in failed:
+        click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
+    chosen = common_layer(found, layer)
+    return trace_samples(found, chosen, interval), chosen
+
+
+def _from_log(
+    log: Path, jobs: Path, direction: str, interval: float | None
+) -> tuple[list["Sample"], tuple["SampleUse", ...]]:
+    """Return a sample of each job, and the jobs of which there is none."""
+    from ...model.quantities import counted
+    from ...runs.signatures.server_logs import job_samples, read_jobs, read_log
+    from ...runs.signatures.signature import SampleUse
+
+    known = read_log(log, direction)
+    if known.missing:
+        text = f"iostrata: warning: {counted(known.missing, 'value')} of {len(known.values):,} missing, interpolated"
+        click.echo(text, err=True)
+    samples, rest = job_samples(known, read_jobs(jobs), interval)
+    return samples, tuple(SampleUse(job.name, False, reason, job.end - job.start, 0.0, None, 0) for job, reason in rest)

@@ -1,0 +1,104 @@
+"""The terminal view of ``iostrata assess``."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...model.quantities import count_text, counted, rate_text, seconds_text, share_text
+from ...model.text import printable, shortened
+from ...runs.scores.assessment import JobScore
+from ...runs.scores.limits import Limits
+from ..terminal.console import print_paragraph
+
+TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity"}
+
+
+def value_text(metric: str, value: float) -> str:
+    """Return a value of a metric with its unit: bytes per second, or operations per second."""
+    return rate_text(value) if metric.endswith("_bytes") else f"{value:.4g}/s"
+
+
+def print_limits(limits: Limits, console: Console) -> None:
+    """Print the limits of each metric."""
+    console.print(_limits_table(limits))
+    low, high = limits.quantiles
+    text = (
+        f"trained with {counted(limits.jobs, 'job')}, segments of {seconds_text(limits.segment_s)}: up to the quantile "
+        f"{low:g} I/O is low (score 0), up to {high:g} high (1), above critical ({limits.critical:g})"
+    )
+    print_paragraph(text, console, "dim", indent=0)
+
+
+def print_scores(
+    jobs: Sequence[JobScore], limits: Limits, order: str, left_out: int, shown: int, console: Console
+) -> None:
+    """Print the first jobs of the ranking, and how all are distributed.
+
+    Parameters
+    ----------
+    order : str
+        Field that they are ranked by.
+    left_out : int
+        Jobs that are too short to be ranked.
+    shown : int
+    """
+    busy = [one for one in jobs if one.intensive_segments]
+    always = sum(one.problem_time == 1 for one in busy)
+    facts = f"{counted(len(jobs), 'job')}, {count_text(len(busy))} with intensive I/O"
+    console.print(Text(f"{facts}, ranked by {TITLES[order]}", style="bold"))
+    if busy:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column("", justify="right")
+        table.add_column("job", overflow="fold", min_width=8)
+        for title in ("score", "time", "util.", "balance", "nodes", "segments", "data"):
+            table.add_column(title, justify="right", no_wrap=True)
+        for number, one in enumerate(busy[:shown], start=1):
+            table.add_row(
+                str(number),
+                shortened(printable(one.job), max(16, console.width - 62)),
+                f"{getattr(one, order):.3g}",
+                share_text(one.problem_time, 1),
+                f"{one.utilization:.2f}",
+                "–" if one.balance is None else f"{one.balance:.2f}",
+                str(one.nodes),
+                f"{one.intensive_segments}/{one.segments}",
+                share_text(one.available_share, 1),
+            )
+        console.print(table)
+        if len(busy) > shown:
+            console.print(f"and {counted(len(busy) - shown, 'further job')}; --json has them all")
+    else:
+        print_paragraph("No job has a segment with intensive I/O.", console, indent=0)
+    parts = [f"{share_text(len(jobs) - len(busy), len(jobs))} of the jobs have no intensive segment"]
+    if busy:
+        parts.append(f"{share_text(always, len(busy))} of the others nothing else")
+    if left_out:
+        parts.append(f"{counted(left_out, 'job')} too short to be ranked")
+    print_paragraph("; ".join(parts) + ".", console, indent=0)
+    if jobs and max(one.segments for one in jobs) == 1:
+        text = (
+            f"All jobs are shorter than a segment of {seconds_text(limits.segment_s)}: a shorter --segment tells more."
+        )
+        print_paragraph(text, console, "yellow", indent=0)
+    text = (
+        "time: share of the segments with intensive I/O; util.: mean of the highest score there (0, 1 or "
+        f"{limits.critical:g}), summed over file systems; balance: 1 where all nodes do alike; data: share of the "
+        f"values that are there. Problem-Score (1 − balance) · time · util. / file systems; I/O-Intensity balance · "
+        "time · util. · nodes."
+    )
+    print_paragraph(text, console, "dim", indent=0)
+
+
+def _limits_table(limits: Limits) -> Table:
+    low, high = limits.quantiles
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("metric")
+    for title in (f"q{100 * low:g}", f"q{100 * high:g}", "segments"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for metric, (lower, upper) in limits.limits.items():
+        known = "–" if limits.values is None else count_text(limits.values.get(metric, 0))
+        table.add_row(metric, value_text(metric, lower), value_text(metric, upper), known)
+    return table

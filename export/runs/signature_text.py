@@ -1,0 +1,117 @@
+"""The terminal view of ``iostrata signature``."""
+
+from typing import Final
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...model.arrays import Floats
+from ...model.quantities import bytes_text, counted, rate_text, seconds_text
+from ...model.text import printable, shortened
+from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
+from ..terminal.console import bounded, curve_width, print_paragraph
+from ..terminal.curve import GUTTER, interval_row, labelled_curve, points_per_column
+
+_HEIGHT: Final = 5
+_BURSTS_SHOWN: Final = 24
+_NAMES_SHOWN: Final = 40
+
+
+def print_signature(signature: Signature, what: str, left_out: tuple[SampleUse, ...], console: Console) -> None:
+    """Print the signature as a curve, its bursts and what became of the samples.
+
+    Parameters
+    ----------
+    what : str
+        Of what it is: a layer and direction, or a log.
+    left_out : tuple of SampleUse
+        Runs of which there is no sample.
+    """
+    used = [sample for sample in signature.samples if sample.used]
+    runs = f"{len(used)} of {counted(len(signature.samples) + len(left_out), 'run')}"
+    facts = f"  {bytes_text(signature.volume)} in {counted(len(signature.bursts), 'burst')}, common to {runs}"
+    console.print(Text.assemble((printable(what), "bold"), facts))
+    for line in _curve(signature, console):
+        console.print(line, no_wrap=True, overflow="crop", crop=bounded(console))
+    if signature.bursts:
+        console.print()
+        console.print(_bursts(signature.bursts[:_BURSTS_SHOWN], len(used)))
+        hidden = len(signature.bursts) - _BURSTS_SHOWN
+        if hidden > 0:
+            console.print(f"and {counted(hidden, 'further burst')}; --json has them all")
+    else:
+        text = "No burst is common to the runs: are they of one application? A lower --kappa asks fewer to agree."
+        print_paragraph(text, console, indent=0)
+    console.print()
+    console.print(_samples(signature.samples + left_out, console.width))
+    print_paragraph(_how(signature), console, "dim", indent=0)
+
+
+def resampled_maxima(values: Floats, count: int) -> Floats:
+    """Return the largest value of each of `count` equal parts, float64 (count,): no burst is too short to be seen."""
+    edges = (np.arange(count) * len(values)) // count
+    return np.asarray(np.maximum.reduceat(values, edges), np.float64)
+
+
+def _curve(signature: Signature, console: Console) -> list[Text]:
+    ascii_only = console.options.ascii_only
+    width = max(10, curve_width(console) - GUTTER - 2)
+    maxima = resampled_maxima(signature.signature, width * points_per_column(ascii_only))
+    window = (0.0, signature.duration_s)
+    marks = interval_row(
+        ((burst.start_s, burst.end_s) for burst in signature.bursts), window, width, "=" if ascii_only else "▔"
+    )
+    strips = [("bursts", marks, "green")] if signature.bursts else []
+    return list(labelled_curve(maxima, rate_text(float(maxima.max())), _HEIGHT, window, strips, ascii_only))
+
+
+def _bursts(bursts: tuple[CommonBurst, ...], runs: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in ("burst", "from", "centre", "to", "volume", "runs", "apart by"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for number, burst in enumerate(bursts, start=1):
+        spread = max(burst.peaks_s) - min(burst.peaks_s) if burst.peaks_s else 0.0
+        table.add_row(
+            str(number),
+            seconds_text(burst.start_s, 4),
+            seconds_text(burst.peak_s, 4),
+            seconds_text(burst.end_s, 4),
+            bytes_text(burst.volume),
+            f"{len(burst.samples)} of {runs}" if burst.samples else "–",
+            seconds_text(spread) if burst.peaks_s else "–",
+        )
+    return table
+
+
+def _samples(samples: tuple[SampleUse, ...], width: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("run", overflow="fold", min_width=8)
+    for title in ("length", "volume", "bursts"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for sample in samples[:_NAMES_SHOWN]:
+        table.add_row(
+            shortened(printable(sample.name), max(12, width // 3)),
+            seconds_text(sample.duration_s),
+            bytes_text(sample.volume),
+            str(sample.bursts) if sample.used else "–",
+            Text("" if sample.used else f"dropped: {printable(sample.reason)}", style="yellow"),
+        )
+    if len(samples) > _NAMES_SHOWN:
+        table.add_row(f"and {len(samples) - _NAMES_SHOWN} more", "", "", "", "")
+    return table
+
+
+def _how(signature: Signature) -> str:
+    chosen = signature.parameters
+    how = {
+        "iosi": f"a burst counts where {chosen.supporting_samples} runs agree (κ {chosen.kappa:g})",
+        "plain": f"without preprocessing; a burst counts where {chosen.supporting_samples} runs agree",
+        "dtw": "dynamic time warping, a baseline: its bursts are those of the warped mean",
+    }[chosen.method]
+    text = f"method {chosen.method}: {how}; wavelet level {chosen.level}, interval {seconds_text(chosen.interval_s)}"
+    if chosen.background > 0:
+        text += f"; {rate_text(chosen.background)} of background traffic taken off"
+    return f"{text}. Apart by: between the earliest and the latest of the runs."

@@ -1,0 +1,165 @@
+"""Compiled loops: segments out of samples, and the scores of jobs out of segments.
+
+The module needs numba; import it inside the function that uses it.
+"""
+
+import numpy as np
+
+from ...model.arrays import Floats, Ints
+from ...model.kernels import compiled
+
+
+@compiled
+def segment_means(start: Ints, time: Floats, value: Floats, origin: Floats, length: float) -> tuple[Ints, Ints, Floats]:
+    """Return the means over segments of samples in series: first segment, offsets and values.
+
+    Parameters
+    ----------
+    start : int64 (n + 1,)
+        Where each series begins among the samples.
+    time, value : float64 (m,)
+        Of the samples, times ascending in each series; a value that is negative or not finite is missing.
+    origin : float64 (n,)
+        When segment 0 of each series begins.
+    length : float
+        Of a segment in s.
+    """
+    series = len(start) - 1
+    first = np.zeros(series, np.int64)
+    offset = np.zeros(series + 1, np.int64)
+    for one in range(series):
+        low, high = start[one], start[one + 1]
+        first[one] = np.int64(np.floor((time[low] - origin[one]) / length + 1e-9))
+        last = np.int64(np.floor((time[high - 1] - origin[one]) / length + 1e-9))
+        offset[one + 1] = offset[one] + last - first[one] + 1
+    means = np.full(offset[series], np.nan)
+    for one in range(series):
+        total, count, segment = 0.0, 0, np.int64(-1)
+        for row in range(start[one], start[one + 1]):
+            here = np.int64(np.floor((time[row] - origin[one]) / length + 1e-9))
+            if here != segment:
+                if count:
+                    means[offset[one] + segment - first[one]] = total / count
+                total, count, segment = 0.0, 0, here
+            if np.isfinite(value[row]) and value[row] >= 0:
+                total += value[row]
+                count += 1
+        if count:
+            means[offset[one] + segment - first[one]] = total / count
+    return first, offset, means
+
+
+@compiled
+def score_series(values: Floats, metric: Ints, offset: Ints, low: Floats, high: Floats, critical: float) -> Floats:
+    """Return the score of each value, float64 (m,): 0, 1 or `critical`; NaN where value or limit is missing.
+
+    Parameters
+    ----------
+    values : float64 (m,)
+    metric : int64 (n,)
+        Of each series.
+    offset : int64 (n + 1,)
+    low, high : float64 (k,)
+        Limits of each metric, NaN where there is none.
+    critical : float
+    """
+    scores = np.full(len(values), np.nan)
+    for one in range(len(metric)):
+        floor, ceiling = low[metric[one]], high[metric[one]]
+        if np.isnan(floor):
+            continue
+        for place in range(offset[one], offset[one + 1]):
+            value = values[place]
+            if not np.isnan(value):
+                scores[place] = critical if value > ceiling else 1.0 if value > floor else 0.0
+    return scores
+
+
+@compiled
+def assess_jobs(
+    begin: Ints,
+    node: Ints,
+    filesystem: Ints,
+    first: Ints,
+    offset: Ints,
+    scores: Floats,
+    segments: Ints,
+    idle: Ints,
+    systems: int,
+    threshold: float,
+) -> tuple[Ints, Ints, Floats, Floats, Ints, Ints]:
+    """Return of each job: intensive segments, nodes, Utilization, Balance, file systems used, values that are there.
+
+    Parameters
+    ----------
+    begin : int64 (j + 1,)
+        Where the series of each job begin; ordered by node within a job.
+    node, filesystem, first : int64 (n,)
+    offset : int64 (n + 1,)
+    scores : float64 (m,)
+        NaN where missing.
+    segments, idle : int64 (j,)
+        Of each job, its segments and the nodes that do nothing.
+    systems : int
+        Number of file systems.
+    threshold : float
+        A segment is intensive where its JScore is above.
+    """
+    jobs = len(segments)
+    intensive = np.zeros(jobs, np.int64)
+    nodes = np.zeros(jobs, np.int64)
+    utilization = np.zeros(jobs)
+    balance = np.full(jobs, np.nan)
+    used = np.zeros(jobs, np.int64)
+    there = np.zeros(jobs, np.int64)
+    for job in range(jobs):
+        count = segments[job]
+        total = np.zeros(count)
+        highest = np.zeros((systems, count))
+        largest = np.zeros(count)
+        # Of the nodes that have a value in a segment, one after the other.
+        own = np.zeros(count)
+        known = np.zeros(count, np.bool_)
+        present = np.zeros(count, np.int64)
+        previous = np.int64(-1)
+        for one in range(begin[job], begin[job + 1] + 1):
+            if one == begin[job + 1] or node[one] != previous:
+                if previous >= 0:
+                    nodes[job] += 1
+                    for segment in range(count):
+                        if known[segment]:
+                            present[segment] += 1
+                            largest[segment] = max(largest[segment], own[segment])
+                            own[segment] = 0.0
+                            known[segment] = False
+                if one == begin[job + 1]:
+                    break
+                previous = node[one]
+            for place in range(offset[one], offset[one + 1]):
+                score = scores[place]
+                if np.isnan(score):
+                    continue
+                segment = first[one] + place - offset[one]
+                there[job] += 1
+                known[segment] = True
+                total[segment] += score
+                own[segment] += score
+                highest[filesystem[one], segment] = max(highest[filesystem[one], segment], score)
+        shares = 0.0
+        for segment in range(count):
+            if total[segment] > threshold:
+                intensive[job] += 1
+                shares += total[segment] / (present[segment] + idle[job]) / largest[segment]
+        nodes[job] += idle[job]
+        if not intensive[job]:
+            continue
+        balance[job] = shares / intensive[job]
+        for system in range(systems):
+            summed = 0.0
+            for segment in range(count):
+                if total[segment] > threshold:
+                    summed += highest[system, segment]
+            if summed > 0:
+                used[job] += 1
+                utilization[job] += summed / intensive[job]
+    return intensive, nodes, utilization, balance, used, there

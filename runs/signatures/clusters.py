@@ -1,0 +1,295 @@
+"""Step C of IOSI: the bursts that the samples have in common, by an adapted CLIQUE."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+import numpy as np
+from scipy.special import bdtrc
+
+from ...model.arrays import Floats, Ints, Rows
+from .bursts import Burst
+from .sample import Sample
+
+HEIGHTS: Final = (0.05, 0.25)
+"""Heights of a unit, on the axis of correlation (IOSI, section 5.3)."""
+SETTINGS: Final = 5
+"""Widths and heights of a unit that are tried."""
+FALSE_ALARM_RATE: Final = 0.05
+"""Signatures with a burst in which samples agree by chance."""
+COVER_SHARE: Final = 0.5
+"""Share of a burst's mean level that a sample has where the burst may hide in other traffic."""
+PASSES: Final = 2
+MOST_PEERS: Final = 256
+"""With how many points of a neighbourhood each is compared at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Bursts as points, columns of shape (n,).
+
+    Attributes
+    ----------
+    time : float64
+        Of the crest, in s.
+    correlation : float64
+        With the reference burst, 0 to 1.
+    sample : int64
+        Place of the sample.
+    """
+
+    time: Floats
+    correlation: Floats
+    sample: Ints
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Width in s and height of a unit."""
+
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A common burst.
+
+    Attributes
+    ----------
+    rows : intp (k,)
+        Its points, of each sample at most one.
+    bursts : tuple of Burst
+        Those of the points, then stretches of samples in which other traffic covers it.
+    evidence : float
+        −log10 of the probability that samples agree so well by chance anywhere.
+    grid : Grid
+        That showed it, the finest where several did.
+    """
+
+    rows: Rows
+    bursts: tuple[Burst, ...]
+    evidence: float
+    grid: Grid
+
+
+def stacked(bursts: Sequence[Burst]) -> tuple[Floats, int]:
+    """Return bursts below each other, float64 (n, m), their centres in one column, zeros around; and that column."""
+    before = max(one.centre - one.start for one in bursts)
+    after = max(one.end - one.centre for one in bursts)
+    rows = np.zeros((len(bursts), before + after))
+    for row, one in zip(rows, bursts, strict=True):
+        low = before - (one.centre - one.start)
+        row[low : low + len(one.values)] = one.values
+    return rows, before
+
+
+def reference_burst(bursts: Sequence[Burst]) -> tuple[Floats, int]:
+    """Return the average of all bursts as `stacked` places them, and the place of its centre."""
+    before = max(one.centre - one.start for one in bursts)
+    after = max(one.end - one.centre for one in bursts)
+    total = np.zeros(before + after)
+    for one in bursts:
+        low = before - (one.centre - one.start)
+        total[low : low + len(one.values)] += one.values
+    return total / len(bursts), before
+
+
+def correlations(bursts: Sequence[Burst]) -> Floats:
+    """Return the correlation coefficient of each burst with the average one, float64 (n,), clipped to 0 … 1."""
+    reference, centre = reference_burst(bursts)
+    count, mean, deviation = len(reference), reference.mean(), reference.std()
+    found = np.zeros(len(bursts))
+    for place, one in enumerate(bursts):
+        low = centre - (one.centre - one.start)
+        # The zeros around a burst add nothing to these sums.
+        covariance = one.values @ reference[low : low + len(one.values)] / count - one.values.sum() / count * mean
+        spread = math.sqrt(max(0.0, one.values @ one.values / count - (one.values.sum() / count) ** 2))
+        found[place] = covariance / (spread * deviation) if spread > 0 and deviation > 0 else 1.0
+    return np.clip(found, 0.0, 1.0)
+
+
+def grids(durations: Floats, times: Sequence[Floats]) -> list[Grid]:
+    """Return the grids to try: widths from the mean duration of bursts to their mean distance, and all heights.
+
+    Parameters
+    ----------
+    durations : float64 (n,)
+        Of all bursts, in s.
+    times : sequence of float64
+        Times of the bursts of each sample, ascending.
+    """
+    gaps = np.concatenate([np.diff(own) for own in times]) if times else np.zeros(0)
+    narrow = float(durations.mean())
+    wide = max(narrow, float(gaps.mean())) if len(gaps) else narrow
+    widths = dict.fromkeys(np.linspace(narrow, wide, SETTINGS).tolist())
+    return [Grid(*sides) for sides in product(widths, np.linspace(*HEIGHTS, SETTINGS).tolist())]
+
+
+class Clusters:
+    """The bursts of all samples as points on the plane of time and shape, and what clusters of them are worth.
+
+    Parameters
+    ----------
+    bursts : sequence of Burst
+        Of all samples, those that count.
+    prepared : sequence of Sample
+        The samples.
+    dense : int
+        Distinct samples that make a unit a dense one.
+    supported : int
+        Distinct samples that make the neighbourhood of a dense unit, with the 8 units around it, a common burst.
+
+    Attributes
+    ----------
+    points : Points
+    """
+
+    def __init__(self, bursts: Sequence[Burst], prepared: Sequence[Sample], dense: int, supported: int) -> None:
+        self._bursts = bursts
+        self._prepared = prepared
+        self._dense = dense
+        self._supported = supported
+        self._interval = prepared[0].interval
+        times = np.array([(one.centre + 0.5) * self._interval for one in bursts])
+        sample = np.array([one.sample for one in bursts])
+        self.points = Points(times, correlations(bursts), sample)
+        self._durations = np.array([one.duration for one in prepared])
+
+    def common(self) -> tuple[Found, ...]:
+        """Return the common bursts in the order of time.
+
+        The neighbourhoods of all grids are candidates, and those with most evidence are taken. IOSI takes one grid for
+        all, the one that puts most points into common bursts: a wide one then gathers points that have nothing to do
+        with each other, while a narrow one loses bursts that drift.
+        """
+        sample, time = self.points.sample, self.points.time
+        own = [np.sort(time[sample == place]) for place in range(len(self._prepared))]
+        durations = np.array([len(one.values) * self._interval for one in self._bursts])
+        candidates: dict[bytes, tuple[Rows, Grid]] = {}
+        for grid in grids(durations, own):
+            for rows in self.neighbourhoods(grid):
+                candidates.setdefault(rows.tobytes(), (rows, grid))
+        found: tuple[Found, ...] = ()
+        for _ in range(PASSES):
+            # Bursts that are common do not come by chance.
+            other = np.ones(len(sample), np.bool_)
+            other[[row for one in found for row in one.rows.tolist()]] = False
+            rates = (np.bincount(sample[other], minlength=len(self._prepared)) + 1) / self._durations
+            shapes = np.sort(self.points.correlation[other])
+            judged = [self._judged(rows, grid, rates, shapes) for rows, grid in candidates.values()]
+            found = _apart([one for one in judged if one is not None])
+        return found
+
+    def neighbourhoods(self, grid: Grid) -> list[Rows]:
+        """Return for each dense unit of a grid the points that its neighbourhood votes for."""
+        sample = self.points.sample
+        column = np.floor(self.points.time / grid.width).astype(np.int64)
+        levels = max(1, math.ceil(1 / grid.height - 1e-9))
+        line = np.minimum(np.floor(self.points.correlation / grid.height).astype(np.int64), levels - 1)
+        units: dict[tuple[int, int], list[int]] = {}
+        for row, unit in enumerate(zip(column.tolist(), line.tolist(), strict=True)):
+            units.setdefault(unit, []).append(row)
+        voted: list[Rows] = []
+        for unit, rows in units.items():
+            if len(set(sample[rows].tolist())) < self._dense:
+                continue
+            around = product(range(unit[0] - 1, unit[0] + 2), range(unit[1] - 1, unit[1] + 2))
+            near = np.array([row for one in around for row in units.get(one, ())])
+            voted.append(_voted(self.points, near, grid))
+        return voted
+
+    def _judged(self, rows: Rows, grid: Grid, rates: Floats, shapes: Floats) -> Found | None:
+        """Return the common burst of the points that a neighbourhood voted for; None where it is none.
+
+        Of the points the nearest to their median time are taken, as many as make chance the least probable: that so
+        many samples have a burst that near (binomial), of a shape between those taken, anywhere in the plane.
+
+        Parameters
+        ----------
+        rows : intp (k,)
+            Of each sample at most one.
+        rates : float64 (s,)
+            How often each sample has a burst by chance, in 1/s.
+        shapes : float64 (n,)
+            Correlations of such bursts, ascending.
+        """
+        time = self.points.time[rows]
+        distance = np.abs(time - np.median(time))
+        order = np.argsort(distance, kind="stable")
+        samples = len(self._prepared)
+        least = max(self._dense, min(2, samples))
+        if len(rows) < least:
+            return None
+        numbers = np.arange(least, len(rows) + 1)
+        width = np.maximum(distance[order[numbers - 1]], self._interval)
+        correlation = self.points.correlation[rows][order]
+        lowest = np.minimum.accumulate(correlation)[numbers - 1] - HEIGHTS[0] / 2
+        highest = np.maximum.accumulate(correlation)[numbers - 1] + HEIGHTS[0] / 2
+        alike = np.searchsorted(shapes, highest, side="right") - np.searchsorted(shapes, lowest)
+        share = (alike + 1) / (len(shapes) + 1)
+        near = 1 - np.exp(-2 * width[:, None] * share[:, None] * rates).mean(axis=1)
+        places = np.maximum(1.0, self._durations.max() / (2 * width)) / share
+        chance = bdtrc(numbers - 1, samples, near) * places * len(numbers)
+        best = int(np.argmin(chance))
+        core = rows[np.sort(order[: numbers[best]])]
+        members, probability = self._covered(core)
+        probability = max(float(chance[best]) * probability, 1e-300)
+        if len(members) < self._supported or probability > FALSE_ALARM_RATE:
+            return None
+        return Found(core, members, -math.log10(probability), grid)
+
+    def _covered(self, core: Rows) -> tuple[tuple[Burst, ...], float]:
+        """Return the bursts of `core` and the stretches of other samples in which as much goes on at that time.
+
+        Noise only adds: a sample speaks against a burst only where its throughput is lower. The second result is the
+        probability that these samples are so busy at any time.
+        """
+        own = [self._bursts[row] for row in core.tolist()]
+        centre = round(float(np.mean([one.centre for one in own])))
+        start = centre - round(float(np.median([one.centre - one.start for one in own])))
+        end = centre + round(float(np.median([one.end - one.centre for one in own])))
+        level = COVER_SHARE * float(np.median([one.values.mean() for one in own]))
+        members, probability = list(own), 1.0
+        for place in sorted(set(range(len(self._prepared))) - {one.sample for one in own}):
+            values = self._prepared[place].values
+            low, beyond = max(0, start), min(len(values), end)
+            if beyond > low and values[low:beyond].mean() >= level:
+                members.append(Burst(place, low, min(max(low, centre), beyond - 1), beyond, values[low:beyond], False))
+                probability *= float((values >= level).mean())
+        return tuple(members), probability
+
+
+def _apart(found: Sequence[Found]) -> tuple[Found, ...]:
+    """Return the bursts with most evidence, without those that share a point or a time with a better one."""
+    used: set[int] = set()
+    taken: list[tuple[float, float, Found]] = []
+    for one in sorted(found, key=lambda one: (-one.evidence, int(one.rows[0]))):
+        own = one.bursts[: len(one.rows)]
+        centre = float(np.mean([burst.centre for burst in own]))
+        low = centre - float(np.median([burst.centre - burst.start for burst in own]))
+        high = centre + float(np.median([burst.end - burst.centre for burst in own]))
+        rows = set(one.rows.tolist())
+        place = bisect_left(taken, low, key=lambda other: other[0])
+        before = place and taken[place - 1][1] > low
+        after = place < len(taken) and taken[place][0] < high
+        if not (before or after or used & rows):
+            used |= rows
+            taken.insert(place, (low, high, one))
+    return tuple(one for _, _, one in taken)
+
+
+def _voted(points: Points, near: Rows, grid: Grid) -> Rows:
+    """Return of each sample the point of a neighbourhood with the least distance to those of the other samples."""
+    time, correlation = points.time[near] / grid.width, points.correlation[near] / grid.height
+    sample = points.sample[near]
+    peers = np.arange(0, len(near), max(1, -(-len(near) // MOST_PEERS)))
+    distance = np.hypot(time[:, None] - time[peers], correlation[:, None] - correlation[peers])
+    total = (distance * (sample[:, None] != sample[peers])).sum(axis=1)
+    order = np.lexsort((near, total, sample))
+    first = np.append(True, np.diff(sample[order]) > 0)
+    chosen: Rows = near[order[first]]
+    return chosen

@@ -1,0 +1,236 @@
+"""Samples cut out of what storage servers counted: CSV, LMT's HDF5, TOKIO's HDF5; and the times of jobs."""
+
+import csv
+import math
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ...model.arrays import Floats
+from ...model.errors import SelectionError, TraceError
+from .sample import MOST_VALUES, Sample, resampled
+
+_HDF5: Final = (".h5", ".hdf5", ".h5lmt", ".nc")
+_TOKIO: Final = {"read": ("readrates", "readbytes"), "write": ("writerates", "writebytes")}
+_LMT: Final = {"read": "OSTReadGroup/OSTBulkReadDataSet", "write": "OSTWriteGroup/OSTBulkWriteDataSet"}
+_LMT_TIMES: Final = "FSStepsGroup/FSStepsDataSet"
+_MOST_NUMBERS: Final = 2**27
+"""Numbers of an HDF5 data set that are read: 1 GiB."""
+_MOST_MISSING: Final = 0.5
+_MOST_JOBS: Final = 100_000
+_TEXT: Final = 1000
+
+
+@dataclass(frozen=True)
+class JobTimes:
+    """When a job ran, in seconds since the epoch."""
+
+    name: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, eq=False)
+class ThroughputLog:
+    """Throughput of a file system at regular times.
+
+    Attributes
+    ----------
+    path : Path
+    start : float
+        Begin of the first interval in s since the epoch.
+    interval : float
+        In s.
+    values : float64 (n,)
+        Mean of each interval in bytes/s.
+    missing : int
+        Values that the log does not have, or that are negative; they are interpolated.
+    """
+
+    path: Path
+    start: float
+    interval: float
+    values: Floats
+    missing: int
+
+    @property
+    def end(self) -> float:
+        """End of the last interval in s since the epoch."""
+        return self.start + len(self.values) * self.interval
+
+    def sample(self, job: JobTimes, interval: float | None = None) -> Sample | str:
+        """Return what was counted while a job ran, or a sentence that says why there is nothing.
+
+        Parameters
+        ----------
+        interval : float, optional
+            Of the sample in s; default: that of the log.
+        """
+        if job.start < self.start - self.interval or job.end > self.end + self.interval:
+            return "it ran before the log begins or after it ends"
+        first, last = max(0.0, job.start - self.start), min(job.end, self.end) - self.start
+        step = interval or self.interval
+        if last - first < 2 * step:
+            return f"it ran for {job.end - job.start:.6g} s only, of which an interval of {step:.6g} s shows nothing"
+        return Sample(job.name, resampled(self.values, self.interval, first, last, step), step)
+
+
+def read_log(path: Path, direction: str = "total") -> ThroughputLog:
+    """Read a log of a storage system's throughput.
+
+    A CSV file has the columns ``time`` (s since the epoch, begin of the interval) and ``bytes_per_second``. An HDF5
+    file is one of LMT (``OSTBulkReadDataSet``, …) or TOKIO (``datatargets/readrates``, …), whose targets are added up.
+
+    Parameters
+    ----------
+    path : Path
+    direction : {"read", "write", "total"}
+        Of an HDF5 file; a CSV file has one throughput only.
+
+    Raises
+    ------
+    TraceError
+        If the file cannot be used.
+    """
+    if path.suffix.lower() in _HDF5:
+        times, values = _read_hdf5(path, direction)
+    else:
+        times, values = _read_csv(path)
+    return _regular(path, times, values)
+
+
+def read_jobs(path: Path) -> list[JobTimes]:
+    """Read a CSV file with the columns ``name``, ``start``, ``end``, in s since the epoch; TraceError if it is none."""
+    jobs = []
+    with _rows(path, ("name", "start", "end")) as rows:
+        for line, (name, start, end) in rows:
+            try:
+                job = JobTimes(name, float(start), float(end))
+            except ValueError:
+                raise TraceError(f"{path}: line {line}: start and end are not both numbers of seconds") from None
+            if not (math.isfinite(job.start) and math.isfinite(job.end) and job.end > job.start):
+                raise TraceError(f"{path}: line {line}: the job does not end after its start")
+            jobs.append(job)
+            if len(jobs) > _MOST_JOBS:
+                raise TraceError(f"{path}: more than {_MOST_JOBS:,} jobs; give those of one application only")
+    return jobs
+
+
+@contextmanager
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """Give line and cells of the wanted columns of a CSV file; its first line names the columns."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.reader(file)
+
+        def rows() -> Iterator[tuple[int, list[str]]]:
+            try:
+                header = [name.strip() for name in next(reader, [])]
+                missing = [name for name in columns if name not in header]
+                if missing:
+                    raise TraceError(
+                        f"{path}: its first line has no column {missing[0]!r}; needed: {','.join(columns)}"
+                    )
+                places = [header.index(name) for name in columns]
+                for row in reader:
+                    if not row:
+                        continue
+                    if len(row) <= max(places):
+                        raise TraceError(f"{path}: line {reader.line_num} has {len(row)} columns only")
+                    yield reader.line_num, [row[place].strip()[:_TEXT] for place in places]
+            except csv.Error as error:
+                raise TraceError(f"{path}: line {reader.line_num} is not CSV: {error}") from None
+
+        yield rows()
+
+
+def _read_csv(path: Path) -> tuple[Floats, Floats]:
+    times, values = array("d"), array("d")
+    with _rows(path, ("time", "bytes_per_second")) as rows:
+        for line, (time, value) in rows:
+            try:
+                times.append(float(time))
+                values.append(float(value) if value else math.nan)
+            except ValueError:
+                raise TraceError(f"{path}: line {line}: time and bytes_per_second are not both numbers") from None
+    return np.frombuffer(times, np.float64), np.frombuffer(values, np.float64)
+
+
+def _read_hdf5(path: Path, direction: str) -> tuple[Floats, Floats]:
+    import h5py
+
+    ways = ("read", "write") if direction == "total" else (direction,)
+    try:
+        with path.open("rb"), h5py.File(path, "r") as file:
+            if _LMT_TIMES in file:
+                times = _numbers(path, file[_LMT_TIMES])
+                parts = [_numbers(path, file[_LMT[way]]).sum(axis=0) for way in ways]
+            elif "datatargets/timestamps" in file:
+                group = file["datatargets"]
+                times = _numbers(path, group["timestamps"])
+                names = [next((name for name in _TOKIO[way] if name in group), _TOKIO[way][0]) for way in ways]
+                parts = [_numbers(path, group[name]).sum(axis=1) for name in names]
+            else:
+                raise TraceError(f"{path}: an HDF5 file of neither LMT nor TOKIO: it has no throughput of targets")
+    except (KeyError, RuntimeError, ValueError, TypeError, AttributeError) as error:
+        if isinstance(error, TraceError):
+            raise
+        raise TraceError(f"{path}: its data sets cannot be read: {' '.join(str(error).split())[:200]}") from None
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise TraceError(f"{path}: not a sound HDF5 file") from None
+    total: Floats = np.sum(parts, axis=0)
+    if times.ndim != 1 or total.shape != times.shape:
+        raise TraceError(f"{path}: {total.size} values at {times.size} times")
+    return times, total
+
+
+def _numbers(path: Path, data: Any) -> Floats:
+    if data.size > _MOST_NUMBERS:
+        raise TraceError(f"{path}: {data.name} has {data.size:,} numbers, more than fit; cut the log to fewer days")
+    return np.asarray(data[...], np.float64)
+
+
+def _regular(path: Path, times: Floats, values: Floats) -> ThroughputLog:
+    """Return a log at regular times, with what is missing interpolated."""
+    order = np.argsort(times, kind="stable")
+    times, values = times[order], values[order]
+    kept = np.isfinite(times)
+    times, values = times[kept], values[kept]
+    if len(times) < 2:
+        raise TraceError(f"{path}: a log of {len(times)} values tells nothing")
+    steps = np.diff(times)
+    if not (steps > 0).any():
+        raise TraceError(f"{path}: all its values are of one time")
+    interval = float(np.median(steps[steps > 0]))
+    places = np.rint((times - times[0]) / interval)
+    count = int(places[-1]) + 1
+    if count > max(MOST_VALUES, 4 * len(times)):
+        raise TraceError(f"{path}: gaps of more than three quarters of the time between {times[0]:g} and {times[-1]:g}")
+    grid = np.full(count, np.nan)
+    sound = np.isfinite(values) & (values >= 0)
+    grid[places[sound].astype(np.int64)] = values[sound]
+    missing = int(np.isnan(grid).sum())
+    if missing > _MOST_MISSING * count:
+        raise TraceError(f"{path}: {missing:,} of {count:,} values are missing or negative")
+    there = np.flatnonzero(~np.isnan(grid))
+    return ThroughputLog(path, float(times[0]), interval, np.interp(np.arange(count), there, grid[there]), missing)
+
+
+def job_samples(
+    log: ThroughputLog, jobs: list[JobTimes], interval: float | None = None
+) -> tuple[list[Sample], list[tuple[JobTimes, str]]]:
+    """Return the samples of jobs, and those of which there is none with the reason.
+
+    Raises SelectionError if `interval` is shorter than the log's.
+    """
+    if interval is not None and interval < log.interval * (1 - 1e-9):
+        raise SelectionError(f"an interval of {interval:.6g} s is shorter than the log's, {log.interval:.6g} s")
+    cut = [(job, log.sample(job, interval)) for job in jobs]
+    samples = [one for _, one in cut if isinstance(one, Sample)]
+    return samples, [(job, one) for job, one in cut if isinstance(one, str)]

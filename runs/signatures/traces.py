@@ -1,0 +1,92 @@
+"""Samples out of traces: the bandwidth of one layer of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...layers.protocols import AnyTrace
+from ...model.errors import SelectionError
+from ...signals.construction import signal_of_samples
+from ...signals.step import StepSignal
+from .sample import MOST_VALUES, Sample, usual_interval
+
+
+@dataclass(frozen=True, eq=False)
+class RunSignals:
+    """The bandwidths of a run in one direction: those layers that moved bytes, highest first."""
+
+    name: str
+    signals: Mapping[str, StepSignal]
+
+
+def run_signals(trace: AnyTrace, name: str, direction: str = "total") -> RunSignals:
+    """Return the bandwidths of the layers of a trace; SelectionError if there is no such direction."""
+    signals = {layer.name: layer.bandwidth(direction) for layer in trace.layers.values()}
+    return RunSignals(name, {layer: signal for layer, signal in signals.items() if signal.volume > 0})
+
+
+def collection_signals(path: Path, direction: str = "total") -> list[RunSignals]:
+    """Return the bandwidths of all runs of a collection, which has each in 512 bins; TraceError as `Collection`."""
+    from ..collection.tables import Collection
+
+    wanted = ("read", "write") if direction == "total" else (direction,)
+    found = []
+    for run in Collection(path).runs(tables=("signal",)):
+        signals: dict[str, StepSignal] = {}
+        for layer in run.job.layers:
+            rows = [row for row in run.signals if row.layer == layer and row.direction in wanted]
+            values = np.sum([np.array(row.values) for row in rows], axis=0) if rows else np.zeros(1)
+            if values.any():
+                signals[layer], _ = signal_of_samples(values, 1 / rows[0].bin_s, rows[0].start_s, "byte s-1")
+        if run.job.usable:
+            found.append(RunSignals(run.job.name, signals))
+    return found
+
+
+def common_layer(runs: Sequence[RunSignals], layer: str | None = None) -> str:
+    """Return the layer to look at: the one named, else the highest that moved bytes in all runs.
+
+    Raises
+    ------
+    SelectionError
+        If a run has none, or not the one named.
+    """
+    for run in runs:
+        if not run.signals:
+            raise SelectionError(f"{run.name}: no layer moved bytes in this direction")
+        if layer is not None and layer not in run.signals:
+            raise SelectionError(f"{run.name}: layer {layer!r} moved no bytes; there are {', '.join(run.signals)}")
+    if layer is not None:
+        return layer
+    for name in runs[0].signals:
+        if all(name in run.signals for run in runs):
+            return name
+    raise SelectionError("no layer moved bytes in all runs; are they of one application?")
+
+
+def trace_samples(runs: Sequence[RunSignals], layer: str, interval: float | None = None) -> list[Sample]:
+    """Return a sample of each run.
+
+    Parameters
+    ----------
+    layer : str
+        As `common_layer` gives it.
+    interval : float, optional
+        In s; default: about 1/200 of the shortest run.
+
+    Raises
+    ------
+    SelectionError
+        If the interval makes no sense for these runs.
+    """
+    signals = [run.signals[layer] for run in runs]
+    step = interval or usual_interval([signal.duration for signal in signals])
+    longest = max(signal.duration for signal in signals)
+    if longest / step > MOST_VALUES:
+        raise SelectionError(f"an interval of {step:.6g} s makes more than {MOST_VALUES:,} values; take a longer one")
+    return [
+        Sample(run.name, np.asarray(signal.sample(1 / step).values, np.float64), step)
+        for run, signal in zip(runs, signals, strict=True)
+    ]

@@ -1,0 +1,130 @@
+"""``iostrata assess``: training, ranking, and pages, from tables, traces and collections."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyarrow")
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Return a table of 300 jobs, of which job 17 writes from one of eight nodes only, all the time."""
+    random = np.random.default_rng(0)
+    lines = ["job,node,filesystem,metric,time,value"]
+    for job in range(300):
+        nodes = 8 if job == 17 else random.integers(1, 9)
+        for node in range(nodes):
+            for metric, level in (("write_bytes", 1e6), ("md_read", 10.0)):
+                values = level * random.gamma(0.5, 1.0, 6)
+                if job == 17 and node == 0:
+                    values[:] = 100 * level
+                lines += [f"job {job},n{node},fs,{metric},{600 * place},{v:.6g}" for place, v in enumerate(values)]
+    path = tmp_path_factory.mktemp("jobs") / "<jobs>.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def limits(run, table, tmp_path_factory):
+    """Return limits trained with the table."""
+    path = tmp_path_factory.mktemp("limits") / "limits.json"
+    done = run("assess", "--train", table, "-o", path)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_the_job_with_a_problem_comes_first(document, table, limits):
+    found = document("assess", table, "--limits", limits)
+    assert next(iter(found)) == "schema_version"
+    assert found["limits"] == json.loads(limits.read_text())["limits"]
+    first = found["jobs"][0]
+    assert (first["job"], first["rank"], first["problem_time"], first["nodes"]) == ("job 17", 1, 1, 8)
+    assert first["balance"] == pytest.approx(1 / 8, abs=0.02)
+    assert [one["rank"] for one in found["jobs"]] == list(range(1, 301))
+
+
+def test_without_limits_the_jobs_are_their_own_training(document, table, limits):
+    assert document("assess", table)["jobs"] == document("assess", table, "--limits", limits)["jobs"]
+
+
+def test_options_of_the_limits_reach_them(document, table):
+    found = document("assess", table, "--quantiles", "0.5,0.9", "--critical", "3", "--segment", "1200")
+    assert (found["quantiles"], found["critical"], found["segment_s"]) == ([0.5, 0.9], 3.0, 1200.0)
+    assert found["jobs"][0]["segments"] == 3
+
+
+def test_short_jobs_can_be_left_out(document, table):
+    found = document("assess", table, "--least-duration", "3601", "--order", "io-intensity")
+    assert (found["jobs"], found["left_out"]) == ([], 300)
+
+
+def test_what_is_on_screen_fits_80_columns(run_on_terminal, table, limits):
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", run_on_terminal(80, "assess", table, "--limits", limits))
+    assert max(map(len, plain.splitlines())) <= 80
+    assert "300 jobs" in plain
+
+
+def test_the_page_loads_nothing_and_names_the_first(run, table, limits, tmp_path):
+    page = tmp_path / "page.html"
+    done = run("assess", table, "--limits", limits, "-o", page)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    assert not re.search(r"<script|(?:src|href)=|url\(|style=", text)
+    assert re.search(r"<tbody><tr><td[^>]*>([^<]*)", text)[1] == "job 17"
+
+
+def test_traces_and_their_collection_are_jobs(document, run, tmp_path):
+    traces = [FIXTURES / name for name in ("ckpt4", "ncckpt4", "ckpt8_unnested")]
+    direct = document("assess", *traces, "--segment", "0.4", "--quantiles", "0.5,0.9")
+    done = run("collect", *traces, "-o", tmp_path / "runs", "--segment", "0.4")
+    assert done.returncode == 0, done.stderr
+    collected = document("assess", tmp_path / "runs", "--segment", "0.4", "--quantiles", "0.5,0.9")
+
+    def scores(found):
+        # A collection knows runs by their path.
+        return sorted(
+            (one["problem_time"], one["utilization"], one["balance"], one["nodes"], one["segments"])
+            for one in found["jobs"]
+        )
+
+    assert scores(direct) == scores(collected)
+    assert direct["limits"].keys() == collected["limits"].keys()
+    for metric, both in direct["limits"].items():
+        assert both == pytest.approx(collected["limits"][metric])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["x.csv", "--train"], 2, "--train needs -o"),
+        (["x.csv", "-o", "out.json"], 2, "is for --train"),
+        (["x.csv", "--quantiles", "0.9,0.5"], 2, "does not ascend"),
+        (["x.csv"], 1, "No such file"),
+        (["x.csv", "--limits", "nowhere.json"], 1, "No such file"),
+        (["nowhere.otf2"], 1, "nowhere.otf2"),
+    ],
+)
+def test_wrong_usage_and_bad_input_end_in_one_line(run, arguments, status, words):
+    done = run("assess", *arguments)
+    assert done.returncode == status
+    assert words in done.stderr.splitlines()[-1]
+    assert done.stdout == ""
+
+
+def test_a_trace_that_cannot_be_used_is_told_and_the_others_are_ranked(run, tmp_path):
+    (tmp_path / "empty.otf2").write_bytes(b"")
+    done = run("assess", FIXTURES / "ckpt4", tmp_path / "empty.otf2", "--segment", "0.4", "--json")
+    assert done.returncode == 0
+    assert [one["job"] for one in json.loads(done.stdout)["jobs"]] == ["ckpt4"]
+    assert "warning" in done.stderr
+    assert "empty.otf2" in done.stderr
+
+
+def test_other_segments_than_the_limits_are_refused(run, table, limits):
+    done = run("assess", table, "--limits", limits, "--segment", "60")
+    assert (done.returncode, "leave --segment out" in done.stderr) == (2, True)
