@@ -1,13 +1,17 @@
 """``iostrata convert``."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from ...layers.protocols import AnyTrace
 from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
 from ..request import Request, print_written, trace_command
+
+if TYPE_CHECKING:
+    from ...layers.protocols import AnyTrace
 
 HDF5_SUFFIXES: Final = (".h5", ".nc")
 FTIO_SUFFIX: Final = ".ftio.jsonl"
@@ -35,7 +39,7 @@ REWRITE = click.option(
     MEMORY,
 )
 def command(request: Request, out: Path, rewrite: bool) -> None:
-    """Write layers to HDF5/netCDF-4, operations to Parquet or OTF2, timelines, or bandwidths for FTIO.
+    """Write layers, operations, timelines or bandwidths for other tools.
 
     OUT ends in .h5 or .nc, which are the same format: bandwidths as means over bins of 1/fs seconds in B/s, handles,
     periods and the comparison of the layers. In .parquet: one row an operation of any file, with the operation of a
