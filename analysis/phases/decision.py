@@ -176,7 +176,8 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha * LINE_SHARE:
         return Decision("line", (), sets[0], None, line, 0.0, len(sets))
-    return Decision("irregular", (), sets[0], None, None, 0.0, len(sets))
+    clearest = max(sets, key=lambda one: one.log_weight + GAIN_WEIGHT * math.log(alike(one.volume)))
+    return Decision("irregular", (), clearest, None, None, 0.0, len(sets))
 
 
 def _sure(told: list[Explanation], alpha: float) -> list[Explanation]:
