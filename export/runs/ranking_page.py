@@ -26,6 +26,7 @@ MOST_ROWS: Final = 1500
 _MOST_FAILED: Final = 200
 _MOST_BYTES: Final = 5_000_000
 _SPARK_BINS: Final = 64
+_LOWEST_BAR: Final = 32
 _BINS: Final = 24
 _CHARACTERS: Final = 240
 _MOST_SCORES: Final = 2**28
@@ -190,7 +191,10 @@ def _spark(signals: Sequence[SignalRow]) -> dict[str, Any] | None:
         "layer": layer,
         "top": top,
         # What is there stays in sight.
-        **{name: packed(np.ceil(255 * curve / top), "u1") for name, curve in curves.items()},
+        **{
+            name: packed(np.where(curve > 0, np.maximum(255 * curve / top, _LOWEST_BAR), 0), "u1")
+            for name, curve in curves.items()
+        },
     }
 
 
