@@ -192,7 +192,7 @@ def _spark(signals: Sequence[SignalRow]) -> dict[str, Any] | None:
         "top": top,
         # What is there stays in sight.
         **{
-            name: packed(np.where(curve > 0, np.maximum(255 * curve / top, _LOWEST_BAR), 0), "u1")
+            name: packed(np.where(curve > 0, np.maximum(np.rint(255 * curve / top), _LOWEST_BAR), 0), "u1")
             for name, curve in curves.items()
         },
     }
