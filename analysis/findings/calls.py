@@ -77,7 +77,7 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     second = evidence.cells.window.ticks_per_second
     for found in evidence.collective():
         flow, calls = found.flow, found.calls
-        waiting = int((calls.participants - calls.movers) @ calls.transferring) / second
+        waiting = int(calls.waiting.sum()) / second
         summed = int(calls.ticks.sum()) / second
         if waiting < rule.thresholds["seconds"] or waiting < rule.thresholds["share"] * summed:
             continue
@@ -96,6 +96,7 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "transferring_ranks": ranks,
                 **found.where_called(evidence),
             },
+            "warning" if waiting >= rule.thresholds["severe_share"] * summed else "info",
         )
 
 

@@ -151,7 +151,7 @@ RULES: Final = (
         "waiting-ranks",
         "warning",
         "In collective calls ranks wait while others transfer.",
-        {"share": 0.25, "seconds": 0.01},
+        {"share": 0.05, "seconds": 0.01, "severe_share": 0.25},
         "More aggregators (cb_nodes, io_ompio_num_aggregators), non-blocking collective calls "
         "(MPI_File_iwrite_at_all), or let dedicated I/O ranks write while the others compute.",
     ),
