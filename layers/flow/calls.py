@@ -101,7 +101,7 @@ class CallSteps:
         self._take(other._points, other._shift)
 
     def settled(self) -> KeyedSums:
-        """Return by call the ``most`` at once, the ``ticks`` in which one moved, and those of ``waiting`` ranks then."""
+        """Return by call the ``most`` at once, the ``ticks`` in which one moved, those of ``waiting`` ranks then."""
         points, names = self._points, ("most", "ticks", "waiting")
         if not len(points):
             return KeyedSums.none(2, *names)
