@@ -160,14 +160,15 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find processes that read their own writes, in layers whose offsets count from the start of the file."""
     for row, layer in enumerate(evidence.cells.layers):
         back = evidence.sums.read_back[row].bytes if row in evidence.sums.read_back else 0
-        written = evidence.cells.bytes(evidence.cells.of(layer, "write"))
-        if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * written:
+        reads = evidence.cells.of(layer, "read")
+        read = evidence.cells.bytes(reads)
+        if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * read:
             continue
         yield Match(
             layer,
             f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
-            f"{percent_text(back / written)} of what they wrote",
-            {"read_back_bytes": back, "written_bytes": written, "share": back / written},
+            f"{percent_text(back / read)} of all that is read",
+            {"read_back_bytes": back, "read_bytes": read, "share": back / read, **evidence.where(reads)},
         )
 
 

@@ -25,6 +25,7 @@ HANDLE = re.compile(
 PARADIGM = re.compile(r"IO_PARADIGM +(\d+)  Identification: \"(.*?)\"")
 OPERATION = re.compile(r"IO_OPERATION_(BEGIN|COMPLETE) +(\d+) +(\d+)  Handle: \".*\" <(\d+)>, (.*)Matching Id: (\d+)")
 OTHER = re.compile(r"IO_(\w+) +(\d+) +(\d+)  ")
+SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/lib", "/tmp/ompi.")
 RESOLUTION = re.compile(r"Ticks per Seconds: (\d+)")
 
 
@@ -53,6 +54,10 @@ class Printed:
     def layer(self, handle):
         return self.paradigms[self.handles[handle][1]]
 
+    def is_application(self, handle):
+        file = self.handles[handle][0].removeprefix('"file://').partition('"')[0]
+        return file.startswith("/") and not file.startswith(SYSTEM) and ".locktest." not in file
+
     def below(self, handle, layer):
         """Tell whether a handle descends from one of a layer."""
         parent = self.handles[handle][3]
@@ -78,7 +83,7 @@ def printed(anchor):
             found.handles[int(match[1])] = (match[2], int(match[3]), match[4], parent)
         elif match := RESOLUTION.search(line):
             found.ticks_per_second = int(match[1])
-    offset, latest = None, None
+    latest = None
     for line in text_of("", anchor):
         if match := OPERATION.match(line):
             kind, location, time, handle, more, matching = match.groups()
@@ -117,9 +122,8 @@ def look(name, fixtures):
     """Return the findings of an archive without thresholds of time and share, and what is printed of it."""
     folder = archive(name, fixtures)
     rules = [replace(rule, thresholds={**rule.thresholds, "share": 0, "seconds": 0, "bytes": 1}) for rule in RULES]
-    found = {one.id: one for one in reversed(find(open_trace(folder), rules))}
     (anchor,) = folder.glob("*.otf2")
-    return found, printed(anchor)
+    return find(open_trace(folder), rules), printed(anchor)
 
 
 def overlap(begin, end, others):
@@ -159,10 +163,38 @@ def test_ranks_wait_only_while_they_are_in_the_call(name, fixtures):
             continue
         summed += sum(one.end - one.begin for one, _ in call)
         waiting += sum(overlap(one.begin, one.end, transfers) for one, moving in call if not moving)
-    evidence = found["waiting-ranks"].evidence
+    evidence = next(one for one in found if one.id == "waiting-ranks").evidence
     assert evidence["waiting_s"] == pytest.approx(waiting / text.ticks_per_second)
     assert evidence["share"] == pytest.approx(waiting / summed)
     assert 0 < evidence["share"] < 1
     if name == "h5bench_write8":
         assert evidence["waiting_s"] == pytest.approx(3.7, abs=0.05)
         assert evidence["share"] == pytest.approx(0.28, abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["ncckpt4_romio", "ncckpt4", "ior_mpiio_coll8"])
+def test_every_read_of_what_a_process_wrote_counts(name, fixtures):
+    found, text = look(name, fixtures)
+    written, begun = defaultdict(list), {}
+    operations = sorted(
+        (one for one in text.operations if text.layer(one.handle) == "POSIX"), key=lambda one: one.begin
+    )
+    operations = [one for one in operations if text.is_application(one.handle) and one.offset is not None]
+    for one in operations:
+        if one.mode == "WRITE":
+            written[one.location, text.handles[one.handle][0]].append((one.offset, one.offset + one.moved))
+            begun.setdefault((one.location, text.handles[one.handle][0]), one.begin)
+    back = total = 0
+    for one in operations:
+        key = one.location, text.handles[one.handle][0]
+        if one.mode == "READ":
+            total += one.moved
+            if key in begun and one.begin > begun[key]:
+                back += overlap(one.offset, one.offset + one.moved, written[key])
+    evidence = [one for one in found if one.id == "read-back" and one.layer == "POSIX"]
+    assert [one.evidence["read_back_bytes"] for one in evidence] == ([back] if back else [])
+    if back:
+        assert evidence[0].evidence["share"] == pytest.approx(back / total)
+    if name == "ior_mpiio_coll8":
+        # 8 repetitions of 32 MiB: rank 0, the only one to write, reads all again.
+        assert back == 8 * 32 * 2**20
