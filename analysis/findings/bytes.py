@@ -56,6 +56,8 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
                 "steps": steps,
                 **evidence.where(flow.parts["lower"]),
             },
+            cells=flow.parts["lower"],
+            cost_s=(1 - asked / moved) * float(evidence.rank_seconds(flow.parts["lower"]).max(initial=0.0)),
         )
 
 
@@ -126,6 +128,7 @@ def fill_values(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             "bytes_written_twice": again,
             **where,
         },
+        cells=fills,
     )
 
 
@@ -153,6 +156,7 @@ def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 **where,
             },
             "warning" if share is None or share >= rule.thresholds["severe_share"] else "info",
+            flow.parts["against"],
         )
 
 
@@ -169,6 +173,8 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
             f"{percent_text(back / read)} of all that is read",
             {"read_back_bytes": back, "read_bytes": read, "share": back / read, **evidence.where(reads)},
+            cells=reads,
+            cost_s=min(1.0, back / read) * float(evidence.rank_seconds(reads).max(initial=0.0)),
         )
 
 
@@ -195,6 +201,7 @@ def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             f"it{others}: {layer} "
             "must reach the storage by calls that were not wrapped",
             {"bytes": moved, "operations": count, "recorded_lower_layers": lower, **evidence.where(of_layer)},
+            cells=of_layer,
         )
 
 

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.findings.find import find
 from iostrata.analysis.findings.rules import RULES
+from iostrata.model.codes import IoRecord
 
 pytestmark = pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
 
@@ -55,8 +56,7 @@ class Printed:
         return self.paradigms[self.handles[handle][1]]
 
     def is_application(self, handle):
-        file = self.handles[handle][0].removeprefix('"file://').partition('"')[0]
-        return file.startswith("/") and not file.startswith(SYSTEM) and ".locktest." not in file
+        return is_application(self.handles[handle][0].removeprefix('"file://').partition('"')[0])
 
     def below(self, handle, layer):
         """Tell whether a handle descends from one of a layer."""
@@ -70,6 +70,11 @@ class Printed:
 
 def number(text):
     return None if text == "UNDEFINED" else int(text[text.rindex("<") + 1 : -1])
+
+
+def is_application(file):
+    aside = file.startswith(SYSTEM) or ".locktest." in file or "/pmix" in file or file.endswith(".sm")
+    return file.startswith("/") and not aside
 
 
 def printed(anchor):
@@ -198,3 +203,45 @@ def test_every_read_of_what_a_process_wrote_counts(name, fixtures):
     if name == "ior_mpiio_coll8":
         # 8 repetitions of 32 MiB: rank 0, the only one to write, reads all again.
         assert back == 8 * 32 * 2**20
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "mdtest8", "pair_xfer_4k"])
+def test_opens_and_deletions_of_the_program_are_those_printed(name, fixtures):
+    folder = archive(name, fixtures)
+    (anchor,) = folder.glob("*.otf2")
+    text, trace = printed(anchor), open_trace(folder)
+    expected = Counter()
+    for kind, _, _, line in text.events:
+        if kind == "DELETE_FILE":
+            expected[IoRecord.DELETE_FILE] += is_application(re.search(r'File: "file://(.*)" <', line)[1])
+        elif kind in ("CREATE_HANDLE", "DESTROY_HANDLE", "SEEK"):
+            handle = number(re.search(r'Handle: (".*?" <\d+>)', line)[1])
+            if text.layer(handle) == "POSIX" and text.is_application(handle):
+                expected[IoRecord[kind]] += 1
+    kinds = trace.handle_sums.kinds_of(trace.order.index("POSIX"))
+    assert {kind: kinds.get(kind, 0) for kind in expected} == expected
+    if name == "mdtest8":
+        assert (expected[IoRecord.CREATE_HANDLE], expected[IoRecord.DELETE_FILE]) == (1160, 576)
+    storms = [one for one in find(trace) if one.id == "metadata-storm"]
+    # Of IOR's metadata operations nearly all are the seek before each transfer.
+    assert bool(storms) is (name == "mdtest8")
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "ckpt4", "ior_fsync_per_write"])
+def test_flushes_and_writes_take_as_long_as_printed(name, fixtures):
+    found, text = look(name, fixtures)
+    intervals = defaultdict(list)
+    for one in text.operations:
+        if text.is_application(one.handle):
+            intervals[text.layer(one.handle), one.mode].append((one.begin, one.end))
+    seconds = defaultdict(float)
+    for key, times in intervals.items():
+        seconds[key] = overlap(min(times)[0], max(end for _, end in times), times) / text.ticks_per_second
+    flushes = [one for one in found if one.id == "flush-dominates"]
+    assert bool(flushes) is any(mode == "FLUSH" for _, mode in seconds)
+    for one in flushes:
+        assert one.evidence["flush_s"] == pytest.approx(seconds[one.layer, "FLUSH"])
+        assert one.evidence["write_s"] == pytest.approx(seconds[one.layer, "WRITE"])
+    if name == "ior_fsync_per_write":
+        assert (seconds["POSIX", "FLUSH"], seconds["POSIX", "WRITE"]) == pytest.approx((0.58, 0.09), abs=0.01)
+        assert next(one for one in found if one.severity == "warning").id == "flush-dominates"
