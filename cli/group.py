@@ -1,9 +1,13 @@
 """The command ``iostrata`` itself: a group whose commands are imported only when they are called."""
 
+import os
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Final
 
 import click
+
+from ..model.text import printable, shortened
 
 COMMANDS: Final = {
     "info": "Summarise what a trace defines, without reading its events.",
@@ -34,6 +38,25 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = import_module(f".commands.{cmd_name}", __package__).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; where there is none of this name, say which is meant by it, or what takes such a trace."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        shown = shortened(printable(name), 60)
+        # Of a name that is too long, too, which Path refuses.
+        if os.path.exists(name):
+            raise click.UsageError(
+                f"'{shown}' is a trace where a command is due: begin with 'iostrata layers {shown}' (what each layer "
+                f"did), 'periods' (when), 'compare' (what stands out); commands are {', '.join(COMMANDS)}",
+                ctx,
+            )
+        alike = get_close_matches(name.lower(), COMMANDS, n=1)
+        hint = f"did you mean {alike[0]!r}?" if alike else f"commands are {', '.join(COMMANDS)}"
+        raise click.UsageError(f"no command and no file '{shown}'; {hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing them."""

@@ -172,7 +172,8 @@ def _warn(trace: "Trace | BinnedTrace") -> None:
             "into the memory"
         )
     aside = trace.set_aside
-    if aside.operations and not any(layer.directions or layer.flushes for layer in trace.layers.values()):
+    shown = any(layer.directions or layer.flushes for layer in trace.layers.values())
+    if aside.operations and not shown and not len(trace.handle_sums.kinds):
         what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"
         remedy = "--files all counts them" if trace.files == "application" else "choose other files"
         texts.append(f"nothing to show: all {what} are on files set aside; {remedy}")

@@ -31,7 +31,8 @@ def statistics_table(layers: Iterable[AnyLayer]) -> str:
 class LayerMapping(Mapping[str, AnyLayerT], Generic[AnyLayerT]):
     """Layers by name, highest first; read-only.
 
-    Asking for a layer that is not there raises `UnknownLayerError`, a SelectionError that is also a KeyError.
+    Names may be written in any case where that leaves no doubt. Asking for a layer that is not there raises
+    `UnknownLayerError`, a SelectionError that is also a KeyError.
     """
 
     def __init__(self, layers: Mapping[str, AnyLayerT]) -> None:
@@ -41,6 +42,9 @@ class LayerMapping(Mapping[str, AnyLayerT], Generic[AnyLayerT]):
         try:
             return self._layers[name]
         except KeyError:
+            alike = [known for known in self._layers if isinstance(name, str) and known.lower() == name.lower()]
+            if len(alike) == 1:
+                return self._layers[alike[0]]
             there = ", ".join(self._layers) or "none"
             raise UnknownLayerError(f"no layer {name!r} in this trace; there are {there}") from None
 

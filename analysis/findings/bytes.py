@@ -56,6 +56,8 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
                 "steps": steps,
                 **evidence.where(flow.parts["lower"]),
             },
+            cells=flow.parts["lower"],
+            cost_s=(1 - asked / moved) * float(evidence.rank_seconds(flow.parts["lower"]).max(initial=0.0)),
         )
 
 
@@ -126,6 +128,7 @@ def fill_values(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             "bytes_written_twice": again,
             **where,
         },
+        cells=fills,
     )
 
 
@@ -153,6 +156,7 @@ def data_sieving(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 **where,
             },
             "warning" if share is None or share >= rule.thresholds["severe_share"] else "info",
+            flow.parts["against"],
         )
 
 
@@ -160,14 +164,17 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find processes that read their own writes, in layers whose offsets count from the start of the file."""
     for row, layer in enumerate(evidence.cells.layers):
         back = evidence.sums.read_back[row].bytes if row in evidence.sums.read_back else 0
-        written = evidence.cells.bytes(evidence.cells.of(layer, "write"))
-        if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * written:
+        reads = evidence.cells.of(layer, "read")
+        read = evidence.cells.bytes(reads)
+        if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * read:
             continue
         yield Match(
             layer,
             f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
-            f"{percent_text(back / written)} of what they wrote",
-            {"read_back_bytes": back, "written_bytes": written, "share": back / written},
+            f"{percent_text(back / read)} of all that is read",
+            {"read_back_bytes": back, "read_bytes": read, "share": back / read, **evidence.where(reads)},
+            cells=reads,
+            cost_s=min(1.0, back / read) * float(evidence.rank_seconds(reads).max(initial=0.0)),
         )
 
 
@@ -194,6 +201,7 @@ def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             f"it{others}: {layer} "
             "must reach the storage by calls that were not wrapped",
             {"bytes": moved, "operations": count, "recorded_lower_layers": lower, **evidence.where(of_layer)},
+            cells=of_layer,
         )
 
 

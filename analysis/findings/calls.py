@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...model.codes import IoFlag
-from ...model.quantities import bytes_text, named_ranks, percent_text
+from ...model.codes import IoFlag, IoMode
+from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .evidence import Evidence, Match, ends_of
 from .rules import MIB, Rule
 
@@ -40,6 +40,7 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "busiest_rank_share": flow.lower_ranks.busiest_share,
                 **evidence.where(found.lower),
             },
+            cells=found.upper,
         )
 
 
@@ -69,6 +70,8 @@ def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Match
                 "exclusive_s": flow.exclusive_s,
                 **found.where_called(evidence),
             },
+            cells=found.upper,
+            cost_s=exclusive * float(evidence.rank_seconds(found.upper).max(initial=0.0)),
         )
 
 
@@ -77,7 +80,7 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     second = evidence.cells.window.ticks_per_second
     for found in evidence.collective():
         flow, calls = found.flow, found.calls
-        waiting = int((calls.participants - calls.movers) @ calls.transferring) / second
+        waiting = int(calls.waiting.sum()) / second
         summed = int(calls.ticks.sum()) / second
         if waiting < rule.thresholds["seconds"] or waiting < rule.thresholds["share"] * summed:
             continue
@@ -96,6 +99,10 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "transferring_ranks": ranks,
                 **found.where_called(evidence),
             },
+            "warning" if waiting >= rule.thresholds["severe_share"] * summed else "info",
+            found.upper,
+            # All that wait do so beside each other.
+            waiting / float((calls.participants - calls.movers).mean()),
         )
 
 
@@ -123,6 +130,8 @@ def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                     "share": idle / busy,
                     **evidence.where(flow.parts["upper"]),
                 },
+                cells=flow.parts["upper"],
+                cost_s=idle,
             )
 
 
@@ -146,4 +155,38 @@ def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             f"{layer} operations",
             {"bytes": moved, "operations": cells.operations(shared), **where},
             "warning" if moved >= 1024 * MIB else None,
+            shared,
+        )
+
+
+def flush_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
+    """Find layers that spend more time on flushes than on writes, each flush in the highest layer where it does."""
+    cells = evidence.cells
+    flush = cells.selected & (cells.mode == IoMode.FLUSH)
+    parent = cells.attribution.parent
+    told = np.zeros(len(flush), np.bool_)
+    for row, layer in enumerate(cells.layers):
+        of_layer = cells.layer == row
+        told |= of_layer & (parent >= 0) & told[parent]
+        mask, writes = flush & of_layer & ~told, cells.of(layer, "write")
+        if not mask.any():
+            continue
+        one = evidence.trace.layers[layer]
+        flushing, writing = one.flush_busy_s, one.statistics("write").busy_s
+        if flushing < rule.thresholds["seconds"] or flushing < rule.thresholds["share"] * (flushing + writing):
+            continue
+        told |= mask
+        count = cells.operations(mask)
+        yield Match(
+            layer,
+            f"{counted(count, 'flush', 'flushes')} keep {layer} busy for {seconds_text(flushing)}, "
+            f"{counted(cells.operations(writes), 'write')} for {seconds_text(writing)}",
+            {
+                "flushes": count,
+                "flush_s": flushing,
+                "write_s": writing,
+                "share": flushing / (flushing + writing),
+                **evidence.where(mask),
+            },
+            cells=mask,
         )

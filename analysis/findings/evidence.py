@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ...layers.flow.flow import Flow
 from ...layers.flow.sums import Limits
@@ -19,16 +20,18 @@ _MEASURED_IN: Final = {
     "byte": "bytes bytes_read_inside_writes bytes_written_twice extra_bytes extra_written_bytes fill_bytes "
     "hidden_bytes inside_bytes largest_piece limit lower_bytes median_request program_bytes "
     "read_back_bytes read_bytes small_bytes unexplained_bytes upper_bytes written_bytes",
-    "s": "busy_s end_s exclusive_s first_program_write_s idle_below_s start_s summed_s time_range_s waiting_s",
-    "share": "busiest_node_share busiest_rank_share exclusive_share share share_of_program_bytes share_of_written",
-    "times": "amplification attributed_amplification steps",
+    "s": "busy_s cost_s end_s exclusive_s fastest_s first_program_write_s flush_s idle_below_s slowest_s "
+    "start_s summed_s time_range_s waiting_s write_s",
+    "share": "cost_share busiest_node_share busiest_rank_share exclusive_share share share_of_program_bytes "
+    "share_of_written",
+    "times": "slower amplification attributed_amplification steps",
     "ratio": "node_imbalance rank_imbalance",
     "count": "aligned_operations calls file_count files fill_operations funnelled_calls inside_layers "
-    "inside_operations lower_operations metadata_operations movers movers_per_call never_used_opens "
+    "inside_operations lower_operations flushes metadata_operations movers movers_per_call never_used_opens "
     "openers operations participants pieces rank_count read_operations reasons small_operations "
     "split_operations transfers upper_operations",
     "1/s": "most_per_second",
-    "rank": "busiest_rank ranks transferring_ranks",
+    "rank": "busiest_rank ranks slow_ranks transferring_ranks",
 }
 
 EVIDENCE_UNITS: Final = {name: unit for unit, names in _MEASURED_IN.items() for name in names.split()}
@@ -41,12 +44,24 @@ RANKS_SHOWN: Final = 64
 
 @dataclass(frozen=True)
 class Match:
-    """One place where a rule applies; `severity` is None where it is the rule's own."""
+    """One place where a rule applies.
+
+    Attributes
+    ----------
+    severity : str or None
+        None where it is the rule's own.
+    cells : bool (cells,) or None
+        The operations that it is about; None where it is about none.
+    cost_s : float or None
+        What it costs the run, in s; None for the time that the rank which is longest in these operations spends there.
+    """
 
     layer: str
     text: str
     evidence: dict[str, Any]
     severity: str | None = None
+    cells: Mask | None = None
+    cost_s: float | None = None
 
 
 class Evidence:
@@ -97,6 +112,43 @@ class Evidence:
     def systems(self) -> frozenset[str]:
         """Layers that are the operating system's own interface."""
         return frozenset(layer_name(one) for one in self.definitions.paradigms if one.os)
+
+    @cached_property
+    def run_s(self) -> float:
+        """Length of the window in s."""
+        window = self.cells.window
+        return (window.end - window.start) / window.ticks_per_second
+
+    def rank_seconds(self, cells: Mask) -> npt.NDArray[np.float64]:
+        """Return the time that each process spends in some operations, one after the other, float64 (processes,)."""
+        process = self.cells.process[cells]
+        ticks = sums_by(
+            process[process >= 0], self.cells.columns.ticks[cells][process >= 0], len(self.definitions.groups.id)
+        )
+        seconds = ticks[self.cells.processes] / self.cells.window.ticks_per_second
+        return np.minimum(seconds, self.run_s)
+
+    def cost(self, match: Match) -> float | None:
+        """Return what a match costs the run in s; None where it is about no operation with a time."""
+        if match.cost_s is not None or match.cells is None:
+            return match.cost_s
+        return float(self.rank_seconds(match.cells).max(initial=0.0))
+
+    def matters(self, match: Match, least: float) -> bool:
+        """Tell whether at least a share of the bytes or the time of any one layer is concerned, or it is about neither.
+
+        A layer repeats what the layers above it do, so shares are of the layer that has most.
+        """
+        if match.cells is None:
+            return True
+        columns = self.cells.columns
+        shown = self.cells.selected | match.cells
+        layer = self.cells.layer[shown]
+        for column in (columns.whole, columns.ticks):
+            most = int(sums_by(layer[layer >= 0], column[shown][layer >= 0], len(self.cells.layers)).max(initial=0))
+            if most and column[match.cells].sum() >= least * most:
+                return True
+        return False
 
     def file_name(self, row: int) -> str:
         """Return the name of a file row, empty where there is none."""

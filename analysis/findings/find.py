@@ -7,6 +7,7 @@ from typing import Any, Final
 from ...layers.flow.sums import Limits
 from ...layers.protocols import AnyTrace
 from ...model.document import Record
+from ...model.quantities import percent_text, seconds_text
 from ...model.stream.recording import Recording
 from .bytes import (
     data_sieving,
@@ -19,14 +20,23 @@ from .bytes import (
 )
 from .calls import (
     collective_without_benefit,
+    flush_dominates,
     funnelled_collective,
     layer_overhead,
     shared_file_independent,
     waiting_ranks,
 )
 from .evidence import Evidence, Match
-from .operations import imbalance, metadata_storm, opened_not_used, small_requests, split_requests, stray_files
-from .rules import RULES, SEVERITIES, Rule
+from .operations import (
+    imbalance,
+    metadata_storm,
+    opened_not_used,
+    slow_ranks,
+    small_requests,
+    split_requests,
+    stray_files,
+)
+from .rules import LEAST_SHARE, RULES, SEVERITIES, Rule
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,11 @@ class Finding(Record):
         Layer that is looked at; of a pair the upper one.
     text : str
         What was found, in a sentence with its numbers.
+    cost_s : float or None
+        What it costs the run in s: the time that the rank which is longest in the operations concerned spends there, or
+        the part of it that the rule blames; None where the trace has no times of what it is about.
+    cost_share : float or None
+        The same over the length of the run, or of the window.
     evidence : mapping of str to number, str or list
         The numbers behind it, by names that are the rule's own; what all rules may tell stands in the fields below.
     advice : str
@@ -53,6 +68,8 @@ class Finding(Record):
     severity: str
     layer: str
     text: str
+    cost_s: float | None
+    cost_share: float | None
     evidence: Mapping[str, Any]
     advice: str
 
@@ -88,6 +105,8 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "shared-file-independent": shared_file_independent,
     "opened-not-used": opened_not_used,
     "waiting-ranks": waiting_ranks,
+    "flush-dominates": flush_dominates,
+    "slow-ranks": slow_ranks,
     "layer-overhead": layer_overhead,
     "stray-files": stray_files,
     "missing-lower-layer": missing_lower_layer,
@@ -102,6 +121,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "waiting-ranks": ("ranks", "collective"),
     "shared-file-independent": ("ranks", "collective"),
     "imbalance": ("ranks",),
+    "slow-ranks": ("ranks",),
     "opened-not-used": ("metadata",),
 }
 """What a rule takes for known, by the names of `Recording`: what is not recorded would look like a fault."""
@@ -127,20 +147,28 @@ def find(trace: AnyTrace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
     Returns
     -------
     tuple of Finding
-        The most severe first; within a severity in the order of the rules. Where the trace is damaged, each says that
+        The most severe first; within a severity those that cost most. Nothing is a warning that concerns less than one
+        per cent of the bytes and of the time. Where the trace is damaged, each says that
         what is lost may be behind it: a ratio of two layers is wrong where only one of them lost operations.
     """
     table = tuple(rule for rule in rules if _applies(rule, trace.definitions.recording))
     evidence = Evidence(trace, _limits(table))
     caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
-    found = [
-        Finding(
-            rule.id, match.severity or rule.severity, match.layer, match.text + caution, match.evidence, rule.advice
-        )
-        for rule in table
-        for match in DETECTORS[rule.id](evidence, rule)
-    ]
-    return tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity)))
+    found = [_finding(evidence, rule, match, caution) for rule in table for match in DETECTORS[rule.id](evidence, rule)]
+    return tuple(sorted(found, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
+
+
+def _finding(evidence: Evidence, rule: Rule, match: Match, caution: str) -> Finding:
+    """Return a match with what it costs, no more than an information where it is about next to nothing."""
+    severity = match.severity or rule.severity
+    if not evidence.matters(match, LEAST_SHARE):
+        severity = SEVERITIES[-1]
+    cost = evidence.cost(match)
+    share = cost / evidence.run_s if cost is not None and evidence.run_s > 0 else None
+    text = match.text
+    if cost is not None and share is not None:
+        text += f"; costs {seconds_text(cost)}, {percent_text(share)} of the run"
+    return Finding(rule.id, severity, match.layer, text + caution, cost, share, match.evidence, rule.advice)
 
 
 def _limits(rules: Iterable[Rule]) -> Limits:

@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from ...layers.flow.cells import Cells
 from ...layers.flow.ranks import moving_ranks
+from ...layers.handles.metadata import metadata_text
 from ...layers.statistics.statistics import sums_by
 from ...model.arrays import Mask
-from ...model.quantities import bytes_text, joined, named_ranks, percent_text
-from .evidence import Evidence, Match, distinct_names, ends_of
+from ...model.quantities import bytes_text, joined, named_ranks, percent_text, seconds_text
+from .evidence import RANKS_SHOWN, Evidence, Match, distinct_names, ends_of
 from .rules import KIB, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
@@ -47,6 +48,7 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                     "limit": limit,
                     **where,
                 },
+                cells=small,
             )
 
 
@@ -77,6 +79,7 @@ def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                     "largest_piece": sums.largest,
                     **evidence.where(split),
                 },
+                cells=split,
             )
 
 
@@ -92,11 +95,13 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         peak = int((until[np.searchsorted(times, times + second, side="left")] - until[:-1]).max())
         transfers = cells.operations(cells.selected & (cells.layer == row))
         ratio = events / max(1, transfers)
+        kinds = evidence.trace.handle_sums.kinds_of(row)
         if peak < rule.thresholds["per_second"] and ratio < rule.thresholds["per_transfer"]:
             continue
         yield Match(
             layer,
-            f"{events:,} {layer} metadata operations beside {transfers:,} transfers, up to {peak:,} within a second",
+            f"{events:,} {layer} metadata operations ({metadata_text(kinds)}) beside {transfers:,} transfers, "
+            f"up to {peak:,} within a second",
             {
                 "metadata_operations": events,
                 "transfers": transfers,
@@ -126,6 +131,7 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             )
             if not (one_rank or one_node):
                 continue
+            seconds = evidence.rank_seconds(own)
             who = (
                 f"rank {found.busiest_rank} does {percent_text(rank_share)}"
                 if one_rank
@@ -136,6 +142,52 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {ranks:,} ranks "
                 f"on {nodes:,} nodes",
                 {"direction": direction, "bytes": moved, **found.to_dict(), **evidence.where(own)},
+                cells=own,
+                cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
+            )
+
+
+def slow_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
+    """Find ranks that take much longer a byte than the others: behind the widest gap of all ranks in their order."""
+    cells = evidence.cells
+    least = max(rule.thresholds["seconds"], rule.thresholds["share_of_run"] * evidence.run_s)
+    for layer in cells.layers:
+        for direction in ("read", "write"):
+            own = cells.of(layer, direction) & cells.own
+            amount = moving_ranks(cells, own)
+            if amount.movers < 2 or cells.bytes(own) < rule.thresholds["bytes"]:
+                continue
+            rows = cells.processes[np.argsort(evidence.definitions.groups.rank[cells.processes], kind="stable")]
+            place = np.searchsorted(cells.processes, rows)
+            seconds, moved = evidence.rank_seconds(own)[place], amount.rank_bytes.astype(np.float64)
+            timed = (moved > 0) & (seconds > 0)
+            rank, seconds, pace = amount.rank[timed], seconds[timed], seconds[timed] / moved[timed]
+            order = np.argsort(pace, kind="stable")
+            if len(order) < 2:
+                continue
+            widest = int(np.argmax(np.diff(np.log(pace[order])))) + 1
+            fast, slow = order[:widest], order[widest:]
+            slower = float(np.median(pace[slow]) / np.median(pace[fast]))
+            medians = [float(np.median(seconds[rows])) for rows in (fast, slow)]
+            # What the slow ones would save at the pace of the fast ones.
+            cost = float((seconds[slow] * (1 - np.median(pace[fast]) / pace[slow])).max())
+            if slower < rule.thresholds["slower"] or cost < least:
+                continue
+            yield Match(
+                layer,
+                f"{named_ranks(sorted(rank[slow].tolist()))} {'is' if len(slow) == 1 else 'are'} {slower:.1f} times "
+                f"slower than the other {len(fast):,} at the program's {layer} {direction}s: "
+                f"{seconds_text(medians[1])} against {seconds_text(medians[0])} (medians of ranks)",
+                {
+                    "direction": direction,
+                    "slow_ranks": sorted(rank[slow].tolist())[:RANKS_SHOWN],
+                    "slower": slower,
+                    "slowest_s": float(seconds[slow].max()),
+                    "fastest_s": float(seconds[fast].min()),
+                    **evidence.where(own),
+                },
+                cells=own,
+                cost_s=cost,
             )
 
 
@@ -208,11 +260,15 @@ def _local_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             f"{layer} moves {bytes_text(moved)} on {joined(where['files'], where['file_count'])}, which "
             f"only one node sees",
             {"bytes": moved, "operations": count, "node_local": True, **where},
+            cells=mask,
         )
 
 
 def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find operations on files that are set aside."""
+    """Find operations on files that are set aside, where they run inside of calls that the program waits for.
+
+    Others come from the start of the MPI library, the measurement or the system; they are told as what is set aside.
+    """
     cells = evidence.cells
     aside = cells.within & ~cells.selected & (cells.handle >= 0)
     reasons, parent = cells.selection.reasons, cells.attribution.parent
@@ -220,17 +276,18 @@ def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         mask = aside & (cells.layer == row)
         inside = mask & (parent >= 0)
         count, count_inside = cells.operations(mask), cells.operations(inside)
-        if count < rule.thresholds["operations"] and count_inside < rule.thresholds["inside"]:
+        if count_inside < rule.thresholds["inside"]:
             continue
         why = _counted(cells, mask, cells.selection.reason_of(cells.handle), [one.reason for one in reasons])
         callers = _counted(cells, inside, cells.layer[parent], cells.layers)
-        where = evidence.where(inside if count_inside else mask)
+        where = evidence.where(inside)
         moved = bytes_text(cells.bytes(mask))
-        text = f"{count:,} {layer} operations ({moved}) on files that are none of the program's"
-        if count_inside:
-            names = " and ".join(callers)
-            some = f" ({where['files'][0]}, …)" if where["files"] else ""
-            text += f", {count_inside:,} of them inside {names} operations of {named_ranks(where['ranks'])}{some}"
+        names = " and ".join(callers)
+        some = f" ({where['files'][0]}, …)" if where["files"] else ""
+        text = (
+            f"{count:,} {layer} operations ({moved}) on files that are not the program's, {count_inside:,} of them "
+            f"inside {names} operations of {named_ranks(where['ranks'])}{some}"
+        )
         yield Match(
             layer,
             text,
@@ -243,7 +300,8 @@ def _system_files(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "reasons": why,
                 **where,
             },
-            "warning" if count_inside >= rule.thresholds["operations"] else None,
+            "warning",
+            inside,
         )
 
 

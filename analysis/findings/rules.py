@@ -11,6 +11,8 @@ from typing import Final
 KIB: Final = 2**10
 MIB: Final = 2**20
 
+LEAST_SHARE: Final = 0.01
+"""What concerns less of the bytes and of the time is no warning."""
 SEVERITIES: Final = ("critical", "warning", "info")
 """From the most to the least severe."""
 
@@ -112,7 +114,7 @@ RULES: Final = (
     Rule(
         "metadata-storm",
         "warning",
-        "Many metadata operations (open, close, seek, delete, lock) within a short time.",
+        "Many metadata operations (open, close, delete, lock) within a short time; seeks are none that costs.",
         {"operations": 1000, "per_second": 1000, "per_transfer": 1.0},
         "Keep files open, put many small files into one, open once and hand the data on, use collective "
         "metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).",
@@ -151,9 +153,26 @@ RULES: Final = (
         "waiting-ranks",
         "warning",
         "In collective calls ranks wait while others transfer.",
-        {"share": 0.25, "seconds": 0.01},
+        {"share": 0.05, "seconds": 0.01, "severe_share": 0.25},
         "More aggregators (cb_nodes, io_ompio_num_aggregators), non-blocking collective calls "
         "(MPI_File_iwrite_at_all), or let dedicated I/O ranks write while the others compute.",
+    ),
+    Rule(
+        "flush-dominates",
+        "warning",
+        "Flushes (fsync, MPI_File_sync, H5Fflush) take longer than the writes that they flush.",
+        {"share": 0.5, "seconds": 0.01},
+        "Flush once at the end of a phase instead of after each write; drop MPI_File_sync, nc_sync and H5Fflush before "
+        "a close that does it anyway; let one rank flush a shared file; where nothing must outlive a crash of the "
+        "node, do not flush at all.",
+    ),
+    Rule(
+        "slow-ranks",
+        "warning",
+        "Some ranks take much longer for the same amount than the others.",
+        {"slower": 3.0, "share_of_run": 0.01, "seconds": 0.01, "bytes": MIB},
+        "See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a turn "
+        "behind the others; spread files over more targets (lfs setstripe -c), and let fewer ranks write at a time.",
     ),
     Rule(
         "layer-overhead",
@@ -166,8 +185,8 @@ RULES: Final = (
     Rule(
         "stray-files",
         "info",
-        "I/O to system files or node-local files, from inside I/O calls or in large numbers.",
-        {"operations": 100, "inside": 1, "local_bytes": MIB},
+        "I/O to system files inside of I/O calls, or to files that only one node sees.",
+        {"inside": 100, "local_bytes": MIB},
         "Reads of /proc or configuration files at each call come from the library: switch the feature off "
         "(memory statistics, core files) or update the library; put TMPDIR where temporary data belongs.",
     ),

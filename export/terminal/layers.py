@@ -8,11 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...layers.handles.metadata import metadata_text
 from ...layers.protocols import AnyLayer, AnyTrace
 from ...layers.statistics.statistics import LayerStatistics
 from ...model.quantities import bytes_text, count_text, counted, rate_text, seconds_text, share_text
 from ...model.stream.source import Source, Tally
 from ...model.text import printable
+from .console import print_paragraph
 from .notes import print_counters, print_damage, print_heading, print_recording, print_set_aside
 
 Column = tuple[str, list[str]]
@@ -42,7 +44,7 @@ def print_layers(
             note = "A lower layer repeats the bytes of the layers above it: never add layers up."
             console.print(Text(note, style="dim"))
     else:
-        what = "No operation" if traffic == "all" else f"No operation of {traffic} traffic"
+        what = "No transfer" if traffic == "all" else f"No transfer of {traffic} traffic"
         console.print(Text(f"{what} of these layers and directions on the selected files."))
     for entry in statistics:
         for line in _uncounted(entry):
@@ -51,6 +53,9 @@ def print_layers(
         if layer.flushes:
             flushes = f"{counted(layer.flushes, 'flush', 'flushes')}, busy for {seconds_text(layer.flush_busy_s)}"
             console.print(Text(f"{printable(layer.name)}: {flushes}"))
+        kinds = trace.handle_sums.kinds_of(trace.order.index(layer.name))
+        if kinds and not layer.directions:
+            print_paragraph(f"{printable(layer.name)}: {metadata_text(kinds)}", console, indent=0)
     if trace.unmatched_events:
         console.print(Text(f"{counted(trace.unmatched_events, 'event')} of operations that never began: not counted"))
     traced = set(trace.order) if trace.definitions.recording.rows == "operations" else set()

@@ -1,6 +1,5 @@
 """How operations walk through their files: in order, in strides or at random, and what is read or written again."""
 
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,11 +12,13 @@ from ...model.document import Record
 from ...model.operations import Operations
 from ..attribution.collectives import numbered, positions
 from ..selection.window import completed_bytes
+from ..statistics.keyed import KeyedSums
 from ..statistics.ranges import RangeUnion
 
 _COUNTED: Final = ("sequential", "strided", "random", "first", "unknown", "located_bytes")
 _UNKNOWN: Final = _COUNTED.index("unknown")
 _NONE: Final = np.zeros(0, np.int64)
+_MOST_PLACES: Final = 1 << 16
 _LARGEST: Final = np.uint64(2**62)
 """Offsets from here on are damaged; below, sums of offset and size stay within int64."""
 
@@ -124,15 +125,17 @@ class AccessSums:
 
 
 class ReadBackSums:
-    """How many different bytes processes read in places that they had begun to write themselves.
+    """How many bytes processes read in places that they had begun to write themselves.
 
-    Reads count from the begin of the process's first write to the file on.
+    Reads count from the begin of the process's first write to the file on, each of them: what is read twice counts
+    twice. With more than 2^16 places where reads begin or end, they are rounded outwards, unless `exact`.
     """
 
     def __init__(self, exact: bool) -> None:
-        self._bytes = 0
+        self._exact = exact
+        self._bytes = self._shift = 0
         self._written = _NONE
-        self._reads, self._writes = RangeUnion(exact), RangeUnion(exact)
+        self._reads, self._writes = KeyedSums.none(2, "change"), RangeUnion(exact)
 
     def add(self, operations: Operations, file: npt.NDArray[np.int32]) -> None:
         """Add reads and writes of one layer, as `AccessSums.add`."""
@@ -146,8 +149,10 @@ class ReadBackSums:
         np.minimum.at(first, stream[writes], place[writes])
         reads = (operations.mode[known] == IoMode.READ) & (place > first[stream])
         self._written = np.union1d(self._written, key[writes])
-        for chosen, union in ((reads, self._reads), (writes, self._writes)):
-            union.add(key[chosen], offset[chosen], offset[chosen] + size[chosen])
+        self._writes.add(key[writes], offset[writes], (offset + size)[writes])
+        ends = np.append(offset[reads], (offset + size)[reads])
+        change = np.repeat(np.array([1, -1]), len(ends) // 2)
+        self._take(KeyedSums([np.append(key[reads], key[reads]), ends], {"change": change}))
 
     def merge(self, other: "ReadBackSums") -> None:
         """Add the sums of `other`, of other processes."""
@@ -157,20 +162,48 @@ class ReadBackSums:
     @property
     def bytes(self) -> int:
         """The number of bytes."""
-        either = deepcopy(self._reads)
-        either.merge(self._writes)
-        return self._bytes + self._reads.length + self._writes.length - either.length
+        return self._bytes + _covered(self._reads, self._writes)
 
     def finish(self, going_on: Ints) -> None:
         """As `AccessSums.finish`."""
         if not (~np.isin(self._written >> 32, going_on)).any():
             return
         self._written = self._written[np.isin(self._written >> 32, going_on)]
-        either = deepcopy(self._reads)
-        either.merge(self._writes)
-        unions = (self._reads, self._writes, either)
-        reads, writes, both = (union.released(going_on) for union in unions)
-        self._bytes += reads + writes - both
+        stays = np.isin(self._reads.keys[0] >> 32, going_on)
+        self._bytes += _covered(self._reads.taken(~stays), self._writes)
+        self._reads = self._reads.taken(stays)
+        self._shift = self._shift if len(self._reads) else 0
+        self._writes.released(going_on)
+
+    def _take(self, fresh: KeyedSums) -> None:
+        """Add places where more or fewer reads go on than before."""
+        reads = self._reads.merged(fresh)
+        while True:
+            # Reads that follow one another leave no place between them.
+            reads = reads.taken(reads["change"] != 0)
+            if len(reads) <= _MOST_PLACES or self._exact:
+                break
+            self._shift += 1
+            group, at = reads.keys
+            begins = reads["change"] > 0
+            at = np.where(begins, at >> self._shift, -(-at >> self._shift)) << self._shift
+            reads = KeyedSums((group, at), reads.values)
+        self._reads = reads
+
+
+def _covered(reads: KeyedSums, writes: RangeUnion) -> int:
+    """Return how many bytes of reads, changes by group and place, lie within what was written."""
+    group, begin, end = writes.stretches
+    one, none = np.ones(len(group), np.int64), np.zeros(len(reads), np.int64)
+    keys = [np.concatenate((reads.keys[0], group, group)), np.concatenate((reads.keys[1], begin, end))]
+    values = {
+        "reads": np.concatenate((reads["change"], 0 * one, 0 * one)),
+        "writes": np.concatenate((none, one, -one)),
+    }
+    both = KeyedSums(keys, values)
+    same = np.diff(both.keys[0]) == 0
+    within = same & (np.cumsum(both["writes"])[:-1] > 0)
+    return int((np.cumsum(both["reads"])[:-1] * np.diff(both.keys[1]))[within].sum())
 
 
 def _classes(rows: Ints) -> Ints:

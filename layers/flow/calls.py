@@ -1,5 +1,6 @@
 """What ran beneath the calls of an upper layer, added up; collective calls by their keys, across processes."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +22,9 @@ ALIGNMENT: Final = 4096
 """Where a request that begins at a multiple of it counts as aligned."""
 _MOST_STEPS: Final = 1 << 16
 _BUSY_POINTS: Final = 1 << 22
+_BEGINS: Final = ("opened", "moving", "came")
+_ENDS: Final = ("closed", "moved", "left")
+"""What begins and ends at a point: operations, those that move bytes, and ranks in the call that move none."""
 _OF_CALL: Final = (
     "participants", "fan", "whole", "part", "movers", "pieces", "moved_whole", "moved_part", "ticks", "begin", "end",
 )  # fmt: skip
@@ -51,6 +55,8 @@ class FlowCollectives:
         Sum of the durations of the ranks' operations.
     transferring : int64
         Ticks in which an operation beneath it that moved bytes was under way on any rank.
+    waiting : int64
+        Ticks that ranks which moved nothing beneath it spent in the call meanwhile, summed over these ranks.
     """
 
     sequence: Ints
@@ -62,13 +68,14 @@ class FlowCollectives:
     end: Ticks
     ticks: Ints
     transferring: Ints
+    waiting: Ints
 
     def __len__(self) -> int:
         return len(self.participants)
 
 
 class CallSteps:
-    """How many operations are under way beneath collective calls: changes at points in time.
+    """How many operations are under way beneath collective calls, and how many ranks wait in them: changes in time.
 
     With more than 2^16 points, begins are rounded down and ends up to multiples of a power of two, the least that is
     enough; that depends on the points alone, not on their order or on what was merged with what.
@@ -77,22 +84,25 @@ class CallSteps:
     def __init__(self, exact: bool) -> None:
         self._exact = exact
         self._shift = 0
-        self._points = KeyedSums.none(3, "opened", "closed", "moving", "moved")
+        self._points = KeyedSums.none(3, *_BEGINS, *_ENDS)
 
     def add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, moving: Mask) -> None:
         """Add operations beneath calls."""
         one, none = np.ones(len(begin), np.int64), np.zeros(len(begin), np.int64)
-        keys = [np.append(sequence, sequence), np.append(place, place), np.append(begin, end)]
-        columns = {"opened": (one, none), "closed": (none, one), "moving": (moving, none), "moved": (none, moving)}
-        self._take(KeyedSums(keys, {name: np.concatenate(both) for name, both in columns.items()}), 0)
+        self._add(sequence, place, begin, end, {"opened": one, "moving": moving.astype(np.int64), "came": none})
+
+    def add_idle(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks) -> None:
+        """Add operations of ranks that move nothing in the call."""
+        one, none = np.ones(len(begin), np.int64), np.zeros(len(begin), np.int64)
+        self._add(sequence, place, begin, end, {"opened": none, "moving": none, "came": one})
 
     def merge(self, other: "CallSteps") -> None:
         """Add the operations of `other`."""
         self._take(other._points, other._shift)
 
     def settled(self) -> KeyedSums:
-        """Return by call the ``most`` at once, and the ``ticks`` in which one that moved was under way."""
-        points, names = self._points, ("most", "ticks")
+        """Return by call the ``most`` at once, the ``ticks`` in which one moved, those of ``waiting`` ranks then."""
+        points, names = self._points, ("most", "ticks", "waiting")
         if not len(points):
             return KeyedSums.none(2, *names)
         sequence, place, time = points.keys
@@ -103,8 +113,18 @@ class CallSteps:
         level = np.maximum(np.cumsum(opened - closed), opened > 0)
         moving = np.cumsum(points["moving"] - points["moved"]) > 0
         width = np.where(moving[:-1] & ~fresh[1:], np.diff(time), 0)
-        values = (np.maximum.reduceat(level, first), np.add.reduceat(np.append(width, 0), first))
+        waiting = np.cumsum(points["came"] - points["left"])[:-1] * width
+        sums = (np.add.reduceat(np.append(ticks, 0), first) for ticks in (width, waiting))
+        values = (np.maximum.reduceat(level, first), *sums)
         return KeyedSums((sequence[first], place[first]), dict(zip(names, values, strict=True)))
+
+    def _add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, begun: Mapping[str, Ints]) -> None:
+        """Add operations that count in the columns `begun` from their begin to their end."""
+        nothing = np.zeros(len(begin), np.int64)
+        values = {name: np.append(begun[name], nothing) for name in _BEGINS}
+        values |= {ends: np.append(nothing, begun[name]) for name, ends in zip(_BEGINS, _ENDS, strict=True)}
+        keys = (np.append(sequence, sequence), np.append(place, place), np.append(begin, end))
+        self._take(KeyedSums(keys, values), 0)
 
     def _take(self, points: KeyedSums, shift: int) -> None:
         shift = max(shift, self._shift)
@@ -124,9 +144,9 @@ def _rounded(points: KeyedSums, by: int, shift: int) -> KeyedSums:
     keys = [np.append(sequence, sequence), np.append(place, place)]
     times = np.append(time >> shift << shift, -(-time >> shift << shift))
     nothing = np.zeros(len(points), np.int64)
-    begins = {name: np.append(points[name], nothing) for name in ("opened", "moving")}
-    ends = {name: np.append(nothing, points[name]) for name in ("closed", "moved")}
-    there = np.append(points["opened"] > 0, points["closed"] > 0)
+    begins = {name: np.append(points[name], nothing) for name in _BEGINS}
+    ends = {name: np.append(nothing, points[name]) for name in _ENDS}
+    there = np.append((points["opened"] > 0) | (points["came"] > 0), (points["closed"] > 0) | (points["left"] > 0))
     return KeyedSums(
         [key[there] for key in (*keys, times)], {name: value[there] for name, value in {**begins, **ends}.items()}
     )
@@ -226,7 +246,8 @@ class FlowSums:
             movers.add(np.ones(1, np.int64), np.array([self.alone_movers]))
         movers.add(self.calls["movers"][self.calls["movers"] > 0])
         concurrency.merge(self.concurrency)
-        concurrency.add(self.steps.settled()["most"])
+        most = self.steps.settled()["most"]
+        concurrency.add(most[most > 0])
         return fan.distribution(), movers.distribution(), concurrency.distribution()
 
     def childless_calls(self) -> tuple[int, int, int]:
@@ -257,12 +278,13 @@ class FlowSums:
         chosen = np.flatnonzero((calls["participants"] >= 2) & (calls["movers"] > 0))
         chosen = chosen[np.argsort(calls["begin"][chosen], kind="stable")]
         sequence, place = (key[chosen] for key in calls.keys)
-        transferring = self.steps.settled().at((sequence, place), "ticks")
+        steps = self.steps.settled()
+        transferring, waiting = (steps.at((sequence, place), name) for name in ("ticks", "waiting"))
         whole, part = calls["moved_whole"][chosen], calls["moved_part"][chosen]
         moved: Amounts = whole + part / FRACTION if cut else whole.astype(np.uint64)
         names = ("participants", "movers", "pieces", "begin", "end", "ticks")
         columns = {name: calls[name][chosen] for name in names}
-        return FlowCollectives(sequence=sequence, bytes=moved, transferring=transferring, **columns)
+        return FlowCollectives(sequence=sequence, bytes=moved, transferring=transferring, waiting=waiting, **columns)
 
     def _add_calls(self, rows: FlowRows, collective: Mask, sequence: Ints, place: Ints, moving: Ints) -> None:
         """Add the collective operations, by the call they are part of."""
@@ -287,6 +309,8 @@ class FlowSums:
         keys_below = sequence[of_call], place[of_call]
         by_class = dict(zip(_OF_CLASS, (np.ones(len(below), np.int64), whole, part), strict=True))
         self.classes = self.classes.merged(KeyedSums((*keys_below, size_class(moved[below])), by_class))
+        idle = pieces == 0
+        self.steps.add_idle(keys[0][idle], keys[1][idle], begin[idle], end[idle])
         self.steps.add(*keys_below, *traffic.times(below), moved[below] > 0)
 
     def _add_sizes(self, pair: Ints, count: Ints, whole: Ints, part: Ints) -> None:

@@ -1,6 +1,8 @@
 """Metadata events: I/O events that move no data, tied to their handles, files and paradigms."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +11,25 @@ from ...model.arrays import Columns, Mask, column_at, rows_of_ids
 from ...model.codes import CREATE_FILE, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
+from ...model.quantities import counted
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
+
+_NAMES: Final[dict[int, str]] = {
+    IoRecord.CREATE_HANDLE: "open",
+    IoRecord.DESTROY_HANDLE: "close",
+    IoRecord.DUPLICATE_HANDLE: "duplication",
+    IoRecord.SEEK: "seek",
+    IoRecord.CHANGE_STATUS_FLAGS: "change of status",
+    IoRecord.DELETE_FILE: "deletion",
+    IoRecord.ACQUIRE_LOCK: "lock",
+    IoRecord.RELEASE_LOCK: "unlock",
+    IoRecord.TRY_LOCK: "attempt to lock",
+}
+_PLURALS: Final[dict[int, str]] = {
+    IoRecord.CHANGE_STATUS_FLAGS: "changes of status",
+    IoRecord.TRY_LOCK: "attempts to lock",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +87,16 @@ def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvent
     return MetadataEvents(
         events.kind, events.time, process, handle, new_handle, file, paradigm, events.location, creates
     )
+
+
+def metadata_text(kinds: Mapping[int, int]) -> str:
+    """Return how many metadata events there are of each `IoRecord` in words, the most frequent first.
+
+    >>> metadata_text({IoRecord.DELETE_FILE: 576, IoRecord.CREATE_HANDLE: 1160, IoRecord.SEEK: 1})
+    '1,160 opens, 576 deletions, 1 seek'
+    """
+    ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(counted(count, _NAMES[kind], _PLURALS.get(kind)) for kind, count in ordered)
 
 
 def selected_metadata(metadata: MetadataEvents, selection: FileSelection, window: TickWindow) -> Mask:

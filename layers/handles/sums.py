@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Ticks
+from ...model.codes import IoRecord
 from ...model.definitions import Definitions
 from ...model.operations import Operations
 from ..selection.files import FileSelection
@@ -34,6 +35,8 @@ class HandleSums:
         Metadata events within the window that name it.
     opens : KeyedSums
         By handle and process, how often that was made within the window.
+    kinds : KeyedSums
+        By layer and `IoRecord`, how many metadata events on selected files there are within the window.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class HandleSums:
         self._pairs = KeyedSums.none(2, "events", "end")
         self._blocks = 0
         self.opens = KeyedSums.none(2, "count")
+        self.kinds = KeyedSums.none(2, "count")
 
     def add(self, operations: Operations, metadata: MetadataEvents) -> None:
         """Add all metadata events and operations of some processes."""
@@ -67,6 +71,10 @@ class HandleSums:
         self._pairs = self._pairs.merged(KeyedSums((used.handle, used.process), {"events": nothing, "end": nothing}))
         layer = layer_rows(definitions, order, metadata.paradigm)
         shown = selected_metadata(metadata, selection, window) & (layer >= 0)
+        ones = np.ones(int(shown.sum()), np.int64)
+        self.kinds = self.kinds.merged(KeyedSums((layer[shown], metadata.kind[shown]), {"count": ones}))
+        # A seek asks no file system for anything.
+        shown &= metadata.kind != IoRecord.SEEK
         self._take(layer[shown], metadata.time[shown], np.ones(int(shown.sum()), np.int64), 0)
 
     def merge(self, other: "HandleSums") -> None:
@@ -77,6 +85,7 @@ class HandleSums:
                 self._lifetimes = self._lifetimes + one._lifetimes
                 self._ranks, self.events = self._ranks + one._ranks, self.events + one.events
         self.opens = self.opens.merged(other.opens)
+        self.kinds = self.kinds.merged(other.kinds)
         layer, time = other._times.keys
         self._take(layer, time, other._times["count"], other._shift)
 
@@ -100,9 +109,14 @@ class HandleSums:
         return counts
 
     def times(self, layer: int) -> tuple[Ticks, Ints]:
-        """Return when metadata events of a layer on selected files happened, ascending, and how many at each time."""
+        """Return when metadata events of a layer on selected files happened, ascending, and how many; without seeks."""
         rows = self._times.keys[0] == layer
         return self._times.keys[1][rows], self._times["count"][rows]
+
+    def kinds_of(self, layer: int) -> dict[int, int]:
+        """Return how many metadata events of a layer on selected files there are, by `IoRecord`."""
+        rows = self.kinds.keys[0] == layer
+        return dict(zip(self.kinds.keys[1][rows].tolist(), self.kinds["count"][rows].tolist(), strict=True))
 
     def _add_lifetimes(self, metadata: MetadataEvents) -> None:
         """Add what makes and destroys handles; see `handle_lifetimes` for what belongs to which lifetime."""

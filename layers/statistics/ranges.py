@@ -27,6 +27,11 @@ class RangeUnion:
         return sums.at([groups], "length")
 
     @property
+    def stretches(self) -> tuple[Ints, Ints, Ints]:
+        """What is covered, stretches that do not overlap: group, begin and end, each int64 (n,)."""
+        return self._stretches
+
+    @property
     def length(self) -> int:
         """How much is covered in all."""
         return int((self._stretches[2] - self._stretches[1]).sum())

@@ -15,7 +15,15 @@ from .testing import ALPHA, ENOUGH, Outcome, Spread, Values, compare, compare_co
 from .words import Words, finding_text, layer_text, period_text, run_text, value_text
 
 BY_TIME: Final = frozenset(
-    {"waiting-ranks", "layer-overhead", "imbalance", "collective-without-benefit", "metadata-storm"}
+    {
+        "waiting-ranks",
+        "layer-overhead",
+        "imbalance",
+        "collective-without-benefit",
+        "metadata-storm",
+        "flush-dominates",
+        "slow-ranks",
+    }
 )
 """Findings whose evidence are times, so that one run has them and the next has not."""
 _FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer")

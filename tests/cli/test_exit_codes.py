@@ -147,6 +147,31 @@ def test_wrong_usage(capsys, arguments):
     assert "--help'" in one_error(error)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("layer", "a"), "did you mean 'layers'?"),
+        (("Compare", "a"), "did you mean 'compare'?"),
+        (("zzz",), "commands are info, layers"),
+        (("a\x1b[31m" * 200,), "commands are info, layers"),
+        (("x" * 5000,), "commands are info, layers"),
+    ],
+)
+def test_what_is_no_command_is_told_what_is_meant(capsys, arguments, hint):
+    assert main(arguments) == 2
+    error = one_error(capsys.readouterr().err)
+    assert hint in error
+    assert "\x1b" not in error
+    assert len(error) < 400
+
+
+def test_a_trace_without_a_command_is_told_how_to_begin(capsys, fixtures):
+    assert main([str(fixtures / "ckpt4")]) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert "begin with 'iostrata layers " in one_error(error)
+
+
 def test_an_unknown_suffix_is_told_the_known_ones(capsys):
     assert main(["convert", "a", "b.xlsx"]) == 2
     assert ".h5, .nc" in capsys.readouterr().err

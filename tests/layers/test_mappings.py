@@ -11,6 +11,7 @@ def test_layers_are_a_mapping_highest_first(fixtures):
     assert "HDF5" in layers
     assert "ADIOS" not in layers
     assert layers.get("ADIOS") is None
+    assert layers["posix"] is layers["POSIX"]
     with pytest.raises(SelectionError, match=r"^no layer 'ADIOS' in this trace; there are netCDF, HDF5"):
         layers["ADIOS"]
     with pytest.raises(KeyError):

@@ -10,7 +10,7 @@ const periodRow = (entry) => {
   const say = saying(who);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     cell('Period', entry.periodic ? intervalText(entry.period_s, entry.period_interval_s) : 'none', `${who}: ${known(entry.period_s) ? `${exactNumber(entry.period_s)} s. ` : ''}${entry.reason} ${definitions.period_s}`, true),
-    cell('Confidence', plainNumber(entry.confidence, 2), say(exactNumber(entry.confidence), 'confidence')),
+    cell('Confidence', entry.periodic ? plainNumber(entry.confidence, 2) : DASH, say(entry.periodic ? exactNumber(entry.confidence) : 'not given', 'confidence')),
     cell('Recurrence', secondsText(entry.recurrence_s), say(known(entry.recurrence_s) ? `${exactNumber(entry.recurrence_s)} s` : 'not given', 'recurrence_s')),
     cell('Jitter', known(entry.jitter) ? percentText(entry.jitter) : DASH, say(known(entry.jitter) ? exactNumber(entry.jitter) : 'not given', 'jitter')),
     cell('Phases', countText(phasesOf(entry)), say(countText(phasesOf(entry)), 'phases')),

@@ -129,9 +129,12 @@ def test_findings_are_plain_and_ordered(fixtures):
     every = find(open_trace(fixtures / "ncckpt4"))
     ranks = [SEVERITIES.index(one.severity) for one in every]
     assert ranks == sorted(ranks)
+    for severity in SEVERITIES:
+        costs = [one.cost_s or 0.0 for one in every if one.severity == severity]
+        assert costs == sorted(costs, reverse=True)
     for one in every:
         entry = json.loads(json.dumps(one.to_dict(), allow_nan=False))
-        assert entry.keys() == {"id", "severity", "layer", "text", "evidence", "advice"}
+        assert entry.keys() == {"id", "severity", "layer", "text", "cost_s", "cost_share", "evidence", "advice"}
         assert entry["text"]
         assert entry["advice"]
 
@@ -323,6 +326,60 @@ def test_local_files(written):
     written.operate(0, handle, WRITE, 10, 20, 2**21)
     evidence = written.findings()["stray-files"].evidence
     assert (evidence["node_local"], evidence["bytes"], evidence["files"]) == (True, 2**21, ["/tmp/scratch"])
+
+
+@pytest.mark.parametrize("slow", [(), (2,), (0, 1, 3), (0, 1, 2, 3)])
+def test_slow_ranks_are_those_that_take_longer_for_as_much(written, slow):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(4):
+        # All move the same, slow ones in 25 times the time; what is slow everywhere is slow for no rank.
+        written.operate(rank, handle, WRITE, 0, (250_000 if rank in slow else 10_000) + 100 * rank, 2**20)
+    ids = written.findings()
+    assert ("slow-ranks" in ids) is (0 < len(slow) < 4)
+    if 0 < len(slow) < 4:
+        one = ids["slow-ranks"]
+        assert (one.evidence["slow_ranks"], one.severity) == (list(slow), "warning")
+        assert one.cost_s == pytest.approx(0.24, abs=0.001)
+
+
+def test_ranks_that_do_more_are_not_slow(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(4):
+        written.operate(rank, handle, WRITE, 0, 10_000 * 10**rank // 100, 2**20 * 10**rank // 100)
+    assert "slow-ranks" not in written.findings()
+
+
+@pytest.mark.parametrize("flushing", [900, 100])
+def test_flushes_that_take_longer_than_writes(written, flushing):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(20):
+        start = 2_000_000 + 100_000 * place
+        written.operate(0, handle, WRITE, start, start + 5_000, 2**20)
+        written.operate(0, handle, IoOperationMode.FLUSH, start + 5_000, start + 5_000 + 10 * flushing, 0)
+    ids = written.findings()
+    assert ("flush-dominates" in ids) is (flushing > 500)
+    if flushing > 500:
+        one = ids["flush-dominates"]
+        assert (one.evidence["flushes"], one.severity) == (20, "warning")
+        assert (one.evidence["flush_s"], one.evidence["write_s"]) == pytest.approx((0.18, 0.1))
+        assert one.cost_s == pytest.approx(0.18)
+
+
+def test_what_is_small_in_all_is_no_warning(written):
+    data, settings = (written.handle(written.file(name), written.posix) for name in ("/s/data", "/s/run.cfg"))
+    written.operate(0, data, WRITE, 0, 1_000_000, 2**30)
+    for place in range(200):
+        written.operate(0, settings, READ, 2_000_000 + 10 * place, 2_000_005 + 10 * place, 18)
+    one = written.findings()["small-requests"]
+    assert (one.severity, one.evidence["small_operations"]) == ("info", 200)
+    assert one.cost_s == pytest.approx(0.001)
+
+
+def test_system_files_outside_of_calls_are_no_finding(written):
+    start = written.handle(written.file("/proc/cpuinfo"), written.posix)
+    for place in range(500):
+        written.operate(0, start, READ, 10 * place, 10 * place + 5, 80)
+    assert "stray-files" not in written.findings()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,247 @@
+"""Numbers of findings against the same counted from the text of ``otf2-print``, which knows nothing of ours."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from iostrata import open_trace
+from iostrata.analysis.findings.find import find
+from iostrata.analysis.findings.rules import RULES
+from iostrata.model.codes import IoRecord
+
+pytestmark = pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+
+BENCHMARKS = Path(os.environ.get("IOSTRATA_BENCHMARKS", Path(__file__).resolve().parents[4] / "shared" / "benchmarks"))
+"""Recordings of known benchmarks, which are no part of the project."""
+
+HANDLE = re.compile(
+    r"IO_HANDLE +(\d+)  Name: \".*?\" <\d+>, File: (UNDEFINED|\".*\" <\d+>), I/O Paradigm: \".*?\" <(\d+)>, "
+    r"Flags: .*?, Communicator: (UNDEFINED|\".*?\" <\d+>), Parent: (UNDEFINED|\".*\" <\d+>)$"
+)
+PARADIGM = re.compile(r"IO_PARADIGM +(\d+)  Identification: \"(.*?)\"")
+OPERATION = re.compile(r"IO_OPERATION_(BEGIN|COMPLETE) +(\d+) +(\d+)  Handle: \".*\" <(\d+)>, (.*)Matching Id: (\d+)")
+OTHER = re.compile(r"IO_(\w+) +(\d+) +(\d+)  ")
+SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/lib", "/tmp/ompi.")
+RESOLUTION = re.compile(r"Ticks per Seconds: (\d+)")
+
+
+@dataclass
+class Operation:
+    location: int
+    handle: int
+    begin: int
+    end: int
+    mode: str
+    collective: bool
+    moved: int
+    offset: int | None
+
+
+@dataclass
+class Printed:
+    """What there is, as printed: handles by their id are (file, paradigm, communicator, parent)."""
+
+    paradigms: dict[int, str] = field(default_factory=dict)
+    handles: dict[int, tuple[str, int, str, int | None]] = field(default_factory=dict)
+    operations: list[Operation] = field(default_factory=list)
+    events: list[tuple[str, int, int, str]] = field(default_factory=list)
+    ticks_per_second: int = 0
+
+    def layer(self, handle):
+        return self.paradigms[self.handles[handle][1]]
+
+    def is_application(self, handle):
+        return is_application(self.handles[handle][0].removeprefix('"file://').partition('"')[0])
+
+    def below(self, handle, layer):
+        """Tell whether a handle descends from one of a layer."""
+        parent = self.handles[handle][3]
+        while parent is not None:
+            if self.layer(parent) == layer:
+                return True
+            parent = self.handles[parent][3]
+        return False
+
+
+def number(text):
+    return None if text == "UNDEFINED" else int(text[text.rindex("<") + 1 : -1])
+
+
+def is_application(file):
+    aside = file.startswith(SYSTEM) or ".locktest." in file or "/pmix" in file or file.endswith(".sm")
+    return file.startswith("/") and not aside
+
+
+def printed(anchor):
+    """Run ``otf2-print`` on an archive and read its text."""
+    found, begun = Printed(), {}
+    for line in text_of("-G", anchor):
+        if match := PARADIGM.match(line):
+            found.paradigms[int(match[1])] = match[2]
+        elif match := HANDLE.match(line):
+            parent = number(match[5])
+            found.handles[int(match[1])] = (match[2], int(match[3]), match[4], parent)
+        elif match := RESOLUTION.search(line):
+            found.ticks_per_second = int(match[1])
+    latest = None
+    for line in text_of("", anchor):
+        if match := OPERATION.match(line):
+            kind, location, time, handle, more, matching = match.groups()
+            key = int(location), int(handle), int(matching)
+            if kind == "BEGIN":
+                mode = re.search(r"Mode: (\w+)", more)[1]
+                one = Operation(key[0], key[1], int(time), -1, mode, "COLLECTIVE" in more, 0, None)
+                begun[key] = latest = one
+            else:
+                one = begun.pop(key)
+                one.end, one.moved = int(time), int(re.search(r"Bytes Result: (\d+)", more)[1])
+                found.operations.append(one)
+                latest = None
+        elif match := OTHER.match(line):
+            found.events.append((match[1], int(match[2]), int(match[3]), line))
+        elif latest is not None and (match := re.search(r'\("Offset" <\d+>; UINT64; (\d+)\)', line)):
+            latest.offset = int(match[1])
+    return found
+
+
+def text_of(option, anchor):
+    command = ["otf2-print", *([option] if option else []), str(anchor)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def archive(name, fixtures):
+    """Return the folder of an archive of the project, or skip where a foreign one is not on this machine."""
+    if (fixtures / name).is_dir():
+        return fixtures / name
+    if not (BENCHMARKS / name).is_dir():
+        pytest.skip(f"no recording {name} on this machine (IOSTRATA_BENCHMARKS names their folder)")
+    return BENCHMARKS / name
+
+
+def look(name, fixtures):
+    """Return the findings of an archive without thresholds of time and share, and what is printed of it."""
+    folder = archive(name, fixtures)
+    rules = [replace(rule, thresholds={**rule.thresholds, "share": 0, "seconds": 0, "bytes": 1}) for rule in RULES]
+    (anchor,) = folder.glob("*.otf2")
+    return find(open_trace(folder), rules), printed(anchor)
+
+
+def overlap(begin, end, others):
+    """Return for how long [begin, end] runs beside at least one of the others."""
+    total, until = 0, begin
+    for start, stop in sorted(others):
+        start, stop = max(start, until), min(stop, end)
+        if stop > start:
+            total, until = total + stop - start, stop
+    return total
+
+
+@pytest.mark.parametrize("name", ["ckpt4", "ckpt16", "ncckpt4", "h5bench_write8"])
+def test_ranks_wait_only_while_they_are_in_the_call(name, fixtures):
+    found, text = look(name, fixtures)
+    of_rank = defaultdict(list)
+    for one in text.operations:
+        of_rank[one.location].append(one)
+    calls, places = defaultdict(list), defaultdict(int)
+    for operations in of_rank.values():
+        below = [one for one in operations if text.layer(one.handle) == "POSIX" and text.below(one.handle, "MPI-IO")]
+        for one in sorted(operations, key=lambda one: one.begin):
+            if text.layer(one.handle) == "MPI-IO" and one.collective:
+                file, _, communicator, _ = text.handles[one.handle]
+                key = one.location, file, communicator
+                places[key] += 1
+                moving = [
+                    (low.begin, low.end)
+                    for low in below
+                    if one.begin <= low.begin and low.end <= one.end and low.moved and low.mode == one.mode
+                ]
+                calls[file, communicator, places[key]].append((one, moving))
+    waiting = summed = 0
+    for call in calls.values():
+        transfers = [pair for one, moving in call for pair in moving if one.mode == "WRITE"]
+        if not transfers:
+            continue
+        summed += sum(one.end - one.begin for one, _ in call)
+        waiting += sum(overlap(one.begin, one.end, transfers) for one, moving in call if not moving)
+    evidence = next(one for one in found if one.id == "waiting-ranks").evidence
+    assert evidence["waiting_s"] == pytest.approx(waiting / text.ticks_per_second)
+    assert evidence["share"] == pytest.approx(waiting / summed)
+    assert 0 < evidence["share"] < 1
+    if name == "h5bench_write8":
+        assert evidence["waiting_s"] == pytest.approx(3.7, abs=0.05)
+        assert evidence["share"] == pytest.approx(0.28, abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["ncckpt4_romio", "ncckpt4", "ior_mpiio_coll8"])
+def test_every_read_of_what_a_process_wrote_counts(name, fixtures):
+    found, text = look(name, fixtures)
+    written, begun = defaultdict(list), {}
+    operations = sorted(
+        (one for one in text.operations if text.layer(one.handle) == "POSIX"), key=lambda one: one.begin
+    )
+    operations = [one for one in operations if text.is_application(one.handle) and one.offset is not None]
+    for one in operations:
+        if one.mode == "WRITE":
+            written[one.location, text.handles[one.handle][0]].append((one.offset, one.offset + one.moved))
+            begun.setdefault((one.location, text.handles[one.handle][0]), one.begin)
+    back = total = 0
+    for one in operations:
+        key = one.location, text.handles[one.handle][0]
+        if one.mode == "READ":
+            total += one.moved
+            if key in begun and one.begin > begun[key]:
+                back += overlap(one.offset, one.offset + one.moved, written[key])
+    evidence = [one for one in found if one.id == "read-back" and one.layer == "POSIX"]
+    assert [one.evidence["read_back_bytes"] for one in evidence] == ([back] if back else [])
+    if back:
+        assert evidence[0].evidence["share"] == pytest.approx(back / total)
+    if name == "ior_mpiio_coll8":
+        # 8 repetitions of 32 MiB: rank 0, the only one to write, reads all again.
+        assert back == 8 * 32 * 2**20
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "mdtest8", "pair_xfer_4k"])
+def test_opens_and_deletions_of_the_program_are_those_printed(name, fixtures):
+    folder = archive(name, fixtures)
+    (anchor,) = folder.glob("*.otf2")
+    text, trace = printed(anchor), open_trace(folder)
+    expected = Counter()
+    for kind, _, _, line in text.events:
+        if kind == "DELETE_FILE":
+            expected[IoRecord.DELETE_FILE] += is_application(re.search(r'File: "file://(.*)" <', line)[1])
+        elif kind in ("CREATE_HANDLE", "DESTROY_HANDLE", "SEEK"):
+            handle = number(re.search(r'Handle: (".*?" <\d+>)', line)[1])
+            if text.layer(handle) == "POSIX" and text.is_application(handle):
+                expected[IoRecord[kind]] += 1
+    kinds = trace.handle_sums.kinds_of(trace.order.index("POSIX"))
+    assert {kind: kinds.get(kind, 0) for kind in expected} == expected
+    if name == "mdtest8":
+        assert (expected[IoRecord.CREATE_HANDLE], expected[IoRecord.DELETE_FILE]) == (1160, 576)
+    storms = [one for one in find(trace) if one.id == "metadata-storm"]
+    # Of IOR's metadata operations nearly all are the seek before each transfer.
+    assert bool(storms) is (name == "mdtest8")
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "ckpt4", "ior_fsync_per_write"])
+def test_flushes_and_writes_take_as_long_as_printed(name, fixtures):
+    found, text = look(name, fixtures)
+    intervals = defaultdict(list)
+    for one in text.operations:
+        if text.is_application(one.handle):
+            intervals[text.layer(one.handle), one.mode].append((one.begin, one.end))
+    seconds = defaultdict(float)
+    for key, times in intervals.items():
+        seconds[key] = overlap(min(times)[0], max(end for _, end in times), times) / text.ticks_per_second
+    flushes = [one for one in found if one.id == "flush-dominates"]
+    assert bool(flushes) is any(mode == "FLUSH" for _, mode in seconds)
+    for one in flushes:
+        assert one.evidence["flush_s"] == pytest.approx(seconds[one.layer, "FLUSH"])
+        assert one.evidence["write_s"] == pytest.approx(seconds[one.layer, "WRITE"])
+    if name == "ior_fsync_per_write":
+        assert (seconds["POSIX", "FLUSH"], seconds["POSIX", "WRITE"]) == pytest.approx((0.58, 0.09), abs=0.01)
+        assert next(one for one in found if one.severity == "warning").id == "flush-dominates"
