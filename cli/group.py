@@ -11,10 +11,10 @@ COMMANDS: Final = {
     "handles": "Show the tree of I/O handles with the traffic of each.",
     "periods": "Show each layer's bandwidth over time and its period.",
     "compare": "Show what each layer makes of the one above, with findings.",
-    "report": "Write a page that shows a trace: one HTML file for any browser.",
+    "report": "Write a page that shows a trace or many runs: one HTML file.",
     "collect": "Read many traces into Parquet tables, which say what each run did.",
     "diff": "Show what differs between runs before and after a change.",
-    "convert": "Write layers to HDF5/netCDF-4, operations to Parquet, or timelines.",
+    "convert": "Write files for other tools: HDF5, Parquet, OTF2, timelines, FTIO.",
 }
 """Commands in the order of ``iostrata --help``, with the first line of their own help."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ..options import DASK, ENGINE, FILES, JSON, METHOD, WINDOW, parse_memory
+from ..options import DASK, ENGINE, FILES, JSON, MEMORY_OF_EACH, METHOD, PROCESSES, WINDOW
 from ..progress import Progress
 from ..request import console, print_json
 
@@ -30,23 +30,6 @@ SEGMENT = click.option(
     help="Length of a segment of the table of metrics by node; that of traces of seconds may be 0.4.",
 )
 
-WORKERS = click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Number of processes that read, each a trace.  [default: one per processor]",
-)
-
-MEMORY = click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=parse_memory,
-    default="2G",
-    show_default=True,
-    help="Most memory in bytes for the operations of a trace; one that would take more is summed up in bins of time "
-    "while it is read.",
-)
-
 
 @click.command(epilog="Example: iostrata collect /scratch/runs -o runs")
 @TRACES
@@ -56,8 +39,8 @@ MEMORY = click.option(
 @WINDOW
 @FILES
 @ENGINE
-@WORKERS
-@MEMORY
+@PROCESSES
+@MEMORY_OF_EACH
 @DASK
 @JSON
 def command(

@@ -84,7 +84,7 @@ def silent(anchor):
 
 @pytest.mark.parametrize("options", MEMORY, ids=IDS)
 @pytest.mark.parametrize("name", ARCHIVES)
-def test_otf2_to_parquet_to_otf2(tmp_path, capsys, name, options):
+def test_otf2_to_parquet_to_otf2(tmp_path, name, options):
     table = convert(FIXTURES / name, tmp_path / "x.parquet", *options)
     again = silent(convert(table, tmp_path / "x.otf2", *options))
     trace = iostrata.open_trace(FIXTURES / name, files="all")
@@ -156,7 +156,7 @@ def told(found):
 
 @pytest.mark.parametrize("options", MEMORY, ids=IDS)
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-@settings(max_examples=25)
+@settings(max_examples=6)
 @given(rows=operations)
 def test_any_table_to_otf2_to_parquet_to_otf2(tmp_path, kind, options, rows):
     with TemporaryDirectory(dir=tmp_path) as name:
@@ -189,7 +189,7 @@ segments = st.lists(
 
 
 @pytest.mark.parametrize("options", MEMORY, ids=IDS)
-@settings(max_examples=25)
+@settings(max_examples=6)
 @given(rows=segments)
 def test_darshan_to_otf2(tmp_path, options, rows):
     modules = {}
