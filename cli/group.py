@@ -15,12 +15,12 @@ COMMANDS: Final = {
     "handles": "Show the tree of I/O handles with the traffic of each.",
     "periods": "Show each layer's bandwidth over time and its period.",
     "compare": "Show what each layer makes of the one above, with findings.",
-    "report": "Write a page that shows a trace or ranks many runs: one HTML file.",
+    "report": "Write a page that shows a trace or many runs: one HTML file.",
     "collect": "Read many traces into Parquet tables, which say what each run did.",
-    "diff": "Show what differs between runs before (A) and after (B) a change.",
+    "diff": "Show what differs between runs before and after a change.",
     "signature": "Show the bursts of I/O that all runs of an application share.",
     "assess": "Rank jobs by how much their I/O deserves a look.",
-    "convert": "Write layers, operations, timelines or bandwidths for other tools.",
+    "convert": "Write files for other tools: HDF5, Parquet, OTF2, timelines, FTIO.",
 }
 """Commands in the order of ``iostrata --help``, with the first line of their own help."""
 

@@ -191,6 +191,23 @@ MEMORY: Final[Option] = click.option(
     "Periods are as fine as these bins.",
 )
 
+PROCESSES: Final[Option] = click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Number of processes that read, each a trace.  [default: one per processor]",
+)
+
+MEMORY_OF_EACH: Final[Option] = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=parse_memory,
+    default="2G",
+    show_default=True,
+    help="Most memory in bytes for the operations of a trace; one that would take more is summed up in bins of time "
+    "while it is read.",
+)
+
 
 def output(*declarations: str, known: tuple[str, ...], required: bool = False, **more: Any) -> Option:
     """Return an option, or the argument OUT without `declarations`, for a file whose suffix is one of `known`."""
@@ -204,21 +221,3 @@ def output(*declarations: str, known: tuple[str, ...], required: bool = False, *
     if not declarations:
         return click.argument("out", type=kind, callback=parse)
     return click.option(*declarations, type=kind, callback=parse, required=required, **more)
-
-
-RUN_WORKERS: Final[Option] = click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Number of processes that read, each a trace.  [default: one per processor]",
-)
-
-RUN_MEMORY: Final[Option] = click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=parse_memory,
-    default="2G",
-    show_default=True,
-    help="Most memory in bytes for the operations of a trace; one that would take more is summed up in bins of time "
-    "while it is read.",
-)

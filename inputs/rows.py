@@ -30,6 +30,7 @@ from ..model.definitions import (
     SystemTree,
 )
 from ..model.operations import Operations
+from ..model.quantities import counted
 from ..model.stream.recording import Recording
 
 NANOSECONDS: Final = 10**9
@@ -245,7 +246,7 @@ def checked(
     for row in np.flatnonzero(lost).tolist():
         at = place == row
         told = "; ".join(
-            f"{int((mask & at).sum())} rows left out: {text}" for text, mask in reasons if (mask & at).any()
+            f"{counted(int((mask & at).sum()), 'row')} left out: {text}" for text, mask in reasons if (mask & at).any()
         )
         known = row if row < locations else -1
         damage.append(

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ..options import DASK, ENGINE, FILES, JSON, METHOD, RUN_MEMORY, RUN_WORKERS, WINDOW
+from ..options import DASK, ENGINE, FILES, JSON, MEMORY_OF_EACH, METHOD, PROCESSES, WINDOW
 from ..progress import Progress
 from ..request import console, print_json
 
@@ -39,8 +39,8 @@ SEGMENT = click.option(
 @WINDOW
 @FILES
 @ENGINE
-@RUN_WORKERS
-@RUN_MEMORY
+@PROCESSES
+@MEMORY_OF_EACH
 @DASK
 @JSON
 def command(

@@ -1,7 +1,5 @@
 """``iostrata convert``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -39,7 +37,7 @@ REWRITE = click.option(
     MEMORY,
 )
 def command(request: Request, out: Path, rewrite: bool) -> None:
-    """Write layers, operations, timelines or bandwidths for other tools.
+    """Write files for other tools: HDF5, Parquet, OTF2, timelines, FTIO.
 
     OUT ends in .h5 or .nc, which are the same format: bandwidths as means over bins of 1/fs seconds in B/s, handles,
     periods and the comparison of the layers. In .parquet: one row an operation of any file, with the operation of a
@@ -101,13 +99,13 @@ def command(request: Request, out: Path, rewrite: bool) -> None:
     print_written(trace, written, request.as_json)
 
 
-def _is_archive(trace: AnyTrace) -> bool:
+def _is_archive(trace: "AnyTrace") -> bool:
     from ...otf2io.archive import ENGINES
 
     return trace.engine in ENGINES
 
 
-def _only_layer(trace: AnyTrace, layers: tuple[str, ...]) -> str:
+def _only_layer(trace: "AnyTrace", layers: tuple[str, ...]) -> str:
     """Return the layer that is asked for, else the only one. Raises UsageError where that leaves a choice."""
     known = layers or trace.order
     if len(known) != 1:

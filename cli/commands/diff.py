@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ..options import DASK, ENGINE, FILES, JSON, METHOD, RUN_MEMORY, RUN_WORKERS, WINDOW, output
+from ..options import DASK, ENGINE, FILES, JSON, MEMORY_OF_EACH, METHOD, PROCESSES, WINDOW, output
 from ..progress import Progress
 from ..request import console, print_json
 
@@ -44,8 +44,8 @@ RULES = click.option(
 @WINDOW
 @FILES
 @ENGINE
-@RUN_WORKERS
-@RUN_MEMORY
+@PROCESSES
+@MEMORY_OF_EACH
 @DASK
 @JSON
 def command(
@@ -58,12 +58,13 @@ def command(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Show what differs between runs before (A) and after (B) a change.
+    """Show what differs between runs before and after a change.
 
-    A and B are a trace, a folder of traces, a collection of iostrata collect, or COLLECTION:PATTERN for the runs in it
-    whose name matches. With several runs a side a test tells a change from the spread between runs; three or more a
-    side are best. Of single runs, times matter only from a factor of about 4 on, as those of the same program easily
-    differ; what the program does (operations, bytes, ranks) matters from 5 % on. Times in s, bandwidth in B/s.
+    What matters comes first. A, before, and B, after, are a trace, a folder of traces, a collection of iostrata
+    collect, or COLLECTION:PATTERN for the runs in it whose name matches. With several runs a side a test tells a change
+    from the spread between runs; three or more a side are best. Of single runs, times matter only from a factor of
+    about 4 on, as those of the same program easily differ; what the program does (operations, bytes, ranks) matters
+    from 5 % on. Times in s, bandwidth in B/s.
     """
     from ...model.errors import SelectionError
     from ...runs.collection.read import Settings

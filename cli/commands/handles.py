@@ -26,7 +26,7 @@ def command(request: Request) -> None:
     trace = request.open(BYTES_PER_HANDLE)
     recording = trace.definitions.recording
     recording.check_operations(trace.path, "handles")
-    recording.check_key(trace.path, "handle")
+    recording.check_handles(trace.path)
     chosen = chosen_layers(trace, request.layers) if request.layers else None
     if request.as_json:
         from ...export.json.documents import handles_document

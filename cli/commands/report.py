@@ -39,7 +39,7 @@ EACH = click.option(
     "report traces.otf2 -o report.html", PAGE, SCORES, EACH, LAYERS, TRAFFIC, METHOD, FREQUENCY, *READING, MEMORY
 )
 def command(request: Request, out: Path, scores: Path | None, each: bool) -> None:
-    """Write a page that shows a trace or ranks many runs: one HTML file.
+    """Write a page that shows a trace or many runs: one HTML file.
 
     Of a collection, the folder that iostrata collect has written, the page ranks its runs.
 

@@ -185,6 +185,11 @@ class Recording:
         if not self.metadata:
             raise SelectionError(f"{path}: {self.recorder} does not tell when files were opened, closed and so on")
 
+    def check_handles(self, path: object) -> None:
+        """Do nothing where handles are known or inferred; SelectionError elsewhere."""
+        if self.handles == "absent":
+            raise SelectionError(f"{path}: {self.recorder} does not tell files or handles; layers and periods work")
+
     def check_key(self, path: object, by: str) -> None:
         """Do nothing where it is known how to split by a key; SelectionError elsewhere."""
         if by in ("rank", "node") and not self.ranks:

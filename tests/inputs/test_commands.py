@@ -119,3 +119,10 @@ def test_counters_stand_where_there_are_no_layers(capsys, counted_log):
     ]
     assert "ran full" in document["damage"]["locations"][0]["reason"]
     assert document["damage"]["locations"][0]["location"] is None
+
+
+def test_nothing_is_guessed_of_handles_that_are_not_recorded(capsys, small_tmio):
+    assert main(["handles", str(small_tmio)]) == 1
+    assert "--by" not in capsys.readouterr().err
+    assert main(["compare", str(small_tmio), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["hidden"] == []

@@ -28,6 +28,7 @@ def told(trace):
         periods_document(trace, periods),
         compare_layers(trace).to_dict(),
     ]
+    documents[1]["handles"] = list(documents[1]["handles"])
     for document in documents:
         del document["damage"]
         for fact in ("path", "events", "engine"):

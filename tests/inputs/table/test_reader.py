@@ -105,7 +105,7 @@ def test_a_row_that_cannot_be_is_counted_and_the_others_stay(tmp_path, kind, wha
     assert trace.layers["POSIX"].statistics("read").bytes == 30
     (lost,) = trace.damage.locations
     assert (lost.location, lost.events_expected, lost.events_read) == (0, 2, 1)
-    assert "1 rows left out" in lost.reason
+    assert "1 row left out" in lost.reason
 
 
 def test_text_where_numbers_should_be(tmp_path):

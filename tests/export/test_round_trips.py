@@ -1,0 +1,242 @@
+"""What goes from one recorder's files through Parquet and OTF2 comes back as it was, operation by operation."""
+
+import csv
+import importlib.util
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import iostrata
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iostrata.cli import main
+from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT64
+
+pyarrow = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
+
+_SPEC = importlib.util.spec_from_file_location(
+    "recorder_files", Path(__file__).parents[1] / "archives" / "recorders.py"
+)
+recorders = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(recorders)
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+ARCHIVES = sorted(anchor.parent.name for anchor in FIXTURES.glob("*/traces.otf2"))
+RECORDERS = Path(os.environ.get("IOSTRATA_RECORDERS", "/work/shared/recorders"))
+MEMORY = ((), ("--memory", "400M"))
+IDS = ("full", "memory")
+
+
+def lineage(definitions):
+    """Return, of each handle and for none, the layers and files of it and of all handles above it."""
+    handles, files = definitions.handles, definitions.files.name
+    found = []
+    for row in range(len(handles.id)):
+        chain = []
+        while row >= 0:
+            file, paradigm = int(handles.file[row]), int(handles.paradigm[row])
+            chain.append((definitions.paradigms[paradigm].identification, files[file] if file >= 0 else None))
+            row = int(handles.parent[row])
+        found.append(tuple(chain))
+    return [*found, ()]
+
+
+def operations_of(path):
+    """Return how often there is each operation, by all of it that is no number of a row."""
+    trace = iostrata.open_trace(path, files="all")
+    assert not trace.damage.damaged
+    return rows_of(trace)
+
+
+def rows_of(trace):
+    """Return them of a trace, which may be damaged."""
+    definitions, operations = trace.definitions, trace.operations
+    chains, groups, locations = lineage(definitions), definitions.groups, definitions.locations
+    tree = definitions.system_tree.name
+    columns = (
+        [chains[row] for row in operations.handle.tolist()],
+        [int(groups.rank[row]) for row in operations.process.tolist()],
+        [tree[groups.node[row]] for row in operations.process.tolist()],
+        [locations.name[row] for row in operations.location.tolist()],
+        operations.begin.tolist(),
+        np.where(operations.end == UNDEFINED_TIME, -1, operations.end).tolist(),
+        *(getattr(operations, name).tolist() for name in ("mode", "flags", "requested", "moved", "offset", "status")),
+    )
+    return Counter(zip(*columns, strict=True))
+
+
+def convert(source, target, *options):
+    assert main(["convert", str(source), str(target), *options]) == 0
+    return target
+
+
+def silent(anchor):
+    """Let otf2-print read all of an archive."""
+    done = subprocess.run(["otf2-print", anchor], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+    assert done.stderr == b""
+    return anchor
+
+
+@pytest.mark.parametrize("options", MEMORY, ids=IDS)
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_otf2_to_parquet_to_otf2(tmp_path, name, options):
+    table = convert(FIXTURES / name, tmp_path / "x.parquet", *options)
+    again = silent(convert(table, tmp_path / "x.otf2", *options))
+    trace = iostrata.open_trace(FIXTURES / name, files="all")
+    if trace.damage.damaged:
+        pytest.skip("operations of damaged archives are compared elsewhere")
+    assert operations_of(again) == operations_of(table) == operations_of(FIXTURES / name)
+
+
+COLUMNS = (
+    "layer", "rank", "node", "thread", "mode", "start_ns", "end_ns", "bytes", "bytes_requested", "offset", "file",
+    "status", "collective", "non_blocking",
+)  # fmt: skip
+names = st.sampled_from(["/a", "/data/b c", "/\u00e9/\u4e2d", 'odd "name", with; commas', "/dev/null"])
+sizes = st.none() | st.integers(0, 2**47)
+operations = st.lists(
+    st.tuples(
+        st.sampled_from(["netCDF", "HDF5", "MPI-IO", "POSIX", "my own"]),
+        st.integers(0, 3),
+        st.just("n0") | st.just("n1"),
+        st.sampled_from(["main", "t1", "t2"]),
+        st.sampled_from(["read", "write", "flush"]),
+        st.integers(0, 20) | st.integers(0, 2**50),
+        st.integers(0, 9) | st.integers(0, 2**50),
+        sizes,
+        sizes,
+        st.none() | st.integers(0, 2**62),
+        names,
+        st.sampled_from(["complete", "complete", "cancelled", "never completed"]),
+        st.booleans(),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+def write_table(path, rows, kind):
+    """Write rows, whose seventh column is a duration, and return what must be found of them."""
+    rows = [(*row[:2], f"n{row[1] % 2}", *row[3:6], row[5] + row[6], *row[7:]) for row in rows]
+    if kind == "parquet":
+        columns = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    else:
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([COLUMNS, *rows])
+    return Counter(
+        (
+            row[0],
+            row[1],
+            ("read", "write", "flush").index(row[4]),
+            row[5],
+            row[6] if row[11] != "never completed" else -1,
+            row[7] if row[11] == "complete" and row[7] is not None else UNDEFINED_UINT64,
+            row[8] if row[8] is not None else UNDEFINED_UINT64,
+            row[9] if row[9] is not None else UNDEFINED_UINT64,
+            row[10],
+        )
+        for row in rows
+    )
+
+
+def told(found):
+    """Return what a table's columns tell of operations."""
+    return Counter(
+        (chain[0][0], rank, mode, begin, end, moved, requested, offset, chain[0][1])
+        for chain, rank, _, _, begin, end, mode, _, requested, moved, offset, _ in found.elements()
+    )
+
+
+@pytest.mark.parametrize("options", MEMORY, ids=IDS)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@settings(max_examples=6)
+@given(rows=operations)
+def test_any_table_to_otf2_to_parquet_to_otf2(tmp_path, kind, options, rows):
+    with TemporaryDirectory(dir=tmp_path) as name:
+        folder = Path(name)
+        expected = write_table(folder / "any", rows, kind)
+        first = silent(convert(folder / "any", folder / "first.otf2", *options))
+        table = convert(first, folder / "x.parquet", *options)
+        again = silent(convert(table, folder / "again.otf2", *options))
+        found = operations_of(folder / "any")
+        assert told(found) == expected
+        assert operations_of(first) == found
+        assert operations_of(table) == found
+        assert operations_of(again) == found
+
+
+segments = st.lists(
+    st.tuples(
+        st.integers(0, 3),
+        st.integers(0, 2),
+        st.booleans(),
+        st.booleans(),
+        st.integers(0, 2**40),
+        st.integers(0, 10**9),
+        st.floats(0, 100),
+        st.just(0.0) | st.floats(0, 10),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@pytest.mark.parametrize("options", MEMORY, ids=IDS)
+@settings(max_examples=6)
+@given(rows=segments)
+def test_darshan_to_otf2(tmp_path, options, rows):
+    modules = {}
+    for module, version, high in (("DXT_POSIX", 1, False), ("DXT_MPIIO", 2, True)):
+        parts = []
+        for rank, file in sorted({row[:2] for row in rows if row[2] == high}):
+            mine = [row for row in rows if row[:3] == (rank, file, high)]
+            parts.append(
+                recorders.dxt(
+                    100 + file,
+                    rank,
+                    *([(*row[4:6], row[6], row[6] + row[7]) for row in mine if row[3] == way] for way in (True, False)),
+                )
+            )
+        if parts:
+            modules[module] = (version, parts)
+    with TemporaryDirectory(dir=tmp_path) as name:
+        folder = Path(name)
+        log = folder / "job"
+        known = {100: "/scratch/a", 101: "/b", 102: "/c"}
+        log.write_bytes(bytes(recorders.DarshanLog(modules=modules, names=known, processes=4, length=200.0)))
+        archive = silent(convert(log, folder / "x.otf2", *options))
+        found = operations_of(archive)
+        assert found == operations_of(log)
+        assert Counter(
+            (chain[0], rank, mode, offset, moved)
+            for chain, rank, _, _, _, _, mode, _, _, moved, offset, _ in found.elements()
+        ) == Counter(
+            ((("POSIX", "MPI-IO")[row[2]], known[100 + row[1]]), row[0], int(row[3]), *row[4:6]) for row in rows
+        )
+
+
+def real(*patterns):
+    return [str(path.relative_to(RECORDERS)) for pattern in patterns for path in sorted(RECORDERS.glob(pattern))]
+
+
+@pytest.mark.parametrize("options", MEMORY, ids=IDS)
+@pytest.mark.parametrize("name", real("darshan/*", "dftracer/*.gz", "tmio/*.*"))
+def test_real_logs_to_otf2_and_parquet(tmp_path, capsys, name, options):
+    trace = iostrata.open_trace(RECORDERS / name, files="all")
+    if trace.definitions.recording.rows != "operations":
+        assert main(["convert", str(RECORDERS / name), str(tmp_path / "x.otf2"), *options]) == 1
+        assert capsys.readouterr().err.count("\n") == 1
+        assert list(tmp_path.iterdir()) == []
+        return
+    expected = rows_of(trace)
+    archive = silent(convert(RECORDERS / name, tmp_path / "x.otf2", *options))
+    assert operations_of(archive) == expected
+    table = convert(archive, tmp_path / "x.parquet", *options)
+    assert operations_of(silent(convert(table, tmp_path / "y.otf2", *options))) == expected
