@@ -26,11 +26,14 @@ def write_otf2(trace: AnyTrace, path: str | os.PathLike[str]) -> Written:
 
     Raises
     ------
+    SelectionError
+        If the recorder kept bytes by intervals of time only, which are no operations.
     TraceError
         If times are not of 64 bits, or ranks too large for a list of them.
     OutputError
         If the archive cannot be written; nothing is left behind then.
     """
+    trace.definitions.recording.check_operations(trace.path, "an OTF2 archive")
     extent = trace.extent
     with atomic_archive(path) as anchor:
         events = write_archive(

@@ -89,7 +89,9 @@ def test_an_answer_or_one_line(request, capsys, name, command, memory, as_json):
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("out", ["layers.h5", "operations.parquet", "timeline.perfetto.json", "report.html"])
+@pytest.mark.parametrize(
+    "out", ["layers.h5", "operations.parquet", "timeline.perfetto.json", "again.otf2", "report.html"]
+)
 def test_files_are_written_or_not_at_all(request, capsys, tmp_path, name, out):
     path, target = request.getfixturevalue(name), tmp_path / out
     command = ["report", path, "-o", target] if out.endswith("html") else ["convert", path, target]
