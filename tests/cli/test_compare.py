@@ -36,7 +36,7 @@ def test_the_document_has_what_was_promised(document, fixtures, name):
         parts = (one[f"{part}_bytes"] for part in ("attributed", "inferred", "hidden", "set_aside"))
         assert sum(parts) == one["bytes"]
     for one in found["findings"]:
-            assert one.keys() == {"id", "severity", "layer", "text", "cost_s", "cost_share", "evidence", "advice"}
+        assert one.keys() == {"id", "severity", "layer", "text", "cost_s", "cost_share", "evidence", "advice"}
 
 
 def test_checkpoints_by_netcdf(document, fixtures):
