@@ -12,6 +12,7 @@ from ...layers.flow.ranks import moving_ranks
 from ...layers.handles.metadata import metadata_text
 from ...layers.statistics.statistics import sums_by
 from ...model.arrays import Mask
+from ...model.codes import IoRecord
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text, seconds_text
 from .evidence import RANKS_SHOWN, Evidence, Match, distinct_names, ends_of
 from .rules import KIB, Rule
@@ -96,6 +97,7 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         transfers = cells.operations(cells.selected & (cells.layer == row))
         ratio = events / max(1, transfers)
         kinds = evidence.trace.handle_sums.kinds_of(row)
+        kinds.pop(IoRecord.SEEK, None)
         if peak < rule.thresholds["per_second"] and ratio < rule.thresholds["per_transfer"]:
             continue
         yield Match(
@@ -186,6 +188,7 @@ def slow_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                     "fastest_s": float(seconds[fast].min()),
                     **evidence.where(own),
                 },
+                severity="warning" if cost >= rule.thresholds["severe_share"] * evidence.run_s else "info",
                 cells=own,
                 cost_s=cost,
             )

@@ -141,7 +141,7 @@ def overlap(begin, end, others):
     return total
 
 
-@pytest.mark.parametrize("name", ["ckpt4", "ckpt16", "ncckpt4", "h5bench_write8"])
+@pytest.mark.parametrize("name", ["ckpt4", "ckpt16", "ncckpt4", "h5bench_write8", "btio_pnetcdf9"])
 def test_ranks_wait_only_while_they_are_in_the_call(name, fixtures):
     found, text = look(name, fixtures)
     of_rank = defaultdict(list)
