@@ -197,7 +197,7 @@ def test_what_the_system_can_do_to_a_run(monkeypatch, capsys, fixtures, failure,
     def fail(*_):
         raise failure
 
-    monkeypatch.setattr("iostrata.otf2io.archive.open_archive", fail)
+    monkeypatch.setattr("iostrata.otf2io.source.open_archive", fail)
     assert main(["info", str(fixtures / "ckpt4")]) == status
     out, error = capsys.readouterr()
     assert out == ""
