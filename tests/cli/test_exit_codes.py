@@ -97,7 +97,7 @@ def test_a_path_below_a_file(run, fixtures):
     "arguments",
     [
         ("layers", "--layer", "PnetCDF"),
-        ("periods", "--layer", "mpi-io"),
+        ("periods", "--layer", "mpi-oi"),
         ("handles", "--layer", "netCDF"),
         ("layers", "--window", "100:200"),
         ("handles", "--window", "100:"),
