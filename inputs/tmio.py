@@ -200,11 +200,14 @@ def _packed(path: Path, found: _Collected) -> Iterator[tuple[str, dict[str, Any]
     size = path.stat().st_size
     with path.open("rb") as file:
         unpacker = msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=max(size, 1))
+        # A large record that is cut moves the unpacker's own position to the end of the file.
+        whole = 0
         while True:
             try:
                 record = unpacker.unpack()
+                whole = unpacker.tell()
             except msgpack.OutOfData:
-                if unpacker.tell() < size:
+                if whole < size:
                     found.fault = "the last record is cut"
                 return
             except (ValueError, msgpack.UnpackException, RecursionError) as error:

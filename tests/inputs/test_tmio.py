@@ -100,3 +100,13 @@ def test_rows_that_cannot_be(tmp_path):
     trace = iostrata.open_trace(path)
     assert trace.layers["MPI-IO"].statistics("write").operations == 1
     assert trace.damage.events_expected - trace.damage.events_read == 8
+
+
+def test_a_cut_within_a_large_record_is_told(tmp_path):
+    first = msgpack.packb(tmio_packed([(100, 1.0, 2.0)]))
+    large = msgpack.packb(tmio_packed([(100, float(row), row + 0.5) for row in range(100_000)]))
+    path = tmp_path / "tmio.out"
+    path.write_bytes(first + large[: len(large) * 3 // 4])
+    trace = iostrata.open_trace(path)
+    assert trace.layers["MPI-IO"].statistics("write").bytes == 100
+    assert "the last record is cut" in [one.reason for one in trace.damage.locations]
