@@ -60,11 +60,12 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
         ) from error
     names, note = _functions(trace)
     metadata = {
-        "source": str(trace.path),
+        # A name need not be UTF-8.
+        "source": os.fsencode(trace.path),
         "schema_version": str(SCHEMA_VERSION),
         "trace_start_ticks": str(trace.definitions.clock.start),
         "ticks_per_second": str(trace.definitions.clock.ticks_per_second),
-        "files": trace.files,
+        "files": os.fsencode(trace.files),
         "iostrata_definitions": definitions_text(trace.definitions),
         **note,
     }
