@@ -189,4 +189,5 @@ def flush_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 **evidence.where(mask),
             },
             cells=mask,
+            severity=None if flushing >= rule.thresholds["run_share"] * evidence.run_s else "info",
         )

@@ -161,7 +161,7 @@ RULES: Final = (
         "flush-dominates",
         "warning",
         "Flushes (fsync, MPI_File_sync, H5Fflush) take longer than the writes that they flush.",
-        {"share": 0.5, "seconds": 0.01},
+        {"share": 0.5, "seconds": 0.01, "run_share": 0.01},
         "Flush once at the end of a phase instead of after each write; drop MPI_File_sync, nc_sync and H5Fflush before "
         "a close that does it anyway; let one rank flush a shared file; where nothing must outlive a crash of the "
         "node, do not flush at all.",

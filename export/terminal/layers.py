@@ -53,8 +53,8 @@ def print_layers(
         if layer.flushes:
             flushes = f"{counted(layer.flushes, 'flush', 'flushes')}, busy for {seconds_text(layer.flush_busy_s)}"
             console.print(Text(f"{printable(layer.name)}: {flushes}"))
-        kinds = trace.handle_sums.kinds_of(trace.order.index(layer.name))
-        if kinds and not layer.directions:
+        kinds = {} if layer.directions else trace.handle_sums.kinds_of(layer.order.index(layer.name))
+        if kinds:
             print_paragraph(f"{printable(layer.name)}: {metadata_text(kinds)}", console, indent=0)
     if trace.unmatched_events:
         console.print(Text(f"{counted(trace.unmatched_events, 'event')} of operations that never began: not counted"))
