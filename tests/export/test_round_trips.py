@@ -28,7 +28,7 @@ _SPEC.loader.exec_module(recorders)
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 ARCHIVES = sorted(anchor.parent.name for anchor in FIXTURES.glob("*/traces.otf2"))
-RECORDERS = Path(os.environ.get("IOSTRATA_RECORDERS", "/work/shared/recorders"))
+RECORDERS = Path(os.environ.get("IOSTRATA_RECORDERS", Path(__file__).resolve().parents[3] / "shared" / "recorders"))
 MEMORY = ((), ("--memory", "400M"))
 IDS = ("full", "memory")
 

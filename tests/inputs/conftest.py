@@ -17,7 +17,7 @@ _SPEC.loader.exec_module(made)
 dxt, posix, DarshanLog = made.dxt, made.posix, made.DarshanLog
 dftracer_event, dftracer_metadata, tmio_packed = made.dftracer_event, made.dftracer_metadata, made.tmio_packed
 
-RECORDERS = Path(os.environ.get("IOSTRATA_RECORDERS", "/work/shared/recorders"))
+RECORDERS = Path(os.environ.get("IOSTRATA_RECORDERS", Path(__file__).resolve().parents[3] / "shared" / "recorders"))
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from iostrata.runs.differences.phases import aligned_phases
 from iostrata.runs.differences.testing import Spread, compare, holm
 from scipy.stats import ttest_ind
 
-BENCHMARKS = Path("/work/shared/benchmarks")
+BENCHMARKS = Path(__file__).resolve().parents[4] / "shared" / "benchmarks"
 WRITE = LayerRow(
     job="a", layer="POSIX", direction="write", operations=320, bytes=1.6e8, busy_s=2.0, summed_s=16.0, bandwidth=8e7,
     files=1, handles=8, ranks=8, request_p50=524288, collective_operations=0, non_blocking_operations=0,
