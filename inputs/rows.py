@@ -243,10 +243,10 @@ def checked(
     promised = np.bincount(place, minlength=locations + 1)[: locations + 1]
     lost = np.bincount(place[left_out], minlength=locations + 1)
     damage = []
+    by_reason = [(text, np.bincount(place[mask], minlength=locations + 1)) for text, mask in reasons]
     for row in np.flatnonzero(lost).tolist():
-        at = place == row
         told = "; ".join(
-            f"{counted(int((mask & at).sum()), 'row')} left out: {text}" for text, mask in reasons if (mask & at).any()
+            f"{counted(int(count[row]), 'row')} left out: {text}" for text, count in by_reason if count[row]
         )
         known = row if row < locations else -1
         damage.append(

@@ -145,8 +145,9 @@ class RowSource:
             yield rows, False
             return
         process = self.operations.process[rows]
-        for one in np.unique(process).tolist():
-            yield from self._cut_process(rows[process == one], most)
+        order = np.argsort(process, kind="stable")
+        for own in np.split(rows[order], np.flatnonzero(np.diff(process[order])) + 1):
+            yield from self._cut_process(own, most)
 
     def _cut_process(self, rows: Rows, most: int) -> Iterator[tuple[Rows, bool]]:
         begin, end = self.operations.begin[rows], self.operations.end[rows]

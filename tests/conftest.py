@@ -1,7 +1,9 @@
 """What all tests share: the profile of Hypothesis, the real archives, and small traces made by hand."""
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -212,3 +214,23 @@ def make_trace() -> Callable[..., Trace]:
         )
 
     return make
+
+
+DAMAGE = Path(__file__).parents[1] / "benchmarks" / "damage"
+
+
+@pytest.fixture(scope="session")
+def made() -> Iterator[SimpleNamespace]:
+    """Return what writes archives record by record."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(DAMAGE))
+    try:
+        import every_record  # type: ignore[import-not-found]
+        import records  # type: ignore[import-not-found]
+
+        yield SimpleNamespace(records=records, base=every_record.every_record)
+    finally:
+        sys.path.remove(str(DAMAGE))
+        for name in set(sys.modules) - before:
+            if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(DAMAGE)):
+                del sys.modules[name]

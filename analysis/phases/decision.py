@@ -60,6 +60,17 @@ class Explanation:
         return min(sum(train.length for train in self.trains) / self.busy, 1.0)
 
     @property
+    def usual_volume(self) -> float:
+        """What the trains move, were all bursts as the median: those that touch a larger one count as small."""
+        return sum(float(np.median(train.bursts.volume)) * len(train.bursts) for train in self.trains)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is one train of all bursts, none missing: others are easily found in few intervals."""
+        train = self.trains[0]
+        return len(self.trains) == 1 and train.missing == 0 and len(train.bursts) == len(self.bursts)
+
+    @property
     def explained(self) -> float:
         """Share of the bursts that are in trains, times that of the time, times that of phases that are there."""
         spans = np.concatenate([train.spans for train in self.trains])
@@ -135,49 +146,54 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     if not sets or (bin_width > 0 and too_coarse(times, cumulative, bin_width)):
         return Decision("few", (), few_bursts(times, cumulative))
     low, high = busy_extent(times, cumulative)
-    rest = max(sets, key=lambda one: float(one.volume.sum()))
+    busy, shortest, least = high - low, FEWEST_BINS * bin_width, SMALLEST_VOLUME * float(cumulative[-1])
 
-    def told(bursts: Bursts, trains: list[PulseTrain], longest: float, least: float) -> list[Explanation]:
-        shortest = FEWEST_BINS * bin_width
-        good = tuple(one for one in trains if one.period >= shortest and one.length > longest * (high - low))
-        found = Explanation(good, bursts, high - low)
-        # Where phases lie between small bursts, those that touch one count as small.
-        usual = sum(float(np.median(train.bursts.volume)) * len(train.bursts) for train in good)
-        return [found] if usual > SMALLEST_VOLUME * float(cumulative[-1]) and found.explained > least else []
+    def told(bursts: Bursts, trains: list[PulseTrain], longest: float, share: float) -> list[Explanation]:
+        good = tuple(one for one in trains if one.period >= shortest and one.length > longest * busy)
+        found = Explanation(good, bursts, busy)
+        return [found] if found.usual_volume > least and found.explained > share else []
 
-    found = [trains_of(one) for one in sets]
+    regimes = [trains_of(one) for one in sets]
     # Where the clearest bursts wander, others have a period by chance.
-    some = zip(sets, found, strict=True) if found[0] is not None else ()
+    some = zip(sets, regimes, strict=True) if regimes[0] is not None else ()
     sure = _sure([one for own, trains in some for one in told(own, trains or [], 0.0, SMALLEST_SHARE)], MARKOV * alpha)
-    best = max(sure, key=lambda one: one.clearness, default=None)
-    kind = "regimes"
+    best, kind = max(sure, key=lambda one: one.clearness, default=None), "regimes"
     several = [(one, concurrent_trains(one, alpha)) for one in sets[:MOST_CHAIN_SETS]]
-    together = [one for own, trains in several for one in told(own, trains, MOST_SHARE, MOST_SHARE)]
-    for one in [max(together, key=lambda one: one.clearness)] if together else []:
-        # Trains beside those that are known are added to them.
-        known = best is not None and all(any(same_period(a, b) for b in one.trains) for a in best.trains)
-        if best is None or (len(one.trains) > 1 if known else one.clearness > best.clearness + MARGIN):
-            best, kind = one, "concurrent"
-    if best is None:
-        # Phases of any length may have a regular pause between them.
-        first = sets[0]
-        laid = replace(first, start=np.append(0.0, np.cumsum(first.start[1:] - first.end[:-1])))
-        for train in (trains_of(laid) or []) if bool(np.all(np.diff(laid.start) > 0)) else []:
-            regular = len(train.bursts) == len(first) and train.jitter <= PAUSE_JITTER
-            if regular and train.gain + first.log_weight >= -math.log(alpha):
-                best = Explanation((replace(train, bursts=first),), first, high - low)
-    if best is not None:
-        train = best.trains[0]
-        # A period of some of the phases, or of phases of which some are missing, is easily found in few of them.
-        whole = len(best.trains) == 1 and train.missing == 0 and len(train.bursts) == len(best.bursts)
-        if whole or best.gain >= PARTIAL_GAIN:
-            kind = kind if len(best.trains) > 1 else "drift" if train.drift else "one period"
-            return Decision(kind, best.trains, best.bursts, rest, None, best.explained, len(sets))
+    chains = [one for own, trains in several for one in told(own, trains, MOST_SHARE, MOST_SHARE)]
+    together = max(chains, key=lambda one: one.clearness, default=None)
+    if together is not None and _is_news(together, best):
+        best, kind = together, "concurrent"
+    best = best or _resting(sets[0], alpha, busy)
+    if best is not None and (best.is_whole or best.gain >= PARTIAL_GAIN):
+        kind = kind if len(best.trains) > 1 else "drift" if best.trains[0].drift else "one period"
+        rest = max(sets, key=lambda one: float(one.volume.sum()))
+        return Decision(kind, best.trains, best.bursts, rest, None, best.explained, len(sets))
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha * LINE_SHARE:
         return Decision("line", (), sets[0], None, line, 0.0, len(sets))
     clearest = max(sets, key=lambda one: one.log_weight + GAIN_WEIGHT * math.log(alike(one.volume)))
     return Decision("irregular", (), clearest, None, None, 0.0, len(sets))
+
+
+def _is_news(together: Explanation, known: Explanation | None) -> bool:
+    """Tell whether trains at the same time say more than regimes: others beside the same ones, or all more clearly."""
+    if known is None:
+        return True
+    if all(any(same_period(one, other) for other in together.trains) for one in known.trains):
+        return len(together.trains) > 1
+    return together.clearness > known.clearness + MARGIN
+
+
+def _resting(bursts: Bursts, alpha: float, busy: float) -> Explanation | None:
+    """Return all bursts as one train where, whatever their lengths are, the pauses between them are regular."""
+    pauses = bursts.start[1:] - bursts.end[:-1]
+    if pauses.min() <= 0:
+        return None
+    for train in trains_of(replace(bursts, start=np.append(0.0, np.cumsum(pauses)))) or []:
+        regular = len(train.bursts) == len(bursts) and train.jitter <= PAUSE_JITTER
+        if regular and train.gain + bursts.log_weight >= -math.log(alpha):
+            return Explanation((replace(train, bursts=bursts),), bursts, busy)
+    return None
 
 
 def _sure(told: list[Explanation], alpha: float) -> list[Explanation]:

@@ -28,7 +28,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
 
     Notes
     -----
-    The periodogram of bin volumes (mean removed, Hann window, eight times the resolution) is divided by its background,
+    The periodogram of bin volumes (mean removed, Hann window, resolution × 16) is divided by its background,
     the median of the lines within ± 0.35 in ln f divided by ln 2. Under noise with a spectrum that is smooth over this
     range the ratio r has P(r > z) = (1 + z / m)^-m, m half the number of lines that the median is taken of, so that
     m ln(1 + r / m) is exponential, and the sum of k harmonics has a gamma law of shape k. The p-value is corrected for

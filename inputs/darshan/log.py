@@ -35,43 +35,8 @@ _SINCE_3_00: Final = [
     "DXT_MPIIO",
     "MDHIM",
 ]
-_SINCE_3_20: Final = [
-    "NULL",
-    "POSIX",
-    "MPI-IO",
-    "H5F",
-    "H5D",
-    "PNETCDF_FILE",
-    "BG/Q",
-    "LUSTRE",
-    "STDIO",
-    "DXT_POSIX",
-    "DXT_MPIIO",
-    "MDHIM",
-    "APXC",
-    "APMPI",
-    "HEATMAP",
-]
-_SINCE_3_40: Final = [
-    "NULL",
-    "POSIX",
-    "MPI-IO",
-    "H5F",
-    "H5D",
-    "PNETCDF_FILE",
-    "PNETCDF_VAR",
-    "BG/Q",
-    "LUSTRE",
-    "STDIO",
-    "DXT_POSIX",
-    "DXT_MPIIO",
-    "MDHIM",
-    "APXC",
-    "APMPI",
-    "HEATMAP",
-    "DFS",
-    "DAOS",
-]
+_SINCE_3_20: Final = [*_SINCE_3_00[:3], "H5F", "H5D", "PNETCDF_FILE", *_SINCE_3_00[5:], "APXC", "APMPI", "HEATMAP"]
+_SINCE_3_40: Final = [*_SINCE_3_20[:6], "PNETCDF_VAR", *_SINCE_3_20[6:], "DFS", "DAOS"]
 
 
 @dataclass(frozen=True)

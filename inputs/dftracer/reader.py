@@ -119,9 +119,8 @@ def _joined(parts: list[Lines]) -> _Events:
         own = np.array([*(names.setdefault(one, len(names)) for one in part.names), -1], np.int32)
         letter = part.numbers["ph"]
         metadata = np.flatnonzero(letter == ord("M"))
-        tables = {kind: _table(part, metadata, kind) for kind in ("FH", "HH")}
-        file = own[_resolved(part, "fname", "fhash", tables["FH"])]
-        host = own[_resolved(part, "hostname", "hhash", tables["HH"])]
+        file = own[_resolved(part, "fname", "fhash", _named(part, metadata, "FH"))]
+        host = own[_resolved(part, "hostname", "hhash", _named(part, metadata, "HH"))]
         listed = tuple(names)
         pid = part.numbers["pid"]
         keys, where = np.unique(np.stack([host, pid]), axis=1, return_inverse=True)
@@ -134,7 +133,7 @@ def _joined(parts: list[Lines]) -> _Events:
             np.int32,
         )
         process = row[where.reshape(-1)] if len(row) else np.empty(0, np.int32)
-        for place in metadata[[listed[own[one]] == "PR" for one in part.texts["name"][metadata]]].tolist():
+        for place in _named(part, metadata, "PR").tolist():
             what, value = (listed[own[part.texts[name][place]]] for name in ("arg_name", "arg_value"))
             if what == "rank" and value.isdigit() and len(value) < 10:
                 ranks[int(process[place])] = int(value)
@@ -172,20 +171,19 @@ def _joined(parts: list[Lines]) -> _Events:
     )
 
 
-def _table(part: Lines, metadata: Ints | Any, kind: str) -> dict[int, int]:
-    """Return the name of each hash that a file defines, both as places in its names."""
-    found: dict[int, int] = {}
-    for row in metadata.tolist():
-        if part.names[part.texts["name"][row]] == kind:
-            found.setdefault(int(part.texts["arg_value"][row]), int(part.texts["arg_name"][row]))
-    return found
+def _named(part: Lines, metadata: Ints, kind: str) -> Ints:
+    """Return the lines of metadata of one kind that have a name and a value."""
+    of_kind = np.array([*(name == kind for name in part.names), False], np.bool_)
+    texts = (part.texts[name][metadata] for name in ("arg_name", "arg_value"))
+    told = np.logical_and.reduce([text >= 0 for text in texts])
+    return np.asarray(metadata[of_kind[part.texts["name"][metadata]] & told], np.int64)
 
 
-def _resolved(part: Lines, name: str, hashed: str, table: dict[int, int]) -> Links:
-    """Return names where they stand in the event, else those behind hashes; −1 where there is neither."""
+def _resolved(part: Lines, name: str, hashed: str, defined: Ints) -> Links:
+    """Return names where they stand in the event, else those that lines define for hashes; −1 where there is none."""
     by_hash = np.full(len(part.names) + 1, -1, np.int32)
-    for value, text in table.items():
-        by_hash[value] = text
+    # Of several definitions the first counts.
+    by_hash[part.texts["arg_value"][defined[::-1]]] = part.texts["arg_name"][defined[::-1]]
     given = part.texts[name]
     return np.where(given >= 0, given, by_hash[part.texts[hashed]]).astype(np.int32)
 

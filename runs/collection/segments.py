@@ -169,9 +169,10 @@ class SegmentSums:
         return np.clip(places, 0, self._count - 1)
 
     def _count_events(self, metric: str, group: Ints, time: Ints) -> None:
-        place = self._segment(time)
-        for one in np.unique(group).tolist():
-            self._of((one, metric))[:] += np.bincount(place[group == one], minlength=self._count)
+        groups, row = np.unique(group, return_inverse=True)
+        counts = np.bincount(row * self._count + self._segment(time), minlength=len(groups) * self._count)
+        for one, count in zip(groups.tolist(), counts.reshape(len(groups), self._count), strict=True):
+            self._of((one, metric))[:] += count
 
     def _spread(self, metric: str, group: Ints, begin: Ints, end: Ints, length: Any, volume: Any) -> None:
         """Add volumes, each spread evenly over its `length` of which [begin, end] lies in the window."""
@@ -182,14 +183,15 @@ class SegmentSums:
         in_last = np.where(last > first, rate * (end - start - last * width), 0.0)
         in_first = np.where(last > first, rate * (start + (first + 1) * width - begin), within)
         whole = last - first > 1
-        for one in np.unique(group).tolist():
-            mine = group == one
-            sums = self._of((one, metric))
-            np.add.at(sums, first[mine], in_first[mine])
-            np.add.at(sums, last[mine], in_last[mine])
+        groups, row = np.unique(group, return_inverse=True)
+        found = np.zeros((len(groups), count))
+        np.add.at(found, (row, first), in_first)
+        np.add.at(found, (row, last), in_last)
+        if whole.any():
             # Segments that an operation fills: a step up behind its first, a step down at its last.
-            steps = np.zeros(count + 1)
-            np.add.at(steps, first[mine & whole] + 1, rate[mine & whole])
-            np.add.at(steps, last[mine & whole], -rate[mine & whole])
-            if (mine & whole).any():
-                sums += np.maximum(np.cumsum(steps)[:count], 0.0) * width
+            steps = np.zeros((len(groups), count + 1))
+            np.add.at(steps, (row[whole], first[whole] + 1), rate[whole])
+            np.add.at(steps, (row[whole], last[whole]), -rate[whole])
+            found += np.maximum(np.cumsum(steps, axis=1)[:, :count], 0.0) * width
+        for one, sums in zip(groups.tolist(), found, strict=True):
+            self._of((one, metric))[:] += sums

@@ -32,12 +32,14 @@ def aligned_phases(before: LayerRow, after: LayerRow) -> tuple[PhasePair, ...]:
         return tuple(PhasePair(*row) for row in np.hstack([one, other]).tolist())
     edges, middles = np.cumsum(one[:, 2]), np.cumsum(other[:, 2]) - other[:, 2] / 2
     place = np.searchsorted(edges, middles, side="left")
-    pairs = []
-    for row in np.unique(place[place < len(one)]).tolist():
-        mine = other[place == row]
-        whole = [*one[row].tolist(), float(mine[0, 0]), float(mine[-1, 1]), float(mine[:, 2].sum())]
-        pairs.append(PhasePair(*whole))
-    return tuple(pairs)
+    place = place[place < len(one)]
+    rows, first = np.unique(place, return_index=True)
+    if not len(rows):
+        return ()
+    last = np.append(first[1:], len(place)) - 1
+    moved = np.add.reduceat(other[: len(place), 2], first)
+    whole = np.column_stack([one[rows], other[first, 0], other[last, 1], moved])
+    return tuple(PhasePair(*row) for row in whole.tolist())
 
 
 def _columns(row: LayerRow) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...model.arrays import Floats, Ints, Rows
+from ...model.errors import SelectionError
 from .bursts import Burst
 from .sample import Sample
 
@@ -23,6 +24,7 @@ STIFFNESS: Final = 0.5
 SKIP: Final = 0.5
 MOST_SKIPPED: Final = 4
 MOST_REFERENCES: Final = 5
+MOST_PAIRS: Final = 2**24
 
 
 def ordered_bursts(
@@ -96,6 +98,12 @@ def _groups(runs: Sequence[_Run], reference: int, farthest: float) -> list[list[
     for sample, run in enumerate(runs):
         if sample == reference or not len(run.rows):
             continue
+        near = np.searchsorted(run.times, [first.times - farthest, first.times + farthest])
+        if (near[1] - near[0]).sum() > MOST_PAIRS:
+            raise SelectionError(
+                f"runs of {len(first.times):,} and {len(run.times):,} bursts have too many pairs to be matched; "
+                "take a longer --interval"
+            )
         pairs: Ints = matched_bursts(
             first.times, run.times, first.volumes, run.volumes, farthest, distance, STIFFNESS, SKIP, MOST_SKIPPED
         )

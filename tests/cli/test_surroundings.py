@@ -5,8 +5,7 @@ import os
 import resource
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,26 +13,8 @@ from typing import Any
 
 import pytest
 
-DAMAGE = Path(__file__).parents[2] / "benchmarks" / "damage"
 LOCATIONS = 4096
 EXPORTS = (".h5", ".parquet", ".perfetto.json", ".otf2", ".html")
-
-
-@pytest.fixture(scope="module")
-def made() -> Iterator[SimpleNamespace]:
-    """Return what writes archives record by record."""
-    before = set(sys.modules)
-    sys.path.insert(0, str(DAMAGE))
-    try:
-        import every_record  # type: ignore[import-not-found]
-        import records  # type: ignore[import-not-found]
-
-        yield SimpleNamespace(records=records, base=every_record.every_record)
-    finally:
-        sys.path.remove(str(DAMAGE))
-        for name in set(sys.modules) - before:
-            if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(DAMAGE)):
-                del sys.modules[name]
 
 
 @pytest.fixture(scope="module")

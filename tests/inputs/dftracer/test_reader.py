@@ -62,6 +62,25 @@ def test_both_dialects_give_the_same(dftracer_file):
     assert one.definitions.system_tree.name == other.definitions.system_tree.name
 
 
+def test_of_several_names_of_a_file_the_first_counts_and_one_without_a_hash_is_nobody_s(dftracer_file):
+    path = dftracer_file(
+        [
+            json.dumps(
+                {"name": "FH", "cat": "dftracer", "pid": 1, "tid": 1, "ph": "M", "args": {"name": "/of/no/hash"}}
+            ),
+            dftracer_metadata("FH", "/a", 1),
+            dftracer_metadata("FH", "/b", 1),
+            dftracer_event("read", 100, 5, ret=7, count=7, fd=3, fhash=1),
+            dftracer_event("read", 200, 5, ret=7, count=7, fd=4),
+        ],
+        "names",
+    )
+    files = open_source(path).definitions.files.name
+    assert "/a" in files
+    assert "/b" not in files
+    assert "/of/no/hash" not in files
+
+
 def test_items_are_bytes_times_their_size(dftracer_file):
     path = dftracer_file([dftracer_event("fread", 1, 5, cat="STDIO", ret=3, count=4, size=8, fname="/a")])
     trace = iostrata.open_trace(path)
