@@ -191,7 +191,10 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 
 def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers of parallel libraries whose bytes are recorded nowhere below: which is the recording, and costs nothing."""
+    """Find layers of parallel libraries whose bytes are recorded nowhere below.
+
+    That is the recording and not the run, which it costs nothing.
+    """
     cells = evidence.cells
     descends_with_operations = np.zeros(len(cells.layers), np.bool_)
     above = np.unique(cells.at_handles(cells.stack.higher))
