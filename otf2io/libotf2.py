@@ -28,6 +28,7 @@ DEFINITION_CALLBACKS: Final = {
     "String": CFUNCTYPE(c_int, c_void_p, c_uint32, c_char_p),
     "Attribute": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32, c_uint8),
     "SystemTreeNode": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32, c_uint32),
+    "SystemTreeNodeProperty": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint8, c_uint64),
     "LocationGroup": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint8, c_uint32, c_uint32),
     "Location": CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint32, c_uint8, c_uint64, c_uint32),
     "Group": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint8, c_uint8, c_uint32, c_uint32, c_void_p),
