@@ -14,9 +14,9 @@ def write_otf2(trace: AnyTrace, path: str | os.PathLike[str]) -> Written:
 
     Read back it gives the same layers, handles, periods and comparison, and the same about what another recorder does
     not tell, which properties of the system tree's root keep. Bytes that such a recorder knows by intervals of time
-    only are one operation an interval. Whatever the trace's window and selection of files are, everything is written. What the
-    model does not have is not there: events other than those of I/O, when an operation was tested for completion (it is
-    taken for tested as it begins), and original matching ids.
+    only are one operation an interval. Whatever the trace's window and selection of files are, everything is written.
+    What the model does not have is not there: events other than those of I/O, when an operation was tested for
+    completion (it is taken for tested as it begins), and original matching ids.
 
     Parameters
     ----------
