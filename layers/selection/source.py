@@ -10,7 +10,7 @@ from ...model.stream.source import Source
 _OTF2: Final = b"OTF2\0"
 
 
-class NoTimesError(SelectionError):
+class NoTimesError(TraceError):
     """Raised where operations are wanted of a recording without times; `source` has its counters."""
 
     def __init__(self, source: Source) -> None:
