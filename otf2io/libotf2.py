@@ -91,7 +91,7 @@ _PROTOTYPES: Final[dict[str, tuple[object, tuple[object, ...]]]] = {
     "OTF2_Reader_GetGlobalDefReader": (c_void_p, (c_void_p,)),
     "OTF2_Reader_CloseGlobalDefReader": (c_int, (c_void_p, c_void_p)),
     "OTF2_Reader_RegisterGlobalDefCallbacks": (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
-    "OTF2_Reader_ReadAllGlobalDefinitions": (c_int, (c_void_p, c_void_p, POINTER(c_uint64))),
+    "OTF2_Reader_ReadGlobalDefinitions": (c_int, (c_void_p, c_void_p, c_uint64, POINTER(c_uint64))),
     "OTF2_Reader_GetDefReader": (c_void_p, (c_void_p, c_uint64)),
     "OTF2_Reader_CloseDefReader": (c_int, (c_void_p, c_void_p)),
     "OTF2_Reader_ReadAllLocalDefinitions": (c_int, (c_void_p, c_void_p, POINTER(c_uint64))),
