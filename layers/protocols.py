@@ -24,6 +24,7 @@ from .statistics.statistics import LayerStatistics, SetAside
 
 if TYPE_CHECKING:
     from .attribution.traffic import Traffic
+    from .calls.calls import Calls
     from .flow.balance import LayerBalance, TimeSplit
     from .flow.cells import Cells
     from .flow.flow import Flow
@@ -191,6 +192,11 @@ class AnyTrace(ABC):
     def traffic(self) -> "Traffic | None":
         """All operations beside what the numbers between layers need of them; None where they are not kept."""
         return None
+
+    @property
+    @abstractmethod
+    def calls(self) -> "Calls | None":
+        """What the calls took, as their Enter and Leave tell; None where the trace does not record them."""
 
     @property
     @abstractmethod
