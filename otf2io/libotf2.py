@@ -62,7 +62,7 @@ EVENT_CALLBACKS: Final = {
     "IoReleaseLock": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8),
     "IoTryLock": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8),
 }
-"""Callback types of Enter, Leave and the I/O events: location, time, event position, user's pointer, attribute list, record.
+"""Callback types of Enter, Leave and I/O events: location, time, event position, user's pointer, attributes, record.
 
 The request of an ``IoSeek`` is int64 in the library and taken here by its bits as uint64.
 """
