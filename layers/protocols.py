@@ -30,8 +30,8 @@ from .summary.busy_time import BusyTime
 from .summary.tables import CANCELLED, MODES, NEVER, OPERATIONS, UNDEFINED
 
 if TYPE_CHECKING:
+    from .attribution.calls.calls import Calls
     from .attribution.traffic import Traffic
-    from .calls.calls import Calls
     from .flow.balance import LayerBalance, TimeSplit
     from .flow.cells import Cells
     from .flow.flow import Flow

@@ -19,12 +19,12 @@ from ..model.operations import Operations
 from ..model.stream.source import Source
 from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
+from .attribution.calls.calls import Calls, as_calls, sum_calls
+from .attribution.calls.functions import function_groups
+from .attribution.calls.paths import CallPaths, read_call_paths
+from .attribution.calls.sums import CallSums
 from .attribution.functions import CallingFunctions
 from .attribution.traffic import Traffic
-from .calls.calls import Calls, as_calls, sum_calls
-from .calls.functions import function_groups
-from .calls.paths import CallPaths, read_call_paths
-from .calls.sums import CallSums
 from .dataset import bandwidth_dataset
 from .flow.sums import Limits, RelationSums
 from .handles.lifetimes import Lifetimes, handle_lifetimes

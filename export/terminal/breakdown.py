@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...layers.attribution.breakdown import METADATA_KINDS, Breakdown
-from ...layers.calls.calls import Calls
+from ...layers.attribution.calls.calls import Calls
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.text import printable, shortened
 from .console import bounded, print_paragraph

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...layers.calls.calls import OTHER_CALLS, Calls
+from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
 from ...layers.handles.metadata import metadata_text
 from ...layers.protocols import AnyLayer, AnyTrace
 from ...layers.statistics.statistics import LayerStatistics

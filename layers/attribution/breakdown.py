@@ -10,7 +10,6 @@ from ...model.codes import IoMode
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
-from ..calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from ..handles.metadata import MetadataEvents, selected_metadata
 from ..handles.order import layer_rows
 from ..selection.files import FileSelection
@@ -20,6 +19,7 @@ from ..statistics.keyed import KeyedSums
 from ..statistics.ranges import RangeUnion
 from ..statistics.statistics import FRACTION, whole_and_part
 from .attribution import attribute_operations, call_ends
+from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .functions import CallingFunctions
 from .traffic import Traffic
 

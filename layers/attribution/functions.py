@@ -8,8 +8,8 @@ import numpy.typing as npt
 from ...model.arrays import Links
 from ...model.stream.calls import Regions
 from ...model.stream.source import Block
-from ..calls.paths import CallPaths, nearest
-from ..calls.sums import CallSums
+from .calls.paths import CallPaths, nearest
+from .calls.sums import CallSums
 
 
 @dataclass(frozen=True, eq=False)

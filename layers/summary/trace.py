@@ -22,12 +22,12 @@ from ...model.stream.source import Block, Partition, Source, Tally
 from ...signals.samples import bin_count
 from ..attribution.attribution import attribute_operations
 from ..attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
+from ..attribution.calls.calls import Calls, as_calls, sum_calls
+from ..attribution.calls.functions import function_groups
+from ..attribution.calls.sums import CallSums
 from ..attribution.collectives import CallPlaces
 from ..attribution.functions import block_functions, io_function_names
 from ..attribution.traffic import Traffic
-from ..calls.calls import Calls, as_calls, sum_calls
-from ..calls.functions import function_groups
-from ..calls.sums import CallSums
 from ..dataset import bandwidth_dataset
 from ..flow.sums import Limits, RelationSums
 from ..handles.metadata import MetadataEvents, metadata_events

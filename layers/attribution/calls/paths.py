@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...model.arrays import Links
-from ...model.errors import TraceError
-from ...model.events import IoEvents
-from ...model.operations import Operations
-from ...model.stream.calls import Regions
-from ...model.stream.columns import PATH, CollectedOperations
-from ...model.stream.mapping import map_partitions
-from ...model.stream.source import Block, Partition, Source
+from ....model.arrays import Links
+from ....model.errors import TraceError
+from ....model.events import IoEvents
+from ....model.operations import Operations
+from ....model.stream.calls import Regions
+from ....model.stream.columns import PATH, CollectedOperations
+from ....model.stream.mapping import map_partitions
+from ....model.stream.source import Block, Partition, Source
 from .sums import CallSums
 
 

@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Links, Mask
-from ...model.stream.calls import OF_MPI, OF_THE_PROGRAM, PARADIGMS, Regions
+from ....model.arrays import Links, Mask
+from ....model.stream.calls import OF_MPI, OF_THE_PROGRAM, PARADIGMS, Regions
 
 PROGRAM: Final = "program"
 """The group of the program's own functions."""

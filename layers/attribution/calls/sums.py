@@ -5,16 +5,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, RowsOfIds, column_at
-from ...model.codes import IoRecord
-from ...model.definitions import Definitions
-from ...model.events import IoEvents
-from ...model.stream.calls import RegionEvents, Regions
-from ..handles.order import layer_rows
-from ..selection.files import FileSelection
-from ..selection.window import NO_LENGTH, TickWindow
-from ..statistics.keyed import KeyedSums
-from ..statistics.ranges import RangeUnion
+from ....model.arrays import Ints, Links, RowsOfIds, column_at
+from ....model.codes import IoRecord
+from ....model.definitions import Definitions
+from ....model.events import IoEvents
+from ....model.stream.calls import RegionEvents, Regions
+from ...handles.order import layer_rows
+from ...selection.files import FileSelection
+from ...selection.window import NO_LENGTH, TickWindow
+from ...statistics.keyed import KeyedSums
+from ...statistics.ranges import RangeUnion
 from .functions import FunctionGroups
 
 KINDS: Final = 256
@@ -122,7 +122,7 @@ class CallSums:
 
     @property
     def paths(self) -> tuple[Links, Links, npt.NDArray[np.bool_], Ints]:
-        """Parent, region and recursion of each path, and its times; as `iostrata.layers.calls.kernel.Paths`."""
+        """Parent, region and recursion of each path, and its times; as `kernel.Paths` has them."""
         from .kernel import PATHS
 
         count = self._state[PATHS]
@@ -267,7 +267,7 @@ def _new_frames(count: int) -> Any:
 _CALLS: Final = (
     np.int32, np.int32, np.int32, np.int64, np.int64, np.int64, np.uint8, np.int32, np.int32, np.int32, np.uint8,
 )  # fmt: skip
-"""Types of the columns of `iostrata.layers.calls.kernel.Calls`, and of `Frames`."""
+"""Types of the columns of `iostrata.layers.attribution.calls.kernel.Calls`, and of `Frames`."""
 _FRAMES: Final = (
     np.int32, np.int32, *[np.int64] * 6, np.uint8, np.int32, np.int32, np.int32, np.uint8,
 )  # fmt: skip

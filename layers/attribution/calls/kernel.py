@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, Ticks
-from ...model.kernels import compiled_uncounted, hashed, inlined
+from ....model.arrays import Ints, Links, Mask, Ticks
+from ....model.kernels import compiled_uncounted, hashed, inlined
 
 UNKNOWN: Final = -1
 """The path of what happens outside of any call."""

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import open_trace
-from iostrata.layers.calls import kernel
-from iostrata.layers.calls.calls import as_calls
-from iostrata.layers.calls.functions import function_groups
-from iostrata.layers.calls.sums import CallSums
+from iostrata.layers.attribution.calls import kernel
+from iostrata.layers.attribution.calls.calls import as_calls
+from iostrata.layers.attribution.calls.functions import function_groups
+from iostrata.layers.attribution.calls.sums import CallSums
 from iostrata.layers.selection.files import select_files
 from iostrata.layers.selection.window import TickWindow
 from iostrata.model.events import IoEvents

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Ints, Links, Mask
-from ...model.codes import IoRecord
-from ...model.stream.mapping import cluster_of, reduce_partitions
-from ...model.stream.source import Partition, Source
-from ..statistics.keyed import KeyedSums
-from ..statistics.ranges import RangeUnion
+from ....model.arrays import Ints, Links, Mask
+from ....model.codes import IoRecord
+from ....model.stream.mapping import cluster_of, reduce_partitions
+from ....model.stream.source import Partition, Source
+from ...statistics.keyed import KeyedSums
+from ...statistics.ranges import RangeUnion
 from .functions import FunctionGroups
 from .sums import KINDS, NO_EVENT, CallSums
 
@@ -92,7 +92,7 @@ class Calls:
     metadata : KeyedSums
     busy : RangeUnion
     shares : KeyedSums
-        As in `iostrata.layers.calls.sums.CallSums`.
+        As in `iostrata.layers.attribution.calls.sums.CallSums`.
     files : str
         What files are selected.
     left_out : int

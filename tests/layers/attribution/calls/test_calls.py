@@ -12,8 +12,8 @@ import pytest
 from iostrata import open_trace
 from iostrata.layers.attribution.breakdown import FUNCTION
 
-FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
-SHARED = Path(__file__).resolve().parents[4] / "shared"
+FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
+SHARED = Path(__file__).resolve().parents[5] / "shared"
 NAMES = ["ckpt4_compiler", "ncckpt4", "serial1", "threads2", "nonblocking4"]
 EVENT = re.compile(r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: ".*" <(\d+)>$')
 IO = re.compile(r"^(IO_\w+) +(\d+) +(\d+)  (.*)$")
