@@ -1,9 +1,9 @@
 """Thousands of small traces collected: time and memory by how many, and what is left of a call that is killed.
 
-``python benchmarks/collecting.py [traces] [kills]`` writes a table for benchmarks/RESULTS.md. The traces are links to the
-project's own fixtures and small made logs of Darshan, in a temporary folder. The last call of all is killed (SIGKILL, the
-whole group of processes) so often, at times without a pattern, and repeated; then every run must be there once, with the
-rows of a call that nobody killed.
+``python benchmarks/collecting.py [traces] [kills]`` writes a table for benchmarks/RESULTS.md. The traces are links to
+the project's own fixtures and small made logs of Darshan, in a temporary folder. The last call of all is killed
+(SIGKILL, the whole group of processes) so often, at times without a pattern, and repeated; then every run must be there
+once, with the rows of a call that nobody killed.
 """
 
 import importlib.util
@@ -123,7 +123,7 @@ def main() -> None:
             )
         unchanged, cpu, _, _ = measured(traces, folder / f"runs{most}")
         print(
-            f"| {most:,}, again, nothing changed | {unchanged:.0f} s | {cpu:.0f} s | {cpu / most * 1e3:.1f} ms | – | – |",
+            f"| {most:,}, nothing changed | {unchanged:.0f} s | {cpu:.0f} s | {cpu / most * 1e3:.1f} ms | – | – |",
             flush=True,
         )
         again = folder / "killed"
