@@ -136,7 +136,7 @@ def trace_command(example: str, *options: Option) -> Callable[[Callable[..., Non
 
 
 _READING: Final = ("window", "files", "engine", "workers", "dask", "as_json")
-"""Options of `READING`, and ``--json``; a command on several runs may have others of its own that a request names too."""
+"""Options of `READING`, and ``--json``; a command on several runs may have others that a request names too."""
 
 
 def runs_command(example: str, runs: Option, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
