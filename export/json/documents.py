@@ -26,6 +26,8 @@ def info_document(summary: TraceSummary) -> Document:
     definitions = summary.definitions
     recording = definitions.recording
     clock, files, handles = definitions.clock, definitions.files, definitions.handles
+    # In the place of what is not recorded stands one for each layer.
+    known = recording.handles != "absent"
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
@@ -52,9 +54,9 @@ def info_document(summary: TraceSummary) -> Document:
                 "class": "parallel" if counts.paradigm.parallel else "serial",
                 "os": counts.paradigm.os,
                 "properties": dict(counts.paradigm.properties),
-                "handles": counts.handles,
-                "roots": counts.roots,
-                "files": counts.files,
+                "handles": counts.handles if known else None,
+                "roots": counts.roots if known else None,
+                "files": counts.files if known else None,
             }
             for counts in summary.paradigms
         ],
@@ -63,12 +65,13 @@ def info_document(summary: TraceSummary) -> Document:
             for identity, name, directory, properties in zip(
                 files.id.tolist(), files.name, files.directory.tolist(), files.properties, strict=True
             )
+            if known
         ],
         "handles": {
-            "total": len(handles.id),
-            "roots": summary.handle_roots,
-            "precreated": summary.handles_precreated,
-            "without_file": summary.handles_without_file,
+            "total": len(handles.id) if known else None,
+            "roots": summary.handle_roots if known else None,
+            "precreated": summary.handles_precreated if known else None,
+            "without_file": summary.handles_without_file if known else None,
         },
         "communicators": [
             {"id": communicator.id, "name": communicator.name, "size": communicator.size}
