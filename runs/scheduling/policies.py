@@ -17,7 +17,7 @@ SHORTEST, LONGEST = 1e-9, 1e12
 
 @dataclass(frozen=True)
 class Set(Record):
-    """Jobs of which one at a time does I/O.
+    """Jobs of like periods.
 
     Attributes
     ----------
@@ -25,6 +25,9 @@ class Set(Record):
         Its number i: periods of 10^(i - 1/2) to 10^(i + 1/2) s; None for jobs without a period.
     priority : float
         10^-i: sets that do I/O at the same time share the bandwidth in proportion to it.
+    exclusive : bool
+        Whether one of its jobs at a time does I/O, first come, first served, which then has all that the set has; if
+        not, each of its jobs counts as a set.
     period_s : (float, float) or None
         Periods from and to which jobs belong to it, in s.
     jobs : tuple of str
@@ -32,6 +35,7 @@ class Set(Record):
 
     set: int | None
     priority: float
+    exclusive: bool
     period_s: tuple[float, float] | None
     jobs: tuple[str, ...]
 
@@ -66,7 +70,8 @@ def set_numbers(periods: Floats) -> Floats:
 def set_priorities(numbers: Floats) -> Floats:
     """Return the priority of each set, 10^-i; without a number that of the set with the longest periods.
 
-    Nothing is known of a job without a period, so it waits for its like alone, and is not put before others.
+    Nothing is known of a job without a period, so it is put before nobody; and it waits for nobody, as jobs of
+    unlike periods would wait long for each other.
     """
     known = numbers[~np.isnan(numbers)]
     return np.asarray(10.0 ** -np.where(np.isnan(numbers), known.max() if len(known) else 0.0, numbers))
@@ -84,6 +89,7 @@ def sets_of(names: Sequence[str], periods: Floats) -> tuple[Set, ...]:
             Set(
                 None if missing else int(number),
                 float(priorities[rows[0]]),
+                not missing,
                 None if missing else (10 ** (number - 0.5), 10 ** (number + 0.5)),
                 tuple(names[row] for row in rows),
             )
@@ -115,6 +121,8 @@ def queues_of(workload: Workload, policy: str, error: float = 0.0, random: np.ra
     if policy == "set-10" and error > 0:
         random = random or np.random.default_rng(0)
         periods = periods * (1 + error * random.choice((-1.0, 1.0), len(job)))
-    # NaN is the last of the numbers, so those without a period have a queue of their own.
-    numbers, queue = np.unique(set_numbers(np.clip(periods, SHORTEST, LONGEST)), return_inverse=True)
-    return Queues(queue.reshape(-1), set_priorities(numbers))
+    numbers = set_numbers(np.clip(periods, SHORTEST, LONGEST))
+    known = np.unique(numbers[~np.isnan(numbers)])
+    # Behind the queues of the sets there is one for each job, which those without a period stand in.
+    queue = np.where(np.isnan(numbers), len(known) + job, np.searchsorted(known, numbers))
+    return Queues(queue, set_priorities(np.append(known, np.full(len(workload.names), np.nan))))

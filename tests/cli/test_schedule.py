@@ -53,7 +53,8 @@ def test_a_trace_without_a_period_has_no_set_and_is_scheduled_all_the_same(docum
     job = found["jobs"][1]
     assert (job["period_s"], job["set"]) == (None, None)
     assert job["priority"] == found["jobs"][0]["priority"]
-    assert found["sets"][-1] == {"set": None, "priority": 1.0, "period_s": None, "jobs": ["aperiodic4"]}
+    last = found["sets"][-1]
+    assert last == {"set": None, "priority": 1.0, "exclusive": False, "period_s": None, "jobs": ["aperiodic4"]}
 
 
 def test_the_sets_for_a_real_system(run, table, tmp_path):
