@@ -128,8 +128,6 @@ def simulate(workload: Workload, queue: Ints, weight: Floats, record_rates: bool
         now = then
         if ends:
             level[done], phase = heappop(served[done])
-            if not served[done]:
-                level[done] = 0.0
             end[phase] = now
             if not is_last[phase]:
                 heappush(arrivals, (now + compute[phase + 1], phase + 1))
