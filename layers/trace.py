@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import column_at
-from ..model.codes import IoMode
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
-from ..model.operations import Operations, view
+from ..model.operations import Operations
 from ..model.stream.source import Source
 from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
@@ -23,8 +22,7 @@ from .attribution.functions import CallingFunctions, read_calling_functions
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
 from .flow.sums import Limits, RelationSums
-from .handles.forest import HandleForest, handle_forest
-from .handles.lifetimes import handle_lifetimes
+from .handles.lifetimes import Lifetimes, handle_lifetimes
 from .handles.metadata import MetadataEvents, metadata_events, selected_metadata
 from .handles.order import layer_name, layer_order, layer_rows
 from .handles.stack import handle_lineages, handle_stack
@@ -35,7 +33,7 @@ from .protocols import AnyTrace, BlockSumsT
 from .selection.directions import DIRECTIONS
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import TickWindow, select_window, trace_window
-from .statistics.statistics import SetAside, set_aside_statistics, sums_by
+from .summary.accumulator import OperationSums
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
@@ -153,25 +151,16 @@ class Trace(AnyTrace):
         sums.add(self.operations, self.metadata)
         return sums
 
+    @property
+    def lifetimes(self) -> Lifetimes:
+        return handle_lifetimes(self.metadata, self.operations, self.definitions)
+
     @cached_property
-    def handles(self) -> HandleForest:
-        """The forest of all I/O handles, of all files."""
-        count = len(self.definitions.handles.id)
-        used = self.tick_window.part(self.operations)
-        used = view(used, used.handle >= 0)
-        moved, mode = self.tick_window.bytes_within(used), used.mode
-        return handle_forest(
-            self.definitions,
-            self.order,
-            self.selection,
-            np.bincount(used.handle, minlength=count).astype(np.int64),
-            sums_by(used.handle[mode == IoMode.READ], moved[mode == IoMode.READ], count),
-            sums_by(used.handle[mode == IoMode.WRITE], moved[mode == IoMode.WRITE], count),
-            self.handle_sums.events,
-            self.handle_sums.ranks,
-            self.handle_sums.lifetime_counts,
-            handle_lifetimes(self.metadata, self.operations, self.definitions),
-        )
+    def sums(self) -> OperationSums:  # type: ignore[override]
+        covered = self.tick_window.start, self.tick_window.end
+        sums = OperationSums(self.definitions, self.order, self.selection, self.tick_window, covered, exact=True)
+        sums.add(self.operations)
+        return sums
 
     @cached_property
     def attribution(self) -> Attribution:
@@ -256,15 +245,11 @@ class Trace(AnyTrace):
                     trace_metadata=self.metadata,
                     metadata_rows=np.flatnonzero(metadata_layer == row),
                     tick_window=window,
+                    trace_sums=self.sums,
                 )
                 for row, name in enumerate(self.order)
             }
         )
-
-    @cached_property
-    def set_aside(self) -> SetAside:
-        """What is not selected of the operations within the window, summed over the layers."""
-        return set_aside_statistics(self.operations, self.definitions, self.selection, self.tick_window)
 
     def to_dataframe(self) -> Any:
         """Return the operations within the window, of all files, as a table, one row an operation; needs pandas.

@@ -11,7 +11,6 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from ...model.codes import IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
@@ -26,7 +25,6 @@ from ..attribution.collectives import CallPlaces
 from ..attribution.traffic import Traffic
 from ..dataset import bandwidth_dataset
 from ..flow.sums import Limits, RelationSums
-from ..handles.forest import HandleForest, handle_forest
 from ..handles.metadata import MetadataEvents, metadata_events
 from ..handles.order import layer_order
 from ..handles.stack import handle_lineages, handle_stack
@@ -37,8 +35,8 @@ from ..selection.directions import DIRECTIONS
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
 from ..selection.source import open_timed_source
 from ..selection.window import TickWindow, bounded_windows, select_window, trace_window
-from ..statistics.statistics import SetAside
 from .accumulator import OperationSums
+from .bins import BinGrid
 from .layer import BinnedLayer
 from .memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
 from .tables import MODES
@@ -54,6 +52,7 @@ class BinnedTrace(AnyTrace):
     path: Path
     definitions: Definitions
     sums: OperationSums
+    grid: BinGrid
     handle_parts: HandleSums
     known_relations: RelationSums | None
     reading: "Reading"
@@ -76,7 +75,7 @@ class BinnedTrace(AnyTrace):
     @property
     def resolution(self) -> float:
         """Width in s of the bins that were kept; signals are constant within each."""
-        return self.sums.grid.width / self.definitions.clock.ticks_per_second
+        return self.grid.width / self.definitions.clock.ticks_per_second
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -147,38 +146,8 @@ class BinnedTrace(AnyTrace):
     @cached_property
     def layers(self) -> LayerMapping[BinnedLayer]:
         """The layers by name, highest first."""
-        return LayerMapping({name: BinnedLayer(name, self.sums, self.tick_window) for name in self.sums.order})
-
-    @cached_property
-    def handles(self) -> HandleForest:
-        """The forest of all I/O handles, of all files, without their lifetimes.
-
-        At an edge that the window leaves open, metadata events outside of the time of all operations count too.
-        """
-        sums = self.sums.sums
-        return handle_forest(
-            self.definitions,
-            self.sums.order,
-            self.selection,
-            sums.handle_operations,
-            self.sums.handle_bytes(IoMode.READ),
-            self.sums.handle_bytes(IoMode.WRITE),
-            self.handle_parts.events,
-            self.handle_parts.ranks,
-            self.handle_parts.lifetime_counts,
-            None,
-        )
-
-    @cached_property
-    def set_aside(self) -> SetAside:
-        """What is not selected of the operations within the window, summed over the layers."""
-        sums = self.sums.sums
-        files = np.unique(self.definitions.handles.file[sums.aside_used])
-        return SetAside(
-            int(sums.aside.sum()),
-            self.sums.bytes([self.sums.categories]),
-            int((files >= 0).sum()),
-            self.selection.named(sums.aside),
+        return LayerMapping(
+            {name: BinnedLayer(name, self.sums, self.grid, self.tick_window) for name in self.sums.order}
         )
 
     def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: str = "all") -> Any:
@@ -350,8 +319,6 @@ def read_binned_trace(
     path, memory, fs, engine, workers, files, window, progress, rules, client
         As in `open_trace`. There are at most 2^20 bins.
     """
-    from .bins import BinGrid
-
     source = open_timed_source(path, engine)
     definitions = source.definitions
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
@@ -371,7 +338,7 @@ def read_binned_trace(
     extent = covered.start, covered.end
     reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
     grid = BinGrid(MODES * len(lineages), bins, float(covered.start), width)
-    sums, tally = OperationSums(definitions, order, selection, counted, grid, extent), Tally()
+    sums, tally = OperationSums(definitions, order, selection, counted, extent, grid), Tally()
 
     known = (definitions, order, selection, counted)
 
@@ -388,6 +355,7 @@ def read_binned_trace(
         path=source.path,
         definitions=definitions,
         sums=sums,
+        grid=grid,
         handle_parts=parts.handles,
         known_relations=parts.relations,
         reading=reading,
