@@ -46,7 +46,7 @@ static void reach(struct bins *bins, uint64_t start, uint64_t end)
     }
 }
 
-void bins_add(struct bins *bins, unsigned series, uint64_t start, uint64_t end, uint64_t bytes)
+void bins_spread(struct bins *bins, unsigned series, uint64_t start, uint64_t end, uint64_t bytes)
 {
     if (end < start)
         end = start;

@@ -1,34 +1,23 @@
 #define _GNU_SOURCE
 #include "clock.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
-enum kind { SYSTEM, COUNTER, MONOTONIC_RAW, TIME_OF_DAY };
-
 enum { FIRST_FIT = 500000 /* nanoseconds */ };
 
-_Atomic unsigned clock_version;
-
-static _Atomic int kind;
-static uint64_t epoch; /* what CLOCK_MONOTONIC lacks; the clock of the day may jump */
-static uint64_t first_ticks, first_nanoseconds;
-static _Atomic uint64_t line_ticks, line_nanoseconds;
-static _Atomic double line_rate;
-
-static uint64_t read_clock(clockid_t clock)
+static uint64_t read_clock(clockid_t id)
 {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(id, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t read_ticks(int of)
+static uint64_t read_ticks(int kind)
 {
-    if (of == MONOTONIC_RAW)
+    if (kind == CLOCK_RAW)
         return read_clock(CLOCK_MONOTONIC_RAW);
-    if (of == TIME_OF_DAY)
+    if (kind == CLOCK_DAY)
         return read_clock(CLOCK_REALTIME) / 1000;
 #if defined __x86_64__ || defined __i386__
     return __builtin_ia32_rdtsc();
@@ -41,17 +30,17 @@ static uint64_t read_ticks(int of)
 #endif
 }
 
-uint64_t clock_now(void)
+uint64_t clock_now(const struct clock *clock)
 {
-    return read_clock(CLOCK_MONOTONIC) + epoch;
+    return read_clock(CLOCK_MONOTONIC) + clock->epoch;
 }
 
 /* Reads both clocks at one time: of several tries the one that was interrupted the least. */
-static void read_pair(int of, uint64_t *ticks, uint64_t *nanoseconds)
+static void read_pair(const struct clock *clock, int kind, uint64_t *ticks, uint64_t *nanoseconds)
 {
     uint64_t least = UINT64_MAX;
     for (int attempt = 0; attempt < 5; attempt++) {
-        uint64_t before = read_ticks(of), now = clock_now(), after = read_ticks(of);
+        uint64_t before = read_ticks(kind), now = clock_now(clock), after = read_ticks(kind);
         if (after - before < least) {
             least = after - before;
             *ticks = before + least / 2;
@@ -60,77 +49,76 @@ static void read_pair(int of, uint64_t *ticks, uint64_t *nanoseconds)
     }
 }
 
-static void publish(uint64_t ticks, uint64_t nanoseconds, double rate)
+static void publish(struct clock *clock, uint64_t ticks, uint64_t nanoseconds, double rate)
 {
-    unsigned version = atomic_load_explicit(&clock_version, memory_order_relaxed);
-    atomic_store_explicit(&clock_version, version + 1, memory_order_relaxed);
+    unsigned version = atomic_load_explicit(&clock->version, memory_order_relaxed);
+    atomic_store_explicit(&clock->version, version + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&line_ticks, ticks, memory_order_relaxed);
-    atomic_store_explicit(&line_nanoseconds, nanoseconds, memory_order_relaxed);
-    atomic_store_explicit(&line_rate, rate, memory_order_relaxed);
-    atomic_store_explicit(&clock_version, version + 2, memory_order_release);
+    atomic_store_explicit(&clock->ticks, ticks, memory_order_relaxed);
+    atomic_store_explicit(&clock->nanoseconds, nanoseconds, memory_order_relaxed);
+    atomic_store_explicit(&clock->rate, rate, memory_order_relaxed);
+    atomic_store_explicit(&clock->version, version + 2, memory_order_release);
 }
 
-void clock_copy(struct clock_line *line)
+void clock_copy(struct clock *clock, struct clock_line *line)
 {
-    if (atomic_load_explicit(&kind, memory_order_relaxed) == SYSTEM) {
-        *line = (struct clock_line){.version = atomic_load_explicit(&clock_version, memory_order_relaxed)};
+    unsigned version = atomic_load_explicit(&clock->version, memory_order_acquire);
+    if (atomic_load_explicit(&clock->kind, memory_order_relaxed) == CLOCK_SYSTEM) {
+        *line = (struct clock_line){.version = version};
         return;
     }
-    unsigned version = atomic_load_explicit(&clock_version, memory_order_acquire);
-    uint64_t ticks = atomic_load_explicit(&line_ticks, memory_order_relaxed);
-    uint64_t nanoseconds = atomic_load_explicit(&line_nanoseconds, memory_order_relaxed);
-    double rate = atomic_load_explicit(&line_rate, memory_order_relaxed);
+    uint64_t ticks = atomic_load_explicit(&clock->ticks, memory_order_relaxed);
+    uint64_t nanoseconds = atomic_load_explicit(&clock->nanoseconds, memory_order_relaxed);
+    double rate = atomic_load_explicit(&clock->rate, memory_order_relaxed);
     atomic_thread_fence(memory_order_acquire);
     /* A line that is just being written is left for the next event; the old one serves, or the clock is asked. */
-    if (version % 2 || version != atomic_load_explicit(&clock_version, memory_order_relaxed))
-        return;
-    *line = (struct clock_line){version, ticks, nanoseconds, rate};
+    if (version % 2 == 0 && version == atomic_load_explicit(&clock->version, memory_order_relaxed))
+        *line = (struct clock_line){version, ticks, nanoseconds, rate};
 }
 
-void clock_start(const char *timer)
+void clock_start(struct clock *clock, const char *timer)
 {
-    epoch = 0;
-    epoch = read_clock(CLOCK_REALTIME) - clock_now();
-    int of = SYSTEM;
+    clock->epoch = 0;
+    clock->epoch = read_clock(CLOCK_REALTIME) - clock_now(clock);
+    int kind = CLOCK_SYSTEM;
     if (timer && !strcmp(timer, "clock_gettime"))
-        of = MONOTONIC_RAW;
+        kind = CLOCK_RAW;
     else if (timer && !strcmp(timer, "gettimeofday"))
-        of = TIME_OF_DAY;
+        kind = CLOCK_DAY;
 #if defined __x86_64__ || defined __i386__ || defined __aarch64__
     else if (!timer || !*timer || !strcmp(timer, "tsc"))
-        of = COUNTER;
+        kind = CLOCK_COUNTER;
 #endif
-    atomic_store(&kind, of);
-    if (of != SYSTEM) {
-        read_pair(of, &first_ticks, &first_nanoseconds);
-        while (clock_now() - first_nanoseconds < FIRST_FIT)
-            ;
-        clock_adjust();
-    }
+    atomic_store(&clock->kind, kind);
+    if (kind == CLOCK_SYSTEM)
+        return;
+    read_pair(clock, kind, &clock->first_ticks, &clock->first_nanoseconds);
+    while (kind != CLOCK_DAY && clock_now(clock) - clock->first_nanoseconds < FIRST_FIT)
+        ;
+    clock_adjust(clock);
 }
 
-void clock_adjust(void)
+void clock_adjust(struct clock *clock)
 {
-    int of = atomic_load(&kind);
-    if (of == SYSTEM)
+    int kind = atomic_load(&clock->kind);
+    if (kind == CLOCK_SYSTEM)
         return;
     uint64_t ticks = 0, nanoseconds = 0;
-    read_pair(of, &ticks, &nanoseconds);
-    if (of == TIME_OF_DAY)
-        publish(ticks, nanoseconds, 1000.0);
-    else if (ticks > first_ticks && nanoseconds > first_nanoseconds)
-        publish(ticks, nanoseconds, (double)(nanoseconds - first_nanoseconds) / (double)(ticks - first_ticks));
+    read_pair(clock, kind, &ticks, &nanoseconds);
+    if (kind == CLOCK_DAY)
+        publish(clock, ticks, nanoseconds, 1000.0);
+    else if (ticks > clock->first_ticks && nanoseconds > clock->first_nanoseconds)
+        publish(clock, ticks, nanoseconds,
+            (double)(nanoseconds - clock->first_nanoseconds) / (double)(ticks - clock->first_ticks));
 }
 
-void clock_check(uint64_t stamp)
+void clock_check(struct clock *clock, uint64_t stamp)
 {
-    int of = atomic_load(&kind);
-    double rate = atomic_load(&line_rate);
-    if (of == SYSTEM)
+    int kind = atomic_load(&clock->kind);
+    if (kind == CLOCK_SYSTEM)
         return;
-    uint64_t now = read_ticks(of);
+    uint64_t now = read_ticks(kind);
     /* A process may be held up for long between the two, but not by a minute. */
-    if (stamp > now || (double)(now - stamp) * rate > 60e9)
-        atomic_store(&kind, SYSTEM);
+    if (stamp > now || (double)(now - stamp) * atomic_load(&clock->rate) > 60e9)
+        atomic_store(&clock->kind, CLOCK_SYSTEM);
 }

@@ -8,34 +8,44 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+enum clock_kind { CLOCK_SYSTEM, CLOCK_COUNTER, CLOCK_RAW, CLOCK_DAY };
+
+/* In memory that processes may share: one adjusts it, the others read it. */
+struct clock {
+    _Atomic int kind;
+    _Atomic unsigned version; /* odd while the line is being written */
+    _Atomic uint64_t ticks, nanoseconds;
+    _Atomic double rate;
+    uint64_t epoch; /* what the monotonic clock lacks; the clock of the day may jump */
+    uint64_t first_ticks, first_nanoseconds;
+};
+
 /* A thread's copy of the line. */
 struct clock_line {
     unsigned version;
     uint64_t ticks, nanoseconds;
-    double rate; /* nanoseconds a tick, 0 where the clock is asked */
+    double rate; /* nanoseconds a tick, 0 where the system's clock is asked */
 };
 
-extern _Atomic unsigned clock_version; /* odd while the line is being written */
-
-/* Takes the name in SCOREP_TIMER, NULL for its default; for a few hundred microseconds where a rate is to be measured. */
-void clock_start(const char *timer);
+/* Takes what is in SCOREP_TIMER, NULL for its default; lasts half a millisecond where a rate is to be measured. */
+void clock_start(struct clock *clock, const char *timer);
 
 /* Fits the line anew; from one thread only. */
-void clock_adjust(void);
+void clock_adjust(struct clock *clock);
 
-/* Looks whether a time stamp that was taken just now is of the clock that we think it is; else the clock is asked. */
-void clock_check(uint64_t stamp);
+/* Looks whether a time stamp that was taken just now is of the clock that we think it is; else the system's is asked. */
+void clock_check(struct clock *clock, uint64_t stamp);
 
-uint64_t clock_now(void);
+uint64_t clock_now(const struct clock *clock);
 
-void clock_copy(struct clock_line *line);
+void clock_copy(struct clock *clock, struct clock_line *line);
 
-static inline uint64_t clock_time(struct clock_line *line, uint64_t stamp)
+static inline uint64_t clock_time(struct clock *clock, struct clock_line *line, uint64_t stamp)
 {
-    if (line->version != atomic_load_explicit(&clock_version, memory_order_relaxed))
-        clock_copy(line);
+    if (line->version != atomic_load_explicit(&clock->version, memory_order_relaxed))
+        clock_copy(clock, line);
     if (line->rate == 0)
-        return clock_now();
+        return clock_now(clock);
     return line->nanoseconds + (uint64_t)(int64_t)((double)(int64_t)(stamp - line->ticks) * line->rate);
 }
 
