@@ -7,6 +7,8 @@
 
 # make signatures   the study of signatures (IOSI) beside their baselines (some minutes)
 # make scores   100,000 made jobs trained and assessed (some minutes; 1.2 GB in the temporary folder)
+# make scorep-plugin SCOREP=/prefix   live/scorep for an installed Score-P, in build/scorep (needs gcc; without SCOREP the
+#                                     scorep-config on the PATH)
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -23,7 +25,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint docs bench accuracy signatures scores setup install clean
+.PHONY: demo test lint docs bench accuracy signatures scores scorep-plugin setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -63,6 +65,9 @@ signatures: install $(VENV)/test-extras
 
 scores: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/scores/study.py
+
+scorep-plugin:
+	@$(MAKE) --no-print-directory -C live/scorep $(if $(SCOREP),SCOREP=$(SCOREP)) OUT=$(CURDIR)/build/scorep
 
 setup: $(VENV)/dependencies
 

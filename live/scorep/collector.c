@@ -169,12 +169,9 @@ static void finish(void)
             break;
         syscall(SYS_nanosleep, &pause, NULL);
     }
-    uint64_t lost = told - handed_over + atomic_load(&shared->dropped);
+    shared->lost = told - handed_over + atomic_load(&shared->dropped);
     for (unsigned series = 0; series < BINS_SERIES; series++)
-        lost += bins_total(&collected, series);
-    if (lost)
-        snprintf(shared->complaint, sizeof shared->complaint, "iostrata: rank %d: %llu bytes of operations not told to %s (error %d)\n",
-            shared->writer.rank, (unsigned long long)lost, shared->sink.path, shared->sink.error);
+        shared->lost += bins_total(&collected, series);
     sink_close(&shared->sink);
 }
 
@@ -206,10 +203,27 @@ static void run(pid_t program)
     wake(&shared->stopped);
 }
 
-struct shared *collector_share(void)
+struct shared *collector_share(unsigned shift)
 {
-    void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    struct shared *with = mmap(NULL, sizeof *with, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (with == MAP_FAILED)
+        return NULL;
+    with->shift = shift;
+    atomic_store(&with->non_blocking_since, NEVER);
+    return with;
+}
+
+struct place *collector_place(struct shared *with)
+{
+    unsigned used = atomic_load(&with->places);
+    if (used == PLACES)
+        return NULL;
+    struct place *place = &with->place[used];
+    atomic_store(&place->open_since, NEVER);
+    bins_clear(&place->sets[0], with->shift);
+    bins_clear(&place->sets[1], with->shift);
+    atomic_store(&with->places, used + 1);
+    return place;
 }
 
 bool collector_start(struct shared *with)
@@ -238,6 +252,11 @@ void collector_stop(struct shared *with, bool started)
         while (!atomic_load(&shared->stopped) && now() < give_up)
             sleep_for(&shared->stopped, 100);
     }
-    if (shared->complaint[0])
-        sink_complain(shared->complaint);
+    if (shared->lost) {
+        char line[2 * SINK_PATH];
+        snprintf(line, sizeof line, "iostrata: rank %d: %llu bytes of operations were not told to %s: %s\n",
+            shared->writer.rank, (unsigned long long)shared->lost, shared->sink.path,
+            shared->sink.error ? strerror(shared->sink.error) : "no room");
+        sink_complain(line);
+    }
 }

@@ -40,12 +40,26 @@ struct shared {
     _Atomic uint64_t dropped; /* bytes that found no place */
     _Atomic uint64_t non_blocking_since;
     _Atomic unsigned places; /* how many have been in use */
-    char complaint[2 * SINK_PATH];
+    uint64_t lost; /* bytes that could not be handed over at the end */
     struct place place[PLACES];
 };
 
-/* Returns memory that the program and the collector share, NULL where there is none. */
-struct shared *collector_share(void);
+static inline void place_add(struct place *place, unsigned series, uint64_t start, uint64_t end, uint64_t bytes)
+{
+    unsigned turn = atomic_load_explicit(&place->turn, memory_order_relaxed);
+    atomic_store_explicit(&place->turn, turn + 1, memory_order_relaxed);
+    /* No fence: the collector lets a fifth of a second pass between its choice of a side and its look at `turn`. */
+    atomic_signal_fence(memory_order_seq_cst);
+    unsigned side = atomic_load_explicit(&place->side, memory_order_acquire);
+    bins_add(&place->sets[side], series, start, end, bytes);
+    atomic_store_explicit(&place->turn, turn + 2, memory_order_release);
+}
+
+/* Returns memory that the program and the collector share, for bins of 1 << shift ns; NULL where there is none. */
+struct shared *collector_share(unsigned shift);
+
+/* Returns a place that nobody had, NULL where there is none left; not for two threads at once. */
+struct place *collector_place(struct shared *shared);
 
 /* Starts the process; returns whether there is one. */
 bool collector_start(struct shared *shared);

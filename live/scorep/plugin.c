@@ -110,20 +110,10 @@ static unsigned series_of(struct thread *thread, SCOREP_IoHandleHandle handle)
     return series;
 }
 
-static struct place *new_place(void)
+static struct place *find_place(void)
 {
-    struct place *place = NULL;
     pthread_mutex_lock(&free_places.lock);
-    unsigned used = atomic_load(&shared->places);
-    if (free_places.count) {
-        place = free_places.place[--free_places.count];
-    } else if (used < PLACES) {
-        place = &shared->place[used];
-        atomic_store(&place->open_since, NEVER);
-        bins_clear(&place->sets[0], shared->shift);
-        bins_clear(&place->sets[1], shared->shift);
-        atomic_store(&shared->places, used + 1);
-    }
+    struct place *place = free_places.count ? free_places.place[--free_places.count] : collector_place(shared);
     pthread_mutex_unlock(&free_places.lock);
     return place;
 }
@@ -141,7 +131,7 @@ static struct thread *thread_of(const struct SCOREP_Location *location, uint64_t
         clock_copy(&shared->clock, &thread->clock);
         scorep->SCOREP_Location_SetData(location, plugin, thread);
     }
-    thread->place = new_place();
+    thread->place = find_place();
     return thread->place ? thread : NULL;
 }
 
@@ -167,17 +157,6 @@ static uint64_t time_of(struct thread *thread, uint64_t stamp)
 {
     uint64_t time = clock_time(&shared->clock, &thread->clock, stamp);
     return time > shared->writer.origin ? time - shared->writer.origin : 0;
-}
-
-static void add(struct place *place, unsigned series, uint64_t start, uint64_t end, uint64_t bytes)
-{
-    unsigned turn = atomic_load_explicit(&place->turn, memory_order_relaxed);
-    atomic_store_explicit(&place->turn, turn + 1, memory_order_relaxed);
-    /* No fence: the collector lets a fifth of a second pass between its choice of a side and its look at `turn`. */
-    atomic_signal_fence(memory_order_seq_cst);
-    unsigned side = atomic_load_explicit(&place->side, memory_order_acquire);
-    bins_add(&place->sets[side], series, start, end, bytes);
-    atomic_store_explicit(&place->turn, turn + 2, memory_order_release);
 }
 
 static void begin(struct SCOREP_Location *location, uint64_t stamp, SCOREP_IoHandleHandle handle,
@@ -288,7 +267,7 @@ static void complete(struct SCOREP_Location *location, uint64_t stamp, SCOREP_Io
             operation.series += mode == SCOREP_IO_OPERATION_MODE_WRITE;
     }
     if (operation.series != ASIDE)
-        add(thread->place, operation.series, operation.start, end, bytes == UNDEFINED_BYTES ? 0 : bytes);
+        place_add(thread->place, operation.series, operation.start, end, bytes == UNDEFINED_BYTES ? 0 : bytes);
 }
 
 static void cancelled(
@@ -343,7 +322,7 @@ static int init(void)
     if (gethostname(node, sizeof node - 1))
         snprintf(node, sizeof node, "unknown");
     snprintf(name, sizeof name, "%s-%ld.jsonl", node, (long)getpid());
-    shared = collector_share();
+    shared = collector_share(width && *width ? shift_of(width) : DEFAULT_SHIFT);
     if (!shared) {
         complain("no memory, nothing is told");
         return 0;
@@ -357,8 +336,6 @@ static int init(void)
         return 0;
     }
     all_files = files && !strcmp(files, "all");
-    shared->shift = width && *width ? shift_of(width) : DEFAULT_SHIFT;
-    atomic_store(&shared->non_blocking_since, NEVER);
     clock_start(&shared->clock, getenv("SCOREP_TIMER"));
     shared->writer = (struct writer){.node = node, .program = program_invocation_short_name, .process = (long)getpid(),
         .origin = clock_now(&shared->clock) >> shared->shift << shared->shift};

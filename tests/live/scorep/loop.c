@@ -1,4 +1,5 @@
-/* Processor time of a loop of small writes, all threads of the process: loop FILE WRITES BYTES */
+/* Processor time of one of many writes to the beginning of a file, in ns: loop FILE WRITES BYTES. With 0 writes the
+ * file grows, write by write, until the program is killed, so that its length is what was written. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,9 @@ int main(int count, char **arguments)
     size_t length = (size_t)atol(arguments[3]);
     char *data = calloc(1, length);
     int file = open(arguments[1], O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    while (!writes)
+        if (write(file, data, length) < 0 || usleep(100))
+            return 1;
     for (int i = 0; i < 1000; i++)
         if (pwrite(file, data, length, 0) < 0)
             return 1;
