@@ -113,11 +113,30 @@ def test_the_same_files_are_set_aside_as_in_traces(driver: Driver) -> None:
     table = re.search(r"FILE_RULES\[\] = \{(.*?)\};", text, re.DOTALL)
     assert table
     assert re.findall(r'"(.*)",', table[1]) == [rule.pattern for rule in DEFAULT_RULES]
-    names = """
-        /proc/self/maps /proc /process/x /home/proc/x /dev/shm/x /data/a.sm /data/a.sm/b /data/a.smx /lib/x /library/x
-        /tmp/ompi.n.0/jf.0/1 /scratch/ompi.n/pid.7/x /scratch/ompi.n/x /x/pmix-1/y pipe:[123] /data/pipe: socket:[1]
-        /data/out.locktest.0 /data/out.nc relative/out out[1].h5 /data/\xe9
-    """.split()
+    names = [
+        "/proc/self/maps",
+        "/proc",
+        "/process/x",
+        "/home/proc/x",
+        "/dev/shm/x",
+        "/data/a.sm",
+        "/data/a.sm/b",
+        "/data/a.smx",
+        "/lib/x",
+        "/library/x",
+        "/tmp/ompi.n.0/jf.0/1",
+        "/scratch/ompi.n/pid.7/x",
+        "/scratch/ompi.n/x",
+        "/x/pmix-1/y",
+        "pipe:[123]",
+        "/data/pipe:",
+        "socket:[1]",
+        "/data/out.locktest.0",
+        "/data/out.nc",
+        "relative/out",
+        "out[1].h5",
+        "/data/é",
+    ]
     done = driver("aside", text="\n".join(names) + "\n")
     oracle = [
         any(fnmatchcase(name, rule.pattern) or fnmatchcase(name, rule.pattern + "/*") for rule in DEFAULT_RULES)
