@@ -18,7 +18,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Processes that run tests at once: as many as there are processors.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-PACKAGES := model otf2io inputs signals layers analysis runs export cli
+PACKAGES := model otf2io inputs signals layers analysis runs live export cli
 SOURCES := pyproject.toml README.md LICENSE __init__.py py.typed \
 	$(shell find $(PACKAGES) -name __pycache__ -prune -o \( -type d -o -type f \) -print)
 DEMO := demo
