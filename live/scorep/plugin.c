@@ -24,7 +24,7 @@ enum {
     IN_FLIGHT = 1100,     /* operations of a thread: a writev is up to 1024 that begin before the first ends */
     NON_BLOCKING = 1024,  /* operations of a process that were issued and have not ended */
     KNOWN = 128,          /* handles that a thread remembers; a power of two */
-    NARROWEST = 20,
+    NARROWEST = 21, /* what fits into BINS_SLOTS between two visits of the collector */
     WIDEST = 40,
     DEFAULT_SHIFT = 23    /* bins of 2^23 ns, 8.4 ms */
 };
