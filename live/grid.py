@@ -8,7 +8,7 @@ from ..model.arrays import Floats, Rows
 
 BINS: Final = 2048
 """Bins of a level, the latest ones in which anything moved; the coarsest level has all of the run."""
-LEVELS: Final = 10
+LEVELS: Final = 8
 """Widths from that of the coarsest level on downwards, each half of the one before."""
 FINEST: Final = -24
 """Binary logarithm of the smallest width in s; 60 ns."""
@@ -34,6 +34,9 @@ class Grid:
         """Add operations: start and end in s, float64 (n,), and what they moved, int64 (n,), above 0."""
         from .kernels import add_operations
 
+        # In the order of their starts most bins are new ones at the end.
+        order = np.argsort(start, kind="stable")
+        start, end, volume = start[order], end[order], volume[order]
         self._top = add_operations(
             start, end, volume, self._top, FINEST, BINS, self._count, self._index, self._moved, self._first, self._last
         )

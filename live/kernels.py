@@ -57,6 +57,9 @@ def add_operations(
             high = max(math.ceil(end[row] / width) - 1, low)
             # Whatever came before so many bins of one operation cannot be among the latest.
             low = max(low, high - most + 1)
+            level = exponent % levels
+            if exponent < top and count[level] >= most:
+                low = max(low, index[level, count[level] - most])
             before = share(start[row], end[row], volume[row], low * width)
             at = -1
             for place in range(low, high + 1):
@@ -67,7 +70,7 @@ def add_operations(
                     after - before,
                     max(start[row], place * width),
                     min(end[row], (place + 1) * width),
-                    exponent % levels,
+                    level,
                     most if exponent < top else 0,
                     count,
                     index,
