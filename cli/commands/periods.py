@@ -12,7 +12,6 @@ from ..request import Request, console, print_json, trace_command
 
 if TYPE_CHECKING:
     from ...analysis.comparison.layer_periods import PartsLeftOut
-    from ...layers.summary.trace import BinnedTrace
     from ...layers.trace import Trace
 
 PARTS_SHOWN: Final = 8
@@ -95,7 +94,7 @@ def command(
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
         check_figure_library()
     looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, request.filter)
-    trace: Trace | BinnedTrace
+    trace: Trace
     found: Iterator[LayerPeriod | PartsLeftOut]
     if by is None:
         trace = request.open()

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
-from ...layers.protocols import AnyLayer, AnyTrace, document
+from ...layers.document import document
+from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import LayerStatistics
+from ...layers.trace import Trace
 from ...model.damage import damage_entry
 from ...model.document import SCHEMA_VERSION, Document
 from ...model.stream.recording import Recording
@@ -124,8 +126,8 @@ def counted_document(source: Source, layers: Iterable[str], directions: Iterable
 
 
 def layers_document(
-    trace: AnyTrace,
-    layers: Iterable[AnyLayer],
+    trace: Trace,
+    layers: Iterable[Layer],
     directions: Iterable[str] = DIRECTIONS,
     traffic: str = "all",
     table: Breakdown | None = None,
@@ -158,7 +160,7 @@ def _told(entry: LayerStatistics, recording: Recording) -> Document:
     return {name: None if name in recording.untold else value for name, value in entry.to_dict().items()}
 
 
-def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:
+def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Document:
     """Return the document of ``iostrata handles``: an iterator over its handles.
 
     In each of them, `set_aside` says why it does not count.
@@ -174,7 +176,7 @@ def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) 
 
 
 def periods_document(
-    trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: Written | None = None
+    trace: Trace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: Written | None = None
 ) -> Document:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
 

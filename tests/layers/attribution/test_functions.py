@@ -164,7 +164,7 @@ def test_a_trace_that_changed_is_refused(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
     events = replace(trace.other_events, time=trace.other_events.time + 1)
     with pytest.raises(TraceError, match="has changed"):
-        read_calling_functions(trace.source, trace.operations, events)
+        read_calling_functions(trace.reading.source, trace.operations, events)
     operations = replace(trace.operations, begin=trace.operations.begin + 1)
     with pytest.raises(TraceError, match="has changed"):
-        read_calling_functions(trace.source, operations, trace.other_events)
+        read_calling_functions(trace.reading.source, operations, trace.other_events)
