@@ -74,6 +74,11 @@ class Finding(Record):
     advice: str
 
     @property
+    def statement(self) -> str:
+        """The text without what it costs."""
+        return self.text.replace(_costs(self.cost_s, self.cost_share), "")
+
+    @property
     def ranks(self) -> tuple[int, ...]:
         """The first of the ranks concerned; empty where the finding is about no rank."""
         return tuple(self.evidence.get("ranks", ()))
@@ -165,10 +170,15 @@ def _finding(evidence: Evidence, rule: Rule, match: Match, caution: str) -> Find
         severity = SEVERITIES[-1]
     cost = evidence.cost(match)
     share = cost / evidence.run_s if cost is not None and evidence.run_s > 0 else None
-    text = match.text
-    if cost is not None and share is not None:
-        text += f"; costs {seconds_text(cost)}, {percent_text(share)} of the run"
-    return Finding(rule.id, severity, match.layer, text + caution, cost, share, match.evidence, rule.advice)
+    text = match.text + _costs(cost, share) + caution
+    return Finding(rule.id, severity, match.layer, text, cost, share, match.evidence, rule.advice)
+
+
+def _costs(seconds: float | None, share: float | None) -> str:
+    """Return the end of a sentence that says what a finding costs, empty where that is not known."""
+    if seconds is None or share is None:
+        return ""
+    return f"; costs {seconds_text(seconds)}, {percent_text(share)} of the run"
 
 
 def _limits(rules: Iterable[Rule]) -> Limits:

@@ -1,14 +1,9 @@
 """``iostrata layers``."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from ..options import DIRECTION, LAYERS, MEMORY, READING, TRAFFIC
-from ..request import Request, console, print_json, trace_command
-
-if TYPE_CHECKING:
-    from ...model.stream.source import Source
+from ..request import Request, console, print_counters, print_json, trace_command
 
 BY = click.option(
     "--by",
@@ -38,7 +33,7 @@ def command(request: Request, by: str | None) -> None:
     except NoTimesError as error:
         if by is not None:
             raise
-        _print_counters(error.source, request)
+        print_counters(error.source, request)
         return
     if by is not None:
         recording = trace.definitions.recording
@@ -60,15 +55,3 @@ def command(request: Request, by: str | None) -> None:
         if table is not None:
             out.print()
             print_breakdown(table, out)
-
-
-def _print_counters(source: "Source", request: Request) -> None:
-    """Show the counters of a recording without times."""
-    if request.as_json:
-        from ...export.json.documents import counted_document
-
-        print_json(counted_document(source, request.layers, request.directions))
-    else:
-        from ...export.terminal.layers import print_counted
-
-        print_counted(source, request.layers, request.directions, console())
