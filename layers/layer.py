@@ -98,7 +98,11 @@ class Layer:
     @cached_property
     def sums(self) -> OperationSums:
         """Sums over the operations of the trace, or of the part of the layer."""
-        return self.trace_sums.over(self.operations) if self.part else self.trace_sums
+        if not self.part:
+            return self.trace_sums
+        sums = self.trace_sums.empty()
+        sums.add(self.operations)
+        return sums
 
     @property
     def rows(self) -> Rows:

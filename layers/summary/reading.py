@@ -1,6 +1,5 @@
 """What a trace is read into in bounded memory, and how it is read once more."""
 
-import copy
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -130,7 +129,7 @@ class Reading:
         source = self.source
 
         def read(partitions: Sequence[Partition]) -> tuple[Any, BinnedSums | None]:
-            whole, bins = make(), copy.deepcopy(also, {id(source.definitions): source.definitions})
+            whole, bins = make(), None if also is None else BinnedSums(also.sums.empty(), Tally())
             for partition in partitions:
                 sums = make()
                 for block in source.read(partition):
