@@ -1,5 +1,6 @@
 """The layered trace: an archive's I/O, split into layers."""
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,10 +17,16 @@ from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
 from ..model.operations import Operations
+from ..model.stream.mapping import cluster_of, reduce_partitions
+from ..model.stream.source import Partition
 from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
+from .attribution.calls.calls import Calls, as_calls, sum_calls
+from .attribution.calls.functions import function_groups
+from .attribution.calls.paths import CallPaths, read_call_paths
+from .attribution.calls.sums import CallSums
 from .attribution.collectives import CallPlaces
-from .attribution.functions import CallingFunctions, read_calling_functions
+from .attribution.functions import CallingFunctions, block_functions, io_function_names
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
 from .flow.balance import LayerBalance, TimeSplit
@@ -40,7 +47,7 @@ from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
 from .statistics.statistics import SetAside
 from .summary.accumulator import OperationSums
-from .summary.reading import Binned, BlockSumsT, Reading
+from .summary.reading import Binned, BlockSumsT, Reading, merge_both
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
@@ -257,26 +264,52 @@ class Trace:
         )
 
     @cached_property
-    def calling_functions(self) -> CallingFunctions:
-        """The I/O function in which each operation and other I/O event was recorded, of all files and times.
+    def call_paths(self) -> CallPaths:
+        """The call path in which each operation and other I/O event was recorded, of all files and times.
 
-        The first use reads the events of the archive once more, then with Enter and Leave of such functions.
+        The first use reads the events of the archive once more, then with Enter and Leave.
 
         Raises
         ------
         SelectionError
-            If the engine was not ``direct``: the other one does not read Enter and Leave; or the trace was read in
-            bounded memory.
+            If the recorder does not tell which function was called, or the trace was read in bounded memory.
         TraceError
             If the archive is gone or has changed since it was opened.
         """
         kept, reading = self._kept, self._reading
-        return read_calling_functions(reading.source, kept.operations, kept.other_events, reading.workers)
+        paths, sums = read_call_paths(
+            reading.source, kept.operations, kept.other_events, self._call_sums(), reading.workers
+        )
+        if reading.source.tells_calls:
+            # The same pass has told both.
+            self.__dict__.setdefault("calls", as_calls(sums))
+        return paths
+
+    @cached_property
+    def calling_functions(self) -> CallingFunctions:
+        """The I/O function in which each operation and other I/O event was recorded; of `call_paths`."""
+        return CallingFunctions.of_paths(self.call_paths)
+
+    @cached_property
+    def calls(self) -> Calls | None:
+        """What the calls took, as their Enter and Leave tell; None where the trace does not record them.
+
+        The first use reads the events of the archive once more.
+        """
+        if self.reading is None or not self.reading.source.tells_calls:
+            return None
+        source, workers = self.reading.source, self.reading.workers
+        partitions = source.partitions(self.reading.memory, workers)
+        return as_calls(sum_calls(source, self._call_sums(), partitions, workers, self.reading.client))
+
+    def _call_sums(self) -> Callable[[], CallSums]:
+        functions = function_groups(self._reading.source.regions, self.order)
+        return functools.partial(CallSums, *self._counted, functions, exact=self.kept is not None)
 
     @property
     def function_names(self) -> tuple[str, ...]:
         """The I/O functions that the trace defines; SelectionError where it is not known who called what."""
-        return self._reading.source.functions
+        return io_function_names(self._reading.source.regions)
 
     @property
     def _reading(self) -> Reading:
@@ -303,13 +336,15 @@ class Trace:
             yield self.traffic, self.traffic.calls.call, self.calling_functions.operation if functions else unknown, 0
             return
         places, first = CallPlaces(), 0
-        for block in self._reading.blocks(functions):
+        for block, sums in self._reading.followed_blocks(self._call_sums() if functions else None):
             operations = block.operations
             found = attribute_operations(operations, self.definitions, self.order)
             traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
             places.finish(np.unique(operations.process).astype(np.int64))
             sequence, place = places.keys(operations, traffic.sequences)
-            function = np.full(len(operations), -1, np.int32) if block.function is None else block.function
+            function = np.full(len(operations), -1, np.int32)
+            if sums is not None:
+                function = block_functions(block, sums).operation
             yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), function, first
             first += len(operations)
 
@@ -428,14 +463,40 @@ class Trace:
         SelectionError
             If there is no such key, or functions are not known: see `calling_functions`.
         """
-        if self.kept is None and by == FUNCTION:
-            raise SelectionError(f"{self.path}: functions are not told where a trace is read in bounded memory")
-        functions = self.calling_functions if by == FUNCTION else None
-        if self.kept is None:
-            return self.sum_blocks(lambda: BreakdownSums(*self._counted, by)).breakdown()
-        sums = BreakdownSums(*self._counted, by, functions, exact=True)
-        sums.add_traffic(self.traffic, self.metadata)
+        if self.kept is not None:
+            functions = self.calling_functions if by == FUNCTION else None
+            sums = BreakdownSums(*self._counted, by, functions.names if functions else (), exact=True)
+            sums.add_traffic(self.traffic, self.metadata, functions)
+            calls = self.calls
+        elif by == FUNCTION:
+            sums, calls = self._by_function()
+        else:
+            sums, calls = self.sum_blocks(lambda: BreakdownSums(*self._counted, by)), self.calls
+        if calls is not None:
+            sums.add_calls(calls)
         return sums.breakdown()
+
+    def _by_function(self) -> tuple[BreakdownSums, Calls | None]:
+        """Read the trace once more for what operations and calls take by function."""
+        reading, source, make = self._reading, self._reading.source, self._call_sums()
+        names = io_function_names(source.regions)
+
+        def empty() -> BreakdownSums:
+            return BreakdownSums(*self._counted, FUNCTION, names)
+
+        def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
+            table, calls = empty(), make()
+            for block in source.read(partition, calls, done):
+                metadata = metadata_events(block.metadata, source.definitions)
+                table.add(block.operations, metadata, block_functions(block, calls))
+            return table, calls
+
+        with cluster_of(reading.client, source.path) as cluster:
+            partitions = source.partitions(reading.memory, reading.workers)
+            if not partitions:
+                return empty(), None
+            table, calls = reduce_partitions(read, merge_both, partitions, 0, reading.workers, cluster=cluster)
+        return table, as_calls(calls) if source.tells_calls else None
 
     @property
     def resolution(self) -> float | None:
@@ -547,9 +608,10 @@ class Trace:
         if window is not None:
             chosen = select_window(trace_window(self.definitions.clock, kept.operations.extent), window)
         selected = replace(self, selection=selection, tick_window=chosen)
-        if known := self.__dict__.get("calling_functions"):
-            # They cost another pass over the events and depend on neither files nor window.
-            selected.__dict__["calling_functions"] = known
+        for name in ("call_paths", "calling_functions"):
+            if known := self.__dict__.get(name):
+                # They cost another pass over the events and depend on neither files nor window.
+                selected.__dict__[name] = known
         return selected
 
 

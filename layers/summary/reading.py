@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 from ...model.operations import Operations
 from ...model.stream.mapping import Progress, cluster_of, map_partitions
 from ...model.stream.source import Block, Partition, Source, Tally
+from ..attribution.calls.sums import CallSums
 from ..flow.sums import RelationSums
 from ..handles.metadata import MetadataEvents, metadata_events
 from ..handles.sums import HandleSums
@@ -77,10 +78,16 @@ class Reading:
     workers: int
     client: object = None
 
-    def blocks(self, functions: bool = False) -> Iterator[Block]:
+    def blocks(self) -> Iterator[Block]:
         """Read the trace block by block, in one thread."""
+        return (block for block, _ in self.followed_blocks(None))
+
+    def followed_blocks(self, make: Callable[[], CallSums] | None) -> Iterator[tuple[Block, CallSums | None]]:
+        """Read the trace block by block, in one thread, each with what followed the calls of its partition."""
         for partition in self.source.partitions(self.memory, 1):
-            yield from self.source.read(partition, functions)
+            sums = None if make is None else make()
+            for block in self.source.read(partition, sums):
+                yield block, sums
 
     def summed(
         self,
@@ -140,7 +147,7 @@ class Reading:
             return whole, bins
 
         partitions = source.partitions(self.memory and self.memory // self.workers * cluster.workers, cluster.workers)
-        sums, bins = cluster.reduce(read, _merge_both, partitions, progress, (source.definitions,))
+        sums, bins = cluster.reduce(read, merge_both, partitions, progress, (source.definitions,))
         if also is not None and bins is not None:
             also.merge(bins)
         return cast(BlockSumsT, sums)
@@ -164,9 +171,8 @@ class BinnedSums:
         self.tally.add(other.tally)
 
 
-def _merge_both(
-    one: tuple[Any, BinnedSums | None], other: tuple[Any, BinnedSums | None]
-) -> tuple[Any, BinnedSums | None]:
+def merge_both(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return two kinds of sums, each merged; the second may not be there."""
     one[0].merge(other[0])
     if one[1] is not None and other[1] is not None:
         one[1].merge(other[1])
