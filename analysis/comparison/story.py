@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import bytes_text, counted, seconds_text
 from ...signals.step import StepSignal
@@ -87,7 +87,7 @@ class Segment(Record):
 
 
 def story_of(
-    trace: AnyTrace,
+    trace: Trace,
     periods: Iterable[LayerPeriod],
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
@@ -117,7 +117,7 @@ def story_of(
 
 
 def _own(
-    trace: AnyTrace, periods: Iterable[LayerPeriod], method: str, fs: float | Literal["auto"]
+    trace: Trace, periods: Iterable[LayerPeriod], method: str, fs: float | Literal["auto"]
 ) -> Iterator[tuple[LayerPeriod, StepSignal, PeriodResult]]:
     """Give the signals of what the program itself called, each with its verdict."""
     for one in periods:
@@ -132,7 +132,7 @@ def _own(
 
 
 def _segments(
-    trace: AnyTrace, one: LayerPeriod, signal: StepSignal, result: PeriodResult, written: float
+    trace: Trace, one: LayerPeriod, signal: StepSignal, result: PeriodResult, written: float
 ) -> Iterator[Segment]:
     """Give the segments of one signal: its regimes, and between them what has no period.
 
@@ -169,7 +169,7 @@ def _together(phases: list[Phase], duration: float) -> Iterator[list[Phase]]:
 
 
 def _segment(
-    trace: AnyTrace,
+    trace: Trace,
     one: LayerPeriod,
     layers: tuple[str, ...],
     signal: StepSignal,
@@ -216,7 +216,7 @@ def _between(signal: StepSignal, start: float, end: float) -> float:
     return float(until[1] - (0.0 if start <= signal.window[0] else until[0]))
 
 
-def _ranks(trace: AnyTrace, one: LayerPeriod, start: float, end: float) -> int | None:
+def _ranks(trace: Trace, one: LayerPeriod, start: float, end: float) -> int | None:
     """Return how many processes used handles of a layer between two times."""
     if trace.definitions.recording.rows != "operations" or not trace.definitions.recording.ranks:
         return None
@@ -228,7 +228,7 @@ def _ranks(trace: AnyTrace, one: LayerPeriod, start: float, end: float) -> int |
     return len(np.unique(cells.process[there]))
 
 
-def _below(trace: AnyTrace, layer: str, direction: str) -> tuple[str, ...]:
+def _below(trace: Trace, layer: str, direction: str) -> tuple[str, ...]:
     """Return the layers below one through which its bytes go."""
     if trace.definitions.recording.rows != "operations":
         return ()
