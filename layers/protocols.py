@@ -31,6 +31,7 @@ from .summary.tables import CANCELLED, MODES, NEVER, OPERATIONS, UNDEFINED
 
 if TYPE_CHECKING:
     from .attribution.calls.calls import Calls
+    from .attribution.calls.keys import NamedRows
     from .attribution.traffic import Traffic
     from .flow.balance import LayerBalance, TimeSplit
     from .flow.cells import Cells
@@ -308,12 +309,13 @@ class AnyTrace(ABC):
 
     @abstractmethod
     def operation_blocks(
-        self, functions: bool
-    ) -> "Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]":
+        self, called: bool
+    ) -> "Iterator[tuple[Traffic, npt.NDArray[np.int64], Mapping[str, NamedRows], int]]":
         """Give all operations in one or several blocks.
 
-        Each with the number of the collective call of each operation, the row of its function in `function_names` (−1
-        for none, and where `functions` are not asked for), and the number of the block's first operation.
+        Each with the number of the collective call of each operation; by `CALL_KEYS` the names of who called, and the
+        row of each operation there (−1 for none), nothing unless `called` is asked for; and the number of the block's
+        first operation.
         """
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """The layered trace: an archive's I/O, split into layers."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,10 @@ from ..model.events import IoEvents
 from ..model.operations import Operations
 from ..model.stream.source import Source
 from .attribution.attribution import Attribution, attribute_operations
-from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
+from .attribution.breakdown import Breakdown, BreakdownSums
 from .attribution.calls.calls import Calls, as_calls, sum_calls
 from .attribution.calls.functions import function_groups
+from .attribution.calls.keys import CALL_KEYS, NamedRows, key_rows, key_texts, named_keys
 from .attribution.calls.paths import CallPaths, read_call_paths
 from .attribution.calls.sums import CallSums
 from .attribution.functions import CallingFunctions
@@ -137,10 +138,14 @@ class Trace(AnyTrace):
         return self.calling_functions.names
 
     def operation_blocks(
-        self, functions: bool
-    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
-        unknown = np.full(len(self.operations), -1, np.int32)
-        yield self.traffic, self.traffic.calls.call, self.calling_functions.operation if functions else unknown, 0
+        self, called: bool
+    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], Mapping[str, NamedRows], int]]:
+        by: dict[str, NamedRows] = {}
+        if called:
+            paths = self.call_paths
+            tree = (paths.regions, paths.parent, paths.region, paths.operation)
+            by = {name: named_keys(name, *tree) for name in CALL_KEYS}
+        yield self.traffic, self.traffic.calls.call, by, 0
 
     def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
         yield self.operations, self.other_events
@@ -240,19 +245,25 @@ class Trace(AnyTrace):
 
         Parameters
         ----------
-        by : {"file", "filesystem", "rank", "node", "handle", "function"}
+        by : {"file", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"}
 
         Raises
         ------
         SelectionError
-            If there is no such key, or functions are not known: see `calling_functions`.
+            If there is no such key, or it is not known who called: see `call_paths`.
         """
-        functions = self.calling_functions if by == FUNCTION else None
         known = (self.definitions, self.order, self.selection, self.tick_window)
-        sums = BreakdownSums(*known, by, functions.names if functions else (), exact=True)
-        sums.add_traffic(self.traffic, self.metadata, functions)
+        sums, called = BreakdownSums(*known, by, exact=True), None
+        if by in CALL_KEYS:
+            paths = self.call_paths
+            tree = (by, paths.regions, paths.parent, paths.region)
+            key = np.append(key_rows(*tree), np.int32(-1))
+            called = key[paths.operation], key[paths.event]
+        sums.add_traffic(self.traffic, self.metadata, called)
         if self.calls is not None:
             sums.add_calls(self.calls)
+        if called is not None:
+            sums.name_calls(functools.partial(key_texts, *tree))
         return sums.breakdown()
 
     @cached_property

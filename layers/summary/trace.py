@@ -3,7 +3,7 @@
 import copy
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +21,13 @@ from ...model.stream.mapping import Progress, cluster_of, map_partitions, reduce
 from ...model.stream.source import Block, Partition, Source, Tally
 from ...signals.samples import bin_count
 from ..attribution.attribution import attribute_operations
-from ..attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
+from ..attribution.breakdown import Breakdown, BreakdownSums
 from ..attribution.calls.calls import Calls, as_calls, sum_calls
 from ..attribution.calls.functions import function_groups
+from ..attribution.calls.keys import CALL_KEYS, CALLPATH, NamedRows, key_rows, key_texts, named_keys
 from ..attribution.calls.sums import CallSums
 from ..attribution.collectives import CallPlaces
-from ..attribution.functions import block_functions, io_function_names
+from ..attribution.functions import io_function_names
 from ..attribution.traffic import Traffic
 from ..dataset import bandwidth_dataset
 from ..flow.sums import Limits, RelationSums
@@ -100,20 +101,21 @@ class BinnedTrace(AnyTrace):
         return io_function_names(self.reading.source.regions)
 
     def operation_blocks(
-        self, functions: bool
-    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
+        self, called: bool
+    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], Mapping[str, NamedRows], int]]:
         places, first = CallPlaces(), 0
-        make = self._call_sums(self.reading.source) if functions else None
+        make = self._call_sums(self.reading.source) if called else None
         for block, sums in self.reading.followed_blocks(make):
             operations = block.operations
             found = attribute_operations(operations, self.definitions, self.order)
             traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
             places.finish(np.unique(operations.process).astype(np.int64))
             sequence, place = places.keys(operations, traffic.sequences)
-            function = np.full(len(operations), -1, np.int32)
-            if sums is not None:
-                function = block_functions(block, sums).operation
-            yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), function, first
+            by: dict[str, NamedRows] = {}
+            if sums is not None and block.path is not None:
+                tree = (sums.regions, *sums.paths[:2], block.path)
+                by = {name: named_keys(name, *tree) for name in CALL_KEYS}
+            yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
             first += len(operations)
 
     def relations_with(
@@ -144,36 +146,44 @@ class BinnedTrace(AnyTrace):
     def breakdown(self, by: str) -> Breakdown:
         """Split what each layer did by a key, as `Trace.breakdown`; the trace is read once more."""
         known = (self.definitions, self.order, self.selection, self.tick_window)
-        if by == FUNCTION:
-            sums, calls = self._by_function(known)
-        else:
-            sums, calls = self.sum_blocks(lambda: BreakdownSums(*known, by)), self.calls
-        if calls is not None:
-            sums.add_calls(calls)
+        if by in CALL_KEYS:
+            return self._by_calls(by, known)
+        sums = self.sum_blocks(lambda: BreakdownSums(*known, by))
+        if self.calls is not None:
+            sums.add_calls(self.calls)
         return sums.breakdown()
 
-    def _by_function(
-        self, known: tuple[Definitions, tuple[str, ...], FileSelection, TickWindow]
-    ) -> tuple[BreakdownSums, Calls | None]:
+    def _by_calls(self, by: str, known: tuple[Definitions, tuple[str, ...], FileSelection, TickWindow]) -> Breakdown:
         source, reading = self.reading.source, self.reading
-        names, make = io_function_names(source.regions), self._call_sums(source)
-
-        def empty() -> BreakdownSums:
-            return BreakdownSums(*known, FUNCTION, names)
+        make = self._call_sums(source)
 
         def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
-            table, calls = empty(), make()
+            table, calls = BreakdownSums(*known, by), make()
             for block in source.read(partition, calls, done):
+                parent, region, _, _ = calls.paths
+                key = np.append(key_rows(by, calls.regions, parent, region), np.int32(-1))
                 metadata = metadata_events(block.metadata, source.definitions)
-                table.add(block.operations, metadata, block_functions(block, calls))
+                table.add(block.operations, metadata, (key[block.path], key[block.metadata_path]))
             return table, calls
 
+        def merge(
+            one: tuple[BreakdownSums, CallSums], other: tuple[BreakdownSums, CallSums]
+        ) -> tuple[BreakdownSums, CallSums]:
+            places = one[1].merge(other[1])
+            if by == CALLPATH:
+                other[0].rename(places)
+            one[0].merge(other[0])
+            return one
+
+        table, calls = BreakdownSums(*known, by), make()
         with cluster_of(reading.client, source.path) as cluster:
             partitions = source.partitions(reading.memory, reading.workers)
-            if not partitions:
-                return empty(), None
-            table, calls = reduce_partitions(read, _merge_both, partitions, 0, reading.workers, cluster=cluster)
-        return table, as_calls(calls) if source.tells_calls else None
+            if partitions:
+                table, calls = reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
+        if source.tells_calls:
+            table.add_calls(as_calls(calls))
+        table.name_calls(functools.partial(key_texts, by, calls.regions, *calls.paths[:2]))
+        return table.breakdown()
 
     def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
         return ((block.operations, block.metadata) for block in self.reading.blocks())

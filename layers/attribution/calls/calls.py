@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....model.arrays import Ints, Links, Mask
+from ....model.arrays import Ints, Links, Mask, any_ancestor
 from ....model.codes import IoRecord
 from ....model.stream.mapping import cluster_of, reduce_partitions
 from ....model.stream.source import Partition, Source
@@ -136,6 +136,15 @@ class Calls:
         """Calls, ticks and ticks without the calls inside of each path, int64 (n, 3); none that is set aside."""
         decided: Ints = self.times[:, 0]
         return decided + np.where(self.undecided_count[self.region][:, None], self.times[:, 2], 0)
+
+    @cached_property
+    def outermost(self) -> Ints:
+        """As `counted`, without the ticks of calls inside another one of their layer, so that they can be added up."""
+        found, layer = self.counted.copy(), self.functions.layer[self.region]
+        for row in range(len(self.order)):
+            of_layer = layer == row
+            found[of_layer & any_ancestor(self.parent, of_layer), 1] = 0
+        return found
 
     @cached_property
     def by_function(self) -> Ints:
