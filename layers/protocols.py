@@ -31,6 +31,7 @@ from .summary.tables import CANCELLED, MODES, NEVER, OPERATIONS, UNDEFINED
 
 if TYPE_CHECKING:
     from .attribution.calls.calls import Calls
+    from .attribution.calls.cost import RunCost
     from .attribution.calls.keys import NamedRows
     from .attribution.traffic import Traffic
     from .flow.balance import LayerBalance, TimeSplit
@@ -301,6 +302,13 @@ class AnyTrace(ABC):
     @abstractmethod
     def calls(self) -> "Calls | None":
         """What the calls took, as their Enter and Leave tell; None where the trace does not record them."""
+
+    @cached_property
+    def cost(self) -> "RunCost | None":
+        """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
+        from .attribution.calls.cost import run_cost
+
+        return None if self.calls is None else run_cost(self.calls, self.definitions, self.tick_window)
 
     @property
     @abstractmethod

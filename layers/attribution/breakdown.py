@@ -51,9 +51,9 @@ class Breakdown:
 
         Where the trace records Enter and Leave also, by who called, ``calls`` of I/O functions on selected files,
         ``calls_s`` and ``exclusive_s``: the sum of their times, by caller without calls inside another one of the
-        layer, and that without any calls inside, in s. By other keys ``opens_s`` and so on: what the calls took that did
-        such operations; ``other_calls`` and ``other_calls_s``, of those that leave no event; and ``metadata_s``, the
-        sum of all of these.
+        layer, and that without any calls inside, in s. By other keys ``opens_s`` and so on: what the calls took that
+        did such operations; ``other_calls`` and ``other_calls_s``, of those that leave no event; and ``metadata_s``,
+        the sum of all of these.
     """
 
     by: str
