@@ -137,8 +137,7 @@ def _print_cost(cost: RunCost, console: Console) -> None:
     if not len(cost.io) or cost.length <= 0:
         return
     whole = cost.length * len(cost.io)
-    parts = ((cost.io, "in I/O"), (cost.mpi, "in MPI"), (cost.set_aside, "in I/O that is set aside"))
-    parts = (*parts, (cost.other, "elsewhere"))
+    parts = (
         (cost.io, "in I/O"),
         (cost.mpi, "in MPI"),
         (cost.set_aside, "in I/O that is set aside"),
