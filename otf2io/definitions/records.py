@@ -37,6 +37,7 @@ class DefinitionRecords:
     clock : list of (ticks per second, start, length, realtime)
     attributes : list of (id, name)
     system_tree : list of (id, name, class, parent)
+    node_properties : list of (node, name, type, value)
     groups : list of (id, name, type, parent, creator)
     locations : list of (id, name, type, events, group)
     sets : list of (id, name, type, paradigm, members as bytes of uint64)
@@ -53,6 +54,7 @@ class DefinitionRecords:
     clock: list[tuple[int, int, int, int]] = field(default_factory=list)
     attributes: list[tuple[int, int]] = field(default_factory=list)
     system_tree: list[tuple[int, int, int, int]] = field(default_factory=list)
+    node_properties: list[tuple[int, int, int, int]] = field(default_factory=list)
     groups: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     locations: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     sets: list[tuple[int, int, int, int, bytes]] = field(default_factory=list)
@@ -130,6 +132,7 @@ def _collectors(records: DefinitionRecords) -> dict[str, Callable[..., None]]:
         "ClockProperties": lambda _user, *record: records.clock.append(record),
         "Attribute": lambda _user, *record: records.attributes.append(record[:2]),
         "SystemTreeNode": lambda _user, *record: records.system_tree.append(record),
+        "SystemTreeNodeProperty": lambda _user, *record: records.node_properties.append(record),
         "LocationGroup": lambda _user, *record: records.groups.append(record),
         "Location": lambda _user, *record: records.locations.append(record),
         "IoRegularFile": lambda _user, *record: records.files.append((*record, False)),
