@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "periods": "Show each layer's bandwidth over time and its period.",
     "compare": "Show what each layer makes of the one above, with findings.",
     "report": "Write a page that shows a trace or many runs: one HTML file.",
+    "watch": "Follow a running job: its periods by layer, and the next phase.",
     "collect": "Read many traces into Parquet tables, which say what each run did.",
     "diff": "Show what differs between runs before and after a change.",
     "signature": "Show the bursts of I/O that all runs of an application share.",

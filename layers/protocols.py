@@ -30,6 +30,7 @@ from .summary.busy_time import BusyTime
 from .summary.tables import CANCELLED, MODES, NEVER, OPERATIONS, UNDEFINED
 
 if TYPE_CHECKING:
+    from .attribution.calls.calls import Calls
     from .attribution.traffic import Traffic
     from .flow.balance import LayerBalance, TimeSplit
     from .flow.cells import Cells
@@ -294,6 +295,11 @@ class AnyTrace(ABC):
     def traffic(self) -> "Traffic | None":
         """All operations beside what the numbers between layers need of them; None where they are not kept."""
         return None
+
+    @property
+    @abstractmethod
+    def calls(self) -> "Calls | None":
+        """What the calls took, as their Enter and Leave tell; None where the trace does not record them."""
 
     @property
     @abstractmethod

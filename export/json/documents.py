@@ -3,7 +3,7 @@
 Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
@@ -29,6 +29,8 @@ def info_document(summary: TraceSummary) -> Document:
     definitions = summary.definitions
     recording = definitions.recording
     clock, files, handles = definitions.clock, definitions.files, definitions.handles
+    # In the place of what is not recorded stands one for each layer.
+    known = recording.handles != "absent"
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
@@ -55,9 +57,9 @@ def info_document(summary: TraceSummary) -> Document:
                 "class": "parallel" if counts.paradigm.parallel else "serial",
                 "os": counts.paradigm.os,
                 "properties": dict(counts.paradigm.properties),
-                "handles": counts.handles,
-                "roots": counts.roots,
-                "files": counts.files,
+                "handles": counts.handles if known else None,
+                "roots": counts.roots if known else None,
+                "files": counts.files if known else None,
             }
             for counts in summary.paradigms
         ],
@@ -66,12 +68,13 @@ def info_document(summary: TraceSummary) -> Document:
             for identity, name, directory, properties in zip(
                 files.id.tolist(), files.name, files.directory.tolist(), files.properties, strict=True
             )
+            if known
         ],
         "handles": {
-            "total": len(handles.id),
-            "roots": summary.handle_roots,
-            "precreated": summary.handles_precreated,
-            "without_file": summary.handles_without_file,
+            "total": len(handles.id) if known else None,
+            "roots": summary.handle_roots if known else None,
+            "precreated": summary.handles_precreated if known else None,
+            "without_file": summary.handles_without_file if known else None,
         },
         "communicators": [
             {"id": communicator.id, "name": communicator.name, "size": communicator.size}
@@ -149,11 +152,22 @@ def layers_document(
             for layer in layers
             if layer.flushes
         ],
+        **_calls(trace, {layer.name for layer in layers}),
         **counters_entry(recording, [layer.name for layer in layers] if chosen else (), directions),
         set_aside=trace.set_aside.to_dict(),
         unmatched_events=trace.unmatched_events,
     )
     return found if table is None else {**found, "breakdown": {"by": table.by, "rows": table.to_dict()}}
+
+
+def _calls(trace: AnyTrace, layers: Collection[str]) -> Document:
+    """Return what calls took, where the trace records when functions were entered and left."""
+    if trace.calls is None:
+        return {}
+    return {
+        "metadata_calls": [one.to_dict() for one in trace.calls.call_times if one.layer in layers],
+        "exclusive_s": trace.calls.group_seconds,
+    }
 
 
 def _told(entry: LayerStatistics, recording: Recording) -> Document:
@@ -164,12 +178,16 @@ def _told(entry: LayerStatistics, recording: Recording) -> Document:
 def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:
     """Return the document of ``iostrata handles``: an iterator over its handles.
 
-    In each of them, `set_aside` says why it does not count.
+    In each of them, `set_aside` says why it does not count; `metadata_s` what the calls took that opened, closed, …
+    it, in s, where the trace tells when functions were entered and left, 0 where it is set aside.
 
     `layers` only picks entries. Their parents and their numbers, those of subtrees among them, stay those of the whole
     forest.
     """
     handles = trace.handles.dicts()
+    if trace.calls is not None:
+        seconds = trace.calls.handle_seconds(len(trace.handles)).tolist()
+        handles = ({**handle, "metadata_s": took} for handle, took in zip(handles, seconds, strict=True))
     if layers is not None:
         wanted = {layer.name for layer in layers}
         handles = (handle for handle in handles if handle["layer"] in wanted)
