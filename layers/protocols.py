@@ -30,6 +30,7 @@ from .summary.busy_time import BusyTime
 from .summary.tables import CANCELLED, MODES, NEVER, OPERATIONS, UNDEFINED
 
 if TYPE_CHECKING:
+    from .attribution.breakdown import Breakdown
     from .attribution.calls.calls import Calls
     from .attribution.calls.cost import RunCost
     from .attribution.calls.keys import NamedRows
@@ -302,6 +303,13 @@ class AnyTrace(ABC):
     @abstractmethod
     def calls(self) -> "Calls | None":
         """What the calls took, as their Enter and Leave tell; None where the trace does not record them."""
+
+    @abstractmethod
+    def by_path(self) -> "tuple[Calls, Breakdown]":
+        """Return all calls, and the split by call path with rows of their paths in place of names.
+
+        SelectionError where the trace does not record Enter and Leave.
+        """
 
     @cached_property
     def cost(self) -> "RunCost | None":

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import column_at
+from ..model.arrays import Ints, column_at
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
@@ -21,7 +21,7 @@ from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import Breakdown, BreakdownSums
 from .attribution.calls.calls import Calls, as_calls, sum_calls
 from .attribution.calls.functions import function_groups
-from .attribution.calls.keys import CALL_KEYS, NamedRows, key_rows, key_texts, named_keys
+from .attribution.calls.keys import CALL_KEYS, CALLPATH, NamedRows, key_rows, key_texts, named_keys
 from .attribution.calls.paths import CallPaths, read_call_paths
 from .attribution.calls.sums import CallSums
 from .attribution.functions import CallingFunctions
@@ -252,19 +252,31 @@ class Trace(AnyTrace):
         SelectionError
             If there is no such key, or it is not known who called: see `call_paths`.
         """
-        known = (self.definitions, self.order, self.selection, self.tick_window)
-        sums, called = BreakdownSums(*known, by, exact=True), None
         if by in CALL_KEYS:
             paths = self.call_paths
-            tree = (by, paths.regions, paths.parent, paths.region)
-            key = np.append(key_rows(*tree), np.int32(-1))
-            called = key[paths.operation], key[paths.event]
-        sums.add_traffic(self.traffic, self.metadata, called)
+            return self._by_calls(by, functools.partial(key_texts, by, paths.regions, paths.parent, paths.region))
+        known = (self.definitions, self.order, self.selection, self.tick_window)
+        sums = BreakdownSums(*known, by, exact=True)
+        sums.add_traffic(self.traffic, self.metadata)
         if self.calls is not None:
             sums.add_calls(self.calls)
-        if called is not None:
-            sums.name_calls(functools.partial(key_texts, *tree))
         return sums.breakdown()
+
+    def _by_calls(self, by: str, texts: Callable[[Ints], list[Any]]) -> Breakdown:
+        known = (self.definitions, self.order, self.selection, self.tick_window)
+        sums, paths = BreakdownSums(*known, by, exact=True), self.call_paths
+        key = np.append(key_rows(by, paths.regions, paths.parent, paths.region), np.int32(-1))
+        sums.add_traffic(self.traffic, self.metadata, (key[paths.operation], key[paths.event]))
+        if self.calls is not None:
+            sums.add_calls(self.calls)
+        sums.name_calls(texts)
+        return sums.breakdown()
+
+    def by_path(self) -> tuple[Calls, Breakdown]:
+        table = self._by_calls(CALLPATH, np.ndarray.tolist)
+        if self.calls is None or not np.array_equal(self.calls.parent, self.call_paths.parent):
+            raise SelectionError(f"{self.path}: the trace does not tell when functions were entered and left")
+        return self.calls, table
 
     @cached_property
     def layers(self) -> LayerMapping[Layer]:

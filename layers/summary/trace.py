@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
@@ -147,13 +148,20 @@ class BinnedTrace(AnyTrace):
         """Split what each layer did by a key, as `Trace.breakdown`; the trace is read once more."""
         known = (self.definitions, self.order, self.selection, self.tick_window)
         if by in CALL_KEYS:
-            return self._by_calls(by, known)
+            return self._by_calls(by)[1]
         sums = self.sum_blocks(lambda: BreakdownSums(*known, by))
         if self.calls is not None:
             sums.add_calls(self.calls)
         return sums.breakdown()
 
-    def _by_calls(self, by: str, known: tuple[Definitions, tuple[str, ...], FileSelection, TickWindow]) -> Breakdown:
+    def by_path(self) -> tuple[Calls, Breakdown]:
+        calls, table = self._by_calls(CALLPATH, np.ndarray.tolist)
+        if calls is None:
+            raise SelectionError(f"{self.path}: the trace does not tell when functions were entered and left")
+        return calls, table
+
+    def _by_calls(self, by: str, texts: Callable[[Ints], list[Any]] | None = None) -> tuple[Calls | None, Breakdown]:
+        known = (self.definitions, self.order, self.selection, self.tick_window)
         source, reading = self.reading.source, self.reading
         make = self._call_sums(source)
 
@@ -180,10 +188,11 @@ class BinnedTrace(AnyTrace):
             partitions = source.partitions(reading.memory, reading.workers)
             if partitions:
                 table, calls = reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
-        if source.tells_calls:
-            table.add_calls(as_calls(calls))
-        table.name_calls(functools.partial(key_texts, by, calls.regions, *calls.paths[:2]))
-        return table.breakdown()
+        found = as_calls(calls) if source.tells_calls else None
+        if found is not None:
+            table.add_calls(found)
+        table.name_calls(texts or functools.partial(key_texts, by, calls.regions, *calls.paths[:2]))
+        return found, table.breakdown()
 
     def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
         return ((block.operations, block.metadata) for block in self.reading.blocks())
