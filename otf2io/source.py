@@ -120,13 +120,22 @@ class Otf2Source:
                 yield from matcher.end_process()
         counts, expected = walk.counts, walk.expected
         rows = np.sort(rows)
-        yield replace(
+        block = replace(
             matcher.end(),
             events=sum(counts[rows].tolist()),
             expected=sum(expected[rows].tolist()),
             miscounted=int((expected[rows] != self.definitions.locations.events[rows]).sum()),
             damage=implausible.damage(walk.damage(rows), expected, counts),
         )
+        kept = self.archive.kept
+        if kept is not None and not partition.number:
+            block = replace(
+                block,
+                expected=block.expected + kept.lost,
+                damage=(*block.damage, *kept.losses),
+                irregular=kept.irregular,
+            )
+        yield block
 
     def calls(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
         """Read the I/O events of a partition with Enter and Leave, location by location, as `Source.calls`."""

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from ....layers.attribution.calls.keys import caller_text
-from ....layers.protocols import AnyTrace
+from ....layers.trace import Trace
 from ....model.arrays import subtree_sums
 from ....model.stream.calls import OF_THE_PROGRAM
 from ..encoding import Names
 from ..limits import Limits
 
 
-def call_tree(trace: AnyTrace, names: Names, limits: Limits) -> dict[str, Any] | None:
+def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | None:
     """Return the call paths on which I/O was done, and what I/O costs the run; None where the trace does not tell.
 
     Of more paths than the limit those with the most time in I/O are kept; a path always comes behind the one above it.
