@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import column_at
+from ..model.arrays import Ints, column_at
 from ..model.codes import IoMode
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
@@ -339,13 +339,13 @@ class Trace:
         row of each operation there (−1 for none), nothing unless `called` is asked for; and the number of the block's
         first operation.
         """
+        by: dict[str, NamedRows] = {}
         if self.kept is not None:
-            known: dict[str, NamedRows] = {}
             if called:
                 paths = self.call_paths
                 tree = (paths.regions, paths.parent, paths.region, paths.operation)
-                known = {name: named_keys(name, *tree) for name in CALL_KEYS}
-            yield self.traffic, self.traffic.calls.call, known, 0
+                by = {name: named_keys(name, *tree) for name in CALL_KEYS}
+            yield self.traffic, self.traffic.calls.call, by, 0
             return
         places, first = CallPlaces(), 0
         for block, sums in self._reading.followed_blocks(self._call_sums() if called else None):
@@ -354,7 +354,6 @@ class Trace:
             traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
             places.finish(np.unique(operations.process).astype(np.int64))
             sequence, place = places.keys(operations, traffic.sequences)
-            by: dict[str, NamedRows] = {}
             if sums is not None and block.path is not None:
                 tree = (sums.regions, *sums.paths[:2], block.path)
                 by = {name: named_keys(name, *tree) for name in CALL_KEYS}
@@ -476,26 +475,44 @@ class Trace:
         SelectionError
             If there is no such key, or it is not known who called: see `call_paths`.
         """
-        if self.kept is None and by in CALL_KEYS:
-            return self._by_calls(by)
-        called = texts = None
-        if self.kept is None:
-            sums = self.sum_blocks(lambda: BreakdownSums(*self._counted, by))
-        else:
+        if by in CALL_KEYS:
+            return self._by_calls(by)[1]
+        if self.kept is not None:
             sums = BreakdownSums(*self._counted, by, exact=True)
-            if by in CALL_KEYS:
-                paths = self.call_paths
-                tree = (by, paths.regions, paths.parent, paths.region)
-                key = np.append(key_rows(*tree), np.int32(-1))
-                called, texts = (key[paths.operation], key[paths.event]), functools.partial(key_texts, *tree)
-            sums.add_traffic(self.traffic, self.metadata, called)
+            sums.add_traffic(self.traffic, self.metadata)
+        else:
+            sums = self.sum_blocks(lambda: BreakdownSums(*self._counted, by))
         if self.calls is not None:
             sums.add_calls(self.calls)
-        if texts is not None:
-            sums.name_calls(texts)
         return sums.breakdown()
 
-    def _by_calls(self, by: str) -> Breakdown:
+    def by_path(self) -> tuple[Calls, Breakdown]:
+        """Return all calls, and the split by call path with rows of their paths in place of names.
+
+        SelectionError where the trace does not record Enter and Leave.
+        """
+        calls, table = self._by_calls(CALLPATH, np.ndarray.tolist)
+        if calls is None:
+            raise SelectionError(f"{self.path}: the trace does not tell when functions were entered and left")
+        return calls, table
+
+    def _by_calls(self, by: str, texts: Callable[[Ints], list[Any]] | None = None) -> tuple[Calls | None, Breakdown]:
+        """Return all calls and the split by who called; `texts` gives names of keys in place of the usual ones."""
+        if self.kept is not None:
+            paths, table = self.call_paths, BreakdownSums(*self._counted, by, exact=True)
+            tree, calls = (paths.regions, paths.parent, paths.region), self.calls
+            key = np.append(key_rows(by, *tree), np.int32(-1))
+            table.add_traffic(self.traffic, self.metadata, (key[paths.operation], key[paths.event]))
+        else:
+            table, sums = self._read_by_calls(by)
+            tree = (sums.regions, *sums.paths[:2])
+            calls = as_calls(sums) if self._reading.source.tells_calls else None
+        if calls is not None:
+            table.add_calls(calls)
+        table.name_calls(texts or functools.partial(key_texts, by, *tree))
+        return calls, table.breakdown()
+
+    def _read_by_calls(self, by: str) -> tuple[BreakdownSums, CallSums]:
         """Read the trace once more for what operations and calls take by who called."""
         reading, source, make = self._reading, self._reading.source, self._call_sums()
 
@@ -517,15 +534,11 @@ class Trace:
             one[0].merge(other[0])
             return one
 
-        table, calls = BreakdownSums(*self._counted, by), make()
         with cluster_of(reading.client, source.path) as cluster:
             partitions = source.partitions(reading.memory, reading.workers)
-            if partitions:
-                table, calls = reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
-        if source.tells_calls:
-            table.add_calls(as_calls(calls))
-        table.name_calls(functools.partial(key_texts, by, calls.regions, *calls.paths[:2]))
-        return table.breakdown()
+            if not partitions:
+                return BreakdownSums(*self._counted, by), make()
+            return reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
 
     @property
     def resolution(self) -> float | None:

@@ -243,7 +243,7 @@ class BreakdownSums:
         self._busy = self._busy.regrouped(renamed)
         self._count = count
 
-    def name_calls(self, texts: Callable[[npt.NDArray[np.int64]], list[str]]) -> None:
+    def name_calls(self, texts: Callable[[npt.NDArray[np.int64]], list[Any]]) -> None:
         """Name the keys of `CALL_KEYS`, before `breakdown`; keys of one name become one."""
         place = np.unique(self._sums.keys[0] % self._count)
         place = place[place < self._count - 1]
