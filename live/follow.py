@@ -83,7 +83,7 @@ def follow(job: LiveJob, sources: Sequence[Source], interval: float, *, once: bo
             source.close()
     job.take()
     end, begin = clock.now or 0.0, clock.begin or 0.0
-    yield Update(end, job.answers(begin, end), intake.counts, True)
+    yield Update(end, job.answers(begin, end, True), intake.counts, True)
 
 
 def _at_end(sources: Sequence[Source], once: bool) -> bool:
@@ -119,7 +119,7 @@ def replay(job: LiveJob, trace: Trace, interval: float | None, speed: float | No
             at[row] = stop
             if stop > part.start:
                 job.add(key, Columns(one.start[part], one.end[part], one.volume[part]))
-        yield Update(now, job.answers(begin, now), job.intake.counts, number == count)
+        yield Update(now, job.answers(begin, now, number == count), job.intake.counts, number == count)
 
 
 def trace_columns(trace: Trace) -> Iterator[tuple[Key, Columns]]:

@@ -15,8 +15,9 @@ class LiveJob:
         What its sources tell.
     """
 
-    def __init__(self, layers: frozenset[str] = frozenset()) -> None:
-        """Follow the layers of these names, or all."""
+    def __init__(self, layers: frozenset[str] = frozenset(), budget: float | None = None) -> None:
+        """Follow the layers of these names, or all; `budget` is of a `Watcher`."""
+        self._budget = budget
         self.intake = Intake()
         self._layers = layers
         self._watchers: dict[Key, Watcher] = {}
@@ -34,9 +35,9 @@ class LiveJob:
             return
         watcher = self._watchers.get(key)
         if watcher is None:
-            watcher = self._watchers[key] = Watcher(key)
+            watcher = self._watchers[key] = Watcher(key, self._budget)
         watcher.add(columns)
 
-    def answers(self, begin: float, now: float) -> list[Answer]:
+    def answers(self, begin: float, now: float, last: bool = False) -> list[Answer]:
         """Say what holds in each layer and direction at a time, of a run that began at another, in s."""
-        return [watcher.answer(begin, now) for watcher in self._watchers.values() if watcher.signal.bytes]
+        return [watcher.answer(begin, now, last) for watcher in self._watchers.values() if watcher.signal.bytes]

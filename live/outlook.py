@@ -5,18 +5,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..analysis.phases.bins import bin_width
-from ..analysis.phases.bursts import vertices
+from ..analysis.phases.bursts import Bursts, vertices
 from ..analysis.phases.confidence import confidence
 from ..analysis.phases.decision import Decision, decide
 from ..analysis.phases.phases import Phases, phases_of
 from ..analysis.phases.reasons import reason
 from ..analysis.phases.sizes import size_cycle
 from ..analysis.phases.stretches import PulseTrain
+from ..model.arrays import Floats
 from ..signals.construction import StepSignal
 
 FALSE_ALARM_RATE = 0.01
 QUIET_SHARE = 0.1
 """Share of a usual pause after which a phase is over."""
+LATEST = 24
+"""Phases that a look at the latest ones goes back to."""
+STEADY_LEAD, LONGEST_LEAD = 0.1, 0.1
+"""Of what belongs to a phase before its burst: half of the deviations as a share of it, and its share of a period."""
+NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +33,8 @@ class Outlook:
     ----------
     phases : int
         Number of all phases.
-    last_phase : (float, float) or None
-        Start and end in s of the last phase.
+    latest : Bursts
+        The last phases, at most `LATEST` of them.
     period, period_interval, confidence
         Of the latest regime; None, None and 0 without.
     regime_start : float or None
@@ -38,10 +44,14 @@ class Outlook:
     reason : str
     quiet : float
         Time in s without I/O after which a phase is over.
+    lead : float
+        Time in s by which phases begin before what stands out of them.
+    since : int
+        Bursts after the last one of the regime, as large as those of it.
     """
 
     phases: int
-    last_phase: tuple[float, float] | None = None
+    latest: Bursts = NONE
     period: float | None = None
     period_interval: tuple[float, float] | None = None
     confidence: float = 0.0
@@ -49,6 +59,8 @@ class Outlook:
     train: PulseTrain | None = None
     reason: str = ""
     quiet: float = 0.0
+    lead: float = 0.0
+    since: int = 0
 
 
 def outlook(signal: StepSignal) -> Outlook:
@@ -58,12 +70,12 @@ def outlook(signal: StepSignal) -> Outlook:
     decision = decide(times, cumulative, FALSE_ALARM_RATE, width)
     phases = phases_of(decision, times, cumulative)
     bursts = phases.bursts
-    last = (float(bursts.start[-1]), float(bursts.end[-1])) if len(bursts) else None
+    last = bursts[-LATEST:]
     if decision.line is not None:
         period = decision.line[0]
         return Outlook(
             phases=len(bursts),
-            last_phase=last,
+            latest=last,
             period=period,
             period_interval=(period - period**2 / signal.duration, period + period**2 / signal.duration),
             confidence=confidence(decision, None, width),
@@ -76,13 +88,15 @@ def outlook(signal: StepSignal) -> Outlook:
     own = phases.bursts.start[phases.rows[decision.trains.index(train)]]
     return Outlook(
         phases=len(bursts),
-        last_phase=last,
+        latest=last,
         period=train.period,
         period_interval=train.interval(),
         confidence=confidence(decision, train, width),
         regime_start=max(float(own[0]), train.start - 0.5 * train.period),
         train=train,
         reason=_reason(decision, phases),
+        lead=_lead(train, own),
+        since=0 if decision.bursts is None else int((decision.bursts.start > train.bursts.start[-1]).sum()),
         quiet=QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0),
     )
 
@@ -92,6 +106,14 @@ def latest_train(decision: Decision) -> PulseTrain | None:
     if decision.kind == "concurrent":
         return decision.main
     return max(decision.trains, key=lambda train: train.start, default=None)
+
+
+def _lead(train: PulseTrain, edges: Floats) -> float:
+    """Return by how long in s phases begin before their bursts: always the same, or it is background."""
+    ahead = (train.bursts.start - edges)[-LATEST:]
+    usual = float(np.median(ahead))
+    alike = float(np.median(np.abs(ahead - usual))) <= STEADY_LEAD * usual
+    return usual if alike and usual <= LONGEST_LEAD * train.period else 0.0
 
 
 def _reason(decision: Decision, phases: Phases) -> str:

@@ -1,7 +1,7 @@
 """``iostrata watch``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -33,6 +33,8 @@ INTERVAL = click.option(
     type=click.FloatRange(min=0.01),
     help="Time between updates in s, with --replay of the trace's.  [default: 1; with --replay a hundredth of it]",
 )
+BUDGET: Final = 0.003
+"""Processor time in s that looking at a layer and direction may take for each update."""
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
 
 
@@ -79,7 +81,7 @@ def command(
         raise click.UsageError("--speed is of --replay: a job that runs has its own")
     from ...live.job import LiveJob
 
-    job = LiveJob(frozenset(layers))
+    job = LiveJob(frozenset(layers), BUDGET)
     updates = (
         _followed(job, sources, interval or 1.0, once)
         if replay is None
