@@ -6,6 +6,7 @@
 # make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about an hour on two cores)
 
 # make signatures   the study of signatures (IOSI) beside their baselines (some minutes)
+# make scheduling   what Set-10 gains in the simulation beside published numbers (some minutes)
 # make scores   100,000 made jobs trained and assessed (some minutes; 1.2 GB in the temporary folder)
 # make scorep-plugin SCOREP=/prefix   live/scorep for an installed Score-P, in build/scorep (needs gcc; without SCOREP the
 #                                     scorep-config on the PATH)
@@ -25,7 +26,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint docs bench accuracy signatures scores scorep-plugin setup install clean
+.PHONY: demo test lint docs bench accuracy signatures scheduling scores scorep-plugin setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -62,6 +63,9 @@ accuracy: install $(VENV)/test-extras
 
 signatures: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/signatures/study.py
+
+scheduling: install $(VENV)/test-extras
+	$(BIN)/python benchmarks/scheduling/study.py
 
 scores: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/scores/study.py

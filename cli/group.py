@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "diff": "Show what differs between runs before and after a change.",
     "signature": "Show the bursts of I/O that all runs of an application share.",
     "assess": "Rank jobs by how much their I/O deserves a look.",
+    "schedule": "Show what scheduling I/O by period would gain for jobs together.",
     "convert": "Write files for other tools: HDF5, Parquet, OTF2, timelines, FTIO.",
 }
 """Commands in the order of ``iostrata --help``, with the first line of their own help."""

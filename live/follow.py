@@ -15,7 +15,7 @@ from ..model.document import SCHEMA_VERSION, Plain
 from ..model.operations import view
 from .answer import Answer
 from .job import LiveJob
-from .records import Columns, Counts, Key
+from .records.columns import Columns, Counts, Key
 from .sources import Source
 
 LOOK_AGAIN: Final = 0.2

@@ -1,8 +1,8 @@
 """A running job: records in, answers for each layer and direction out."""
 
 from .answer import Answer
-from .intake import Intake
-from .records import Columns, Key
+from .records.columns import Columns, Key
+from .records.intake import Intake
 from .watcher import Watcher
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from ..model.errors import SelectionError
-from .intake import Intake
-from .lines import LineReader
+from .records.intake import Intake
+from .records.lines import LineReader
 
 PIECE: Final = 2**18
 """Bytes that are read at a time."""

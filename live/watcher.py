@@ -7,7 +7,7 @@ from typing import Final
 from .answer import Answer
 from .outlook import Outlook, outlook
 from .prediction import next_phase
-from .records import Columns, Key
+from .records.columns import Columns, Key
 from .signal import LiveSignal
 
 GROWTH: Final = 1.25

@@ -4,9 +4,9 @@ import json
 import math
 from typing import Any, Final
 
-from ..inputs.tmio import bandwidth_rows
+from ...inputs.tmio import bandwidth_rows
+from .columns import MOST_BYTES, Key
 from .intake import Intake
-from .records import MOST_BYTES, Key
 
 LONGEST_LINE: Final = 2**20
 MOST_BINS: Final = 2**16

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.arrays import Floats, Rows
+from ...model.arrays import Floats, Rows
 
 MOST_BYTES = 2**48
 """Of one operation: more are damage."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 from .clock import LATE, JobClock
-from .records import Batch, Counts, Key
+from .columns import Batch, Counts, Key
 
 MOST_LAYERS: Final = 64
 
