@@ -7,9 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
-from ...layers.protocols import AnyLayer, AnyTrace, document
+from ...layers.document import document
+from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import LayerStatistics
+from ...layers.trace import Trace
 from ...model.damage import damage_entry
 from ...model.document import SCHEMA_VERSION, Document, plain
 from ...model.stream.recording import Recording
@@ -130,8 +132,8 @@ def counted_document(source: Source, layers: Iterable[str], directions: Iterable
 
 
 def layers_document(
-    trace: AnyTrace,
-    layers: Iterable[AnyLayer],
+    trace: Trace,
+    layers: Iterable[Layer],
     directions: Iterable[str] = DIRECTIONS,
     traffic: str = "all",
     table: Breakdown | None = None,
@@ -160,7 +162,7 @@ def layers_document(
     return found if table is None else {**found, "breakdown": {"by": table.by, "rows": table.to_dict()}}
 
 
-def _calls(trace: AnyTrace, layers: Collection[str]) -> Document:
+def _calls(trace: Trace, layers: Collection[str]) -> Document:
     """Return what calls took, where the trace records when functions were entered and left."""
     if trace.calls is None:
         return {}
@@ -175,7 +177,7 @@ def _told(entry: LayerStatistics, recording: Recording) -> Document:
     return {name: None if name in recording.untold else value for name, value in entry.to_dict().items()}
 
 
-def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:
+def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Document:
     """Return the document of ``iostrata handles``: an iterator over its handles.
 
     In each of them, `set_aside` says why it does not count; `metadata_s` what the calls took that opened, closed, …
@@ -195,7 +197,7 @@ def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) 
 
 
 def periods_document(
-    trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: Written | None = None
+    trace: Trace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: Written | None = None
 ) -> Document:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
 
