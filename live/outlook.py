@@ -12,6 +12,7 @@ from ..analysis.phases.phases import Phases, phases_of
 from ..analysis.phases.reasons import reason
 from ..analysis.phases.sizes import size_cycle
 from ..analysis.phases.stretches import PulseTrain
+from ..model.arrays import Floats
 from ..signals.construction import StepSignal
 
 FALSE_ALARM_RATE = 0.01
@@ -19,6 +20,8 @@ QUIET_SHARE = 0.1
 """Share of a usual pause after which a phase is over."""
 LATEST = 24
 """Phases that a look at the latest ones goes back to."""
+STEADY_LEAD, LONGEST_LEAD = 0.1, 0.1
+"""Of what belongs to a phase before its burst: half of the deviations as a share of it, and its share of a period."""
 NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
 
 
@@ -41,6 +44,8 @@ class Outlook:
     reason : str
     quiet : float
         Time in s without I/O after which a phase is over.
+    lead : float
+        Time in s by which phases begin before what stands out of them.
     since : int
         Bursts after the last one of the regime, as large as those of it.
     """
@@ -54,6 +59,7 @@ class Outlook:
     train: PulseTrain | None = None
     reason: str = ""
     quiet: float = 0.0
+    lead: float = 0.0
     since: int = 0
 
 
@@ -89,6 +95,7 @@ def outlook(signal: StepSignal) -> Outlook:
         regime_start=max(float(own[0]), train.start - 0.5 * train.period),
         train=train,
         reason=_reason(decision, phases),
+        lead=_lead(train, own),
         since=0 if decision.bursts is None else int((decision.bursts.start > train.bursts.start[-1]).sum()),
         quiet=QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0),
     )
@@ -99,6 +106,14 @@ def latest_train(decision: Decision) -> PulseTrain | None:
     if decision.kind == "concurrent":
         return decision.main
     return max(decision.trains, key=lambda train: train.start, default=None)
+
+
+def _lead(train: PulseTrain, edges: Floats) -> float:
+    """Return by how long in s phases begin before their bursts: always the same, or it is background."""
+    ahead = (train.bursts.start - edges)[-LATEST:]
+    usual = float(np.median(ahead))
+    alike = float(np.median(np.abs(ahead - usual))) <= STEADY_LEAD * usual
+    return usual if alike and usual <= LONGEST_LEAD * train.period else 0.0
 
 
 def _reason(decision: Decision, phases: Phases) -> str:

@@ -1,4 +1,7 @@
-"""When the next phase begins: an interval of time, and the probability that it begins in it."""
+"""When the next phase begins: an interval of time, and the probability that it begins in it.
+
+Constants were chosen on made runs with seeds below 1,000; figures in `benchmarks/RESULTS.md` are of others.
+"""
 
 import math
 from dataclasses import dataclass
@@ -10,108 +13,98 @@ from ..analysis.phases.stretches import PulseTrain
 
 LATEST: Final = 32
 """Intervals that the next one is predicted from, the latest ones."""
-PRIOR_INTERVALS: Final = 3.0
-"""Intervals' worth of what is thought of the jitter beforehand."""
-PRIOR_JITTER: Final = 0.02
+PRIOR_INTERVALS, PRIOR_JITTER = 3.0, 0.02
+"""How many intervals' worth is thought beforehand of the jitter, and what."""
+WIDER: Final = 1.15
+"""Factor on the spread of starts: regimes are cut where intervals are alike, so that they seem more so."""
+CERTAINTY: Final = 8.0
+"""Intervals, halved, up to which more of them tell a clock more clearly from starts that follow one another."""
 COVERED: Final = 0.9
-"""Share of the starts, while the regime goes on, between earliest and latest."""
+"""Share of the starts that lie between earliest and latest, while the regime goes on and no phase is missing."""
 ENDING: Final = 0.05
-"""Probability that a regime ends after a phase, as thought beforehand."""
+"""Probability that a regime ends after a phase."""
+MISSING: Final = 0.02
+"""Phases that are missing, as thought beforehand, of one phase."""
+MOST_TURNS: Final = 5
+"""Periods up to which a phase may be late."""
+LEAST: Final = 0.05
+"""Probability below which nothing is said."""
 
 
 @dataclass(frozen=True)
 class NextPhase:
-    """The next phase begins between `earliest` and `latest`, in s, with a `probability`; most likely at `expected`."""
+    """The next phase begins between `earliest` and `latest`, in s, with a `probability`."""
 
-    expected: float
     earliest: float
     latest: float
     probability: float
 
 
-@dataclass(frozen=True)
-class Pace:
-    """The start of the next phase of a train: a Student t of a mean and a scale in s, and of degrees of freedom."""
+def next_phase(train: PulseTrain, now: float, lead: float = 0.0) -> NextPhase | None:
+    """Return when the next phase begins, known that none has by a time; None where the regime is rather over.
 
-    mean: float
-    scale: float
-    freedom: float
-    period: float
-    missing: float
-    ending: float
+    Parameters
+    ----------
+    train : PulseTrain
+        The regime.
+    now : float
+        In s.
+    lead : float
+        Time in s by which phases begin before their bursts.
 
-
-def pace_of(train: PulseTrain) -> Pace:
-    """Return when the next phase of a train begins, if it goes on.
-
-    Starts that keep to a clock vary about a line, others each about the one before. Both are fitted to the latest
-    intervals, and weigh by how well they do.
+    Notes
+    -----
+    The start is a Student t about the mean that `expected_start` gives; where phases are missing it is that of a period
+    later. What has passed is cut off, and what is left weighs against the regime's having ended.
     """
-    from scipy.special import stdtr  # noqa: F401
-
-    spans = train.spans[-LATEST:]
-    start = train.bursts.start[-spans.size - 1 :]
-    place = np.concatenate(([0.0], np.cumsum(spans)))
-    n = spans.size
-    period = float((start[-1] - start[0]) / place[-1])
-    steps = np.diff(start) / spans
-    ratio = math.exp(train.drift / max(train.spans.size, 1)) if train.drift else 1.0
-    grown = ratio ** (np.arange(n) - n)
-    local = float(np.mean(steps / grown)) if train.drift else period
-    prior = PRIOR_INTERVALS * (PRIOR_JITTER * period) ** 2
-    # Each start from the one before.
-    each = (
-        float(np.sum(spans * (steps - local * grown) ** 2))
-        if train.drift
-        else float(np.sum(spans * (steps - period) ** 2))
-    )
-    walk_scale = math.sqrt((prior + each) / (PRIOR_INTERVALS + n - 1) * (1 + 1 / n))
-    walk = start[-1] + local
-    if train.drift:
-        return Pace(walk, walk_scale, PRIOR_INTERVALS + n - 1, local, _missing(train), ENDING)
-    # Each start about a clock.
-    centred = place - place.mean()
-    slope = float(centred @ start / (centred @ centred))
-    line = float(start.mean()) + slope * (place[-1] + 1 - place.mean())
-    off = start - start.mean() - slope * centred
-    lever = 1 + 1 / start.size + (place[-1] + 1 - place.mean()) ** 2 / float(centred @ centred)
-    clock_scale = math.sqrt((prior + float(off @ off)) / (PRIOR_INTERVALS + max(start.size - 2, 1)) * lever)
-    weight = 1 / (1 + (clock_scale / walk_scale) ** min(n, 16))
-    mean = weight * line + (1 - weight) * walk
-    scale = weight * clock_scale + (1 - weight) * walk_scale
-    return Pace(mean, scale, PRIOR_INTERVALS + n - 1, period, _missing(train), ENDING)
-
-
-def _missing(train: PulseTrain) -> float:
-    return (train.missing + 0.02) / (float(train.spans.sum()) + 1)
-
-
-def next_phase(train: PulseTrain, now: float) -> NextPhase | None:
-    """Return when the next phase begins, known that none has by `now`, in s; None where the train is over."""
     from scipy.special import stdtr, stdtrit
 
-    pace = pace_of(train)
-    passed = float(stdtr(pace.freedom, (now - pace.mean) / pace.scale))
-    late = now > pace.mean and passed > 1 - 1e-6
-    turns = 0
-    # A phase may be missing: what comes then is the one after.
-    mean, scale = pace.mean, pace.scale
-    probability = (1 - pace.ending) * (1 - pace.missing)
-    goes_on = probability * (1 - passed)
-    skipped = (1 - pace.ending) * pace.missing
-    while late and turns < 5:
-        turns += 1
-        mean += pace.period
-        scale = pace.scale * math.sqrt(1 + turns)
-        passed = float(stdtr(pace.freedom, (now - mean) / scale))
-        late = now > mean and passed > 1 - 1e-6
-        goes_on = skipped * (1 - pace.missing) * (1 - passed)
-        skipped *= pace.missing
-    if late:
+    mean, scale, freedom = expected_start(train)
+    mean -= lead
+    missing = (train.missing + MISSING) / (float(train.spans.sum()) + 1)
+    weight, left, best = 1 - ENDING, ENDING, (0.0, 0.0, 0.0, 0.0)
+    for turn in range(MOST_TURNS):
+        at, spread = mean + turn * train.period, scale * math.sqrt(1 + turn)
+        passed = float(stdtr(freedom, (now - at) / spread))
+        here = weight * (1 - missing) * (1 - passed)
+        best = max(best, (here, at, spread, passed))
+        left += here
+        weight *= missing
+    here, at, spread, passed = best
+    probability = COVERED * here / left
+    if probability < LEAST:
         return None
-    lower, upper = passed + (1 - passed) * 0.5 * (1 - COVERED), passed + (1 - passed) * 0.5 * (1 + COVERED)
-    low, middle, high = (
-        mean + scale * float(stdtrit(pace.freedom, share)) for share in (lower, 0.5 * (1 + passed), upper)
-    )
-    odds = goes_on / (goes_on + skipped + pace.ending)
-    return NextPhase(middle, max(low, now) if passed > 0.05 else low, high, COVERED * odds)
+    outside = 0.5 * (1 - COVERED) * (1 - passed)
+    low, high = (at + spread * float(stdtrit(freedom, share)) for share in (passed + outside, 1 - outside))
+    return NextPhase(max(low, now), high, probability)
+
+
+def expected_start(train: PulseTrain) -> tuple[float, float, float]:
+    """Return mean and scale in s, and degrees of freedom, of the start of the next burst of a train that goes on.
+
+    Starts may keep to a clock, and vary about a line, or follow one another, each an interval after the last. Both are
+    fitted to the latest intervals and weigh by how well they do. With a drift each follows the last.
+    """
+    spans = train.spans[-LATEST:]
+    n = spans.size
+    start = train.bursts.start[-n - 1 :]
+    place = np.append(0.0, np.cumsum(spans))
+    growth = np.exp(train.drift / train.spans.size * (np.arange(n) - n))
+    interval = float(np.mean(np.diff(start) / (spans * growth)))
+    if train.drift == 0:
+        interval = float((start[-1] - start[0]) / place[-1])
+    prior, freedom = PRIOR_INTERVALS * (PRIOR_JITTER * interval) ** 2, PRIOR_INTERVALS + n - 1
+    apart = float(np.sum((np.diff(start) / spans - interval * growth) ** 2 * spans))
+    scale = math.sqrt((prior + apart) / freedom * (1 + 1 / n))
+    mean = float(start[-1]) + interval
+    if train.drift == 0:
+        centred = place - place.mean()
+        lever = float(centred @ centred)
+        slope = float(centred @ start) / lever
+        ahead = place[-1] + 1 - place.mean()
+        off = start - start.mean() - slope * centred
+        about = (prior + float(off @ off)) / (PRIOR_INTERVALS + n - 1) * (1 + 1 / (n + 1) + ahead**2 / lever)
+        share = 1 / (1 + (math.sqrt(about) / scale) ** min(n / 2, CERTAINTY))
+        mean += share * (float(start.mean()) + slope * ahead - mean)
+        scale += share * (math.sqrt(about) - scale)
+    return mean, WIDER * scale, freedom

@@ -85,7 +85,7 @@ class Watcher:
         return outlook(self.signal.since((low, now), usual / PARTS))
 
     def _told(self, found: Outlook, now: float) -> Answer:
-        following = None if found.train is None or found.since else next_phase(found.train, now)
+        following = None if found.train is None or found.since else next_phase(found.train, now, found.lead)
         return Answer(
             time=now,
             layer=self._key.layer,

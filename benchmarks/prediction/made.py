@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "accuracy"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "accuracy"))
 
 from inputs.bursts import clock, draw_style, make_bursts, together
 

@@ -1,0 +1,137 @@
+"""Prediction of the next phase while a job runs: `watch` beside FTIO's predictor, on the same stream.
+
+    python benchmarks/prediction/study.py                      # 200 made runs and recordings, to RESULTS.md
+    python benchmarks/prediction/study.py --runs 20 --no-peer # a part; prints only
+
+Every predictor is asked at the end of every phase and knows what had ended by then. The recordings are the archives in
+`fixtures/`, and those in the folder IOSTRATA_RECORDINGS; their truth is the phases that the whole of them shows.
+Constants of the prediction were chosen on seeds below 1,000; these runs have others.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import iostrata
+import numpy as np
+from iostrata.live.follow import trace_columns
+from iostrata.live.records import Columns
+from iostrata.model.errors import IostrataError
+from made import Floats, made_run
+from predictors import Ftio, Ours, Said
+from tables import tables
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRST_SEED = 1000
+FEWEST_PHASES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """What is predicted: operations in the order of their ends, phases, and the regime and true period of each."""
+
+    name: str
+    columns: Columns
+    start: Floats
+    end: Floats
+    regime: Floats
+    period: Floats
+
+
+def made_streams(runs: int) -> Iterator[Stream]:
+    """Yield made runs of one to four regimes."""
+    for number in range(runs):
+        run = made_run(FIRST_SEED + number, 1 + number % 4)
+        yield Stream(
+            f"made {number}",
+            Columns(run.start, run.end, run.volume),
+            run.phase_start,
+            run.phase_end,
+            run.regime,
+            np.array(run.periods)[run.regime],
+        )
+
+
+def recorded_streams() -> Iterator[Stream]:
+    """Yield each layer and direction of the recordings that has a period."""
+    folders = [ROOT / "fixtures", *filter(None, [Path(os.environ.get("IOSTRATA_RECORDINGS", ""))])]
+    paths = sorted({path.resolve() for folder in folders if folder != Path() for path in folder.glob("*/*.otf2")})
+    for path in paths:
+        try:
+            trace = iostrata.open_trace(path)
+        except IostrataError:
+            continue
+        for key, columns in trace_columns(trace):
+            result = iostrata.detect_period(trace.layers[key.layer].bandwidth(key.direction))
+            if result.periodic and len(result.phases) >= FEWEST_PHASES and len(result.regimes) == 1:
+                start = np.array([phase.start for phase in result.phases])
+                end = np.array([phase.end for phase in result.phases])
+                period = np.full(start.size, result.period)
+                yield Stream(f"{path.parent.name} {key.layer} {key.direction}", columns, start, end, 0 * start, period)
+
+
+def asked(stream: Stream, predictors: list[Ours | Ftio]) -> Iterator[dict[str, object]]:
+    """Yield what each predictor says after each phase but the last, with the truth."""
+    at = 0
+    for row in range(stream.start.size - 1):
+        now = float(stream.end[row])
+        stop = int(np.searchsorted(stream.columns.end, now, side="right"))
+        part = Columns(stream.columns.start[at:stop], stream.columns.end[at:stop], stream.columns.volume[at:stop])
+        at = stop
+        first = int(np.flatnonzero(stream.regime == stream.regime[row])[0])
+        for predictor in predictors:
+            began = time.process_time()
+            said: Said = predictor.after(part, now, float(stream.start[row]))
+            yield {
+                "stream": stream.name,
+                "made": stream.name.startswith("made "),
+                "predictor": predictor.name,
+                "phase": row,
+                "regime": int(stream.regime[row]),
+                "of_regime": row - first,
+                "goes_on": bool(stream.regime[row + 1] == stream.regime[row]),
+                "true_period": float(stream.period[row]),
+                "true_start": float(stream.start[row + 1]),
+                "seconds": time.process_time() - began,
+                **asdict(said),
+            }
+
+
+def main() -> None:
+    """Run the study."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--runs", type=int, default=200)
+    arguments.add_argument("--no-peer", action="store_true")
+    wanted = arguments.parse_args()
+    rows = []
+    environment = Path(os.environ.get("IOSTRATA_FTIO", ROOT / "build" / "ftio"))
+    peer = None
+    if not wanted.no_peer:
+        from ftio_peer import Peer
+
+        peer = Peer(environment)
+    streams = [*made_streams(wanted.runs), *recorded_streams()]
+    for number, stream in enumerate(streams):
+        others = [Ftio(peer, False), Ftio(peer, True)] if peer is not None else []
+        rows += asked(stream, [Ours(), *others])
+        print(f"\r{number + 1} of {len(streams)} {stream.name:40}", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    folder = ROOT / "build" / "prediction"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    body = tables(rows)
+    print(body)
+    if wanted.runs >= 200 and peer is not None:
+        sys.path.insert(0, str(ROOT / "benchmarks"))
+        from results import write_section
+
+        write_section("Prediction of the next phase (`make prediction`)", body)
+
+
+if __name__ == "__main__":
+    main()
