@@ -9,8 +9,7 @@ BY = click.option(
     "--by",
     type=click.Choice(["file", "filesystem", "rank", "node", "handle", "function"]),
     help="Also split the layers: operations of each kind (metadata too), bytes and time by file, file system, rank, "
-    "compute node, handle or the I/O function that was called (read by the engine direct only). All directions "
-    "and all traffic are shown.",
+    "compute node, handle or the I/O function that was called. All directions and all traffic are shown.",
 )
 
 
@@ -20,11 +19,10 @@ def command(request: Request, by: str | None) -> None:
 
     One row per layer and direction, the highest layer first. Bytes are those moved by completed operations, with
     decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way, summed
-    is the sum of all durations; own is the share of bytes that the program moved by calling this layer itself, the rest
+    is the sum of all durations; opens, closes and other calls that move no data are timed from Enter to Leave, where
+    the trace has them; own is the share of bytes that the program moved by calling this layer itself, the rest
     is inherited: a higher layer caused it. Set aside are operations on files that --files leaves out.
     """
-    if request.memory is not None and by == "function":
-        raise click.UsageError("--memory keeps no functions, which --by function needs: leave one of them out")
     from ...analysis.comparison.layer_periods import chosen_layers
     from ...layers.selection.source import NoTimesError
 
@@ -47,7 +45,7 @@ def command(request: Request, by: str | None) -> None:
 
         print_json(layers_document(trace, chosen, request.directions, request.traffic, table))
     else:
-        from ...export.terminal.breakdown import print_breakdown
+        from ...export.terminal.breakdown import print_breakdown, print_groups
         from ...export.terminal.layers import print_layers
 
         out = console()
@@ -55,3 +53,5 @@ def command(request: Request, by: str | None) -> None:
         if table is not None:
             out.print()
             print_breakdown(table, out)
+            if by == "function" and trace.calls is not None:
+                print_groups(trace.calls, out)

@@ -20,6 +20,11 @@ from ..libotf2 import (
     open_reader,
 )
 
+_SHORTEST: Final = 2
+"""Bytes of a record: its type and its length."""
+_MOST_COMPRESSED: Final = 1032
+"""How many bytes zlib makes of one at most."""
+
 
 @dataclass(frozen=True, eq=False)
 class DefinitionRecords:
@@ -165,6 +170,8 @@ def collect_definitions(anchor: Anchor, collectors: Mapping[str, Callable[..., N
         raise TraceError(f"the global definitions {path} are missing; copy the archive or record it again") from None
     if not complete:
         raise TraceError(f"the global definitions {path} are cut short or unreadable; copy or record the trace again")
+    expanded = path.stat().st_size * (1 if anchor.compression == COMPRESSION_NONE else _MOST_COMPRESSED)
+    most = min(anchor.global_definitions, expanded // _SHORTEST) + 1
     lib = library()
     interrupts: list[BaseException] = []
     # The library keeps the addresses only: the callback objects must live until the reading is done.
@@ -181,10 +188,16 @@ def collect_definitions(anchor: Anchor, collectors: Mapping[str, Callable[..., N
             getattr(lib, f"OTF2_GlobalDefReaderCallbacks_Set{record}Callback")(table, callback)
         lib.OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, table, None)
         lib.OTF2_GlobalDefReaderCallbacks_Delete(table)
-        outcome = lib.OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, ctypes.byref(count))
+        # A wrong length can send the library back to where it was, again and again.
+        outcome = lib.OTF2_Reader_ReadGlobalDefinitions(reader, definitions, most, ctypes.byref(count))
         lib.OTF2_Reader_CloseGlobalDefReader(reader, definitions)
     if interrupts:
         raise interrupts[0]
+    if count.value == most:
+        raise TraceError(
+            f"the global definitions {path} are damaged: they do not end behind {most - 1:,}, which is all that there "
+            "can be; copy or record the trace again"
+        )
     if outcome != SUCCESS or count.value < anchor.global_definitions:
         why = f" ({describe(outcome)})" if outcome != SUCCESS else ""
         readable = f"{count.value} of {anchor.global_definitions} can be read{why}"
