@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import bytes_text, counted, seconds_text
 from ..detect import detect_period
@@ -96,7 +96,7 @@ class _Own(NamedTuple):
 
 
 def story_of(
-    trace: AnyTrace,
+    trace: Trace,
     results: Mapping[tuple[str, str], PeriodResult],
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
@@ -105,7 +105,7 @@ def story_of(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
     results : mapping of (layer, direction) to PeriodResult
         On the bandwidths of whole layers, all their traffic. Where a layer also carries what a higher one caused, its
         own traffic is looked at by itself.
@@ -138,7 +138,7 @@ def results_of(periods: Iterable[LayerPeriod]) -> dict[tuple[str, str], PeriodRe
 
 
 def _own(
-    trace: AnyTrace,
+    trace: Trace,
     results: Mapping[tuple[str, str], PeriodResult],
     method: str,
     fs: float | Literal["auto"],
@@ -153,7 +153,7 @@ def _own(
             yield _Own(layer, direction, statistics.own_bytes, detect_period(signal, method, fs))
 
 
-def _segments(trace: AnyTrace, one: _Own, written: float) -> Iterator[Segment]:
+def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
     """Give the segments of one signal: its regimes, and between them what has no period.
 
     `written` is what the program writes in all, in bytes.
@@ -191,7 +191,7 @@ def _together(phases: list[Phase], duration: float) -> Iterator[list[Phase]]:
 
 
 def _segment(
-    trace: AnyTrace,
+    trace: Trace,
     one: _Own,
     layers: tuple[str, ...],
     phases: Sequence[Phase],
@@ -229,7 +229,7 @@ def _segment(
     )
 
 
-def _ranks(trace: AnyTrace, one: _Own, start: float, end: float) -> int | None:
+def _ranks(trace: Trace, one: _Own, start: float, end: float) -> int | None:
     """Return how many processes used handles of a layer between two times."""
     recording = trace.definitions.recording
     if recording.rows != "operations" or not recording.ranks:
@@ -242,7 +242,7 @@ def _ranks(trace: AnyTrace, one: _Own, start: float, end: float) -> int | None:
     return len(np.unique(cells.process[there]))
 
 
-def _below(trace: AnyTrace, layer: str, direction: str) -> tuple[str, ...]:
+def _below(trace: Trace, layer: str, direction: str) -> tuple[str, ...]:
     """Return the layers below one through which its bytes go."""
     if trace.definitions.recording.rows != "operations":
         return ()

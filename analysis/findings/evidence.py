@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ...layers.flow.flow import Flow
 from ...layers.flow.sums import Limits
 from ...layers.handles.order import layer_name
-from ...layers.protocols import AnyTrace
 from ...layers.statistics.statistics import sums_by
+from ...layers.trace import Trace
 from ...model.arrays import Mask
 from ...model.codes import IoFlag
 
@@ -70,12 +70,12 @@ class Evidence:
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
     limits : Limits
         From where on requests are small or split.
     """
 
-    def __init__(self, trace: AnyTrace, limits: Limits) -> None:
+    def __init__(self, trace: Trace, limits: Limits) -> None:
         self.trace = trace
         self.sums = trace.relations if limits == Limits() else trace.relations_with(limits=limits)
         self.cells = trace.cells if self.sums is trace.relations else self.sums.table()

@@ -7,8 +7,8 @@ import numpy as np
 
 from ...layers.dataset import VARIABLES
 from ...layers.handles.forest import HandleForest
-from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.trace import Trace
 from ...model.damage import DamageReport
 from .variables import GroupWriter
 
@@ -107,7 +107,7 @@ def write_axes(writer: GroupWriter, names: tuple[str, ...]) -> None:
     writer.text("direction", ("direction",), DIRECTIONS, **VARIABLES["direction"])
 
 
-def write_statistics(writer: GroupWriter, trace: AnyTrace, names: tuple[str, ...]) -> None:
+def write_statistics(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> None:
     """Write the numbers of ``iostrata layers`` on (layer, direction); those of all traffic, whatever is exported."""
     grid = ("layer", "direction")
     write_axes(writer, names)

@@ -15,8 +15,8 @@ from ...analysis.fitting.signal_fit import MOST_COMPONENTS
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
 from ...layers.dataset import VARIABLES, common_frequency, provenance
-from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS, check_traffic
+from ...layers.trace import Trace
 from ...model.errors import SelectionError
 from ...model.interrupts import kept_interrupts
 from ...signals.construction import StepSignal
@@ -37,7 +37,7 @@ PlacedSignals = Iterator[tuple[tuple[int, int], StepSignal]]
 
 
 def write_hdf5(
-    trace: AnyTrace,
+    trace: Trace,
     path: str | os.PathLike[str],
     *,
     fs: float | Literal["auto"] = "auto",
@@ -63,7 +63,7 @@ def write_hdf5(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
         Its window and its selection of files count. Bandwidths and periods of one that was read in bounded memory are
         as fine as the bins that were kept (``resolution_s``).
     path : path
@@ -145,7 +145,7 @@ def write_hdf5(
     return Written(Path(path), size, names, bins=bins, fs=rate)
 
 
-def _bandwidths(trace: AnyTrace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
+def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
     """Make one bandwidth after the other, each with its row of ``layer`` and of ``direction``."""
     for row, name in enumerate(names):
         for column, direction in enumerate(DIRECTIONS):
