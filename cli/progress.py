@@ -8,6 +8,7 @@ from typing import Final, Self, TextIO
 
 DELAY_S: Final = 0.5
 """Work that ends earlier shows nothing."""
+COMPILING: Final = "compiling for this machine, which is done once and takes a minute or more"
 REFRESH_S: Final = 0.1
 
 
@@ -40,6 +41,15 @@ class Progress:
             self._next = time.monotonic() + REFRESH_S
             share = f"{min(100, 100 * done // total):3d} % of {total:,}" if total > 0 else f"{done:,}"
             self._stream.write(f"\r\x1b[K{self._task} {share}")
+            self._stream.flush()
+            self._shown = True
+
+    def compiling(self) -> None:
+        """Say that loops are being compiled, which takes a minute or more the first time on a machine."""
+        if not self._visible:
+            return
+        with self._lock:
+            self._stream.write(f"\r\x1b[K{COMPILING}")
             self._stream.flush()
             self._shown = True
 

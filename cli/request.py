@@ -1,7 +1,8 @@
 """What a command is asked for, and how it gets its trace: with progress while it is read, and warnings."""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -54,7 +55,7 @@ class Request:
         """
         from ..layers.opening import open_trace
 
-        with Progress("reading events") as progress:
+        with Progress("reading events") as progress, _telling_of_compiling(progress):
             trace = open_trace(
                 self.trace,
                 engine=self.engine,
@@ -81,7 +82,7 @@ class Request:
             return self.open_full()
         from ..layers.opening import read_binned_trace
 
-        with Progress("reading events") as progress:
+        with Progress("reading events") as progress, _telling_of_compiling(progress):
             trace = read_binned_trace(
                 self.trace,
                 self.memory,
@@ -199,6 +200,21 @@ def console() -> "Console":
     from ..export.terminal.console import stdout_console
 
     return stdout_console()
+
+
+@contextmanager
+def _telling_of_compiling(progress: Progress) -> Iterator[None]:
+    """Let `progress` say when loops are compiled; where there is no compiler for them, there is nothing to say."""
+    try:
+        from ..model.kernels import on_compiling
+    except ImportError:
+        yield
+        return
+    end = on_compiling(progress.compiling)
+    try:
+        yield
+    finally:
+        end()
 
 
 def _warn(trace: "Trace") -> None:

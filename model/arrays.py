@@ -35,6 +35,10 @@ class Columns:
     def __len__(self) -> int:
         return len(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
 
+    def __repr__(self) -> str:
+        names = ", ".join(field.name for field in fields(self))  # type: ignore[arg-type]
+        return f"<{type(self).__name__}: {len(self):,} rows of {names}>"
+
     def take(self, rows: Mask | Rows) -> Self:
         """Return the rows at `rows` (a mask or indices)."""
         return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ def empty_columns(rows: int) -> EventColumns:
     return EventColumns(*columns)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class IoEvents(Columns):
     """I/O events, struct of arrays; all arrays have shape (n,).
 

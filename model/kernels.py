@@ -96,6 +96,15 @@ class _Files:
                 path.unlink()
 
 
+_LISTENERS: Final[list[Callable[[], None]]] = []
+
+
+def on_compiling(tell: Callable[[], None]) -> Callable[[], None]:
+    """Have `tell` called before each loop that is compiled since none is kept; call what is returned to end that."""
+    _LISTENERS.append(tell)
+    return lambda: _LISTENERS.remove(tell)
+
+
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Numba's cache, which looks at the source of a function only, not at what that calls, and fails on a full disk."""
 
@@ -105,9 +114,13 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, *arguments: Any) -> Any:
         """Return what numba kept; whatever is the matter with it, the function is compiled anew."""
+        found = None
         with suppress(Exception), kept_interrupts([]):
-            return super().load_overload(*arguments)
-        return None
+            found = super().load_overload(*arguments)
+        if found is None:
+            for tell in _LISTENERS:
+                tell()
+        return found
 
     def save_overload(self, *arguments: Any) -> None:
         """Keep what numba compiled, where that is possible."""

@@ -10,7 +10,7 @@ from .arrays import Columns
 from .codes import UNDEFINED_UINT64
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Operations(Columns):
     """I/O operations, struct of arrays; all arrays have shape (n,), ordered by begin time.
 

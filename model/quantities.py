@@ -93,12 +93,18 @@ def range_text(start: float, end: float) -> str:
 
     >>> range_text(0.663, 8.291), range_text(0, 8000)
     ('0.66 … 8.29 s', '0 … 133 min')
+
+    One that is too short to be seen is its end:
+
+    >>> range_text(0.1162, 0.1164)
+    '116 ms'
     """
     unit, size = _time_unit(end)
     low, high = start / size, end / size
     digits = 0 if high >= 100 else 1 if high >= 10 else 2
     first = "0" if start == 0 else f"{low:.{digits}f}"
-    return f"{first} … {high:.{digits}f} {unit}"
+    last = f"{high:.{digits}f}"
+    return f"{last} {unit}" if first == last else f"{first} … {last} {unit}"
 
 
 def percent_text(share: float) -> str:

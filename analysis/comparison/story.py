@@ -105,7 +105,7 @@ def story_of(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
     results : mapping of (layer, direction) to PeriodResult
         On the bandwidths of whole layers, all their traffic. Where a layer also carries what a higher one caused, its
         own traffic is looked at by itself.

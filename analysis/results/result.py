@@ -140,7 +140,8 @@ class PeriodResult:
             rows.append(("period", f"{self.period:.6g} s [{low:.6g}, {high:.6g}]"))
         else:
             rows.append(("period", "none"))
-        rows.append(("confidence", f"{self.confidence:.3f}"))
+        if self.periodic or self.confidence > 0:
+            rows.append(("confidence", f"{self.confidence:.3f}"))
         if self.recurrence is not None and self.jitter is not None:
             rows.append(("recurrence", f"{self.recurrence:.6g} s, jitter {self.jitter:.3g}"))
         if len(self.periods) > 1:

@@ -44,7 +44,7 @@ def _starts(rows: list[Row], names: list[str]) -> Iterable[str]:
 
 def _calibration(rows: list[Row]) -> Iterable[str]:
     said = [row for row in rows if row["probability"] is not None]
-    yield "| stated probability | predictions | mean of it | began in the interval | median width, share of the period |"
+    yield "| stated probability | predictions | mean of it | began in the interval | median width over period |"
     yield "|---|---|---|---|---|"
     for low, high in ((0.0, 0.5), (0.5, 0.8), (0.8, 1.0), (0.0, 1.0)):
         of = [row for row in said if low <= row["probability"] < high]

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from ...layers.attribution.calls.calls import CALL_KINDS, Calls
+from ...layers.dataset import VARIABLES
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.damage import DamageReport
@@ -105,9 +106,16 @@ def write_handles(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> 
         writer.text(name, row, [value or "" for value in values], long_name=long_name)
 
 
+def write_axes(writer: GroupWriter, names: tuple[str, ...]) -> None:
+    """Write the coordinates of the root's dimensions in a group too: readers that open it alone look nowhere else."""
+    writer.text("layer", ("layer",), names, **VARIABLES["layer"])
+    writer.text("direction", ("direction",), DIRECTIONS, **VARIABLES["direction"])
+
+
 def write_statistics(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> None:
     """Write the numbers of ``iostrata layers`` on (layer, direction); those of all traffic, whatever is exported."""
     grid = ("layer", "direction")
+    write_axes(writer, names)
     found = [trace.layers[name].statistics(direction) for name in names for direction in DIRECTIONS]
     for name, units, long_name in _COUNTS:
         writer.amounts(name, grid, [getattr(one, name) for one in found], units, long_name)

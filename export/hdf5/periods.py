@@ -16,6 +16,7 @@ from ...analysis.results.result import PeriodResult
 from ...analysis.timefrequency.filters import Butterworth, filtered_signal
 from ...layers.selection.directions import DIRECTIONS
 from ...signals.construction import StepSignal
+from .groups import write_axes
 from .variables import Column, GroupWriter
 
 Place = tuple[int, int]
@@ -157,6 +158,7 @@ def write_periods(writer: GroupWriter, results: Mapping[Place, PeriodResult], na
     names : tuple of str
         Layers, as many as ``layer`` has rows.
     """
+    write_axes(writer, names)
     found = [results.get(place) for place in product(range(len(names)), range(len(DIRECTIONS)))]
     writer.flags(
         "periodic",

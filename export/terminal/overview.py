@@ -49,7 +49,10 @@ def print_overview(overview: Overview, console: Console) -> None:
             print_paragraph(line, console, "dim", indent=0)
     room = screen - top.get().count("\n") - bottom.get().count("\n")
     console.file.write(top.get())
-    for finding in first_findings(overview.findings, _FINDINGS, room, console) or [Text("No findings.")]:
+    found = first_findings(overview.findings, _FINDINGS, room, console)
+    single = overview.trace.definitions.recording.rows == "operations"
+    none = "No findings." if single else "No findings: they need single operations, which are not recorded."
+    for finding in found or [Text(none)]:
         console.print(finding, no_wrap=True, overflow="ignore", crop=False)
     console.file.write(bottom.get())
 

@@ -32,7 +32,7 @@ _PLURALS: Final[dict[int, str]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MetadataEvents(Columns):
     """Creating, destroying and duplicating handles, seeks, status changes, deletions and locks; columns of shape (n,).
 

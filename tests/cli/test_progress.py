@@ -75,3 +75,15 @@ def test_a_process_without_stderr(monkeypatch, clock):
     with Progress("reading") as progress:
         clock[0] += 100
         progress(1, 2)
+
+
+def test_compiling_is_told_at_once_and_leaves_nothing_behind():
+    stream = Terminal()
+    with Progress("reading", stream) as progress:
+        progress.compiling()
+        assert "compiling for this machine" in stream.getvalue()
+    assert stream.getvalue().endswith("\r\x1b[K")
+    silent = StringIO()
+    with Progress("reading", silent) as progress:
+        progress.compiling()
+    assert silent.getvalue() == ""

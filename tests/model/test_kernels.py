@@ -194,6 +194,30 @@ def test_a_kernel_is_compiled_once(package: Path) -> None:
     assert run_kernel(package) == (12, 1)
 
 
+def test_what_is_compiled_and_not_kept_is_told(package: Path) -> None:
+    code = (
+        "from iostrata.model.kernels import on_compiling\n"
+        "from small.caller import run\n"
+        "told = []\n"
+        "end = on_compiling(lambda: told.append(1))\n"
+        "run(); end(); print(len(told))"
+    )
+    counts = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", code],
+            capture_output=True,
+            text=True,
+            cwd=package.parent,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(package.parent / "cache")},
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        counts.append(int(done.stdout))
+    assert counts[0] > 0
+    assert counts[1] == 0
+
+
 @pytest.mark.parametrize(
     ("old", "new", "result"),
     [

@@ -47,3 +47,10 @@ def test_columns_are_taken_when_they_are_looked_at_and_once():
 
 def test_a_mask_that_leaves_out_nothing_makes_no_view():
     assert view(OPERATIONS, np.ones(len(OPERATIONS), np.bool_)) is OPERATIONS
+
+
+def test_columns_are_told_in_a_line_however_many_rows_they_have() -> None:
+    many = OPERATIONS.take(np.zeros(100_000, np.intp))
+    for columns in (many, view(many, np.arange(50_000))):
+        assert repr(columns).startswith(f"<{type(columns).__name__}: {len(columns):,} rows of location, ")
+        assert len(repr(columns)) < 300

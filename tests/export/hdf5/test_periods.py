@@ -128,3 +128,16 @@ def test_no_periods_on_request(trace: Trace, tmp_path: Path) -> None:
     with h5py.File(path) as file:
         assert "periods" not in file
         assert file.attrs["method"] == "none"
+
+
+def test_groups_opened_alone_have_their_coordinates(fixtures: Path, tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    path = write_hdf5(open_trace(fixtures / "ckpt4"), tmp_path / "a.h5", fs=10, comparison=False).path
+    for group in ("periods", "statistics"):
+        with xarray.open_dataset(path, group=group) as opened:
+            assert opened.layer.values.tolist() == ["MPI-IO", "ISOC", "POSIX"]
+            assert opened.direction.values.tolist() == ["read", "write"]
+    with xarray.open_dataset(path, group="periods") as opened:
+        assert opened.period_s.sel(layer="MPI-IO", direction="write").item() == pytest.approx(0.4, rel=0.02)
+    groups = xarray.open_groups(path)
+    assert {"/periods", "/story"} <= set(groups)
