@@ -1,7 +1,7 @@
 """Archives that are larger than any recorded one in one respect: ``large_archive(number, folder)``.
 
-A million handles, 20,000 locations, 100,000 files, nodes or regions, names of 10 MB: what a program does with them has to
-grow with their number, and no faster. Most also get one of the changes of `structures`.
+A million handles, 20,000 locations, 100,000 files, nodes or regions, names of 10 MB: what a program does with them has
+to grow with their number, and no faster. Most also get one of the changes of `structures`.
 """
 
 import random
@@ -103,7 +103,11 @@ def _communicators(contents: Contents) -> str:
 
 def _texts(contents: Contents) -> str:
     for row, record in enumerate(contents.definitions):
-        if record.kind == STRING and record.values[1] not in (b"netCDF", b"MPI-IO", b"POSIX", b"Offset") and row % 8 == 0:
+        if (
+            record.kind == STRING
+            and record.values[1] not in (b"netCDF", b"MPI-IO", b"POSIX", b"Offset")
+            and row % 8 == 0
+        ):
             contents.definitions[row] = record.with_value(1, b"/\x1b[1m\xff long" * (_LONG // 11))
     contents.definition_chunk = _LARGEST_CHUNK
     contents.anchor[20:28] = _LARGEST_CHUNK.to_bytes(8, "little")
