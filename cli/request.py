@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..export.written import Written
-    from ..layers.summary.trace import BinnedTrace
     from ..layers.trace import Trace
     from ..model.document import Document
     from ..model.stream.source import Source
@@ -68,7 +67,7 @@ class Request:
         _warn(trace)
         return trace
 
-    def open(self, handle_bytes: int = 700, relations: bool = False) -> "Trace | BinnedTrace":
+    def open(self, handle_bytes: int = 700, relations: bool = False) -> "Trace":
         """Open the trace as `open_full` does, in bounded memory where ``--memory`` asks for it.
 
         Parameters
@@ -80,7 +79,7 @@ class Request:
         """
         if self.memory is None:
             return self.open_full()
-        from ..layers.summary.trace import read_binned_trace
+        from ..layers.opening import read_binned_trace
 
         with Progress("reading events") as progress:
             trace = read_binned_trace(
@@ -171,10 +170,10 @@ def print_json(document: "Document") -> None:
     click.echo()
 
 
-def print_written(trace: "Trace | BinnedTrace", written: "Written", as_json: bool) -> None:
+def print_written(trace: "Trace", written: "Written", as_json: bool) -> None:
     """Print what was written where, as JSON or as a line."""
     if as_json:
-        from ..layers.protocols import document
+        from ..layers.document import document
 
         print_json(document(trace, output=written.to_dict()))
     else:
@@ -202,7 +201,7 @@ def console() -> "Console":
     return stdout_console()
 
 
-def _warn(trace: "Trace | BinnedTrace") -> None:
+def _warn(trace: "Trace") -> None:
     """Warn of damage, and where the selection leaves nothing although the trace has operations."""
     texts = []
     if trace.damage.damaged:

@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from ...layers.layer import Layer
-from ...layers.protocols import AnyLayer, AnyLayerT, HasLayers
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.grouping import Key
+from ...layers.trace import Trace
 from ...signals.construction import StepSignal
 from ..detect import detect_period
 from ..fitting.signal_fit import SignalFit
@@ -79,7 +79,7 @@ class PartsLeftOut:
     volumes: tuple[tuple[Key, float], ...]
 
 
-def chosen_layers(trace: HasLayers[AnyLayerT], names: Iterable[str] = ()) -> tuple[AnyLayerT, ...]:
+def chosen_layers(trace: Trace, names: Iterable[str] = ()) -> tuple[Layer, ...]:
     """Return the layers of these names, highest first; all layers where there are no names.
 
     Raises SelectionError if the trace has no layer of one of the names.
@@ -89,7 +89,7 @@ def chosen_layers(trace: HasLayers[AnyLayerT], names: Iterable[str] = ()) -> tup
 
 
 def layer_periods(
-    layers: Iterable[AnyLayer],
+    layers: Iterable[Layer],
     directions: Iterable[str] = DIRECTIONS,
     traffic: str = "all",
     method: str = DEFAULT_METHOD,

@@ -4,14 +4,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...layers.protocols import AnyLayer, AnyTrace, document
+from ...layers.document import document
+from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import LayerStatistics
+from ...layers.trace import Trace
 from ...model.document import Document, plain
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
 from .layer_periods import LayerPeriod, layer_periods
-from .story import Segment, story_of
+from .story import Segment, results_of, story_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class Overview:
 
     Attributes
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
     layers : tuple of Layer or BinnedLayer
         Those that were asked for.
     rows : tuple of OverviewRow
@@ -58,8 +60,8 @@ class Overview:
         Of the whole trace, those that matter most first.
     """
 
-    trace: AnyTrace
-    layers: tuple[AnyLayer, ...]
+    trace: Trace
+    layers: tuple[Layer, ...]
     rows: tuple[OverviewRow, ...]
     story: tuple[Segment, ...]
     findings: tuple[Finding, ...]
@@ -88,8 +90,8 @@ class Overview:
 
 
 def overview_of(
-    trace: AnyTrace,
-    layers: Iterable[AnyLayer] | None = None,
+    trace: Trace,
+    layers: Iterable[Layer] | None = None,
     directions: tuple[str, ...] = DIRECTIONS,
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
@@ -116,5 +118,5 @@ def overview_of(
     )
     # Rules are about single operations.
     findings = find(trace) if trace.definitions.recording.rows == "operations" else ()
-    story = story_of(trace, known.values(), method, fs)
+    story = story_of(trace, results_of(known.values()), method, fs)
     return Overview(trace, chosen, rows, story, findings)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...layers.flow.sums import Limits
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import percent_text, seconds_text
 from ...model.stream.recording import Recording
@@ -154,7 +154,7 @@ def _applies(rule: Rule, recording: Recording) -> bool:
     return all(getattr(recording, name) for name in _NEEDS.get(rule.id, ()))
 
 
-def find(trace: AnyTrace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
+def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
     """Return what the rules find in a trace, on its selected files and within its window.
 
     Parameters

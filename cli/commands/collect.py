@@ -79,6 +79,6 @@ def command(
 
         print_json({"schema_version": SCHEMA_VERSION, "output": written.to_dict()})
     else:
-        from ...export.terminal.collection import print_collected
+        from ...export.runs.collection_text import print_collected
 
         print_collected(written, console())

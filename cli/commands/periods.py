@@ -27,8 +27,6 @@ from ..request import Request, console, print_json, trace_command
 if TYPE_CHECKING:
     from ...analysis.comparison.layer_periods import PartsLeftOut
     from ...analysis.timefrequency.filters import Butterworth
-    from ...layers.summary.trace import BinnedTrace
-    from ...layers.trace import Trace
 
 PARTS_SHOWN: Final = 8
 PARTS_IN_JSON: Final = 1000
@@ -132,15 +130,14 @@ def command(
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
         check_figure_library()
     looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, filter, options)
-    trace: Trace | BinnedTrace
     found: Iterator[LayerPeriod | PartsLeftOut]
     if by is None:
         trace = request.open()
         found = layer_periods(chosen_layers(trace, request.layers), *looked_at)
     else:
-        trace = full = request.open_full()
+        trace = request.open_full()
         most = parts or (PARTS_IN_JSON if request.as_json else PARTS_SHOWN)
-        found = part_periods(chosen_layers(full, request.layers), by, most, *looked_at)
+        found = part_periods(chosen_layers(trace, request.layers), by, most, *looked_at)
     recording = trace.definitions.recording
     if quantity != "bandwidth":
         recording.check_operations(trace.path, f"--signal {quantity}")

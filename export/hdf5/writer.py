@@ -7,16 +7,16 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers
+from ...analysis.comparison.layer_periods import chosen_layers
 from ...analysis.comparison.layers import compare_layers
-from ...analysis.comparison.story import Segment, story_of
+from ...analysis.comparison.story import story_of
 from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import MOST_COMPONENTS
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
 from ...layers.dataset import VARIABLES, common_frequency, provenance
-from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS, check_traffic
+from ...layers.trace import Trace
 from ...model.errors import SelectionError
 from ...model.interrupts import kept_interrupts
 from ...signals.construction import StepSignal
@@ -37,7 +37,7 @@ PlacedSignals = Iterator[tuple[tuple[int, int], StepSignal]]
 
 
 def write_hdf5(
-    trace: AnyTrace,
+    trace: Trace,
     path: str | os.PathLike[str],
     *,
     fs: float | Literal["auto"] = "auto",
@@ -63,7 +63,7 @@ def write_hdf5(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
         Its window and its selection of files count. Bandwidths and periods of one that was read in bounded memory are
         as fine as the bins that were kept (``resolution_s``).
     path : path
@@ -136,7 +136,8 @@ def write_hdf5(
                     write_periods(root.subgroup("periods"), results, names)
                     write_regimes(root.subgroup("regimes"), results)
                     if traffic == "all" and search.filter is None:
-                        write_story(root.subgroup("story"), _story(trace, names, results, search))
+                        named = {(names[row], DIRECTIONS[way]): one for (row, way), one in sorted(results.items())}
+                        write_story(root.subgroup("story"), story_of(trace, named, search.method, search.fs))
                     write_components(root.subgroup("components"), fits)
                 if compared is not None:
                     write_comparison(root.subgroup("comparison"), compared)
@@ -144,20 +145,7 @@ def write_hdf5(
     return Written(Path(path), size, names, bins=bins, fs=rate)
 
 
-def _story(
-    trace: AnyTrace, names: tuple[str, ...], results: dict[tuple[int, int], PeriodResult], search: PeriodSearch
-) -> tuple[Segment, ...]:
-    """Return what the I/O was, from what was found in each layer and direction."""
-    periods = [
-        LayerPeriod(
-            names[row], DIRECTIONS[column], "all", trace.layers[names[row]].bandwidth(DIRECTIONS[column]), result
-        )
-        for (row, column), result in sorted(results.items())
-    ]
-    return story_of(trace, periods, search.method, search.fs)
-
-
-def _bandwidths(trace: AnyTrace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
+def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
     """Make one bandwidth after the other, each with its row of ``layer`` and of ``direction``."""
     for row, name in enumerate(names):
         for column, direction in enumerate(DIRECTIONS):

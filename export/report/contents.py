@@ -8,7 +8,8 @@ from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.comparison.story import Segment
 from ...analysis.findings.evidence import EVIDENCE_UNITS
 from ...analysis.results.result import plain
-from ...layers.protocols import AnyLayer, AnyTrace
+from ...layers.layer import Layer
+from ...layers.trace import Trace
 from ...model.stream.summary import start_time
 from ..json.documents import layers_document, periods_document
 from .encoding import Names, without_long_text
@@ -30,8 +31,8 @@ _LISTS_OF_PERIODS = ("phases", "regimes", "periods")
 
 
 def report_contents(
-    trace: AnyTrace,
-    layers: Sequence[AnyLayer],
+    trace: Trace,
+    layers: Sequence[Layer],
     periods: Sequence[LayerPeriod],
     comparison: Comparison | None = None,
     limits: Limits | None = None,
@@ -103,7 +104,7 @@ def report_contents(
     return {"schema_version": 1, **without_long_text(plain(content), limits.characters)}
 
 
-def _program(trace: AnyTrace) -> Document:
+def _program(trace: Trace) -> Document:
     definitions = trace.definitions
     return {
         "start_utc": start_time(definitions.clock),

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ...layers.handles.groups import HandleGroup, handle_groups
-from ...layers.protocols import AnyLayer, AnyTrace
+from ...layers.layer import Layer
+from ...layers.trace import Trace
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.text import printable, shortened
 from .console import bounded, print_paragraph
@@ -23,7 +24,7 @@ _DEEPEST: Final = 12
 """Levels that are indented; a broken trace can chain its handles up without end."""
 
 
-def print_handles(trace: AnyTrace, console: Console, layers: Iterable[AnyLayer] | None = None) -> None:
+def print_handles(trace: Trace, console: Console, layers: Iterable[Layer] | None = None) -> None:
     """Print the tree of handles, those that are alike on one line, and how many are set aside.
 
     Of `layers` only, where they are given.

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
 from ...layers.handles.metadata import metadata_text
-from ...layers.protocols import AnyLayer, AnyTrace
+from ...layers.layer import Layer
 from ...layers.statistics.statistics import LayerStatistics
+from ...layers.trace import Trace
 from ...model.quantities import bytes_text, count_text, counted, rate_text, seconds_text, share_text
 from ...model.stream.source import Source, Tally
 from ...model.text import printable
@@ -29,7 +30,7 @@ _WIDEST_NAME: Final = 12
 
 
 def print_layers(
-    trace: AnyTrace, layers: Iterable[AnyLayer], directions: Sequence[str], console: Console, traffic: str = "all"
+    trace: Trace, layers: Iterable[Layer], directions: Sequence[str], console: Console, traffic: str = "all"
 ) -> None:
     """Print a row per layer and direction that had operations, highest layer first, and what does not count.
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...model.codes import MOST_EVENTS
 from ...model.damage import DamageReport
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
@@ -17,7 +17,7 @@ from .console import print_paragraph
 _LOCATIONS_SHOWN = 8
 
 
-def print_heading(trace: AnyTrace, console: Console) -> None:
+def print_heading(trace: Trace, console: Console) -> None:
     """Print which trace is looked at, and the window and files where they are not the usual ones."""
     console.print(Text(printable(str(trace.path)), style="bold", overflow="fold"))
     facts = [seconds_text(trace.duration), counted(trace.ranks, "rank")]
@@ -87,7 +87,7 @@ def print_counters(
     print_paragraph(printable(text), console, "dim", indent=0)
 
 
-def print_set_aside(trace: AnyTrace, console: Console) -> None:
+def print_set_aside(trace: Trace, console: Console) -> None:
     """Print what the selection of files leaves out, and by which rule; nothing where it leaves out nothing."""
     aside = trace.set_aside
     if not aside.operations:

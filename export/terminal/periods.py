@@ -14,7 +14,7 @@ from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...analysis.fitting.signal_fit import SignalFit
 from ...analysis.results.result import PeriodResult
 from ...layers.parts import part_title
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...model.quantities import counted, frequency_text, interval_text, percent_text, seconds_text, share_text
 from ...model.text import printable, shortened
 from ...signals.construction import StepSignal
@@ -67,7 +67,7 @@ _FILTERED: Final = (
 
 
 def print_periods(
-    trace: AnyTrace,
+    trace: Trace,
     periods: Iterable[LayerPeriod | PartsLeftOut],
     console: Console,
     traffic: str = "all",

@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...otf2io.writing.archive import write_archive
 from ..atomic import archive_size, atomic_archive
 from ..written import Written
 
 
-def write_otf2(trace: AnyTrace, path: str | os.PathLike[str]) -> Written:
+def write_otf2(trace: Trace, path: str | os.PathLike[str]) -> Written:
     """Write all I/O of a trace as an OTF2 archive: definitions, operations and metadata events.
 
     Read back it gives the same layers, handles, periods and comparison, and the same about what another recorder does
@@ -20,7 +20,7 @@ def write_otf2(trace: AnyTrace, path: str | os.PathLike[str]) -> Written:
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
         One read with ``memory`` is read once more, block by block.
     path : path
         Anchor of the archive, ``NAME.otf2``; beside it come ``NAME.def`` and the folder ``NAME``, none of which may

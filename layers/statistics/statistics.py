@@ -1,6 +1,6 @@
 """The numbers of a layer in one direction; sums of bytes are exact as long as the bytes are whole."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints
+from ...model.display import html_table
 from ...model.document import Record
 from ..selection.window import Amounts
 from .distribution import RequestBytes
@@ -81,6 +82,25 @@ class SetAside(Record):
     bytes: int | float
     files: int
     reasons: Mapping[str, int]
+
+
+def statistics_table(found: Iterable[LayerStatistics]) -> str:
+    """Return statistics as an HTML table."""
+    header = ("layer", "operations", "bytes", "busy (s)", "summed (s)", "ranks", "files", "own bytes")
+    rows = [
+        (
+            f"{one.layer} {one.direction}",
+            one.operations,
+            one.bytes,
+            one.busy_s,
+            one.summed_s,
+            one.ranks,
+            one.files,
+            one.own_bytes,
+        )
+        for one in found
+    ]
+    return html_table(rows, header)
 
 
 Sums = TypeVar("Sums", bound=npt.NDArray[Any])

@@ -69,18 +69,16 @@ class OperationSums:
         self._window = window
         self.category_of_handle = np.where(shown, self.lineages.of_handle * MODES, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
-        self._kept = kept_columns(_ROWS)
 
     def add(self, operations: Operations) -> None:
         """Add operations, in any order."""
+        kept = kept_columns(min(len(operations), _ROWS))
         for first in range(0, len(operations), _ROWS):
-            self._add_operations(operations, slice(first, first + _ROWS))
+            self._add_operations(operations, slice(first, first + _ROWS), kept)
 
-    def over(self, operations: Operations) -> "OperationSums":
-        """Return the same sums over other operations of the trace, without bins."""
-        sums = OperationSums(*self._known, exact=self.exact)
-        sums.add(operations)
-        return sums
+    def empty(self) -> "OperationSums":
+        """Return the same sums over no operations."""
+        return OperationSums(*self._known, None if self.grid is None else self.grid.empty(), self.exact)
 
     def merge(self, other: "OperationSums") -> None:
         """Add the sums of other operations of the same trace."""
@@ -122,11 +120,11 @@ class OperationSums:
         """Return the sum of the durations in all of `categories`."""
         return int(self.sums.ticks[list(categories)].sum())
 
-    def _add_operations(self, operations: Operations, rows: slice) -> None:
+    def _add_operations(self, operations: Operations, rows: slice, kept: Kept) -> None:
         from .kernels import add_operations
 
         columns = OperationColumns(*(getattr(operations, name)[rows] for name in OperationColumns._fields))
-        count, window, kept = len(columns.begin), self._window, self._kept
+        count, window = len(columns.begin), self._window
         add_operations(
             columns,
             self.category_of_handle, self._reasons, self.categories, window.start, window.end, window.closed,

@@ -12,9 +12,10 @@ from ...analysis.detect import detect_period
 from ...analysis.findings.find import find
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.flow.flow import Flow
+from ...layers.layer import Layer
 from ...layers.opening import open_trace
-from ...layers.protocols import AnyLayer, AnyTrace
 from ...layers.statistics.statistics import LayerStatistics
+from ...layers.trace import Trace
 from ...model.codes import IoFlag
 from ...model.document import plain
 from ...model.errors import IostrataError
@@ -118,7 +119,7 @@ def _run(path: Path, content: str, size: int, settings: Settings) -> Run:
     return run_of(trace, settings, job_key(path), printable(trace_name(path)), content)
 
 
-def run_of(trace: AnyTrace, settings: Settings, job: str, name: str, content: str | None = None) -> Run:
+def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str | None = None) -> Run:
     """Return the run of a trace that is open."""
     signals = {
         (layer.name, direction): layer.bandwidth(direction)
@@ -179,7 +180,7 @@ def run_of(trace: AnyTrace, settings: Settings, job: str, name: str, content: st
 
 
 def _layer_rows(
-    trace: AnyTrace,
+    trace: Trace,
     job: str,
     settings: Settings,
     signals: dict[tuple[str, str], StepSignal],
@@ -196,7 +197,7 @@ def _layer_rows(
 
 
 def _layer_row(
-    trace: AnyTrace, layer: AnyLayer, job: str, direction: str, settings: Settings, signal: StepSignal
+    trace: Trace, layer: Layer, job: str, direction: str, settings: Settings, signal: StepSignal
 ) -> LayerRow:
     statistics: LayerStatistics = layer.statistics(direction)
     cells = trace.cells
@@ -258,7 +259,7 @@ def _unknown(recording: Recording) -> set[str]:
     return found
 
 
-def _flow_above(trace: AnyTrace, layer: str, direction: str) -> Flow | None:
+def _flow_above(trace: Trace, layer: str, direction: str) -> Flow | None:
     """Return the flow into a layer from the one right above that moved most."""
     into = [flow for flow in trace.flows_of((direction,)) if flow.lower == layer and flow.adjacent]
     return max(into, key=lambda flow: flow.upper_bytes, default=None)

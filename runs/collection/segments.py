@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.handles.metadata import MetadataEvents, selected_metadata
-from ...layers.protocols import AnyTrace
 from ...layers.selection.window import completed_bytes
 from ...layers.statistics.grouping import grouping
 from ...layers.statistics.ranges import RangeUnion
+from ...layers.trace import Trace
 from ...model.arrays import Ints, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import Operations, view
@@ -66,7 +66,7 @@ class SegmentSums:
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
         Its window and its selection of files count.
     seconds : float
         Length of a segment, doubled until there are not too many of them.
@@ -77,7 +77,7 @@ class SegmentSums:
         Metadata events by the identification of their paradigm.
     """
 
-    def __init__(self, trace: AnyTrace, seconds: float) -> None:
+    def __init__(self, trace: Trace, seconds: float) -> None:
         definitions, window = trace.definitions, trace.tick_window
         self._trace = trace
         self._nodes, self._node_of = grouping(definitions, "node")

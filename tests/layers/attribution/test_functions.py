@@ -108,10 +108,10 @@ def test_every_way_of_reading_knows_them(fixtures, options):
 
 def test_a_trace_that_changed_is_refused(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
-    make = trace._call_sums(trace.source)
+    make = trace._call_sums()
     events = replace(trace.other_events, time=trace.other_events.time + 1)
     with pytest.raises(TraceError, match="has changed"):
-        read_call_paths(trace.source, trace.operations, events, make)
+        read_call_paths(trace.reading.source, trace.operations, events, make)
     operations = replace(trace.operations, begin=trace.operations.begin + 1)
     with pytest.raises(TraceError, match="has changed"):
-        read_call_paths(trace.source, operations, trace.other_events, make)
+        read_call_paths(trace.reading.source, operations, trace.other_events, make)

@@ -139,7 +139,7 @@ def test_any_cut_and_order(make_trace, rows, flags, offsets, groups, cuts, seed,
         flags=np.array(collective, np.uint32),
         offset=np.array(offsets[: len(rows)], np.uint64),
     )
-    trace = replace(trace, operations=operations)
+    trace = replace(trace, kept=trace.kept._replace(operations=operations))
     if window is not None:
         trace = trace.select(window=window)
     assert told(put_together(trace, groups, cuts, random.Random(seed), exact)) == told(trace)
