@@ -68,7 +68,7 @@ class Request:
         _warn(trace)
         return trace
 
-    def open(self, handle_bytes: int = 2000, relations: bool = False) -> "Trace":
+    def open(self, handle_bytes: int = 700, relations: bool = False) -> "Trace":
         """Open the trace as `open_full` does, in bounded memory where ``--memory`` asks for it.
 
         Parameters

@@ -103,8 +103,11 @@ def _communicators(contents: Contents) -> str:
 
 def _texts(contents: Contents) -> str:
     for row, record in enumerate(contents.definitions):
-        known = record.values[1] in (b"netCDF", b"MPI-IO", b"POSIX", b"Offset") if record.kind == STRING else True
-        if not known and row % 8 == 0:
+        if (
+            record.kind == STRING
+            and record.values[1] not in (b"netCDF", b"MPI-IO", b"POSIX", b"Offset")
+            and row % 8 == 0
+        ):
             contents.definitions[row] = record.with_value(1, b"/\x1b[1m\xff long" * (_LONG // 11))
     contents.definition_chunk = _LARGEST_CHUNK
     contents.anchor[20:28] = _LARGEST_CHUNK.to_bytes(8, "little")

@@ -1,12 +1,7 @@
 """``iostrata handles``."""
 
-from typing import Final
-
 from ..options import LAYERS, MEMORY, READING
 from ..request import Request, console, print_json, trace_command
-
-BYTES_PER_HANDLE: Final = 6000
-"""What the JSON document takes for each while it is made, as measured."""
 
 
 @trace_command("handles traces.otf2 --files '*.nc'", LAYERS, *READING, MEMORY)
@@ -23,7 +18,7 @@ def command(request: Request) -> None:
     """
     from ...analysis.comparison.layer_periods import chosen_layers
 
-    trace = request.open(BYTES_PER_HANDLE)
+    trace = request.open()
     recording = trace.definitions.recording
     recording.check_operations(trace.path, "handles")
     recording.check_handles(trace.path)

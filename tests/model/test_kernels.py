@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import iostrata
 import pytest
+from iostrata.model import kernels
 from iostrata.model.kernels import cached_njit, sources_of
 
 PACKAGE = Path(str(iostrata.__file__)).parent
@@ -124,6 +126,30 @@ def test_the_sources_of_a_kernel_are_all_that_its_file_imports() -> None:
                 there = {file for file in (module.with_suffix(".py"), module / "__init__.py", *names) if file.is_file()}
                 assert there
                 assert there <= sources_of(path), name
+
+
+def test_a_change_in_any_source_of_a_kernel_is_another_key(tmp_path: Path) -> None:
+    for name, path in sources(TREE).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, tmp_path / name)
+    paths = sources(tmp_path).values()
+    imports = re.compile(r"^from \.+(model\.)?kernels import", re.MULTILINE)
+    compiling = [path for path in paths if imports.search(path.read_text())]
+    assert len(compiling) > 20
+
+    def stamps() -> dict[Path, str]:
+        return {path: kernels._stamp(path) for path in compiling}
+
+    needed = {path: sources_of(path) for path in compiling}
+    before = stamps()
+    for source in set().union(*needed.values()):
+        kernels._read.cache_clear()
+        content = source.read_bytes()
+        source.write_bytes(content + b"\n")
+        changed = {path for path, stamp in stamps().items() if stamp != before[path]}
+        assert changed == {path for path in compiling if source in needed[path]}, source
+        source.write_bytes(content)
+    kernels._read.cache_clear()
 
 
 CALLER = """
