@@ -1,8 +1,8 @@
 """The JSON of commands, however a trace is read: ``python benchmarks/documents.py ARCHIVES…``.
 
 Each archive is read in full and in bounded memory, each of them on one thread, on two, from 1, 2 and 7 partitions whose
-processes are dealt out in turn, and by two worker processes of a Dask cluster. All documents of a command must be the same
-to the last digit; between full and bounded all but what comes of binned signals.
+processes are dealt out in turn, and by two worker processes of a Dask cluster. All documents of a command must be the
+same to the last digit; between full and bounded all but what comes of binned signals.
 """
 
 import argparse
