@@ -13,7 +13,7 @@ from ...model.document import Document, plain
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
 from .layer_periods import LayerPeriod, layer_periods
-from .story import Segment, story_of
+from .story import Segment, results_of, story_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,5 +118,5 @@ def overview_of(
     )
     # Rules are about single operations.
     findings = find(trace) if trace.definitions.recording.rows == "operations" else ()
-    story = story_of(trace, known.values(), method, fs)
+    story = story_of(trace, results_of(known.values()), method, fs)
     return Overview(trace, chosen, rows, story, findings)

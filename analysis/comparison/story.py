@@ -1,16 +1,16 @@
 """A run as a story: what its I/O was, segment by segment, from periods and phases of what the program called."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
 from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import bytes_text, counted, seconds_text
-from ...signals.step import StepSignal
 from ..detect import detect_period
 from ..registry import DEFAULT_METHOD
 from ..results.parts import Phase, Regime
@@ -55,7 +55,7 @@ class Segment(Record):
     phases : int
         How many bursts there are.
     bytes : float
-        Moved through the first of the layers.
+        Moved in the bursts, through the first of the layers.
     bytes_per_phase : float or None
         Median over the phases.
     ranks : int or None
@@ -86,9 +86,18 @@ class Segment(Record):
     text: str
 
 
+class _Own(NamedTuple):
+    """What the program itself called in a layer and direction, and its verdict."""
+
+    layer: str
+    direction: str
+    bytes: float
+    result: PeriodResult
+
+
 def story_of(
     trace: Trace,
-    periods: Iterable[LayerPeriod],
+    results: Mapping[tuple[str, str], PeriodResult],
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
 ) -> tuple[Segment, ...]:
@@ -97,17 +106,20 @@ def story_of(
     Parameters
     ----------
     trace : Trace or BinnedTrace
-    periods : iterable of LayerPeriod
-        Of whole layers, their bandwidth and all their traffic. Where a layer also carries what a higher one caused, its
+    results : mapping of (layer, direction) to PeriodResult
+        On the bandwidths of whole layers, all their traffic. Where a layer also carries what a higher one caused, its
         own traffic is looked at by itself.
     method, fs
         As in `detect_period`, for what is looked at here.
     """
-    segments: list[Segment] = []
-    own = list(_own(trace, periods, method, fs))
-    written = sum(signal.volume for one, signal, _ in own if one.direction == "write")
-    for one, signal, result in own:
-        segments += _told(_segments(trace, one, signal, result, written), signal)
+    own = list(_own(trace, results, method, fs))
+    written = sum(one.bytes for one in own if one.direction == "write")
+    segments = [
+        segment
+        for one in own
+        for segment in _segments(trace, one, written)
+        if segment.period is not None or segment.bytes >= _TOLD * one.bytes
+    ]
     if not segments:
         return ()
     segments.sort(key=lambda one: (one.start, one.end))
@@ -116,42 +128,52 @@ def story_of(
     return tuple(replace(one, text=_text(one)) for one in segments)
 
 
+def results_of(periods: Iterable[LayerPeriod]) -> dict[tuple[str, str], PeriodResult]:
+    """Return the verdicts on the bandwidths of whole layers, with all their traffic, as `story_of` takes them."""
+    return {
+        (one.layer, one.direction): one.result
+        for one in periods
+        if one.direction in _VERBS and (one.traffic, one.quantity, one.by) == ("all", "bandwidth", None)
+    }
+
+
 def _own(
-    trace: Trace, periods: Iterable[LayerPeriod], method: str, fs: float | Literal["auto"]
-) -> Iterator[tuple[LayerPeriod, StepSignal, PeriodResult]]:
-    """Give the signals of what the program itself called, each with its verdict."""
-    for one in periods:
-        if one.direction not in _VERBS or (one.traffic, one.quantity, one.by) != ("all", "bandwidth", None):
-            continue
-        statistics = trace.layers[one.layer].statistics(one.direction)
+    trace: Trace,
+    results: Mapping[tuple[str, str], PeriodResult],
+    method: str,
+    fs: float | Literal["auto"],
+) -> Iterator[_Own]:
+    """Give what the program itself called."""
+    for (layer, direction), result in results.items():
+        statistics = trace.layers[layer].statistics(direction)
         if statistics.own_bytes >= statistics.bytes:
-            yield one, one.signal, one.result
+            yield _Own(layer, direction, statistics.bytes, result)
         elif statistics.own_bytes > 0:
-            signal = trace.layers[one.layer].bandwidth(one.direction, "own")
-            yield one, signal, detect_period(signal, method, fs)
+            signal = trace.layers[layer].bandwidth(direction, "own")
+            yield _Own(layer, direction, statistics.own_bytes, detect_period(signal, method, fs))
 
 
-def _segments(
-    trace: Trace, one: LayerPeriod, signal: StepSignal, result: PeriodResult, written: float
-) -> Iterator[Segment]:
+def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
     """Give the segments of one signal: its regimes, and between them what has no period.
 
     `written` is what the program writes in all, in bytes.
     """
-    layers = (one.layer, *_below(trace, one.layer, one.direction or "total"))
-    rest = list(result.phases)
-    for regime in result.regimes:
-        inside = [phase for phase in rest if regime.start <= 0.5 * (phase.start + phase.end) <= regime.end]
-        rest = [phase for phase in rest if phase not in inside]
-        if inside:
-            yield _segment(trace, one, layers, signal, inside, regime, result, written)
-    edges = [regime.start for regime in result.regimes]
-    groups: dict[int, list[Phase]] = {}
-    for phase in rest:
-        groups.setdefault(sum(edge <= phase.start for edge in edges), []).append(phase)
-    for group in groups.values():
-        for part in _together(group, signal.duration):
-            yield _segment(trace, one, layers, signal, part, None, result, written)
+    layers = (one.layer, *_below(trace, one.layer, one.direction))
+    regimes, start = one.result.regimes, [regime.start for regime in one.result.regimes]
+    inside: list[list[Phase]] = [[] for _ in regimes]
+    between: list[list[Phase]] = [[] for _ in range(len(regimes) + 1)]
+    for phase in one.result.phases:
+        middle = 0.5 * (phase.start + phase.end)
+        place = bisect_right(start, middle) - 1
+        within = place >= 0 and middle <= regimes[place].end
+        (inside[place] if within else between[place + 1]).append(phase)
+    for regime, phases in zip(regimes, inside, strict=True):
+        if phases:
+            yield _segment(trace, one, layers, phases, regime, written)
+    window = trace.window
+    for group in between:
+        for part in _together(group, window[1] - window[0]):
+            yield _segment(trace, one, layers, part, None, written)
 
 
 def _together(phases: list[Phase], duration: float) -> Iterator[list[Phase]]:
@@ -170,20 +192,18 @@ def _together(phases: list[Phase], duration: float) -> Iterator[list[Phase]]:
 
 def _segment(
     trace: Trace,
-    one: LayerPeriod,
+    one: _Own,
     layers: tuple[str, ...],
-    signal: StepSignal,
     phases: Sequence[Phase],
     regime: Regime | None,
-    result: PeriodResult,
     written: float,
 ) -> Segment:
     start, end = phases[0].start, phases[-1].end
     amounts = np.array([phase.volume for phase in phases])
     each = float(np.median(amounts))
     interval = None
-    if regime is not None and result.period == regime.period:
-        interval = result.period_interval
+    if regime is not None and one.result.period == regime.period:
+        interval = one.result.period_interval
     if regime is None:
         kind = "burst" if len(phases) == 1 else "bursts"
     elif one.direction == "read":
@@ -191,8 +211,7 @@ def _segment(
     elif each >= _CHECKPOINT and regime.period >= _SELDOM:
         kind = "checkpoints"
     else:
-        little = each < _LOG and signal.volume <= _LITTLE * written
-        kind = "log" if little else "writes"
+        kind = "log" if each < _LOG and one.bytes <= _LITTLE * written else "writes"
     return Segment(
         start,
         end,
@@ -203,26 +222,21 @@ def _segment(
         interval,
         None if regime is None else regime.confidence,
         len(phases),
-        _between(signal, start, end),
+        float(amounts.sum()),
         each,
         _ranks(trace, one, start, end),
         "",
     )
 
 
-def _between(signal: StepSignal, start: float, end: float) -> float:
-    until = signal.volume_until(np.array([start, end]))
-    # What moved in no time at the window's start belongs to what begins there.
-    return float(until[1] - (0.0 if start <= signal.window[0] else until[0]))
-
-
-def _ranks(trace: Trace, one: LayerPeriod, start: float, end: float) -> int | None:
+def _ranks(trace: Trace, one: _Own, start: float, end: float) -> int | None:
     """Return how many processes used handles of a layer between two times."""
-    if trace.definitions.recording.rows != "operations" or not trace.definitions.recording.ranks:
+    recording = trace.definitions.recording
+    if recording.rows != "operations" or not recording.ranks:
         return None
     cells = trace.cells
     second = cells.window.ticks_per_second
-    there = cells.of(one.layer, one.direction or "total") & cells.own & cells.moving
+    there = cells.of(one.layer, one.direction) & cells.own & cells.moving
     # Times are seconds that were ticks.
     there &= (cells.columns.begin <= (end * second) + 1) & (cells.columns.end >= (start * second) - 1)
     return len(np.unique(cells.process[there]))
@@ -233,11 +247,6 @@ def _below(trace: Trace, layer: str, direction: str) -> tuple[str, ...]:
     if trace.definitions.recording.rows != "operations":
         return ()
     return tuple(flow.lower for flow in trace.flows_of((direction,)) if flow.upper == layer and flow.lower_operations)
-
-
-def _told(segments: Iterable[Segment], signal: StepSignal) -> Iterator[Segment]:
-    """Leave out what moved next to nothing, unless it has a period."""
-    return (one for one in segments if one.period is not None or one.bytes >= _TOLD * signal.volume)
 
 
 def _named(segments: list[Segment]) -> Iterator[Segment]:

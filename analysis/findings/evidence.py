@@ -20,7 +20,7 @@ _MEASURED_IN: Final = {
     "byte": "bytes bytes_read_inside_writes bytes_written_twice extra_bytes extra_written_bytes fill_bytes "
     "hidden_bytes inside_bytes largest_piece limit lower_bytes median_request program_bytes "
     "read_back_bytes read_bytes small_bytes unexplained_bytes upper_bytes written_bytes",
-    "s": "busy_s cost_s end_s exclusive_s fastest_s first_program_write_s flush_s idle_below_s slowest_s "
+    "s": "metadata_s busy_s cost_s end_s exclusive_s fastest_s first_program_write_s flush_s idle_below_s slowest_s "
     "start_s summed_s time_range_s waiting_s write_s",
     "share": "cost_share busiest_node_share busiest_rank_share exclusive_share share share_of_program_bytes time_share "
     "share_of_written",

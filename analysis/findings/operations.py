@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...layers.attribution.calls.sums import NO_EVENT
 from ...layers.flow.cells import Cells
 from ...layers.flow.ranks import moving_ranks
 from ...layers.handles.metadata import metadata_text
@@ -100,17 +101,32 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         kinds.pop(IoRecord.SEEK, None)
         if peak < rule.thresholds["per_second"] and ratio < rule.thresholds["per_transfer"]:
             continue
+        took = _metadata_seconds(evidence, row)
         yield Match(
             layer,
             f"{events:,} {layer} metadata operations ({metadata_text(kinds)}) beside {transfers:,} transfers, "
-            f"up to {peak:,} within a second",
+            f"up to {peak:,} within a second" + ("" if took is None else f", {seconds_text(took.sum())} in all"),
             {
                 "metadata_operations": events,
                 "transfers": transfers,
                 "most_per_second": peak,
+                "metadata_s": None if took is None else float(took.sum()),
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
             },
+            cost_s=None if took is None else min(float(took.max(initial=0.0)), evidence.run_s),
         )
+
+
+def _metadata_seconds(evidence: Evidence, layer: int) -> npt.NDArray[np.float64] | None:
+    """Return what opens, closes and the like in a layer took each process, float64 (processes,), None where unknown."""
+    calls = evidence.trace.calls
+    if calls is None:
+        return None
+    sums = calls.counted_metadata
+    of_layer = (sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT))
+    process, ticks = sums.keys[2][of_layer], sums["ticks"][of_layer]
+    found = np.bincount(process, ticks, minlength=len(evidence.definitions.groups.id))
+    return np.asarray(found / calls.ticks_per_second)
 
 
 def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:

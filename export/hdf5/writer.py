@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers
+from ...analysis.comparison.layer_periods import chosen_layers
 from ...analysis.comparison.layers import compare_layers
-from ...analysis.comparison.story import Segment, story_of
+from ...analysis.comparison.story import story_of
 from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import MOST_COMPONENTS
 from ...analysis.registry import DEFAULT_METHOD
@@ -136,25 +136,13 @@ def write_hdf5(
                     write_periods(root.subgroup("periods"), results, names)
                     write_regimes(root.subgroup("regimes"), results)
                     if traffic == "all" and search.filter is None:
-                        write_story(root.subgroup("story"), _story(trace, names, results, search))
+                        named = {(names[row], DIRECTIONS[way]): one for (row, way), one in sorted(results.items())}
+                        write_story(root.subgroup("story"), story_of(trace, named, search.method, search.fs))
                     write_components(root.subgroup("components"), fits)
                 if compared is not None:
                     write_comparison(root.subgroup("comparison"), compared)
             size = storage.size
     return Written(Path(path), size, names, bins=bins, fs=rate)
-
-
-def _story(
-    trace: Trace, names: tuple[str, ...], results: dict[tuple[int, int], PeriodResult], search: PeriodSearch
-) -> tuple[Segment, ...]:
-    """Return what the I/O was, from what was found in each layer and direction."""
-    periods = [
-        LayerPeriod(
-            names[row], DIRECTIONS[column], "all", trace.layers[names[row]].bandwidth(DIRECTIONS[column]), result
-        )
-        for (row, column), result in sorted(results.items())
-    ]
-    return story_of(trace, periods, search.method, search.fs)
 
 
 def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:

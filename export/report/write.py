@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.comparison.layers import compare_layers
-from ...analysis.comparison.story import story_of
+from ...analysis.comparison.story import results_of, story_of
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
@@ -76,7 +76,7 @@ def write_report(
             progress(done, len(chosen))
         periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
     comparison = compare_layers(trace, layers=names, directions=DIRECTIONS, method=method, fs=fs, known=periods)
-    story = story_of(trace, periods, method, fs)
+    story = story_of(trace, results_of(periods), method, fs)
     title = f"iostrata: {trace.path.parent.name or trace.path.name}"
     limits = Limits()
     with atomic_file(path) as temporary:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from iostrata import open_trace, write_hdf5, write_report
 from iostrata.analysis.comparison.layer_periods import layer_periods
-from iostrata.analysis.comparison.story import story_of
+from iostrata.analysis.comparison.story import results_of, story_of
 from otf2.enums import IoOperationFlag, IoOperationMode
 
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
@@ -15,7 +15,7 @@ MILLION = 10**6
 
 
 def told(trace):
-    return story_of(trace, layer_periods(trace.layers.values()))
+    return story_of(trace, results_of(layer_periods(trace.layers.values())))
 
 
 @pytest.fixture

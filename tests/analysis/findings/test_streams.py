@@ -200,3 +200,16 @@ def test_every_second_flush_of_a_recording_is_needless():
     # IOR calls fsync twice after each of 4 × 8 × 8 writes.
     assert ids["metadata-sync"].evidence["empty_flushes"] == 256
     assert ids["metadata-sync"].cost_s < ids["flush-dominates"].cost_s
+
+
+def test_what_metadata_costs_where_calls_were_recorded():
+    anchor = BENCHMARKS / "mdtest8" / "traces.otf2"
+    if not anchor.exists():
+        pytest.skip("the recordings of benchmarks are not beside the repository")
+    trace = open_trace(anchor)
+    (one,) = find(trace)
+    kinds = {call.kind: call.summed_s for call in trace.calls.call_times if call.layer == "POSIX"}
+    assert one.evidence["metadata_s"] == pytest.approx(kinds["opens"] + kinds["closes"] + kinds["deletions"])
+    # Eight ranks share it.
+    assert one.evidence["metadata_s"] / 8 <= one.cost_s < one.evidence["metadata_s"]
+    assert (one.id, one.severity) == ("metadata-storm", "warning")
