@@ -255,9 +255,8 @@ class Cluster:
 
     def _where_they_are(self, parts: Sequence[Any]) -> list[list[Any]]:
         """Return parts that are done in groups, those on one worker together: what is merged there need not travel."""
-        from distributed import wait
-
-        wait(parts)
+        for part in parts:
+            part.exception()
         places = self._client.who_has(parts)
         groups: dict[object, list[Any]] = {}
         for part in parts:
