@@ -23,7 +23,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint docs bench accuracy signatures scores setup install clean
+.PHONY: demo test lint docs bench accuracy prediction signatures scores setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -57,6 +57,9 @@ bench: install $(VENV)/test-extras
 accuracy: install $(VENV)/test-extras
 	-$(BIN)/python -m pip install --quiet darshan
 	$(BIN)/python benchmarks/accuracy/study.py
+
+prediction: install $(VENV)/test-extras
+	$(BIN)/python benchmarks/prediction/study.py
 
 signatures: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/signatures/study.py

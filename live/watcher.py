@@ -4,10 +4,15 @@ import time
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
+from ..analysis.phases.bursts import Bursts
+from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
+from .frequencies import FtioPredictor
+from .input.records import Columns, Key
 from .outlook import Outlook, outlook
 from .prediction import next_phase
-from .records import Columns, Key
 from .signal import LiveSignal
 
 GROWTH: Final = 1.25
@@ -29,8 +34,12 @@ class Watcher:
     update costs the same however long a job runs.
     """
 
-    def __init__(self, key: Key, budget: float | None = None) -> None:
-        """Take a key, and processor time in s that looks may take for each update; None for as much as they need."""
+    def __init__(self, key: Key, budget: float | None = None, method: str = DEFAULT_METHOD) -> None:
+        """Take a key, and processor time in s that looks may take for each update, None for as much as they need.
+
+        The method is ``auto`` or ``ftio``.
+        """
+        self._ftio = FtioPredictor() if method == "ftio" else None
         self._key = key
         self.signal = LiveSignal()
         self._outlook = Outlook(0)
@@ -46,13 +55,35 @@ class Watcher:
 
     def answer(self, begin: float, now: float, last: bool = False) -> Answer:
         """Say what holds at a time, of a run that began at another, in s; the `last` time it is that of the whole."""
-        if last:
+        if self._ftio is not None:
+            if self._seen != self.signal.operations:
+                self._predict(self._ftio, begin, now)
+        elif last:
             self._outlook = outlook(self.signal.whole((begin, now)))
         elif self._seen != self.signal.operations:
             self._look(begin, now)
         elif self._budget is not None:
             self._credit = min(self._credit + self._budget, MOST_CREDIT)
         return self._told(self._outlook, now)
+
+    def _predict(self, ftio: FtioPredictor, begin: float, now: float) -> None:
+        """Do as FTIO does."""
+        low = ftio.begin(begin)
+        signal = self.signal.whole((begin, now)) if low == begin else self.signal.since((low, now), 0.0)
+        found = ftio.predict(signal)
+        phases = Bursts(
+            *(np.array([getattr(one, name) for one in found.phases]) for name in ("start", "end", "volume"))
+        )
+        self._outlook = Outlook(
+            phases=len(phases),
+            latest=phases,
+            period=found.period,
+            period_interval=found.period_interval,
+            confidence=found.confidence,
+            regime_start=low if found.periodic else None,
+            reason=found.reason,
+        )
+        self._seen = self.signal.operations
 
     def _look(self, begin: float, now: float) -> None:
         """Look at the signal, unless looks have taken more time than they may."""
@@ -102,6 +133,7 @@ class Watcher:
             probability=None if following is None else following.probability,
             regime_start=found.regime_start,
             reason=found.reason,
+            frequencies=None if self._ftio is None else self._ftio.intervals,
         )
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from ..model.errors import SelectionError
+from ...model.errors import SelectionError
 from .intake import Intake
 from .lines import LineReader
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.live.intake import Intake
-from iostrata.live.lines import LONGEST_LINE, LineReader
-from iostrata.live.records import Key
+from iostrata.live.input.intake import Intake
+from iostrata.live.input.lines import LONGEST_LINE, LineReader
+from iostrata.live.input.records import Key
 
 WRITE = Key("POSIX", "write")
 

@@ -1,0 +1,1 @@
+"""What a running job tells: sources, their lines, and records on one clock."""
