@@ -71,9 +71,8 @@ class Watcher:
         low = ftio.begin(begin)
         signal = self.signal.whole((begin, now)) if low == begin else self.signal.since((low, now), 0.0)
         found = ftio.predict(signal)
-        phases = Bursts(
-            *(np.array([getattr(one, name) for one in found.phases]) for name in ("start", "end", "volume"))
-        )
+        rows = np.array([(one.start, one.end, one.volume) for one in found.phases]).reshape(-1, 3)
+        phases = Bursts(rows[:, 0], rows[:, 1], rows[:, 2])
         self._outlook = Outlook(
             phases=len(phases),
             latest=phases,
