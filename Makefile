@@ -5,6 +5,7 @@
 # make bench  measurements against named peers (half an hour; 4 GB in build/traces)
 # make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about an hour on two cores)
 
+# make prediction   the next phase predicted while jobs run, beside FTIO's predictor (a quarter of an hour)
 # make signatures   the study of signatures (IOSI) beside their baselines (some minutes)
 # make scores   100,000 made jobs trained and assessed (some minutes; 1.2 GB in the temporary folder)
 
