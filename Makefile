@@ -7,7 +7,10 @@
 
 # make prediction   the next phase predicted while jobs run, beside FTIO's predictor (a quarter of an hour)
 # make signatures   the study of signatures (IOSI) beside their baselines (some minutes)
+# make scheduling   what Set-10 gains in the simulation beside published numbers (some minutes)
 # make scores   100,000 made jobs trained and assessed (some minutes; 1.2 GB in the temporary folder)
+# make scorep-plugin SCOREP=/prefix   live/scorep for an installed Score-P, in build/scorep (needs gcc; without SCOREP the
+#                                     scorep-config on the PATH)
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -24,7 +27,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint docs bench accuracy prediction signatures scores setup install clean
+.PHONY: demo test lint docs bench accuracy prediction signatures scheduling scores scorep-plugin setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -65,8 +68,14 @@ prediction: install $(VENV)/test-extras
 signatures: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/signatures/study.py
 
+scheduling: install $(VENV)/test-extras
+	$(BIN)/python benchmarks/scheduling/study.py
+
 scores: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/scores/study.py
+
+scorep-plugin:
+	@$(MAKE) --no-print-directory -C live/scorep $(if $(SCOREP),SCOREP=$(SCOREP)) OUT=$(CURDIR)/build/scorep
 
 setup: $(VENV)/dependencies
 

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from .layers.layer import Layer
     from .layers.opening import open_trace
     from .layers.statistics.statistics import LayerStatistics
-    from .layers.summary.trace import BinnedTrace
-    from .layers.trace import Trace
+    from .layers.trace import BinnedTrace, Trace
     from .model.damage import DamageReport
     from .model.errors import (
         ClusterError,
@@ -106,8 +105,7 @@ if not TYPE_CHECKING:
         ".layers.layer": ("Layer",),
         ".layers.opening": ("open_trace",),
         ".layers.statistics.statistics": ("LayerStatistics",),
-        ".layers.summary.trace": ("BinnedTrace",),
-        ".layers.trace": ("Trace",),
+        ".layers.trace": ("BinnedTrace", "Trace"),
         ".model.damage": ("DamageReport",),
         ".model.errors": (
             "ClusterError",

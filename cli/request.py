@@ -1,26 +1,26 @@
 """What a command is asked for, and how it gets its trace: with progress while it is read, and warnings."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from ..analysis.registry import DEFAULT_METHOD
 from ..model.quantities import bytes_text, counted
 from ..model.text import printable
-from .options import JSON, TRACE, Frequency, Option, Seconds
+from .options import JSON, READING, TRACE, Frequency, Option, Seconds
 from .progress import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..export.written import Written
-    from ..layers.summary.trace import BinnedTrace
     from ..layers.trace import Trace
     from ..model.document import Document
+    from ..model.stream.source import Source
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Request:
         _warn(trace)
         return trace
 
-    def open(self, handle_bytes: int = 2000, relations: bool = False) -> "Trace | BinnedTrace":
+    def open(self, handle_bytes: int = 2000, relations: bool = False) -> "Trace":
         """Open the trace as `open_full` does, in bounded memory where ``--memory`` asks for it.
 
         Parameters
@@ -79,7 +79,7 @@ class Request:
         """
         if self.memory is None:
             return self.open_full()
-        from ..layers.summary.trace import read_binned_trace
+        from ..layers.opening import read_binned_trace
 
         with Progress("reading events") as progress:
             trace = read_binned_trace(
@@ -99,30 +99,66 @@ class Request:
         return trace
 
 
-def trace_command(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
-    """Make a function a command: it is called with a `Request`, and by name with all that is not in one.
+def command_of(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command with options in the order of ``--help``, and ``--json`` behind them.
 
     Parameters
     ----------
     example : str
         What follows ``iostrata`` in an example.
-    *options
-        In the order of ``--help``; TRACE comes before and ``--json`` after them.
     """
-    shared = [field.name for field in fields(Request)]
 
     def decorate(function: Callable[..., None]) -> click.Command:
-        @functools.wraps(function)
-        def invoke(**given: Any) -> None:
-            request = Request(**{name: given.pop(name) for name in shared if name in given})
-            function(request, **given)
-
-        decorated: Callable[..., Any] = invoke
-        for option in reversed((TRACE, *options, JSON)):
+        decorated: Callable[..., Any] = function
+        for option in reversed((*options, JSON)):
             decorated = option(decorated)
         return click.command(epilog=f"Example: iostrata {example}")(decorated)
 
     return decorate
+
+
+def trace_command(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command on one trace: it is called with a `Request`, and by name with all that is not in one.
+
+    Parameters and order are those of `command_of`; TRACE comes first.
+    """
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        @functools.wraps(function)
+        def invoke(**given: Any) -> None:
+            request = _request(given.pop("trace"), given, [field.name for field in fields(Request)])
+            function(request, **given)
+
+        return command_of(example, TRACE, *options)(invoke)
+
+    return decorate
+
+
+_READING: Final = ("window", "files", "engine", "workers", "dask", "as_json")
+"""Options of `READING`, and ``--json``; a command on several runs may have others that a request names too."""
+
+
+def runs_command(example: str, runs: Option, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command on the traces of several runs, the argument ``traces`` of `runs`.
+
+    It is called with their paths, with a `Request` for the first of them, and by name with all that is not in one.
+    """
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        @functools.wraps(function)
+        def invoke(**given: Any) -> None:
+            traces: tuple[Path, ...] = given.pop("traces")
+            request = _request(traces[0] if traces else Path(), given, _READING)
+            function(traces, request, **given)
+
+        return command_of(example, runs, *options, *READING)(invoke)
+
+    return decorate
+
+
+def _request(trace: Path, given: dict[str, Any], names: Iterable[str]) -> Request:
+    """Take what belongs to a request out of the values of options."""
+    return Request(trace, **{name: given.pop(name) for name in names if name in given})
 
 
 def print_json(document: "Document") -> None:
@@ -134,16 +170,28 @@ def print_json(document: "Document") -> None:
     click.echo()
 
 
-def print_written(trace: "Trace | BinnedTrace", written: "Written", as_json: bool) -> None:
+def print_written(trace: "Trace", written: "Written", as_json: bool) -> None:
     """Print what was written where, as JSON or as a line."""
     if as_json:
-        from ..layers.protocols import document
+        from ..layers.document import document
 
         print_json(document(trace, output=written.to_dict()))
     else:
         from ..export.terminal.written import written_lines
 
         console().print(written_lines(written))
+
+
+def print_counters(source: "Source", request: Request) -> None:
+    """Show the counters of a recording without times."""
+    if request.as_json:
+        from ..export.json.documents import counted_document
+
+        print_json(counted_document(source, request.layers, request.directions))
+    else:
+        from ..export.terminal.layers import print_counted
+
+        print_counted(source, request.layers, request.directions, console())
 
 
 def console() -> "Console":
@@ -153,7 +201,7 @@ def console() -> "Console":
     return stdout_console()
 
 
-def _warn(trace: "Trace | BinnedTrace") -> None:
+def _warn(trace: "Trace") -> None:
     """Warn of damage, and where the selection leaves nothing although the trace has operations."""
     texts = []
     if trace.damage.damaged:

@@ -8,8 +8,9 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..analysis.spectral.sampling_rate import phase_frequency
-from ..layers.protocols import AnyLayer, AnyTrace
+from ..layers.layer import Layer
 from ..layers.selection.directions import DIRECTIONS
+from ..layers.trace import Trace
 from ..model.errors import SelectionError
 from ..signals.step import StepSignal
 from .atomic import atomic_file
@@ -20,7 +21,7 @@ _MODES: Final = {"read": "read_sync", "write": "write_sync"}
 
 
 def write_ftio(
-    trace: AnyTrace,
+    trace: Trace,
     path: str | os.PathLike[str],
     *,
     layer: str,
@@ -36,7 +37,7 @@ def write_ftio(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
     path : path
         File to write, which FTIO knows by the suffix ``.jsonl``. One that is there is replaced.
     layer : str
@@ -71,7 +72,7 @@ def write_ftio(
     return Written(target, target.stat().st_size, (layer,), bins=bins, fs=float(rate))
 
 
-def _sample(layer: AnyLayer, direction: str, traffic: str, ranks: int, signal: StepSignal, fs: float) -> dict[str, Any]:
+def _sample(layer: Layer, direction: str, traffic: str, ranks: int, signal: StepSignal, fs: float) -> dict[str, Any]:
     """Return what TMIO tells of one direction, as far as FTIO's spectrum needs it."""
     values = signal.sample(fs).values
     # FTIO adds up the distance of its samples in the same way: they meet the edges to the last bit.

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..inputs.table.definitions import definitions_text
 from ..layers.attribution.functions import CallingFunctions
-from ..layers.protocols import AnyTrace
 from ..layers.table import Column, operation_table
+from ..layers.trace import Trace
 from ..model.errors import OutputError, SelectionError
 from .atomic import atomic_file
 from .written import Written
@@ -20,7 +20,7 @@ ROWS_AT_ONCE: Final = 2**20
 """Rows of a row group: what is in memory as a table at one time."""
 
 
-def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tuple[str, ...] = ()) -> Written:
+def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[str, ...] = ()) -> Written:
     """Write the operations within the trace's window, of all files, with the operation that each belongs to.
 
     Columns: ``operation`` (its number), ``layer``, ``parent`` (number of the parent operation, null where there is
@@ -36,7 +36,7 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
         Its window and its selection of files count.
     path : path
         File to write. It appears when it is complete; one that is there is replaced then.
@@ -50,7 +50,6 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
     OutputError
         If pyarrow is not installed or the file cannot be written; nothing is left behind then.
     """
-    trace.definitions.recording.check_operations(trace.path, "a table of operations")
     try:
         import pyarrow
         import pyarrow.parquet
@@ -66,7 +65,7 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
         "trace_start_ticks": str(trace.definitions.clock.start),
         "ticks_per_second": str(trace.definitions.clock.ticks_per_second),
         "files": os.fsencode(trace.files),
-        "iostrata_definitions": definitions_text(trace.definitions),
+        "iostrata_definitions": definitions_text(trace.definitions, trace.damage),
         **note,
     }
     for name in layers:
@@ -91,7 +90,7 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
     return Written(target, target.stat().st_size, layers or trace.order, rows=written)
 
 
-def _functions(trace: AnyTrace) -> tuple[tuple[str, ...], dict[str, str]]:
+def _functions(trace: Trace) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the calling functions that the trace defines, and what to note where they cannot be known."""
     try:
         return trace.function_names, {}

@@ -1,17 +1,19 @@
 """The bandwidths of all layers on one time axis, as they stand in the root of an HDF5 file and in xarray."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 
+from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION
 from ..signals.samples import bin_count
 from ..signals.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency
 from ..signals.step import StepSignal
-from .protocols import AnyTrace
+from .layer import Layer
 from .selection.directions import DIRECTIONS, check_traffic
 
 VARIABLES: Final[dict[str, dict[str, str]]] = {
@@ -37,7 +39,25 @@ VARIABLES: Final[dict[str, dict[str, str]]] = {
 """What readers of such data look for, by the CF conventions."""
 
 
-def common_frequency(trace: AnyTrace, signals: Iterable[StepSignal]) -> float:
+class Layered(Protocol):
+    """What has layers with bandwidths: `iostrata.Trace`."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def definitions(self) -> Definitions: ...
+    @property
+    def files(self) -> str: ...
+    @property
+    def window(self) -> tuple[float, float]: ...
+    @property
+    def resolution(self) -> float | None: ...
+    @property
+    def layers(self) -> Mapping[str, Layer]: ...
+    def check_frequency(self, fs: float) -> None: ...
+
+
+def common_frequency(trace: Layered, signals: Iterable[StepSignal]) -> float:
     """Return the largest sampling frequency in Hz that one of the signals asks for."""
     start, end = trace.window
     rate = max(map(automatic_frequency, signals), default=FEWEST_AUTOMATIC_BINS / (end - start))
@@ -45,7 +65,7 @@ def common_frequency(trace: AnyTrace, signals: Iterable[StepSignal]) -> float:
     return float(rate if trace.resolution is None else min(rate, 1 / trace.resolution))
 
 
-def provenance(trace: AnyTrace, fs: float, automatic: bool, traffic: str) -> dict[str, str | int | float]:
+def provenance(trace: Layered, fs: float, automatic: bool, traffic: str) -> dict[str, str | int | float]:
     """Return what tells where the bandwidths come from."""
     program = f"iostrata {version('iostrata')}"
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -68,7 +88,7 @@ def provenance(trace: AnyTrace, fs: float, automatic: bool, traffic: str) -> dic
     }
 
 
-def bandwidth_dataset(trace: AnyTrace, fs: float | Literal["auto"], traffic: str) -> Any:
+def bandwidth_dataset(trace: Layered, fs: float | Literal["auto"], traffic: str) -> Any:
     """Return the bandwidths as an ``xarray.Dataset``; see `iostrata.Trace.to_xarray`."""
     import xarray
 

@@ -2,80 +2,118 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ticks
-from ..model.codes import UNDEFINED_TIME, IoMode, Status
+from ..model.arrays import Rows, Ticks
+from ..model.codes import UNDEFINED_TIME, IoMode
 from ..model.definitions import Definitions, Paradigm
 from ..model.errors import SelectionError
 from ..model.operations import Operations, view
 from ..signals.construction import StepSignal, level_signal, step_signal_from_ticks
 from .handles.metadata import MetadataEvents
+from .handles.order import layer_name
 from .handles.stack import Lineages
-from .mappings import statistics_table
 from .parts import LayerParts, layer_parts
-from .protocols import AnyLayer
-from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction
+from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction, modes_of
 from .selection.window import TickWindow, completed_bytes
 from .statistics.counts import ValueCounts
-from .statistics.statistics import LayerStatistics, layer_statistics, total, union_length
+from .statistics.statistics import LayerStatistics, statistics_table
+from .summary.accumulator import OperationSums, categories_of
+from .summary.bins import BinGrid
+from .summary.busy_time import BusyTime
+from .summary.tables import CANCELLED, MODES, NEVER, OPERATIONS, UNDEFINED
+
+
+class LayerRows(NamedTuple):
+    """Which operations and metadata events of a trace are a layer's."""
+
+    operations: Operations
+    """Of the trace."""
+    rows: Rows
+    """intp (n,)"""
+    metadata: MetadataEvents
+    """Of the trace."""
+    metadata_rows: Rows
+    """intp (m,)"""
 
 
 @dataclass(frozen=True, eq=False)
-class Layer(AnyLayer):
-    """Operations of one layer, or of a part of it, on the selected files within the trace's window.
+class Layer:
+    """One layer, or a part of it, on the selected files within the trace's window.
 
     Attributes
     ----------
     name : str
         Identification of the paradigm: ``MPI-IO``, ``POSIX``.
-    paradigm : Paradigm
-    definitions : Definitions
-        Of the trace.
-    trace_operations : Operations
-        All operations of the trace.
-    rows : intp (n,)
-        Which of them are the layer's.
-    order : tuple of str
-        Names of all layers, highest first.
-    lineages : Lineages
-        Of the trace's handles.
-    trace_metadata : MetadataEvents
-        All metadata events of the trace.
-    metadata_rows : intp (m,)
-        Which of them are the layer's.
+    trace_sums : OperationSums
+        Over all operations of the trace.
     tick_window : TickWindow
+        Part of the trace's time that signals and statistics are of.
+    kept : LayerRows or None
+        Its operations; None where the trace was read in bounded memory.
+    grid : BinGrid or None
+        Bandwidths in bins, where operations are not kept.
     part : str
         Which part of the layer it is, such as ``rank 3``; empty for the whole layer.
     """
 
     name: str
-    paradigm: Paradigm
-    definitions: Definitions
-    trace_operations: Operations
-    rows: npt.NDArray[np.intp]
-    order: tuple[str, ...]
-    lineages: Lineages
-    trace_metadata: MetadataEvents
-    metadata_rows: npt.NDArray[np.intp]
+    trace_sums: OperationSums
     tick_window: TickWindow
+    kept: LayerRows | None = None
+    grid: BinGrid | None = None
     part: str = ""
 
     def __repr__(self) -> str:
-        moved = {way: total(self.tick_window.bytes_within(self._chosen(way, "all"))) for way in self.directions}
-        parts = [f"{len(self.rows)} operations", *(f"{way} {volume} bytes" for way, volume in moved.items())]
-        return f"<Layer {self._title}: {', '.join(parts)}>"
+        moved = [f"{way} {self.sums.bytes(self._categories(way, 'all'))} bytes" for way in self.directions]
+        count = [] if self.kept is None else [f"{len(self.rows)} operations"]
+        return f"<Layer {self._title}: {', '.join(count + moved) or 'no transfers'}>"
 
     def _repr_html_(self) -> str:
-        return statistics_table([self])
+        return statistics_table(self.statistics(direction) for direction in self.directions)
+
+    @property
+    def definitions(self) -> Definitions:
+        """Of the trace."""
+        return self.trace_sums.definitions
+
+    @property
+    def paradigm(self) -> Paradigm:
+        """The paradigm of its handles."""
+        return next(one for one in self.definitions.paradigms if layer_name(one) == self.name)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Names of all layers of the trace, highest first."""
+        return self.trace_sums.order
+
+    @property
+    def lineages(self) -> Lineages:
+        """Of the trace's handles."""
+        return self.trace_sums.lineages
+
+    @cached_property
+    def sums(self) -> OperationSums:
+        """Sums over the operations of the trace, or of the part of the layer."""
+        if not self.part:
+            return self.trace_sums
+        sums = self.trace_sums.empty()
+        sums.add(self.operations)
+        return sums
+
+    @property
+    def rows(self) -> Rows:
+        """Which operations of the trace are the layer's, intp (n,)."""
+        return self._rows("its operations").rows
 
     @cached_property
     def operations(self) -> Operations:
         """The layer's operations, flushes among them."""
-        return self.trace_operations if self._all_rows else view(self.trace_operations, self.rows)
+        kept = self._rows("its operations")
+        return kept.operations if len(kept.rows) == len(kept.operations) else view(kept.operations, kept.rows)
 
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:
@@ -85,21 +123,40 @@ class Layer(AnyLayer):
     @cached_property
     def metadata_events(self) -> MetadataEvents:
         """The layer's metadata events."""
-        return self.trace_metadata.take(self.metadata_rows)
+        kept = self._rows("its metadata events")
+        return kept.metadata.take(kept.metadata_rows)
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end of the signals in s from the trace's start."""
+        return self.tick_window.seconds
 
     @property
     def directions(self) -> tuple[str, ...]:
-        return tuple(way for way in DIRECTIONS if is_of_direction(self.operations.mode, way).any())
+        """Those of ``read`` and ``write`` that have operations."""
+        return tuple(way for way in DIRECTIONS if self._count(self._categories(way, "all"), OPERATIONS))
 
     @property
     def flushes(self) -> int:
-        return int((self.operations.mode == IoMode.FLUSH).sum())
+        """Number of flushes; they move no bytes and have no direction."""
+        return self._count(categories_of(self.lineages_of(), [IoMode.FLUSH]), OPERATIONS)
 
     @property
     def flush_busy_s(self) -> float:
-        ended = self.operations.status != Status.NEVER_COMPLETED
-        flushes = view(self.operations, (self.operations.mode == IoMode.FLUSH) & ended)
-        return union_length(*self.tick_window.clipped(flushes)) / self.tick_window.ticks_per_second
+        """Time in s in which at least one flush that ended was under way."""
+        busy = self._busy(categories_of(self.lineages_of(), [IoMode.FLUSH]))
+        return busy.length / self.tick_window.ticks_per_second
+
+    def lineages_of(self, traffic: str = "all", below: str | None = None) -> list[int]:
+        """Return the lineages of the layer, of own or inherited traffic only, or of handles below another layer only.
+
+        Raises SelectionError if there is no such traffic, or no layer `below`.
+        """
+        check_traffic(traffic)
+        if below is not None and below not in self.order:
+            raise SelectionError(f"no layer {below!r} in this trace; there are {', '.join(self.order)}")
+        row = self.order.index(self.name)
+        return self.lineages.chosen(row, traffic, None if below is None else self.order.index(below))
 
     def bandwidth(self, direction: str, traffic: str = "all", below: str | None = None) -> StepSignal:
         """Return the aggregate bandwidth in bytes per second.
@@ -120,6 +177,9 @@ class Layer(AnyLayer):
         SelectionError
             If there is no such direction, traffic or layer.
         """
+        if self.grid is not None:
+            categories = categories_of(self._lineages(traffic, below), modes_of(direction))
+            return self.grid.signal(np.array(categories, np.int64), self.tick_window, self._named(direction, traffic))
         mask = self._mask(direction, traffic)
         if below is not None:
             mask = mask & self._of_lineages(self.lineages_of("all", below))
@@ -187,7 +247,7 @@ class Layer(AnyLayer):
         Returns
         -------
         rows : intp (k,)
-            Places in `rows`, or for ``metadata`` in `metadata_rows`.
+            Places in `operations`, or for ``metadata`` in `metadata_events`.
         amounts : uint64 or float64 (k,)
             Bytes, operations, events, or seconds under way.
 
@@ -198,7 +258,7 @@ class Layer(AnyLayer):
         """
         self._check_quantity(quantity, direction, traffic)
         if quantity == "metadata":
-            return np.arange(len(self.metadata_rows)), np.ones(len(self.metadata_rows))
+            return np.arange(len(self.metadata_events)), np.ones(len(self.metadata_events))
         mask = self._mask(direction, traffic)
         if quantity == "operations":
             mask = mask & (self.operations.end != UNDEFINED_TIME)
@@ -245,6 +305,7 @@ class Layer(AnyLayer):
         >>> trace.layers["POSIX"].by("rank")[0].bandwidth("write")  # doctest: +SKIP
         StepSignal('POSIX rank 0 write', …)
         """
+        self._rows(f"parts by {key}")
         return layer_parts(self, key)
 
     def narrowed(self, operations: npt.NDArray[np.intp], metadata_events: npt.NDArray[np.intp], part: str) -> "Layer":
@@ -257,35 +318,71 @@ class Layer(AnyLayer):
         part : str
             What the part is called.
         """
-        return replace(self, rows=self.rows[operations], metadata_rows=self.metadata_rows[metadata_events], part=part)
+        kept = self._rows(f"the part {part}")
+        rows = kept._replace(rows=kept.rows[operations], metadata_rows=kept.metadata_rows[metadata_events])
+        return replace(self, kept=rows, part=part)
 
     def request_counts(self, direction: str) -> ValueCounts:
-        counts = ValueCounts(exact=True)
-        counts.add(self._chosen(direction, "all").requested)
-        return counts
+        """Return how often each size was asked for, over the operations whose request the trace knows."""
+        return self._requests(self._categories(direction, "all"))
 
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
-        """Return the statistics of one direction.
+        """Return the statistics of one direction; ``total`` is read and write together.
 
-        Parameters and errors are those of `bandwidth`; ``total`` is read and write together.
+        Where the trace was read in bounded memory, two of them can be inexact if there are very many different values:
+        ``busy_s`` where there were more than 2^17 busy stretches (then ``busy_step_s`` is above 0), and p50 and p90 of
+        ``request_bytes``, which are at most 0.2 % too large where there were more than 49,000 sizes.
+
+        Parameters
+        ----------
+        direction : {"read", "write", "total"}
+        traffic : {"all", "own", "inherited"}
+
+        Raises
+        ------
+        SelectionError
+            If there is no such direction or traffic.
         """
-        chosen = np.flatnonzero(self._mask(direction, traffic))
-        return layer_statistics(
-            view(self.operations, chosen),
-            self.own[chosen],
-            self.definitions.handles.file,
-            self.tick_window,
-            self.name,
-            direction,
+        categories = self._categories(direction, traffic)
+        own = sorted({*categories} & {*self._categories(direction, "own")})
+        sums, second = self.sums.sums, self.tick_window.ticks_per_second
+        moved, own_moved = self.sums.bytes(categories), self.sums.bytes(own)
+        here = sums.handle_used[:, list(modes_of(direction))].any(axis=1) & self._handles(categories)
+        files = np.unique(self.sums.definitions.handles.file[here])
+        busy = self._busy(categories)
+        return LayerStatistics(
+            layer=self.name,
+            direction=direction,
+            operations=self._count(categories, OPERATIONS),
+            bytes=moved,
+            busy_s=busy.length / second,
+            summed_s=self.sums.summed_ticks(categories) / second,
+            files=int((files >= 0).sum()),
+            handles=int(here.sum()),
+            ranks=int(sums.processes[categories].any(axis=0).sum()),
+            own_operations=self._count(own, OPERATIONS),
+            own_bytes=float(own_moved) if isinstance(moved, float) else own_moved,
+            undefined_bytes_operations=self._count(categories, UNDEFINED),
+            cancelled_operations=self._count(categories, CANCELLED),
+            never_completed_operations=self._count(categories, NEVER),
+            request_bytes=self._requests(categories).quantiles(),
+            busy_step_s=busy.step / second,
         )
+
+    def _rows(self, what: str) -> LayerRows:
+        """Return which rows are the layer's; raise SelectionError where operations are not kept."""
+        if self.kept is None:
+            raise SelectionError(f"{what}: the trace was read in bounded memory, which keeps only bandwidths of layers")
+        return self.kept
+
+    def _lineages(self, traffic: str, below: str | None) -> list[int]:
+        """Return the lineages of a traffic that are below a layer, too."""
+        chosen = self.lineages_of(traffic)
+        return chosen if below is None else sorted({*chosen} & {*self.lineages_of("all", below)})
 
     def _of_lineages(self, chosen: list[int]) -> npt.NDArray[np.bool_]:
         """Return which operations are of some lineages, bool (n,)."""
         return np.isin(self.lineages.of_handle, chosen)[self.operations.handle]
-
-    @property
-    def _all_rows(self) -> bool:
-        return len(self.rows) == len(self.trace_operations)
 
     @property
     def _title(self) -> str:
@@ -308,6 +405,8 @@ class Layer(AnyLayer):
 
     def _check_quantity(self, quantity: str, direction: str, traffic: str) -> None:
         check_quantity(quantity)
+        if quantity != "bandwidth":
+            self._rows(f"the signal {quantity!r}")
         if quantity == "metadata" and (direction, traffic) != ("total", "all"):
             raise SelectionError("metadata events have neither direction nor traffic: leave them out")
 
@@ -316,3 +415,29 @@ class Layer(AnyLayer):
         mask = is_of_direction(self.operations.mode, direction)
         check_traffic(traffic)
         return mask if traffic == "all" else mask & (self.own == (traffic == "own"))
+
+    def _categories(self, direction: str, traffic: str) -> list[int]:
+        return categories_of(self.lineages_of(traffic), modes_of(direction))
+
+    def _count(self, categories: list[int], column: int) -> int:
+        return int(self.sums.sums.counts[categories, column].sum())
+
+    def _requests(self, categories: list[int]) -> ValueCounts:
+        requests = ValueCounts(self.sums.exact)
+        for category in self._wide(categories):
+            if category in self.sums.requests:
+                requests.merge(self.sums.requests[category])
+        return requests
+
+    def _busy(self, categories: list[int]) -> BusyTime:
+        union = BusyTime(*self.sums.covered, self.sums.exact)
+        for category in self._wide(categories):
+            union.merge(self.sums.busy[category])
+        return union
+
+    def _wide(self, categories: list[int]) -> list[int]:
+        return np.unique(self.sums.wide[categories]).tolist() if categories else []
+
+    def _handles(self, categories: list[int]) -> npt.NDArray[np.bool_]:
+        """Return whether each handle is of one of the categories, whatever its mode."""
+        return np.isin(self.sums.category_of_handle, [category - category % MODES for category in categories])

@@ -1,44 +1,24 @@
-"""The layers of a trace by their names, and their statistics as a table for notebooks."""
+"""The layers of a trace by their names."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Generic
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from ..model.display import html_table
 from ..model.errors import UnknownKeyError
-from .protocols import AnyLayer, AnyLayerT
+from .layer import Layer
+from .statistics.statistics import statistics_table
 
 
-def statistics_table(layers: Iterable[AnyLayer]) -> str:
-    """Return the statistics of layers as an HTML table."""
-    header = ("layer", "operations", "bytes", "busy (s)", "summed (s)", "ranks", "files", "own bytes")
-    found = [layer.statistics(direction) for layer in layers for direction in layer.directions]
-    rows = [
-        (
-            f"{one.layer} {one.direction}",
-            one.operations,
-            one.bytes,
-            one.busy_s,
-            one.summed_s,
-            one.ranks,
-            one.files,
-            one.own_bytes,
-        )
-        for one in found
-    ]
-    return html_table(rows, header)
-
-
-class LayerMapping(Mapping[str, AnyLayerT], Generic[AnyLayerT]):
+class LayerMapping(Mapping[str, Layer]):
     """Layers by name, highest first; read-only.
 
     Names may be written in any case where that leaves no doubt. Asking for a layer that is not there raises
     `UnknownLayerError`, a SelectionError that is also a KeyError.
     """
 
-    def __init__(self, layers: Mapping[str, AnyLayerT]) -> None:
+    def __init__(self, layers: Mapping[str, Layer]) -> None:
         self._layers = dict(layers)
 
-    def __getitem__(self, name: str) -> AnyLayerT:
+    def __getitem__(self, name: str) -> Layer:
         try:
             return self._layers[name]
         except KeyError:
@@ -58,7 +38,7 @@ class LayerMapping(Mapping[str, AnyLayerT], Generic[AnyLayerT]):
         return f"<layers {', '.join(self._layers) or 'none'}>"
 
     def _repr_html_(self) -> str:
-        return statistics_table(self.values())
+        return statistics_table(one.statistics(direction) for one in self.values() for direction in one.directions)
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` of the statistics, one row a layer and direction that had operations."""

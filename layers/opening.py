@@ -3,45 +3,28 @@
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 from ..model.errors import SelectionError
 from ..model.stream.columns import CollectedOperations
 from ..model.stream.mapping import Progress, cluster_of, map_partitions
 from ..model.stream.source import Block, Partition, Source, Tally
+from ..signals.samples import bin_count
+from .flow.sums import RelationSums
+from .handles.order import layer_order
+from .handles.stack import handle_lineages, handle_stack
+from .handles.sums import HandleSums
 from .selection.files import DEFAULT_RULES, FileRule, select_files
-from .selection.window import select_window, trace_window
-from .summary.trace import BinnedTrace, read_binned_trace
-from .trace import Trace, Window
+from .selection.source import open_timed_source
+from .selection.window import TickWindow, bounded_windows, select_window, trace_window
+from .summary.accumulator import OperationSums
+from .summary.bins import BinGrid
+from .summary.memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
+from .summary.reading import Binned, BinnedSums, Parts, Reading
+from .summary.tables import MODES
+from .trace import Kept, Trace, Window
 
 
-@overload
-def open_trace(
-    path: str | Path,
-    *,
-    memory: None = None,
-    fs: Literal["auto"] = "auto",
-    engine: str = "auto",
-    workers: int | None = None,
-    files: str = "application",
-    window: Window | None = None,
-    progress: Progress | None = None,
-    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
-    client: Any = None,
-) -> Trace: ...
-@overload
-def open_trace(
-    path: str | Path,
-    *,
-    memory: int,
-    fs: float | Literal["auto"] = "auto",
-    engine: str = "auto",
-    workers: int | None = None,
-    files: str = "application",
-    window: Window | None = None,
-    progress: Progress | None = None,
-    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
-) -> BinnedTrace: ...
 def open_trace(
     path: str | Path,
     *,
@@ -54,7 +37,7 @@ def open_trace(
     progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
     client: Any = None,
-) -> Trace | BinnedTrace:
+) -> Trace:
     """Read a trace, an OTF2 archive or what another recorder wrote, and split its I/O into layers.
 
     Parameters
@@ -63,7 +46,7 @@ def open_trace(
         The anchor (``*.otf2``), or a folder that holds exactly one.
     memory : int, optional
         Bytes that the process may take in all. With it the events are not kept but summed up while they are read, into
-        bandwidths in bins of time and statistics; the result is a `BinnedTrace`, which has no operations.
+        bandwidths in bins of time and statistics; the result has no operations.
     fs : float or "auto"
         With `memory`: bins per second (Hz). Each such bin is a whole number of the result's bins, so that sampling at
         `fs` loses nothing. "auto": as many bins as the memory allows. Without `memory` signals are exact and there is
@@ -114,8 +97,6 @@ def open_trace(
         )
     if fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
-    from .selection.source import open_timed_source
-
     source = open_timed_source(path, engine)
     definitions = source.definitions
     # What can be refused is refused before the events are read.
@@ -134,23 +115,121 @@ def open_trace(
                 tally.add(block)
     tally.damage.check_something_read(source.path)
     (other_events, _), operations = collected.metadata(), collected.operations()
+    whole = trace_window(definitions.clock, operations.extent)
     return Trace(
         path=source.path,
         definitions=definitions,
-        other_events=other_events,
-        operations=operations,
         damage=tally.damage,
         engine=source.engine,
         events_total=tally.events,
-        events_of_io=tally.io_events,
-        tick_window=select_window(trace_window(definitions.clock, operations.extent), window),
+        tick_window=select_window(whole, window),
         rules=table,
         selection=selection,
+        kept=Kept(operations, other_events),
+        io_events=tally.io_events,
         unmatched_events=tally.unmatched,
-        source=source,
-        workers=workers,
+        reading=Reading(source, (whole.start, whole.end), None, threads, client),
     )
 
 
 def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -> list[Block]:
     return list(source.read(partition, done=done))
+
+
+def read_binned_trace(
+    path: str | Path,
+    memory: int,
+    *,
+    fs: float | Literal["auto"] = "auto",
+    engine: str = "auto",
+    workers: int | None = None,
+    files: str = "application",
+    window: Window | None = None,
+    progress: Progress | None = None,
+    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
+    handle_bytes: int = BYTES_PER_HANDLE,
+    relations: bool = False,
+    client: object = None,
+) -> Trace:
+    """Read a trace into bins and statistics, in memory that does not follow the number of events.
+
+    Raises TraceError if the archive cannot be read, or nothing of its events; SelectionError if files, window or `fs`
+    make no sense, or the memory is not enough.
+
+    Parameters
+    ----------
+    handle_bytes : int
+        What to set aside of the memory for each handle of the trace.
+    relations : bool
+        Whether to add up what layers are to each other in the same pass; else their first use reads the trace again.
+    path, memory, fs, engine, workers, files, window, progress, rules, client
+        As in `open_trace`. There are at most 2^20 bins.
+    """
+    source = open_timed_source(path, engine)
+    definitions = source.definitions
+    table = tuple(FileRule(*rule) for rule in rules)
+    selection = select_files(definitions, files, table)
+    counted, covered = bounded_windows(definitions, window)
+    order = layer_order(definitions)
+    lineages = handle_lineages(handle_stack(definitions, order))
+    plan = plan_memory(
+        memory,
+        source,
+        2 * len(lineages),
+        workers,
+        handle_bytes,
+        2 * len(set(lineages.traffic)),
+        relations,
+    )
+    width, bins = _bins(covered, plan, fs)
+    extent = covered.start, covered.end
+    reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
+    grid = BinGrid(MODES * len(lineages), bins, float(covered.start), width)
+    sums, tally = OperationSums(definitions, order, selection, counted, extent, grid), Tally()
+
+    known = (definitions, order, selection, counted)
+
+    def make() -> Parts:
+        return Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
+
+    parts = reading.summed(make, BinnedSums(sums, tally), progress)
+    tally.damage.check_something_read(source.path)
+    final = select_window(trace_window(definitions.clock, sums.extent), window)
+    grid.cover(final)
+    if parts.relations is not None:
+        parts.relations.window = final
+    return Trace(
+        path=source.path,
+        definitions=definitions,
+        damage=tally.damage,
+        engine=source.engine,
+        events_total=tally.events,
+        tick_window=final,
+        rules=table,
+        selection=selection,
+        binned=Binned(sums, grid, parts.handles, parts.relations),
+        io_events=tally.io_events,
+        unmatched_events=tally.unmatched,
+        reading=reading,
+    )
+
+
+def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[float, int]:
+    """Return width in ticks and number of the bins that are kept."""
+    length = window.end - window.start
+    if fs == "auto":
+        # Nothing is known of what lies between two ticks.
+        return max(length / plan.bins, 1.0), plan.bins
+    low, high = window.seconds
+    needed = bin_count(high - low, fs)
+    if needed > MOST_BINS:
+        raise SelectionError(
+            f"{needed} bins of {1 / fs:.6g} s are more than the {MOST_BINS} that can be kept: take a lower frequency"
+        )
+    if needed > plan.bins:
+        raise SelectionError(
+            f"{needed} bins of {1 / fs:.6g} s do not fit into the memory: give it "
+            f"{-(-plan.memory_for(needed) // 10**6)}M, or take a lower frequency"
+        )
+    parts = max(1, min(plan.bins // needed, int(window.ticks_per_second / fs)))
+    return window.ticks_per_second / (fs * parts), plan.bins

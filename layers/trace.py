@@ -1,10 +1,11 @@
 """The layered trace: an archive's I/O, split into layers."""
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,48 +16,68 @@ from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
-from ..model.operations import Operations, view
-from ..model.stream.source import Source
+from ..model.operations import Operations
+from ..model.stream.mapping import cluster_of, reduce_partitions
+from ..model.stream.source import Partition
 from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
-from .attribution.functions import CallingFunctions, read_calling_functions
+from .attribution.calls.calls import Calls, as_calls, sum_calls
+from .attribution.calls.functions import function_groups
+from .attribution.calls.paths import CallPaths, read_call_paths
+from .attribution.calls.sums import CallSums
+from .attribution.collectives import CallPlaces
+from .attribution.functions import CallingFunctions, block_functions, io_function_names
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
+from .flow.balance import LayerBalance, TimeSplit
+from .flow.cells import Cells
+from .flow.flow import Flow
+from .flow.hidden import HiddenTraffic
 from .flow.sums import Limits, RelationSums
 from .handles.forest import HandleForest, handle_forest
 from .handles.lifetimes import handle_lifetimes
 from .handles.metadata import MetadataEvents, metadata_events, selected_metadata
-from .handles.order import layer_name, layer_order, layer_rows
-from .handles.stack import handle_lineages, handle_stack
+from .handles.order import layer_order, layer_rows
+from .handles.stack import handle_stack
 from .handles.sums import HandleSums
-from .layer import Layer
+from .layer import Layer, LayerRows
 from .mappings import LayerMapping
-from .protocols import AnyTrace, BlockSumsT
-from .selection.directions import DIRECTIONS
+from .selection.directions import DIRECTIONS, modes_of
 from .selection.files import FileRule, FileSelection, select_files
-from .selection.window import TickWindow, select_window, trace_window
-from .statistics.statistics import SetAside, set_aside_statistics, sums_by
+from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
+from .statistics.statistics import SetAside
+from .summary.accumulator import OperationSums
+from .summary.reading import Binned, BlockSumsT, Reading, merge_both
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
 
 
+class Kept(NamedTuple):
+    """All I/O of a trace, of all files and times."""
+
+    operations: Operations
+    other_events: IoEvents
+    """I/O events that are none of an operation."""
+
+
 @dataclass(frozen=True, eq=False)
-class Trace(AnyTrace):
-    """An archive's I/O, split into layers; the result of `open_trace`.
+class Trace:
+    """The I/O of an archive, or of what another recorder wrote, split into layers; the result of `open_trace`.
+
+    Either all operations are kept, and signals are exact; or the trace was read in bounded memory, into sums and bins
+    of time. What needs the operations one by one then raises SelectionError, and some of what is asked for reads the
+    trace once more.
 
     Attributes
     ----------
     path : Path
         The archive's anchor.
     definitions : Definitions
-    other_events : IoEvents
-        All I/O events of the archive that are none of an operation.
-    operations : Operations
-        All operations, of all files and times.
     damage : DamageReport
+        What is lost.
     engine : str
-        The engine that read the events: ``direct`` or ``library``.
+        What read the events: ``direct`` or ``library``, or the recorder.
     events_total : int
         Number of all events read, I/O or not.
     tick_window : TickWindow
@@ -65,36 +86,40 @@ class Trace(AnyTrace):
         Which files are no application files.
     selection : FileSelection
         Which handles are selected.
-    events_of_io : int
+    kept : Kept or None
+        All operations; None where the trace was read in bounded memory.
+    binned : Binned or None
+        What is there in their place.
+    io_events : int
         Number of all I/O events read.
     unmatched_events : int
         Events that end, issue or test an operation without a begin; they count nowhere else.
-    source : Source or None
-        Where the trace is read from, if something must be read again.
-    workers : int or None
-        Threads that read, where something must be read again.
+    reading : Reading or None
+        How the trace is read once more; None where it was made by hand.
     """
 
     path: Path
     definitions: Definitions
-    other_events: IoEvents
-    operations: Operations
     damage: DamageReport
     engine: str
     events_total: int
     tick_window: TickWindow
     rules: tuple[FileRule, ...]
     selection: FileSelection
-    events_of_io: int = 0
+    kept: Kept | None = None
+    binned: Binned | None = None
+    io_events: int = 0
     unmatched_events: int = 0
-    source: Source | None = None
-    workers: int | None = None
+    reading: Reading | None = None
 
     def __repr__(self) -> str:
         start, end = self.window
+        if self.kept is not None:
+            what = f"{len(self.operations)} I/O operations, layers {', '.join(self.order) or 'none'}"
+        else:
+            what = f"layers {', '.join(self.order) or 'none'} in bins of {self.resolution:.6g} s"
         return (
-            f"<Trace {str(self.path)!r}: {self.duration:.6g} s, {self.ranks} ranks on {self.nodes} nodes, "
-            f"{len(self.operations)} I/O operations, layers {', '.join(self.order) or 'none'}, "
+            f"<Trace {str(self.path)!r}: {self.duration:.6g} s, {self.ranks} ranks on {self.nodes} nodes, {what}, "
             f"files {self.files}, window {start:.6g}:{end:.6g} s{', damaged' if self.damage.damaged else ''}>"
         )
 
@@ -105,7 +130,7 @@ class Trace(AnyTrace):
             ("duration", f"{self.duration:.6g} s"),
             ("ranks", self.ranks),
             ("nodes", self.nodes),
-            ("I/O operations", len(self.operations)),
+            ("I/O events", self.io_events),
             ("window", "{:.6g} to {:.6g} s".format(*self.window)),
             ("files", self.files),
             ("set aside", f"{self.set_aside.operations:,} operations on {self.set_aside.files:,} files"),
@@ -115,62 +140,115 @@ class Trace(AnyTrace):
         return html_table(facts, caption=f"Trace {self.path}") + self.layers._repr_html_()
 
     @property
-    def extent(self) -> tuple[int, int] | None:
-        """First begin and last begin or end of all operations in ticks; None where there are none."""
-        return self.operations.extent
+    def operations(self) -> Operations:
+        """All operations, of all files and times.
+
+        Raises
+        ------
+        SelectionError
+            If the trace was read in bounded memory.
+        """
+        return self._kept.operations
 
     @property
-    def io_events(self) -> int:
-        """Number of I/O events read."""
-        return self.events_of_io
+    def other_events(self) -> IoEvents:
+        """All I/O events that are none of an operation; raises as `operations`."""
+        return self._kept.other_events
+
+    @property
+    def _kept(self) -> Kept:
+        if self.kept is None:
+            raise SelectionError(f"{self.path}: operations are not kept where a trace is read in bounded memory")
+        return self.kept
 
     @cached_property
     def metadata(self) -> MetadataEvents:
-        """I/O events that move no data, of all files and times."""
+        """I/O events that move no data, of all files and times; raises as `operations`."""
         return metadata_events(self.other_events, self.definitions)
 
     @property
-    def function_names(self) -> tuple[str, ...]:
-        return self.calling_functions.names
+    def extent(self) -> tuple[int, int] | None:
+        """First begin and last begin or end of all operations in ticks; None where there are none."""
+        return self.sums.extent if self.kept is None else self.kept.operations.extent
 
-    def operation_blocks(
-        self, functions: bool
-    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
-        unknown = np.full(len(self.operations), -1, np.int32)
-        yield self.traffic, self.traffic.calls.call, self.calling_functions.operation if functions else unknown, 0
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Names of the layers, highest first."""
+        return layer_order(self.definitions)
 
-    def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
-        yield self.operations, self.other_events
-
-    def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
-        sums = make()
-        sums.add(self.operations, self.metadata)
+    @cached_property
+    def sums(self) -> OperationSums:
+        """Sums over all operations."""
+        if self.binned is not None:
+            return self.binned.sums
+        sums = OperationSums(*self._counted, (self.tick_window.start, self.tick_window.end), exact=True)
+        sums.add(self.operations)
         return sums
 
     @cached_property
     def handle_sums(self) -> HandleSums:
-        sums = HandleSums(self.definitions, self.order, self.selection, self.tick_window, exact=True)
-        sums.add(self.operations, self.metadata)
-        return sums
+        """What metadata events and the lifetimes of handles add up to."""
+        if self.binned is not None:
+            return self.binned.handles
+        return self.sum_blocks(lambda: HandleSums(*self._counted, exact=True))
+
+    @property
+    def _counted(self) -> tuple[Definitions, tuple[str, ...], FileSelection, TickWindow]:
+        """What all sums are told."""
+        return self.definitions, self.order, self.selection, self.tick_window
 
     @cached_property
     def handles(self) -> HandleForest:
-        """The forest of all I/O handles, of all files."""
-        count = len(self.definitions.handles.id)
-        used = self.tick_window.part(self.operations)
-        used = view(used, used.handle >= 0)
-        moved, mode = self.tick_window.bytes_within(used), used.mode
+        """The forest of all I/O handles, of all files; without their lifetimes where operations are not kept.
+
+        There, at an edge that the window leaves open, metadata events outside of the time of all operations count too.
+        """
         return handle_forest(
             self.definitions,
             self.order,
             self.selection,
-            np.bincount(used.handle, minlength=count).astype(np.int64),
-            sums_by(used.handle[mode == IoMode.READ], moved[mode == IoMode.READ], count),
-            sums_by(used.handle[mode == IoMode.WRITE], moved[mode == IoMode.WRITE], count),
+            self.sums.sums.handle_operations,
+            self.sums.handle_bytes(IoMode.READ),
+            self.sums.handle_bytes(IoMode.WRITE),
             self.handle_sums.events,
             self.handle_sums.ranks,
             self.handle_sums.lifetime_counts,
-            handle_lifetimes(self.metadata, self.operations, self.definitions),
+            None if self.kept is None else handle_lifetimes(self.metadata, self.operations, self.definitions),
+        )
+
+    @cached_property
+    def set_aside(self) -> SetAside:
+        """What is not selected of the operations within the window, summed over the layers."""
+        sums = self.sums.sums
+        files = np.unique(self.definitions.handles.file[sums.aside_used])
+        return SetAside(
+            int(sums.aside.sum()),
+            self.sums.bytes([self.sums.categories]),
+            int((files >= 0).sum()),
+            self.selection.named(sums.aside),
+        )
+
+    @cached_property
+    def layers(self) -> LayerMapping:
+        """The layers by name, highest first: all paradigms that have handles."""
+        window = self.tick_window
+        if self.binned is not None:
+            binned = self.binned
+            return LayerMapping({name: Layer(name, binned.sums, window, grid=binned.grid) for name in self.order})
+        operations = self.operations
+        stack = handle_stack(self.definitions, self.order)
+        layer_row = column_at(np.where(self.selection.selected, stack.layer, np.int32(-1)), operations.handle)
+        layer_row[~window.overlaps(operations)] = -1
+        metadata_layer = layer_rows(self.definitions, self.order, self.metadata.paradigm)
+        metadata_layer[~selected_metadata(self.metadata, self.selection, window)] = -1
+        rows = [
+            LayerRows(
+                operations, np.flatnonzero(layer_row == row), self.metadata, np.flatnonzero(metadata_layer == row)
+            )
+            for row in range(len(self.order))
+        ]
+        return LayerMapping(
+            {name: Layer(name, self.sums, window, kept) for name, kept in zip(self.order, rows, strict=True)}
         )
 
     @cached_property
@@ -186,21 +264,104 @@ class Trace(AnyTrace):
         )
 
     @cached_property
-    def calling_functions(self) -> CallingFunctions:
-        """The I/O function in which each operation and other I/O event was recorded, of all files and times.
+    def call_paths(self) -> CallPaths:
+        """The call path in which each operation and other I/O event was recorded, of all files and times.
 
-        The first use reads the events of the archive once more, then with Enter and Leave of such functions.
+        The first use reads the events of the archive once more, then with Enter and Leave.
 
         Raises
         ------
         SelectionError
-            If the engine was not ``direct``: the other one does not read Enter and Leave.
+            If the recorder does not tell which function was called, or the trace was read in bounded memory.
         TraceError
             If the archive is gone or has changed since it was opened.
         """
-        if self.source is None:
+        kept, reading = self._kept, self._reading
+        paths, sums = read_call_paths(
+            reading.source, kept.operations, kept.other_events, self._call_sums(), reading.workers
+        )
+        if reading.source.tells_calls:
+            # The same pass has told both.
+            self.__dict__.setdefault("calls", as_calls(sums))
+        return paths
+
+    @cached_property
+    def calling_functions(self) -> CallingFunctions:
+        """The I/O function in which each operation and other I/O event was recorded; of `call_paths`."""
+        return CallingFunctions.of_paths(self.call_paths)
+
+    @cached_property
+    def calls(self) -> Calls | None:
+        """What the calls took, as their Enter and Leave tell; None where the trace does not record them.
+
+        The first use reads the events of the archive once more.
+        """
+        if self.reading is None or not self.reading.source.tells_calls:
+            return None
+        source, workers = self.reading.source, self.reading.workers
+        partitions = source.partitions(self.reading.memory, workers)
+        return as_calls(sum_calls(source, self._call_sums(), partitions, workers, self.reading.client))
+
+    def _call_sums(self) -> Callable[[], CallSums]:
+        functions = function_groups(self._reading.source.regions, self.order)
+        return functools.partial(CallSums, *self._counted, functions, exact=self.kept is not None)
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        """The I/O functions that the trace defines; SelectionError where it is not known who called what."""
+        return io_function_names(self._reading.source.regions)
+
+    @property
+    def _reading(self) -> Reading:
+        if self.reading is None:
             raise SelectionError(f"{self.path}: it is not known where this trace was read from")
-        return read_calling_functions(self.source, self.operations, self.other_events, self.workers)
+        return self.reading
+
+    def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
+        """Give all operations and metadata events, of all files and times, as `Block` has them, in one or several."""
+        if self.kept is not None:
+            return iter([self.kept])
+        return ((block.operations, block.metadata) for block in self._reading.blocks())
+
+    def operation_blocks(
+        self, functions: bool
+    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
+        """Give all operations in one or several blocks.
+
+        Each with the number of the collective call of each operation, the row of its function in `function_names` (−1
+        for none, and where `functions` are not asked for), and the number of the block's first operation.
+        """
+        if self.kept is not None:
+            unknown = np.full(len(self.operations), -1, np.int32)
+            yield self.traffic, self.traffic.calls.call, self.calling_functions.operation if functions else unknown, 0
+            return
+        places, first = CallPlaces(), 0
+        for block, sums in self._reading.followed_blocks(self._call_sums() if functions else None):
+            operations = block.operations
+            found = attribute_operations(operations, self.definitions, self.order)
+            traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
+            places.finish(np.unique(operations.process).astype(np.int64))
+            sequence, place = places.keys(operations, traffic.sequences)
+            function = np.full(len(operations), -1, np.int32)
+            if sums is not None:
+                function = block_functions(block, sums).operation
+            yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), function, first
+            first += len(operations)
+
+    def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
+        """Return sums over the blocks of the trace; where operations are not kept it is read once more.
+
+        Parameters
+        ----------
+        make : callable
+            Gives empty sums, with ``add(operations, metadata)`` for a block and ``merge(other)`` for sums over other
+            processes. The blocks of a process come one after the other.
+        """
+        if self.kept is None:
+            return self._reading.summed(make)
+        sums = make()
+        sums.add(self.operations, self.metadata)
+        return sums
 
     def relations_with(
         self,
@@ -208,11 +369,87 @@ class Trace(AnyTrace):
         limits: Limits | None = None,
         pairs: tuple[tuple[int, int], ...] | None = None,
     ) -> RelationSums:
-        traffic, covered = self.traffic, (self.tick_window.start, self.tick_window.end)
-        known = (self.definitions, self.order, self.selection, self.tick_window, covered)
-        sums = RelationSums(*known, directions, limits, exact=True, pairs=pairs)
-        sums.add_traffic(traffic)
+        """Add up what the layers are to each other: flows of some directions, limits and pairs of layers."""
+        covered = (self.tick_window.start, self.tick_window.end) if self.kept is not None else self._reading.covered
+        exact = self.kept is not None
+
+        def make() -> RelationSums:
+            return RelationSums(*self._counted, covered, directions, limits, exact=exact, pairs=pairs)
+
+        if self.kept is None:
+            return self.sum_blocks(make)
+        sums = make()
+        sums.add_traffic(self.traffic)
         return sums
+
+    @cached_property
+    def relations(self) -> RelationSums:
+        """What the layers are to each other, added up over all operations."""
+        return (None if self.binned is None else self.binned.relations) or self.relations_with()
+
+    @property
+    def _known_traffic(self) -> Traffic | None:
+        return None if self.kept is None else self.traffic
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The operations of each kind taken together."""
+        return self.relations.table()
+
+    @property
+    def balances(self) -> tuple[LayerBalance, ...]:
+        """For each layer and direction with operations, which of them have a parent, and which have none."""
+        return self.relations.balances(self.cells)
+
+    @property
+    def time_splits(self) -> tuple[TimeSplit, ...]:
+        """For each layer and direction with layers below, in which layer the time of its operations is spent."""
+        return self.relations.time_splits(self.cells)
+
+    @cached_property
+    def hidden(self) -> tuple[HiddenTraffic, ...]:
+        """Bytes that have no operation above although a layer above caused them, or none below."""
+        return self.relations.hidden(self.cells)
+
+    @cached_property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows, read and write, of all pairs of layers that the handles connect."""
+        return self.relations.all_flows(self.cells, self._known_traffic)
+
+    def flows_of(self, directions: tuple[str, ...]) -> tuple[Flow, ...]:
+        """Return the flows of some directions, of all pairs of layers that the handles connect."""
+        if set(directions) <= set(DIRECTIONS):
+            return tuple(flow for flow in self.flows if flow.direction in directions)
+        sums = self.relations_with(directions)
+        return sums.all_flows(sums.table(), self._known_traffic)
+
+    def flow(self, upper: str, lower: str, direction: str = "total") -> Flow:
+        """Return what became of the operations of one layer in a layer below it, adjacent or not.
+
+        Parameters
+        ----------
+        upper, lower : str
+            Names of layers.
+        direction : {"read", "write", "total"}
+
+        Raises
+        ------
+        SelectionError
+            If the trace has no such layer, `upper` does not stand above `lower`, or there is no such direction.
+        """
+        modes_of(direction)
+        for name in (upper, lower):
+            if name not in self.order:
+                raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(self.order) or 'none'}")
+        high, low = self.order.index(upper), self.order.index(lower)
+        if high >= low:
+            raise SelectionError(f"layer {upper} does not stand above {lower}; the order is {', '.join(self.order)}")
+        known: tuple[Flow, ...] = self.__dict__.get("flows", ())
+        for flow in known:
+            if (flow.upper, flow.lower, flow.direction) == (upper, lower, direction):
+                return flow
+        sums = self.relations_with((direction,), pairs=((high, low),))
+        return sums.flow(sums.table(), high, low, direction, self._known_traffic)
 
     def breakdown(self, by: str) -> Breakdown:
         """Split what each layer did, transfers and metadata operations, by a key.
@@ -226,45 +463,90 @@ class Trace(AnyTrace):
         SelectionError
             If there is no such key, or functions are not known: see `calling_functions`.
         """
-        functions = self.calling_functions if by == FUNCTION else None
-        known = (self.definitions, self.order, self.selection, self.tick_window)
-        sums = BreakdownSums(*known, by, functions, exact=True)
-        sums.add_traffic(self.traffic, self.metadata)
+        if self.kept is not None:
+            functions = self.calling_functions if by == FUNCTION else None
+            sums = BreakdownSums(*self._counted, by, functions.names if functions else (), exact=True)
+            sums.add_traffic(self.traffic, self.metadata, functions)
+            calls = self.calls
+        elif by == FUNCTION:
+            sums, calls = self._by_function()
+        else:
+            sums, calls = self.sum_blocks(lambda: BreakdownSums(*self._counted, by)), self.calls
+        if calls is not None:
+            sums.add_calls(calls)
         return sums.breakdown()
 
-    @cached_property
-    def layers(self) -> LayerMapping[Layer]:
-        """The layers by name, highest first: all paradigms that have handles."""
-        definitions, operations, window = self.definitions, self.operations, self.tick_window
-        stack = handle_stack(definitions, self.order)
-        lineages = handle_lineages(stack)
-        layer_row = column_at(np.where(self.selection.selected, stack.layer, np.int32(-1)), operations.handle)
-        layer_row[~window.overlaps(operations)] = -1
-        paradigms = {layer_name(paradigm): paradigm for paradigm in reversed(definitions.paradigms)}
-        metadata_layer = layer_rows(definitions, self.order, self.metadata.paradigm)
-        metadata_layer[~selected_metadata(self.metadata, self.selection, window)] = -1
-        return LayerMapping(
-            {
-                name: Layer(
-                    name=name,
-                    paradigm=paradigms[name],
-                    definitions=definitions,
-                    trace_operations=operations,
-                    rows=np.flatnonzero(layer_row == row),
-                    order=self.order,
-                    lineages=lineages,
-                    trace_metadata=self.metadata,
-                    metadata_rows=np.flatnonzero(metadata_layer == row),
-                    tick_window=window,
-                )
-                for row, name in enumerate(self.order)
-            }
-        )
+    def _by_function(self) -> tuple[BreakdownSums, Calls | None]:
+        """Read the trace once more for what operations and calls take by function."""
+        reading, source, make = self._reading, self._reading.source, self._call_sums()
+        names = io_function_names(source.regions)
+
+        def empty() -> BreakdownSums:
+            return BreakdownSums(*self._counted, FUNCTION, names)
+
+        def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
+            table, calls = empty(), make()
+            for block in source.read(partition, calls, done):
+                metadata = metadata_events(block.metadata, source.definitions)
+                table.add(block.operations, metadata, block_functions(block, calls))
+            return table, calls
+
+        with cluster_of(reading.client, source.path) as cluster:
+            partitions = source.partitions(reading.memory, reading.workers)
+            if not partitions:
+                return empty(), None
+            table, calls = reduce_partitions(read, merge_both, partitions, 0, reading.workers, cluster=cluster)
+        return table, as_calls(calls) if source.tells_calls else None
+
+    @property
+    def resolution(self) -> float | None:
+        """Width in s of the bins that signals are made of; None where signals are exact."""
+        return None if self.binned is None else self.binned.grid.width / self.definitions.clock.ticks_per_second
+
+    def check_frequency(self, fs: float) -> None:
+        """Do nothing unless bins of 1/`fs` seconds are finer than those that the trace was read into.
+
+        Raises SelectionError if they are.
+        """
+        if self.resolution is not None and fs * self.resolution > 1 + 1e-6:
+            raise SelectionError(
+                f"bins of {1 / fs:.6g} s are finer than those that were kept, of {self.resolution:.6g} s: read the "
+                "trace with this frequency or with more memory"
+            )
 
     @cached_property
-    def set_aside(self) -> SetAside:
-        """What is not selected of the operations within the window, summed over the layers."""
-        return set_aside_statistics(self.operations, self.definitions, self.selection, self.tick_window)
+    def duration(self) -> float:
+        """Length of the trace in s, as its clock properties give it; where they give none, up to the last operation."""
+        clock = self.definitions.clock
+        return clock.duration if clock.length < NO_LENGTH else trace_window(clock, self.extent).seconds[1]
+
+    @property
+    def files(self) -> str:
+        """What files are selected: ``application``, ``all`` or a pattern."""
+        return self.selection.files
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end in s from the trace's start of `tick_window`.
+
+        Without a selection it is 0 to `duration`, extended by operations that lie outside of it.
+        """
+        return self.tick_window.seconds
+
+    @property
+    def ranks(self) -> int:
+        """Number of processes."""
+        return self.definitions.process_count
+
+    @property
+    def nodes(self) -> int:
+        """Number of compute nodes that have processes."""
+        return self.definitions.node_count
+
+    @property
+    def locations(self) -> int:
+        """Number of locations."""
+        return len(self.definitions.locations.id)
 
     def to_dataframe(self) -> Any:
         """Return the operations within the window, of all files, as a table, one row an operation; needs pandas.
@@ -317,18 +599,21 @@ class Trace(AnyTrace):
         Raises
         ------
         SelectionError
-            If no file matches, or the window is empty or outside the trace.
+            If no file matches, or the window is empty or outside the trace; or the trace was read in bounded memory:
+            give ``files`` and ``window`` to `open_trace`.
         """
+        kept = self._kept
         selection = self.selection if files is None else select_files(self.definitions, files, self.rules)
         chosen = self.tick_window
         if window is not None:
-            chosen = select_window(trace_window(self.definitions.clock, self.extent), window)
+            chosen = select_window(trace_window(self.definitions.clock, kept.operations.extent), window)
         selected = replace(self, selection=selection, tick_window=chosen)
-        if known := self.__dict__.get("calling_functions"):
-            # They cost another pass over the events and depend on neither files nor window.
-            selected.__dict__["calling_functions"] = known
+        for name in ("call_paths", "calling_functions"):
+            if known := self.__dict__.get(name):
+                # They cost another pass over the events and depend on neither files nor window.
+                selected.__dict__[name] = known
         return selected
 
-    @cached_property
-    def order(self) -> tuple[str, ...]:
-        return layer_order(self.definitions)
+
+BinnedTrace = Trace
+"""What `open_trace` returns with a bound of memory: the same, without operations."""

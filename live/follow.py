@@ -14,9 +14,9 @@ from ..layers.trace import Trace
 from ..model.document import SCHEMA_VERSION, Plain
 from ..model.operations import view
 from .answer import Answer
-from .input.records import Columns, Counts, Key
-from .input.sources import Source
 from .job import LiveJob
+from .records.columns import Columns, Counts, Key
+from .sources import Source
 
 LOOK_AGAIN: Final = 0.2
 """Seconds after which a file is looked at again that had nothing new."""

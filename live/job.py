@@ -2,8 +2,8 @@
 
 from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
-from .input.intake import Intake
-from .input.records import Columns, Key
+from .records.columns import Columns, Key
+from .records.intake import Intake
 from .watcher import Watcher
 
 

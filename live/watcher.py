@@ -10,9 +10,9 @@ from ..analysis.phases.bursts import Bursts
 from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
 from .frequencies import FtioPredictor
-from .input.records import Columns, Key
 from .outlook import Outlook, outlook
 from .prediction import next_phase
+from .records.columns import Columns, Key
 from .signal import LiveSignal
 
 GROWTH: Final = 1.25

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from iostrata import DamageReport, Trace
 from iostrata.layers.selection.files import DEFAULT_RULES, select_files
 from iostrata.layers.selection.window import trace_window
+from iostrata.layers.trace import Kept
 from iostrata.model.codes import (
     UNDEFINED_TIME,
     UNDEFINED_UINT8,
@@ -202,15 +203,14 @@ def make_trace() -> Callable[..., Trace]:
         return Trace(
             path=Path("made/by/hand.otf2"),
             definitions=definitions,
-            other_events=found.take(other),
-            operations=columns,
             damage=DamageReport(0, 0, ()),
             engine="direct",
             events_total=0,
-            events_of_io=len(events),
             tick_window=trace_window(definitions.clock, columns.extent),
             rules=DEFAULT_RULES,
             selection=select_files(definitions, files),
+            kept=Kept(columns, found.take(other)),
+            io_events=len(events),
         )
 
     return make

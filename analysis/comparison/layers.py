@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from ...layers.document import document
 from ...layers.flow.balance import LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import HiddenTraffic
-from ...layers.protocols import AnyTrace, document
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.trace import Trace
 from ...model.document import Document
 from ...signals.step import StepSignal
 from ..detect import detect_period
@@ -27,7 +28,7 @@ class Comparison:
 
     Attributes
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
     flows : tuple of Flow
         One a pair of layers and direction, highest layers first.
     periods : mapping
@@ -38,7 +39,7 @@ class Comparison:
         Layers that were asked for; empty where all were.
     """
 
-    trace: AnyTrace
+    trace: Trace
     flows: tuple[Flow, ...]
     periods: Mapping[int, PeriodComparison]
     hidden: tuple[HiddenTraffic, ...]
@@ -96,7 +97,7 @@ class Comparison:
 
 
 def compare_layers(
-    trace: AnyTrace,
+    trace: Trace,
     *,
     layers: Iterable[str] = (),
     directions: tuple[str, ...] = DIRECTIONS,
@@ -110,7 +111,7 @@ def compare_layers(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
     layers : iterable of str
         Pairs of these layers only; all where there are none.
     directions : tuple of {"read", "write", "total"}

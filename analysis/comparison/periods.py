@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...layers.flow.flow import Flow
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...signals.construction import StepSignal
 from ..detect import detect_period
 from ..results.result import PeriodResult, Plain, plain
@@ -104,7 +104,7 @@ SignalKey = tuple[str, str, str | None]
 
 
 def compare_flows(
-    trace: AnyTrace,
+    trace: Trace,
     flows: tuple[Flow, ...],
     detect: Callable[[StepSignal], PeriodResult] = detect_period,
     seen: Mapping[SignalKey, tuple[StepSignal, PeriodResult]] | None = None,
@@ -113,7 +113,7 @@ def compare_flows(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
     flows : tuple of Flow
         Of the trace.
     detect : callable
@@ -146,7 +146,7 @@ def compare_flows(
     }
 
 
-def _narrowest(trace: AnyTrace, layer: str, direction: str, below: str | None) -> str | None:
+def _narrowest(trace: Trace, layer: str, direction: str, below: str | None) -> str | None:
     """Return the first of the layers, None before them all, below which a layer moved the same as below `below`."""
     cells, one = trace.cells, trace.layers[layer]
     moving = cells.of(layer, direction) & cells.moving

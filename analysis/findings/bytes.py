@@ -168,18 +168,33 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         read = evidence.cells.bytes(reads)
         if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * read:
             continue
+        written = evidence.cells.bytes(evidence.cells.of(layer, "write"))
+        times = back / written if written else 0.0
+        often = f", {times:.2g} times what is written" if times >= rule.thresholds["often"] else ""
+        cost = min(1.0, back / read) * float(evidence.rank_seconds(reads).max(initial=0.0))
+        severe = often and cost >= rule.thresholds["severe_share"] * evidence.run_s
         yield Match(
             layer,
             f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
-            f"{percent_text(back / read)} of all that is read",
-            {"read_back_bytes": back, "read_bytes": read, "share": back / read, **evidence.where(reads)},
+            f"{percent_text(back / read)} of all that is read{often}",
+            {
+                "read_back_bytes": back,
+                "read_bytes": read,
+                "written_bytes": written,
+                "share": back / read,
+                **evidence.where(reads),
+            },
+            severity="warning" if severe else None,
             cells=reads,
-            cost_s=min(1.0, back / read) * float(evidence.rank_seconds(reads).max(initial=0.0)),
+            cost_s=cost,
         )
 
 
 def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers of parallel libraries whose bytes are recorded nowhere below."""
+    """Find layers of parallel libraries whose bytes are recorded nowhere below.
+
+    That is the recording and not the run, which it costs nothing.
+    """
     cells = evidence.cells
     descends_with_operations = np.zeros(len(cells.layers), np.bool_)
     above = np.unique(cells.at_handles(cells.stack.higher))
@@ -201,7 +216,6 @@ def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             f"it{others}: {layer} "
             "must reach the storage by calls that were not wrapped",
             {"bytes": moved, "operations": count, "recorded_lower_layers": lower, **evidence.where(of_layer)},
-            cells=of_layer,
         )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import iostrata
 import numpy as np
 import numpy.typing as npt
-from iostrata.live.input.records import Columns, Key
+from iostrata.live.records.columns import Columns, Key
 from iostrata.live.watcher import Watcher
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "accuracy"))

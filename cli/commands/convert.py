@@ -9,7 +9,7 @@ from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READ
 from ..request import Request, print_written, trace_command
 
 if TYPE_CHECKING:
-    from ...layers.protocols import AnyTrace
+    from ...layers.trace import Trace
 
 HDF5_SUFFIXES: Final = (".h5", ".nc")
 FTIO_SUFFIX: Final = ".ftio.jsonl"
@@ -99,13 +99,13 @@ def command(request: Request, out: Path, rewrite: bool) -> None:
     print_written(trace, written, request.as_json)
 
 
-def _is_archive(trace: "AnyTrace") -> bool:
+def _is_archive(trace: "Trace") -> bool:
     from ...otf2io.archive import ENGINES
 
     return trace.engine in ENGINES
 
 
-def _only_layer(trace: "AnyTrace", layers: tuple[str, ...]) -> str:
+def _only_layer(trace: "Trace", layers: tuple[str, ...]) -> str:
     """Return the layer that is asked for, else the only one. Raises UsageError where that leaves a choice."""
     known = layers or trace.order
     if len(known) != 1:

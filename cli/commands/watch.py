@@ -111,7 +111,7 @@ def command(
 
 def _followed(job: "LiveJob", names: tuple[str, ...], interval: float, once: bool) -> "Iterator[Update]":
     from ...live.follow import follow
-    from ...live.input.sources import open_source
+    from ...live.sources import open_source
 
     return follow(job, [open_source(name, job.intake) for name in names], interval, once=once)
 

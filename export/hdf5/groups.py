@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from ...layers.handles.forest import HandleForest
-from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.trace import Trace
 from ...model.damage import DamageReport
 from .variables import GroupWriter
 
@@ -100,7 +100,7 @@ def write_handles(writer: GroupWriter, handles: HandleForest, names: tuple[str, 
         writer.text(name, row, [value or "" for value in values], long_name=long_name)
 
 
-def write_statistics(writer: GroupWriter, trace: AnyTrace, names: tuple[str, ...]) -> None:
+def write_statistics(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> None:
     """Write the numbers of ``iostrata layers`` on (layer, direction); those of all traffic, whatever is exported."""
     grid = ("layer", "direction")
     found = [trace.layers[name].statistics(direction) for name in names for direction in DIRECTIONS]

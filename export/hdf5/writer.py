@@ -9,13 +9,14 @@ import numpy as np
 
 from ...analysis.comparison.layer_periods import chosen_layers
 from ...analysis.comparison.layers import compare_layers
+from ...analysis.comparison.story import story_of
 from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import MOST_COMPONENTS
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
 from ...layers.dataset import VARIABLES, common_frequency, provenance
-from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS, check_traffic
+from ...layers.trace import Trace
 from ...model.errors import SelectionError
 from ...model.interrupts import kept_interrupts
 from ...signals.construction import StepSignal
@@ -26,6 +27,7 @@ from .comparison import write_comparison
 from .groups import write_damage, write_handles, write_statistics
 from .periods import PeriodSearch, write_components, write_periods, write_regimes
 from .storage import HDF5Storage
+from .story import write_story
 from .variables import GroupWriter
 
 _AT_ONCE: Final = 2**20
@@ -35,7 +37,7 @@ PlacedSignals = Iterator[tuple[tuple[int, int], StepSignal]]
 
 
 def write_hdf5(
-    trace: AnyTrace,
+    trace: Trace,
     path: str | os.PathLike[str],
     *,
     fs: float | Literal["auto"] = "auto",
@@ -53,7 +55,7 @@ def write_hdf5(
     times the width is the layer's bytes. The groups ``handles``, ``statistics``, ``damage``, ``periods`` and
     ``comparison`` hold the forest of handles, the numbers of ``iostrata layers``, what the trace has lost, the periods
     of each signal, and the numbers of ``iostrata compare``. ``regimes`` says which period holds when, ``components``
-    describes each signal by a few cosines.
+    describes each signal by a few cosines, ``story`` tells the run segment by segment (of all traffic, unfiltered).
     ``layer`` and ``direction`` are dimensions of the root, which groups inherit; all others are a group's own.
 
     Names out of the trace are written as UTF-8; a NUL and half a surrogate pair, which HDF5 cannot hold, become
@@ -61,7 +63,7 @@ def write_hdf5(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
         Its window and its selection of files count. Bandwidths and periods of one that was read in bounded memory are
         as fine as the bins that were kept (``resolution_s``).
     path : path
@@ -133,6 +135,9 @@ def write_hdf5(
                 if search:
                     write_periods(root.subgroup("periods"), results, names)
                     write_regimes(root.subgroup("regimes"), results)
+                    if traffic == "all" and search.filter is None:
+                        named = {(names[row], DIRECTIONS[way]): one for (row, way), one in sorted(results.items())}
+                        write_story(root.subgroup("story"), story_of(trace, named, search.method, search.fs))
                     write_components(root.subgroup("components"), fits)
                 if compared is not None:
                     write_comparison(root.subgroup("comparison"), compared)
@@ -140,7 +145,7 @@ def write_hdf5(
     return Written(Path(path), size, names, bins=bins, fs=rate)
 
 
-def _bandwidths(trace: AnyTrace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
+def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
     """Make one bandwidth after the other, each with its row of ``layer`` and of ``direction``."""
     for row, name in enumerate(names):
         for column, direction in enumerate(DIRECTIONS):

@@ -3,18 +3,23 @@
 Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
-from ...layers.protocols import AnyLayer, AnyTrace, document
+from ...layers.document import document
+from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import LayerStatistics
+from ...layers.trace import Trace
 from ...model.damage import damage_entry
-from ...model.document import SCHEMA_VERSION, Document
+from ...model.document import SCHEMA_VERSION, Document, plain
 from ...model.stream.recording import Recording
 from ...model.stream.source import Source, Tally
 from ...model.stream.summary import TraceSummary, start_time
+from ...runs.scheduling.comparison import PolicyComparison
+from ...runs.scheduling.jobs import Job
+from ...runs.scheduling.policies import Set
 from ...runs.scores.assessment import JobScore
 from ...runs.scores.limits import Limits
 from ...runs.signatures.signature import SampleUse, Signature
@@ -26,6 +31,8 @@ def info_document(summary: TraceSummary) -> Document:
     definitions = summary.definitions
     recording = definitions.recording
     clock, files, handles = definitions.clock, definitions.files, definitions.handles
+    # In the place of what is not recorded stands one for each layer.
+    known = recording.handles != "absent"
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
@@ -52,9 +59,9 @@ def info_document(summary: TraceSummary) -> Document:
                 "class": "parallel" if counts.paradigm.parallel else "serial",
                 "os": counts.paradigm.os,
                 "properties": dict(counts.paradigm.properties),
-                "handles": counts.handles,
-                "roots": counts.roots,
-                "files": counts.files,
+                "handles": counts.handles if known else None,
+                "roots": counts.roots if known else None,
+                "files": counts.files if known else None,
             }
             for counts in summary.paradigms
         ],
@@ -63,12 +70,13 @@ def info_document(summary: TraceSummary) -> Document:
             for identity, name, directory, properties in zip(
                 files.id.tolist(), files.name, files.directory.tolist(), files.properties, strict=True
             )
+            if known
         ],
         "handles": {
-            "total": len(handles.id),
-            "roots": summary.handle_roots,
-            "precreated": summary.handles_precreated,
-            "without_file": summary.handles_without_file,
+            "total": len(handles.id) if known else None,
+            "roots": summary.handle_roots if known else None,
+            "precreated": summary.handles_precreated if known else None,
+            "without_file": summary.handles_without_file if known else None,
         },
         "communicators": [
             {"id": communicator.id, "name": communicator.name, "size": communicator.size}
@@ -124,8 +132,8 @@ def counted_document(source: Source, layers: Iterable[str], directions: Iterable
 
 
 def layers_document(
-    trace: AnyTrace,
-    layers: Iterable[AnyLayer],
+    trace: Trace,
+    layers: Iterable[Layer],
     directions: Iterable[str] = DIRECTIONS,
     traffic: str = "all",
     table: Breakdown | None = None,
@@ -146,6 +154,7 @@ def layers_document(
             for layer in layers
             if layer.flushes
         ],
+        **_calls(trace, {layer.name for layer in layers}),
         **counters_entry(recording, [layer.name for layer in layers] if chosen else (), directions),
         set_aside=trace.set_aside.to_dict(),
         unmatched_events=trace.unmatched_events,
@@ -153,20 +162,34 @@ def layers_document(
     return found if table is None else {**found, "breakdown": {"by": table.by, "rows": table.to_dict()}}
 
 
+def _calls(trace: Trace, layers: Collection[str]) -> Document:
+    """Return what calls took, where the trace records when functions were entered and left."""
+    if trace.calls is None:
+        return {}
+    return {
+        "metadata_calls": [one.to_dict() for one in trace.calls.call_times if one.layer in layers],
+        "exclusive_s": trace.calls.group_seconds,
+    }
+
+
 def _told(entry: LayerStatistics, recording: Recording) -> Document:
     """Return an entry with null for what the recorder does not tell."""
     return {name: None if name in recording.untold else value for name, value in entry.to_dict().items()}
 
 
-def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:
+def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Document:
     """Return the document of ``iostrata handles``: an iterator over its handles.
 
-    In each of them, `set_aside` says why it does not count.
+    In each of them, `set_aside` says why it does not count; `metadata_s` what the calls took that opened, closed, …
+    it, in s, where the trace tells when functions were entered and left, 0 where it is set aside.
 
     `layers` only picks entries. Their parents and their numbers, those of subtrees among them, stay those of the whole
     forest.
     """
     handles = trace.handles.dicts()
+    if trace.calls is not None:
+        seconds = trace.calls.handle_seconds(len(trace.handles)).tolist()
+        handles = ({**handle, "metadata_s": took} for handle, took in zip(handles, seconds, strict=True))
     if layers is not None:
         wanted = {layer.name for layer in layers}
         handles = (handle for handle in handles if handle["layer"] in wanted)
@@ -174,7 +197,7 @@ def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) 
 
 
 def periods_document(
-    trace: AnyTrace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: Written | None = None
+    trace: Trace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: Written | None = None
 ) -> Document:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
 
@@ -247,6 +270,43 @@ def assess_document(
         "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(jobs, start=1)],
         "left_out": left_out,
         **({} if written is None else {"output": written.to_dict()}),
+    }
+
+
+def schedule_document(
+    found: PolicyComparison,
+    jobs: Sequence[Job],
+    sets: Iterable[Set],
+    error: float = 0.0,
+    written: Iterable[Written] = (),
+) -> Document:
+    """Return the document of ``iostrata schedule``: each job with its set, and what each policy makes of all."""
+    sets = tuple(sets)
+    set_of = {name: one for one in sets for name in one.jobs}
+    load = found.workload.load.tolist()
+    outputs = [one.to_dict() for one in written]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "jobs": [
+            {
+                "job": job.name,
+                "period_s": job.period,
+                "set": set_of[job.name].set,
+                "priority": set_of[job.name].priority,
+                "nodes": job.nodes,
+                "io_share": load[row],
+                "signal": job.signal or None,
+                "stretch": {policy: plain(metrics.stretch[row]) for policy, metrics in found.metrics.items()},
+                "io_slowdown": {policy: plain(metrics.io_slowdown[row]) for policy, metrics in found.metrics.items()},
+            }
+            for row, job in enumerate(jobs)
+        ],
+        "sets": [one.to_dict() for one in sets],
+        "policies": [one.to_dict() for one in found.outcomes],
+        "utilization_alone": found.workload.utilization_alone,
+        "period_error": error,
+        "runs": found.runs,
+        **({"output": outputs} if outputs else {}),
     }
 
 

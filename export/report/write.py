@@ -7,9 +7,10 @@ from typing import Final, Literal
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.comparison.layers import compare_layers
+from ...analysis.comparison.story import results_of, story_of
 from ...analysis.registry import DEFAULT_METHOD
-from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.trace import Trace
 from ..atomic import atomic_file
 from ..written import Written
 from .contents import report_contents
@@ -21,7 +22,7 @@ MOST_BYTES: Final = 5_000_000
 
 
 def write_report(
-    trace: AnyTrace,
+    trace: Trace,
     path: str | os.PathLike[str],
     *,
     layers: str | Iterable[str] | None = None,
@@ -37,7 +38,7 @@ def write_report(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
         Its window and its selection of files count.
     path : path
         An existing file is replaced once the new one is complete.
@@ -75,11 +76,12 @@ def write_report(
             progress(done, len(chosen))
         periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
     comparison = compare_layers(trace, layers=names, directions=DIRECTIONS, method=method, fs=fs, known=periods)
+    story = story_of(trace, results_of(periods), method, fs)
     title = f"iostrata: {trace.path.parent.name or trace.path.name}"
     limits = Limits()
     with atomic_file(path) as temporary:
         while True:
-            contents = report_contents(trace, chosen, periods, comparison, limits)
+            contents = report_contents(trace, chosen, periods, comparison, limits, story)
             text = page(contents, title).encode()
             if len(text) <= most_bytes or limits == limits.halved():
                 break

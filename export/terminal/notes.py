@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...model.codes import MOST_EVENTS
 from ...model.damage import DamageReport
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
@@ -17,14 +17,15 @@ from .console import print_paragraph
 _LOCATIONS_SHOWN = 8
 
 
-def print_heading(trace: AnyTrace, console: Console) -> None:
+def print_heading(trace: Trace, console: Console) -> None:
     """Print which trace is looked at, and the window and files where they are not the usual ones."""
     console.print(Text(printable(str(trace.path)), style="bold", overflow="fold"))
     facts = [seconds_text(trace.duration), counted(trace.ranks, "rank")]
     if trace.definitions.recording.nodes:
         facts.append(counted(trace.nodes, "node"))
     recording = trace.definitions.recording
-    facts.append(counted(trace.io_events, "interval" if recording.rows == "intervals" else "I/O event"))
+    counts_intervals = recording.rows == "intervals" and not recording.kept_in
+    facts.append(counted(trace.io_events, "interval" if counts_intervals else "I/O event"))
     if trace.resolution is not None:
         facts.append(f"signals binned ({seconds_text(trace.resolution)})")
     start, end = trace.window
@@ -86,7 +87,7 @@ def print_counters(
     print_paragraph(printable(text), console, "dim", indent=0)
 
 
-def print_set_aside(trace: AnyTrace, console: Console) -> None:
+def print_set_aside(trace: Trace, console: Console) -> None:
     """Print what the selection of files leaves out, and by which rule; nothing where it leaves out nothing."""
     aside = trace.set_aside
     if not aside.operations:

@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from ...layers.handles.lifetimes import Lifetimes, UsedHandles, handle_lifetimes
 from ...layers.handles.metadata import MetadataEvents
-from ...layers.protocols import AnyTrace
 from ...layers.selection.window import TickWindow
 from ...layers.statistics.keyed import KeyedSums
+from ...layers.trace import Trace
 from ...model.arrays import Columns, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.definitions import Definitions
@@ -204,7 +204,7 @@ class MarkSums:
         self._marks = KeyedSums((kind, key - key % self._together, process, begin), self._marks.values)
 
 
-def marks_of_files(trace: AnyTrace, layers: tuple[str, ...]) -> tuple[Marks, Ints, Ints, int, int]:
+def marks_of_files(trace: Trace, layers: tuple[str, ...]) -> tuple[Marks, Ints, Ints, int, int]:
     """Return the marks of some layers on the selected files, as `MarkSums.marks`.
 
     Then the number of keys a layer has, and how close in ticks marks were put together. A key is the place of a layer
@@ -216,7 +216,7 @@ def marks_of_files(trace: AnyTrace, layers: tuple[str, ...]) -> tuple[Marks, Int
     shown = (layer >= 0) & trace.selection.selected
     files = len(definitions.files.id) + 1
     key = np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
-    exact = trace.traffic is not None
+    exact = trace.kept is not None
     sums = trace.sum_blocks(lambda: MarkSums(definitions, trace.tick_window, key, files, exact))
     return *sums.marks(), files, sums.gap
 

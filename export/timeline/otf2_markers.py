@@ -9,8 +9,8 @@ import numpy as np
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
-from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.trace import Trace
 from ...model.errors import TraceError
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...otf2io.anchor import SUFFIX, Anchor, read_anchor
@@ -26,7 +26,7 @@ _PIECE: Final = 2**20
 
 
 def write_annotated(
-    trace: AnyTrace,
+    trace: Trace,
     path: str | os.PathLike[str],
     *,
     layers: str | Iterable[str] | None = None,
@@ -42,7 +42,7 @@ def write_annotated(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
         Its window and its selection of files decide what is marked; the copy holds everything.
     path : path
         Anchor of the copy, ``NAME.otf2``; beside it come ``NAME.def``, ``NAME.marker`` and the folder ``NAME``, none
@@ -68,7 +68,7 @@ def write_annotated(
     return Written(Path(path), size, tuple(layer.name for layer in chosen), markers=markers)
 
 
-def _copied(source: Anchor, base: Path, trace: AnyTrace) -> Anchor:
+def _copied(source: Anchor, base: Path, trace: Trace) -> Anchor:
     """Copy the files of an archive so that its anchor is `base` with the suffix ``.otf2``.
 
     Raises TraceError where a file cannot be read or is a link, or the archive is no longer that of `trace`.
@@ -86,7 +86,7 @@ def _copied(source: Anchor, base: Path, trace: AnyTrace) -> Anchor:
             if (suffix == ".evt" and events) or os.path.lexists(file):
                 _copy(file, base / file.name)
     copy = read_anchor(base.with_name(base.name + SUFFIX))
-    found = read_definitions(copy).locations
+    found = read_definitions(copy)[0].locations
     if not (np.array_equal(found.id, locations.id) and np.array_equal(found.events, locations.events)):
         raise TraceError(f"{source.path} has changed since it was opened; open it again")
     return copy
@@ -113,7 +113,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
         raise TraceError(f"cannot read {path} to copy it: {reason}; copy the archive again") from None
 
 
-def _markers(trace: AnyTrace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
+def _markers(trace: Trace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
     resolution = trace.definitions.clock.ticks_per_second
 
     def marker(category: str, start: float, end: float, text: str) -> Marker:

@@ -18,8 +18,8 @@ import numpy as np
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
-from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.trace import Trace
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...signals.envelope import envelope
 from ..atomic import atomic_file
@@ -38,7 +38,7 @@ _NAME: Final = 300
 
 
 def write_perfetto(
-    trace: AnyTrace,
+    trace: Trace,
     path: str | os.PathLike[str],
     *,
     layers: str | Iterable[str] | None = None,
@@ -55,7 +55,7 @@ def write_perfetto(
 
     Parameters
     ----------
-    trace : Trace or BinnedTrace
+    trace : Trace
         Its window and its selection of files count.
     path, layers, traffic, method, fs
         As in `iostrata.write_report`, with the same errors; counters, phases and periods are of `traffic`, operations
@@ -89,7 +89,7 @@ class _Slices:
     gap: int
 
 
-def _slices(trace: AnyTrace, layers: tuple[str, ...], most: int) -> _Slices:
+def _slices(trace: Trace, layers: tuple[str, ...], most: int) -> _Slices:
     marks, key, process, files, finest = marks_of_files(trace, layers)
     marks = marks.take(np.isin(marks.kind, [KINDS.index(mode) for mode in ("read", "write", "flush")]))
     if np.count_nonzero(np.bincount(marks.row * len(KINDS) + marks.kind)) > most:
@@ -104,7 +104,7 @@ def _slices(trace: AnyTrace, layers: tuple[str, ...], most: int) -> _Slices:
     return _Slices(merged.take(order), process[order], layer_row[order], file[order] - 1, max(gap, finest))
 
 
-def _write(file: TextIO, trace: AnyTrace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> None:
+def _write(file: TextIO, trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> None:
     # Importers drop what lies before 0, which corrected clocks can bring about.
     origin = min(0, _nanoseconds(trace.window[0]))
     about = {"source": "iostrata", "trace": shortened(str(trace.path), _NAME), "start_s": origin / 1e9}
@@ -126,7 +126,7 @@ def _write(file: TextIO, trace: AnyTrace, layers: tuple[str, ...], periods: list
 Event = dict[str, Any]
 
 
-def _events(trace: AnyTrace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> Iterator[Event]:
+def _events(trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> Iterator[Event]:
     yield _name("process", LAYERS, 0, "layers")
     yield _sort("process", LAYERS, 0, 0)
     for number, period in enumerate(periods):
@@ -199,7 +199,7 @@ def _phases(period: LayerPeriod, track: int) -> Iterator[Event]:
         yield _slice(name, start, max(start, regime.end), LAYERS, track + 1, arguments)
 
 
-def _operations(trace: AnyTrace, layers: tuple[str, ...], slices: _Slices) -> Iterator[Event]:
+def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Iterator[Event]:
     """Give the slices of each rank and layer, each on the first track that is free."""
     definitions, marks = trace.definitions, slices.marks
     resolution = trace.tick_window.ticks_per_second

@@ -22,7 +22,7 @@ class BinGrid:
     Parameters
     ----------
     categories : int
-        Number of signals that may occur; memory is taken for those that do.
+        Number of signals that may occur.
     bins : int
         An even number.
     origin : float
@@ -36,8 +36,7 @@ class BinGrid:
         self._bins = bins
         self._origin = origin
         self._width = width
-        self._volumes = np.zeros((0, bins))
-        self._rates = np.zeros((0, bins + 1))
+        self._make_rows(0)
 
     @property
     def width(self) -> float:
@@ -52,6 +51,7 @@ class BinGrid:
             self._row(category)
         done = 0
         while True:
+            self._settled = False
             done = spread_over_bins(
                 self._row_of_category, kept, done, count, self._volumes, self._rates, self._origin, self._width
             )
@@ -59,50 +59,61 @@ class BinGrid:
                 return
             self._widen(int(kept.begin[done]), int(kept.end[done]))
 
+    def empty(self) -> "BinGrid":
+        """Return the same bins as they are now, with nothing in them."""
+        return BinGrid(len(self._row_of_category), self._bins, self._origin, self._width)
+
     def merge(self, other: "BinGrid") -> None:
         """Add the volumes of a grid that began with the same bins: both were widened by joining pairs of them."""
         other._settle()
         self._widen(other._origin, other._origin + other._bins * other._width)
         shift, joined = round((other._origin - self._origin) / other._width), round(self._width / other._width)
-        bins = (shift + np.arange(other._bins)) // joined
         for category in np.flatnonzero(other._row_of_category >= 0).tolist():
-            volumes = other._volumes[other._row_of_category[category]]
-            row, filled = self._row(category), volumes != 0
-            np.add.at(self._volumes[row], bins[filled], volumes[filled])
+            volumes, mine = other._volumes[other._row_of_category[category]], self._volumes[self._row(category)]
+            if joined == 1:
+                mine += volumes
+            else:
+                mine += np.bincount((shift + np.arange(other._bins)) // joined, volumes, self._bins)
 
     def __getstate__(self) -> dict[str, Any]:
         # Most of the bins of a part of a trace are often empty.
         self._settle()
-        places = np.flatnonzero(self._volumes).astype(np.int32 if self._volumes.size < 2**31 else np.int64)
+        volumes = self._volumes[: self._rows]
+        places = np.flatnonzero(volumes).astype(np.int32 if volumes.size < 2**31 else np.int64)
         kept = {name: value for name, value in vars(self).items() if name not in ("_volumes", "_rates")}
-        return {**kept, "filled": (len(self._volumes), places, self._volumes.ravel()[places])}
+        return {**kept, "filled": (places, volumes.ravel()[places])}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        rows, places, volumes = state.pop("filled")
+        places, volumes = state.pop("filled")
         vars(self).update(state)
-        self._volumes, self._rates = np.zeros((rows, self._bins)), np.zeros((rows, self._bins + 1))
+        self._make_rows(self._rows)
         self._volumes.ravel()[places] = volumes
 
     def _row(self, category: int) -> int:
         """Return the row of a category, a new one where it has none."""
         if self._row_of_category[category] < 0:
-            self._row_of_category[category] = len(self._volumes)
-            self._volumes = np.concatenate((self._volumes, np.zeros((1, self._bins))))
-            self._rates = np.concatenate((self._rates, np.zeros((1, self._bins + 1))))
+            self._row_of_category[category] = self._rows
+            self._rows += 1
         return int(self._row_of_category[category])
+
+    def _make_rows(self, rows: int) -> None:
+        """Make room for all categories, the first `rows` of which occur; what is never written to takes no memory."""
+        categories = len(self._row_of_category)
+        self._rows, self._settled = rows, True
+        self._volumes, self._rates = np.zeros((categories, self._bins)), np.zeros((categories, self._bins + 1))
 
     def _widen(self, low: float, high: float) -> None:
         """Double the width of the bins until they cover tick `low` to `high`."""
         self._settle()
-        half = self._bins // 2
+        half, filled = self._bins // 2, self._volumes[: self._rows]
         while low < self._origin or (high - self._origin) / self._width > self._bins:
-            pairs = self._volumes.reshape(len(self._volumes), half, 2).sum(axis=2)
-            self._volumes[:] = 0
+            pairs = filled.reshape(len(filled), half, 2).sum(axis=2)
+            filled[:] = 0
             if low < self._origin:
-                self._volumes[:, half:] = pairs
+                filled[:, half:] = pairs
                 self._origin -= half * 2 * self._width
             else:
-                self._volumes[:, :half] = pairs
+                filled[:, :half] = pairs
             self._width *= 2
 
     def cover(self, window: TickWindow) -> None:
@@ -111,9 +122,12 @@ class BinGrid:
 
     def _settle(self) -> None:
         """Turn changes of the rate into volumes."""
-        for volumes, rates in zip(self._volumes, self._rates, strict=True):
+        if self._settled:
+            return
+        for volumes, rates in zip(self._volumes[: self._rows], self._rates, strict=False):
             volumes += np.cumsum(rates[:-1])
             rates[:] = 0
+        self._settled = True
 
     def signal(self, categories: npt.NDArray[np.integer], window: TickWindow, name: str) -> StepSignal:
         """Return the bandwidth of all of `categories` over `window`, which has all of their volume and is covered.

@@ -5,6 +5,7 @@ worker once. A worker that dies costs what it had not handed on: Dask does that 
 """
 
 import contextlib
+import ctypes
 import functools
 import io
 import logging
@@ -26,8 +27,9 @@ Result = TypeVar("Result")
 _PATIENCE_S: Final = 15
 """How long to wait for the scheduler and the first worker."""
 _MERGED_AT_ONCE: Final = 8
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _KEPT_BYTES = -1, -3, 64 << 20
 _TASKS_PER_WORKER: Final = 4
-"""Neighbouring partitions are merged where they are read: what is merged across workers has to travel."""
+"""So many parts of the work has each thread of a worker, so that one that is late does not hold up all."""
 
 
 def _nothing_done(_events: int) -> None:
@@ -38,14 +40,45 @@ Work = tuple[Callable[..., Any], tuple[object, ...]]
 """A function, and large objects that its results refer to and every worker has: they are not sent with each."""
 
 
-def _apply(work: Work, partition: Partition) -> bytes:
-    function, shared = work
-    return _packed(function(partition, _nothing_done), shared)
+class _Part:
+    """A result as it is where it was made; where it travels it is packed without what all workers have."""
+
+    def __init__(self, shared: tuple[object, ...], result: object = None, packed: bytes | None = None) -> None:
+        self._shared, self._result, self._packed = shared, result, packed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        packed = _packed(self._result, self._shared) if self._packed is None else self._packed
+        return _Part, ((), None, packed)
+
+    def result(self, shared: tuple[object, ...]) -> Any:
+        return self._result if self._packed is None else _unpacked(self._packed, shared)
 
 
-def _fold(work: Work, partitions: Sequence[Partition]) -> bytes:
+@functools.cache
+def _keep_memory() -> None:
+    """Let a worker's process keep tens of MB that it has freed.
+
+    Dask has its workers give back all above 64 KiB at once. Each array that is made for a moment then comes from the
+    system, page by page, which doubles the time of everything here. These are what the C library would have arrived at
+    by itself.
+    """
+    if "MALLOC_TRIM_THRESHOLD_" in os.environ:
+        with contextlib.suppress(OSError, AttributeError):
+            limit = ctypes.CDLL(None).mallopt
+            limit(_M_MMAP_THRESHOLD, _KEPT_BYTES // 2)
+            limit(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+
+
+def _apply(work: Work, partition: Partition) -> _Part:
+    _keep_memory()
     function, shared = work
-    return _packed(function(partitions), shared)
+    return _Part(shared, function(partition, _nothing_done))
+
+
+def _fold(work: Work, partitions: Sequence[Partition]) -> _Part:
+    _keep_memory()
+    function, shared = work
+    return _Part(shared, function(partitions))
 
 
 def _warm(work: Work, partition: Partition, alone: bool) -> None:
@@ -56,9 +89,9 @@ def _warm(work: Work, partition: Partition, alone: bool) -> None:
         work[0]([partition])
 
 
-def _merged(merge: Callable[[Any, Any], Any], work: Work, *results: bytes) -> bytes:
-    parts = (_unpacked(one, work[1]) for one in results)
-    return _packed(functools.reduce(merge, parts), work[1])
+def _merged(merge: Callable[[Any, Any], Any], work: Work, *parts: _Part) -> _Part:
+    # The first part is changed. If it is lost with this worker it is made anew, and nobody else asks for it.
+    return _Part(work[1], functools.reduce(merge, (one.result(work[1]) for one in parts)))
 
 
 def _packed(result: object, shared: tuple[object, ...]) -> bytes:
@@ -183,7 +216,7 @@ class Cluster:
             futures = [self._client.submit(_apply, work, one, pure=False) for one in partitions]
             _report(futures, [one.work for one in partitions], progress)
             for number in range(len(futures)):
-                yield _unpacked(futures[number].result(), ())
+                yield futures[number].result().result(())
                 # The scheduler forgets what nobody holds.
                 futures[number] = None
 
@@ -195,7 +228,7 @@ class Cluster:
         progress: Progress | None = None,
         shared: tuple[object, ...] = (),
     ) -> Result:
-        """Return what `merge` makes of the results of all partitions, neighbours first; there is at least one.
+        """Return what `merge` makes of the results of all partitions in any order; there is at least one.
 
         Parameters
         ----------
@@ -210,17 +243,29 @@ class Cluster:
             tasks = [partitions[first : first + size] for first in range(0, len(partitions), size)]
             level = [self._client.submit(_fold, work, task, pure=False) for task in tasks]
             _report(level, [sum(one.work for one in task) for task in tasks], progress)
+            groups = self._where_they_are(level)
             while len(level) > 1:
-                groups = [level[first : first + _MERGED_AT_ONCE] for first in range(0, len(level), _MERGED_AT_ONCE)]
                 level = [
                     self._client.submit(_merged, merge, work, *group, pure=False) if len(group) > 1 else group[0]
                     for group in groups
                 ]
-            result: Result = _unpacked(level[0].result(), shared)
+                groups = [level[first : first + _MERGED_AT_ONCE] for first in range(0, len(level), _MERGED_AT_ONCE)]
+            result: Result = level[0].result().result(shared)
             return result
 
+    def _where_they_are(self, parts: Sequence[Any]) -> list[list[Any]]:
+        """Return parts that are done in groups, those on one worker together: what is merged there need not travel."""
+        from distributed import wait
+
+        wait(parts)
+        places = self._client.who_has(parts)
+        groups: dict[object, list[Any]] = {}
+        for part in parts:
+            groups.setdefault(next(iter(places.get(part.key, ())), None), []).append(part)
+        return list(groups.values())
+
     def _scattered(self, work: Work, partitions: Sequence[Partition], alone: bool) -> Any:
-        """Send the work to all workers, and let each compile its kernels on the smallest partition."""
+        """Send the work to all workers; where one has several threads compile kernels on the smallest partition."""
         client = self._client
         # By itself a tuple would be taken for several things.
         (remote,) = client.scatter([work], broadcast=True, hash=False)
@@ -229,7 +274,8 @@ class Cluster:
             client.submit(
                 _warm, remote, smallest, alone, workers=[worker], allow_other_workers=True, pure=False, priority=10
             )
-            for worker in client.nthreads()
+            for worker, threads in client.nthreads().items()
+            if threads > 1
         ]
         for future in warm:
             future.result()

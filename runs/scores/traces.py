@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...model.errors import TraceError
 from ..collection.content import trace_name
 from ..collection.rows import SegmentRow
@@ -40,7 +40,7 @@ class TraceJobs:
 
     paths: tuple[Path, ...]
     segment: float
-    opened: Callable[[Path], AnyTrace]
+    opened: Callable[[Path], Trace]
     most_values: int | None = None
     ignored: dict[str, int] = field(default_factory=dict)
     missing: int = 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...layers.protocols import AnyTrace
+from ...layers.trace import Trace
 from ...model.errors import SelectionError
 from ...signals.construction import signal_of_samples
 from ...signals.step import StepSignal
@@ -21,7 +21,7 @@ class RunSignals:
     signals: Mapping[str, StepSignal]
 
 
-def run_signals(trace: AnyTrace, name: str, direction: str = "total") -> RunSignals:
+def run_signals(trace: Trace, name: str, direction: str = "total") -> RunSignals:
     """Return the bandwidths of the layers of a trace; SelectionError if there is no such direction."""
     signals = {layer.name: layer.bandwidth(direction) for layer in trace.layers.values()}
     return RunSignals(name, {layer: signal for layer, signal in signals.items() if signal.volume > 0})

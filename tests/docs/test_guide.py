@@ -55,6 +55,17 @@ def test_every_method_is_explained():
         assert re.search(rf"^``{name}``\n-+$", text, re.MULTILINE), name
 
 
+def test_every_rule_has_a_section_that_says_what_why_how_and_when_it_is_wrong():
+    from iostrata.analysis.findings.rules import RULES
+
+    text = (GUIDE / "findings.rst").read_text()
+    for rule in RULES:
+        section = re.search(rf"^{rule.id}\n-+\n(.*?)(?=^[\w-]+\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+        assert section, rule.id
+        parts = re.findall(r"^\*\*(.*?)\*\*\n   \S", section[1], re.MULTILINE)
+        assert parts == ["What", "Why", "How it is measured", "When it is wrong"], rule.id
+
+
 @pytest.mark.skipif(find_spec("sphinx") is None, reason="Sphinx is not installed")
 def test_the_guide_is_built_without_a_warning_and_loads_nothing_from_the_net(tmp_path):
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
@@ -81,7 +92,7 @@ def test_the_examples_are_what_the_commands_print():
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    shown = (GUIDE / "commands.rst").read_text()
+    shown = "".join(page.read_text() for page in GUIDE.glob("*.rst"))
     for name, text in module.examples().items():
         assert (GUIDE / "examples" / f"{name}.txt").read_text(encoding="utf-8") == text, "run examples/write.py"
         assert f"literalinclude:: examples/{name}.txt" in shown

@@ -97,7 +97,7 @@ def test_files_are_written_or_not_at_all(request, capsys, tmp_path, name, out):
     command = ["report", path, "-o", target] if out.endswith("html") else ["convert", path, target]
     status = main([str(one) for one in command])
     err = capsys.readouterr().err
-    refused = name in ("binned_log", "counted_log", "empty_log")
+    refused = name in ("counted_log", "empty_log") or (name == "binned_log" and not out.endswith((".otf2", ".parquet")))
     assert (status, target.exists()) == ((1, False) if refused else (0, True))
     assert not refused or err.count("\n") == 1
 
@@ -121,6 +121,17 @@ def test_counters_stand_where_there_are_no_layers(capsys, counted_log):
     ]
     assert "ran full" in document["damage"]["locations"][0]["reason"]
     assert document["damage"]["locations"][0]["location"] is None
+
+
+def test_info_counts_no_handles_that_are_not_recorded(capsys, small_tmio, small_table):
+    for path, known in ((small_tmio, False), (small_table, True)):
+        assert main(["info", str(path)]) == 0
+        text = capsys.readouterr().out
+        assert ("without a parent" in text, "roots" in text) == (known, known)
+        assert main(["info", str(path), "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert (document["handles"]["total"] is not None, bool(document["files"])) == (known, known)
+        assert (document["paradigms"][0]["handles"] is not None) == known
 
 
 def test_nothing_is_guessed_of_handles_that_are_not_recorded(capsys, small_tmio):

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iostrata import detect_period, open_trace, step_signal
 from iostrata.live.follow import follow, replay
-from iostrata.live.input.records import Columns, Key
-from iostrata.live.input.sources import FileSource
 from iostrata.live.job import LiveJob
+from iostrata.live.records.columns import Columns, Key
+from iostrata.live.sources import FileSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from iostrata.live import signal as live_signal
-from iostrata.live.input.records import Columns, Key
+from iostrata.live.records.columns import Columns, Key
 from iostrata.live.watcher import Watcher
 
 

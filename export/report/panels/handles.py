@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ....layers.protocols import AnyTrace
+from ....layers.trace import Trace
 from ..encoding import Names, packed
 from ..limits import Limits
 
@@ -22,7 +22,7 @@ _NUMBERS = (
 )
 
 
-def handle_tree(trace: AnyTrace, names: Names, limits: Limits) -> dict[str, Any]:
+def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
     """Return the selected handles and the handles above them.
 
     Where there are more than the limit, those whose subtree moved the most bytes are kept; a handle above another one
@@ -61,7 +61,7 @@ def handle_tree(trace: AnyTrace, names: Names, limits: Limits) -> dict[str, Any]
     }
 
 
-def _sparklines(trace: AnyTrace, place: "np.ndarray[Any, np.dtype[np.int64]]", rows: int, bins: int) -> Any:
+def _sparklines(trace: Trace, place: "np.ndarray[Any, np.dtype[np.int64]]", rows: int, bins: int) -> Any:
     from .heat_map import volume_grid
 
     row = np.append(place, -1)

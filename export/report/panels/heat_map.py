@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....layers.handles.metadata import MetadataEvents
-from ....layers.protocols import AnyTrace
 from ....layers.selection.window import TickWindow
+from ....layers.trace import Trace
 from ....model.codes import IoMode
 from ....model.kernels import compiled
 from ....model.operations import Operations
@@ -71,7 +71,7 @@ STEPS = 65534
 """Steps of the logarithmic scale between the smallest and the largest cell that are not 0."""
 
 
-def rank_groups(trace: AnyTrace, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def rank_groups(trace: Trace, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return ranks in their order, put together so that there are at most `most` groups of them.
 
     Returns
@@ -90,7 +90,7 @@ def rank_groups(trace: AnyTrace, most: int) -> tuple[npt.NDArray[np.int64], npt.
     return np.where(rank >= 0, group, -1).astype(np.int64), known[::size].astype(np.int64)
 
 
-def heat_maps(trace: AnyTrace, curves: list[tuple[str, str]], limits: Limits) -> dict[str, Any]:
+def heat_maps(trace: Trace, curves: list[tuple[str, str]], limits: Limits) -> dict[str, Any]:
     """Return the heat maps of (layer, direction) pairs as the page holds them.
 
     Cells hold bytes; 0 is 0, else 1 to 65,535 on a logarithmic scale from `smallest` to `largest`, which is right to
@@ -135,7 +135,7 @@ class _VolumeGrid:
         self.grid += other.grid
 
 
-def volume_grid(trace: AnyTrace, row_of: RowOf, rows: int, bins: int) -> npt.NDArray[np.float64]:
+def volume_grid(trace: Trace, row_of: RowOf, rows: int, bins: int) -> npt.NDArray[np.float64]:
     """Return the bytes of a trace by row and bin of the window, float64 (rows, bins).
 
     Parameters

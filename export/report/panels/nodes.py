@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ....layers.protocols import AnyTrace
 from ....layers.statistics.statistics import sums_by
+from ....layers.trace import Trace
 from ....model.codes import PROCESS
 from ..encoding import Names
 
 
-def system_nodes(trace: AnyTrace, curves: list[tuple[str, str]], names: Names, most: int) -> dict[str, Any]:
+def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most: int) -> dict[str, Any]:
     """Return the nodes of the system tree that have processes, with the bytes of each (layer, direction) pair.
 
     Bytes are those of the layer's statistics, split by the node of the process that began an operation; those of

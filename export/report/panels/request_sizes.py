@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ....layers.protocols import AnyLayer
+from ....layers.layer import Layer
 
 
-def size_histogram(layer: AnyLayer, direction: str) -> dict[str, Any]:
+def size_histogram(layer: Layer, direction: str) -> dict[str, Any]:
     """Return how many operations requested how many bytes, by powers of two.
 
     The bin ``2^k`` holds requests of 2^k to 2^(k+1) − 1 bytes; requests of 0 bytes and those whose size the trace does

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....layers.protocols import AnyTrace
 from ....layers.selection.window import TickWindow
+from ....layers.trace import Trace
 from ....model.arrays import Ticks
 from ...timeline.marks import KINDS, marks_of_files, merged_marks
 from ..encoding import Names, packed
@@ -18,7 +18,7 @@ _SCALE: Final = 2**32 - 1
 """The window's end in the unit of the marks on the page; its start is 0."""
 
 
-def timeline(trace: AnyTrace, layers: tuple[str, ...], names: Names, limits: Limits) -> dict[str, Any]:
+def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits) -> dict[str, Any]:
     """Return the timeline of the layers' selected files as the page holds it.
 
     A row is a layer, file and rank. Where that makes more rows than the limit, a row is a layer and rank over all its
@@ -75,7 +75,7 @@ def timeline(trace: AnyTrace, layers: tuple[str, ...], names: Names, limits: Lim
     }
 
 
-def file_labels(trace: AnyTrace) -> list[str]:
+def file_labels(trace: Trace) -> list[str]:
     """Return the name of each file, with its node where files of several nodes have the same name."""
     files, nodes = trace.definitions.files, trace.definitions.system_tree.name
     common = {name for name, count in Counter(files.name).items() if count > 1}

@@ -12,6 +12,7 @@ import xarray
 from iostrata import Trace, open_trace, write_hdf5
 from iostrata.export.hdf5.variables import storable
 from iostrata.export.written import Written
+from iostrata.layers.trace import Kept
 
 Check = Callable[[Path], None]
 Texts = Callable[[h5py.Dataset], list[str]]
@@ -97,11 +98,11 @@ def test_trace_without_handles(trace: Trace, tmp_path: Path, opens_everywhere: C
     handles = type(definitions.handles)(
         **{f.name: getattr(definitions.handles, f.name)[:0] for f in fields(definitions.handles)}
     )
+    nothing = np.zeros(0, np.intp)
     bare = Trace(
         path=trace.path,
         definitions=replace(definitions, handles=handles),
-        other_events=trace.other_events.take(np.zeros(0, np.intp)),
-        operations=trace.operations.take(np.zeros(0, np.intp)),
+        kept=Kept(trace.operations.take(nothing), trace.other_events.take(nothing)),
         damage=trace.damage,
         engine=trace.engine,
         events_total=0,

@@ -21,7 +21,7 @@ STACK = [
 def with_columns(trace, **columns):
     operations = trace.operations
     changed = {name: np.array(values, getattr(operations, name).dtype) for name, values in columns.items()}
-    return replace(trace, operations=replace(operations, **changed))
+    return replace(trace, kept=trace.kept._replace(operations=replace(operations, **changed)))
 
 
 @pytest.fixture

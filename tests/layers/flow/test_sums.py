@@ -31,11 +31,11 @@ class Merged(Trace):
     __slots__ = ()
 
     @property
-    def sums(self):
+    def parts(self):
         return self.__dict__["put_together"]
 
-    relations = property(lambda self: self.sums[0])
-    handle_sums = property(lambda self: self.sums[1])
+    relations = property(lambda self: self.parts[0])
+    handle_sums = property(lambda self: self.parts[1])
 
 
 def at_rest(operations):
@@ -139,7 +139,7 @@ def test_any_cut_and_order(make_trace, rows, flags, offsets, groups, cuts, seed,
         flags=np.array(collective, np.uint32),
         offset=np.array(offsets[: len(rows)], np.uint64),
     )
-    trace = replace(trace, operations=operations)
+    trace = replace(trace, kept=trace.kept._replace(operations=operations))
     if window is not None:
         trace = trace.select(window=window)
     assert told(put_together(trace, groups, cuts, random.Random(seed), exact)) == told(trace)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from iostrata import BinnedTrace, IostrataError, SelectionError, Trace, open_trace, write_hdf5
-from iostrata.layers.summary.trace import read_binned_trace
+from iostrata.layers.opening import read_binned_trace
 from iostrata.otf2io import source as source_module
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -275,7 +275,7 @@ def test_nothing_left_to_read(tmp_path: Path) -> None:
 
 def test_numba_is_only_loaded_for_reading() -> None:
     code = (
-        "import sys, json, iostrata.layers.trace, iostrata.layers.summary.trace, iostrata.export.hdf5.writer;"
+        "import sys, json, iostrata.layers.trace, iostrata.layers.summary.reading, iostrata.export.hdf5.writer;"
         "print(json.dumps([name for name in ('numba', 'llvmlite') if name in sys.modules]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

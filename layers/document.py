@@ -1,0 +1,29 @@
+"""Documents about a trace: what every one begins with."""
+
+from ..model.damage import damage_entry
+from ..model.document import SCHEMA_VERSION, Document
+from .trace import Trace
+
+
+def document(trace: Trace, **parts: object) -> Document:
+    """Return a document about a trace: what every one begins with, its own `parts`, and what the trace has lost."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "trace": {
+            "path": str(trace.path),
+            "duration_s": trace.duration,
+            "locations": trace.locations,
+            "ranks": trace.ranks,
+            "nodes": trace.nodes,
+            "events": trace.events_total,
+            "io_events": trace.io_events,
+            "window_s": trace.window,
+            "files": trace.files,
+            "engine": trace.engine,
+            "recorder": trace.definitions.recording.recorder,
+            "not_recorded": list(trace.definitions.recording.missing),
+            **({} if trace.resolution is None else {"resolution_s": trace.resolution}),
+        },
+        **parts,
+        "damage": damage_entry(trace.damage),
+    }

@@ -1,1 +1,0 @@
-"""What a running job tells: sources, their lines, and records on one clock."""
