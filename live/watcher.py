@@ -141,6 +141,9 @@ def _continued(before: Outlook, found: Outlook) -> Outlook:
     known = float(before.latest.start[-1]) if len(before.latest) else float("-inf")
     near = 0.25 * (found.period or before.period or 0.0)
     new = int((found.latest.start > known + near).sum())
+    if new == len(found.latest):
+        # All that is remembered is new, and there was more: the window began with the second of those before.
+        new = max(found.phases - max(len(before.latest) - 1, 0), new)
     start = found.regime_start
     if found.period and before.period and abs(found.period / before.period - 1) < SAME_PERIOD:
         start = before.regime_start
