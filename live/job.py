@@ -1,5 +1,6 @@
 """A running job: records in, answers for each layer and direction out."""
 
+from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
 from .records.columns import Columns, Key
 from .records.intake import Intake
@@ -15,9 +16,11 @@ class LiveJob:
         What its sources tell.
     """
 
-    def __init__(self, layers: frozenset[str] = frozenset(), budget: float | None = None) -> None:
-        """Follow the layers of these names, or all; `budget` is of a `Watcher`."""
-        self._budget = budget
+    def __init__(
+        self, layers: frozenset[str] = frozenset(), budget: float | None = None, method: str = DEFAULT_METHOD
+    ) -> None:
+        """Follow the layers of these names, or all; `budget` and `method` are of a `Watcher`."""
+        self._budget, self._method = budget, method
         self.intake = Intake()
         self._layers = layers
         self._watchers: dict[Key, Watcher] = {}
@@ -35,7 +38,7 @@ class LiveJob:
             return
         watcher = self._watchers.get(key)
         if watcher is None:
-            watcher = self._watchers[key] = Watcher(key, self._budget)
+            watcher = self._watchers[key] = Watcher(key, self._budget, self._method)
         watcher.add(columns)
 
     def answers(self, begin: float, now: float, last: bool = False) -> list[Answer]:

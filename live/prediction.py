@@ -13,16 +13,16 @@ from ..analysis.phases.stretches import PulseTrain
 
 LATEST: Final = 32
 """Intervals that the next one is predicted from, the latest ones."""
-PRIOR_INTERVALS, PRIOR_JITTER = 3.0, 0.02
+PRIOR_INTERVALS, PRIOR_JITTER = 1.0, 0.005
 """How many intervals' worth is thought beforehand of the jitter, and what."""
-WIDER: Final = 1.15
+WIDER: Final = 1.3
 """Factor on the spread of starts: regimes are cut where intervals are alike, so that they seem more so."""
 CERTAINTY: Final = 8.0
 """Intervals, halved, up to which more of them tell a clock more clearly from starts that follow one another."""
 COVERED: Final = 0.9
 """Share of the starts that lie between earliest and latest, while the regime goes on and no phase is missing."""
-ENDING: Final = 0.05
-"""Probability that a regime ends after a phase."""
+ENDING: Final = (1.0, 12.0)
+"""Beta law of the probability that a regime ends after a phase: of so many ends among so many phases."""
 MISSING: Final = 0.02
 """Phases that are missing, as thought beforehand, of one phase."""
 MOST_TURNS: Final = 5
@@ -62,7 +62,8 @@ def next_phase(train: PulseTrain, now: float, lead: float = 0.0) -> NextPhase | 
     mean, scale, freedom = expected_start(train)
     mean -= lead
     missing = (train.missing + MISSING) / (float(train.spans.sum()) + 1)
-    weight, left, best = 1 - ENDING, ENDING, (0.0, 0.0, 0.0, 0.0)
+    ending = ENDING[0] / (ENDING[1] + len(train.bursts))
+    weight, left, best = 1 - ending, ending, (0.0, 0.0, 0.0, 0.0)
     for turn in range(MOST_TURNS):
         at, spread = mean + turn * train.period, scale * math.sqrt(1 + turn)
         passed = float(stdtr(freedom, (now - at) / spread))

@@ -4,7 +4,12 @@ import time
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
+from ..analysis.phases.bursts import Bursts
+from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
+from .frequencies import FtioPredictor
 from .outlook import Outlook, outlook
 from .prediction import next_phase
 from .records.columns import Columns, Key
@@ -29,8 +34,12 @@ class Watcher:
     update costs the same however long a job runs.
     """
 
-    def __init__(self, key: Key, budget: float | None = None) -> None:
-        """Take a key, and processor time in s that looks may take for each update; None for as much as they need."""
+    def __init__(self, key: Key, budget: float | None = None, method: str = DEFAULT_METHOD) -> None:
+        """Take a key, and processor time in s that looks may take for each update, None for as much as they need.
+
+        The method is ``auto`` or ``ftio``.
+        """
+        self._ftio = FtioPredictor() if method == "ftio" else None
         self._key = key
         self.signal = LiveSignal()
         self._outlook = Outlook(0)
@@ -46,13 +55,34 @@ class Watcher:
 
     def answer(self, begin: float, now: float, last: bool = False) -> Answer:
         """Say what holds at a time, of a run that began at another, in s; the `last` time it is that of the whole."""
-        if last:
+        if self._ftio is not None:
+            if self._seen != self.signal.operations:
+                self._predict(self._ftio, begin, now)
+        elif last:
             self._outlook = outlook(self.signal.whole((begin, now)))
         elif self._seen != self.signal.operations:
             self._look(begin, now)
         elif self._budget is not None:
             self._credit = min(self._credit + self._budget, MOST_CREDIT)
         return self._told(self._outlook, now)
+
+    def _predict(self, ftio: FtioPredictor, begin: float, now: float) -> None:
+        """Do as FTIO does."""
+        low = ftio.begin(begin)
+        signal = self.signal.whole((begin, now)) if low == begin else self.signal.since((low, now), 0.0)
+        found = ftio.predict(signal)
+        rows = np.array([(one.start, one.end, one.volume) for one in found.phases]).reshape(-1, 3)
+        phases = Bursts(rows[:, 0], rows[:, 1], rows[:, 2])
+        self._outlook = Outlook(
+            phases=len(phases),
+            latest=phases,
+            period=found.period,
+            period_interval=found.period_interval,
+            confidence=found.confidence,
+            regime_start=low if found.periodic else None,
+            reason=found.reason,
+        )
+        self._seen = self.signal.operations
 
     def _look(self, begin: float, now: float) -> None:
         """Look at the signal, unless looks have taken more time than they may."""
@@ -102,6 +132,7 @@ class Watcher:
             probability=None if following is None else following.probability,
             regime_start=found.regime_start,
             reason=found.reason,
+            frequencies=None if self._ftio is None else self._ftio.intervals,
         )
 
 
@@ -110,6 +141,9 @@ def _continued(before: Outlook, found: Outlook) -> Outlook:
     known = float(before.latest.start[-1]) if len(before.latest) else float("-inf")
     near = 0.25 * (found.period or before.period or 0.0)
     new = int((found.latest.start > known + near).sum())
+    if new == len(found.latest):
+        # All that is remembered is new, and there was more: the window began with the second of those before.
+        new = max(found.phases - max(len(before.latest) - 1, 0), new)
     start = found.regime_start
     if found.period and before.period and abs(found.period / before.period - 1) < SAME_PERIOD:
         start = before.regime_start

@@ -7,15 +7,15 @@ from pathlib import Path
 import iostrata
 import numpy as np
 import numpy.typing as npt
-from iostrata.live.records import Columns, Key
+from iostrata.live.records.columns import Columns, Key
 from iostrata.live.watcher import Watcher
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "accuracy"))
 from ftio_peer import Peer
 
 Floats = npt.NDArray[np.float64]
-FTIO_HZ = 10.0
-"""FTIO's own default."""
+FTIO_HZ, FTIO_SAMPLES = 10.0, 20.0
+"""FTIO's own default; and samples to the true period, where that is more: it cannot know it, so this favours it."""
 HITS, WINDOW = 3, 3
 """Of FTIO's window adaptation "frequency_hits": hits before it adapts, and periods that it goes back."""
 
@@ -55,10 +55,11 @@ class Ftio:
     window is cut to three periods, and one miss brings back all of it.
     """
 
-    def __init__(self, peer: Peer, adapts: bool) -> None:
+    def __init__(self, peer: Peer, adapts: bool, shortest: float) -> None:
         self.name = "FTIO, frequency_hits" if adapts else "FTIO"
         self._peer = peer
         self._adapts = adapts
+        self._fs = max(FTIO_HZ, FTIO_SAMPLES / shortest)
         self._parts: list[Columns] = []
         self._begin, self._hits = 0.0, 0
 
@@ -72,10 +73,10 @@ class Ftio:
         if not kept.any():
             return Said(None)
         low = max(float(start[kept].min()), self._begin)
-        if now - low < 2 / FTIO_HZ:
+        if now - low < 2 / self._fs:
             return Said(None)
         signal = iostrata.step_signal(start[kept], end[kept], volume[kept], window=(low, now))
-        found = self._peer.detect(signal, FTIO_HZ)["period"]
+        found = self._peer.detect(signal, self._fs)["period"]
         if self._adapts:
             self._hits = self._hits + 1 if found is not None else 0
             self._begin = max(now - WINDOW * found, 0.0) if found is not None and self._hits > HITS else 0.0

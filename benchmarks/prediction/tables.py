@@ -16,13 +16,21 @@ def tables(rows: list[Row]) -> str:
     parts = []
     for title, made in (("Made runs", True), ("Recordings", False)):
         of = [row for row in rows if row["made"] is made]
+        theirs = {row["stream"] for row in of if row["predictor"] != names[0]}
+        shared = f"{names[0]}, on the {len(theirs)} streams that FTIO was asked of"
         if of:
             streams = len({row["stream"] for row in of})
+            both = [row for row in of if row["predictor"] == names[0] and row["stream"] in theirs]
+            compared = [*of, *({**row, "predictor": shared} for row in both)]
+            told = [names[0], *([shared, *names[1:]] if theirs else [])]
             count = sum(row["predictor"] == names[0] for row in of)
-            parts += [f"### {title}: {streams} streams, {count:,} ends of a phase", "", *_starts(of, names), ""]
+            parts += [f"### {title}: {streams} streams, {count:,} ends of a phase", "", *_starts(compared, told), ""]
             parts += [*_calibration([row for row in of if row["predictor"] == names[0]]), ""]
             if made:
-                parts += [*_changes(of, names), ""]
+                parts += [*_changes(compared, told), ""]
+    ours = [row for row in rows if row["predictor"] == names[0] and row["probability"] is not None]
+    stated, began = mean(row["probability"] for row in ours), mean(map(_hit, ours))
+    parts.append(f"All together: {len(ours):,} predictions, stated {stated:.3f}, began in the interval {began:.3f}.")
     return "\n".join(parts)
 
 
@@ -38,13 +46,13 @@ def _starts(rows: list[Row], names: list[str]) -> Iterable[str]:
         said = [row for row in of if row["start"] is not None]
         errors = sorted(abs(row["start"] - row["true_start"]) / row["true_period"] for row in said) or [float("nan")]
         share = sum(row["start"] is not None for row in due) / max(len(due), 1)
-        time = f"{1000 * mean(row['seconds'] for row in of):.1f}" if name == names[0] else "(other process)"
+        time = f"{1000 * mean(row['seconds'] for row in of):.1f}" if "FTIO" not in name else ""
         yield f"| {name} | {share:.1%} | {median(errors):.2%} | {errors[int(0.9 * len(errors))]:.1%} | {time} |"
 
 
 def _calibration(rows: list[Row]) -> Iterable[str]:
     said = [row for row in rows if row["probability"] is not None]
-    yield "| stated probability | predictions | mean of it | began in the interval | median width over period |"
+    yield "| stated probability | predictions | its mean | began in the interval | median width, share of the period |"
     yield "|---|---|---|---|---|"
     for low, high in ((0.0, 0.5), (0.5, 0.8), (0.8, 1.0), (0.0, 1.0)):
         of = [row for row in said if low <= row["probability"] < high]

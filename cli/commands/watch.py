@@ -33,6 +33,13 @@ INTERVAL = click.option(
     type=click.FloatRange(min=0.01),
     help="Time between updates in s, with --replay of the trace's.  [default: 1; with --replay a hundredth of it]",
 )
+METHOD = click.option(
+    "--method",
+    type=click.Choice(["auto", "ftio"]),
+    default="auto",
+    show_default=True,
+    help="What finds periods; ftio also gives intervals of the frequencies found so far, with probabilities.",
+)
 BUDGET: Final = 0.003
 """Processor time in s that looking at a layer and direction may take for each update."""
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
@@ -50,6 +57,7 @@ AS_JSON = click.option(
 @INTERVAL
 @ONCE
 @LAYERS
+@METHOD
 @FILES
 @ENGINE
 @WORKERS
@@ -61,6 +69,7 @@ def command(
     interval: float | None,
     once: bool,
     layers: tuple[str, ...],
+    method: str,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -81,7 +90,7 @@ def command(
         raise click.UsageError("--speed is of --replay: a job that runs has its own")
     from ...live.job import LiveJob
 
-    job = LiveJob(frozenset(layers), BUDGET)
+    job = LiveJob(frozenset(layers), BUDGET, method)
     updates = (
         _followed(job, sources, interval or 1.0, once)
         if replay is None

@@ -1,5 +1,6 @@
 """The clock of a job: how far it has come, and which records are out of its time."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,17 +20,24 @@ class JobClock:
     ----------
     begin, now : float or None
         Start of the first record, and the latest time that was told, in s.
+    low, high : float
+        Times in s between which a record surely is near enough.
     """
 
     begin: float | None = None
     now: float | None = None
+    low: float = math.inf
+    high: float = -math.inf
     _away: list[tuple[float, float]] = field(default_factory=list)
 
     def reaches(self, end: float) -> bool:
         """Tell whether a time is near enough to the run so far to be of it."""
         if self.now is None or self.begin is None:
             return True
-        return abs(end - self.now) <= FARTHEST + FARTHEST_RUNS * (self.now - self.begin)
+        far = FARTHEST + FARTHEST_RUNS * (self.now - self.begin)
+        # As the run goes on the bounds only part.
+        self.low, self.high = self.now - far, self.now + far
+        return self.low <= end <= self.high
 
     def advance(self, start: float, end: float) -> None:
         """Take note of a record of this time."""
@@ -48,4 +56,5 @@ class JobClock:
             return False
         self.begin, self.now = min(one[0] for one in self._away), max(one[1] for one in self._away)
         self._away.clear()
+        self.low, self.high = math.inf, -math.inf
         return True

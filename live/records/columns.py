@@ -41,7 +41,7 @@ class Counts:
     out_of_order : int
         Records of operations that ended before one that was told earlier.
     late : int
-        Those of them that came more than `iostrata.live.clock.LATE` s behind.
+        Those of them that came more than `iostrata.live.records.clock.LATE` s behind.
     clock_jumps : int
         Records set aside as their times are far from all others, and times that the clock went on from there.
     restarts : int

@@ -39,7 +39,7 @@ class Intake:
         """Take a record in, unless its time is far from all others, or there are too many layers."""
         clock, counts = self.clock, self.counts
         if clock.now is not None:
-            if not clock.reaches(end) or not clock.reaches(start):
+            if not (clock.low <= start <= end <= clock.high) and not (clock.reaches(start) and clock.reaches(end)):
                 counts.clock_jumps += 1
                 if not clock.jumps(start, end):
                     return

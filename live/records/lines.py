@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from ...inputs.tmio import bandwidth_rows
 from .columns import MOST_BYTES, Key
-from .intake import Intake
+from .intake import MOST_LAYERS, Intake
 
 LONGEST_LINE: Final = 2**20
 MOST_BINS: Final = 2**16
+FARTHEST: Final = 1e12
+"""Times in s beyond which none is told."""
 MODES: Final = ("read", "write")
 SERVER: Final = "server"
 """The layer that counters of a server are shown as."""
@@ -25,6 +27,7 @@ class LineReader:
         self._offset = 0.0
         self._told = False
         self._anew = False
+        self._keys: dict[tuple[str, str], Key] = {}
         self._columns: list[str] | None = None
         self._row: tuple[float, list[float]] | None = None
         self.ended = False
@@ -74,9 +77,11 @@ class LineReader:
             if "layer" not in entry:
                 self._tmio(entry)
                 return
-            key = Key(_name(entry["layer"]), _mode(entry["mode"]))
-            start, end, volume = _number(entry["start"]), _number(entry["end"]), _whole(entry["bytes"])
-            if end < start:
+            key = self._key(entry)
+            start, end, volume = entry["start"], entry["end"], entry["bytes"]
+            if not (type(start) is type(end) is float and type(volume) is int):
+                start, end, volume = _number(start), _number(end), _whole(volume)
+            if not (-FARTHEST < start <= end < FARTHEST and 0 <= volume <= MOST_BYTES):
                 raise ValueError
             self._tell(key, start, end, volume)
         elif kind == "bins":
@@ -94,8 +99,17 @@ class LineReader:
         else:
             raise ValueError
 
+    def _key(self, entry: dict[str, Any]) -> Key:
+        named = entry["layer"], entry["mode"]
+        key = self._keys.get(named)
+        if key is None:
+            key = Key(_name(named[0]), _mode(named[1]))
+            if len(self._keys) < MOST_LAYERS:
+                self._keys[named] = key
+        return key
+
     def _bins(self, entry: dict[str, Any]) -> None:
-        key = Key(_name(entry["layer"]), _mode(entry["mode"]))
+        key = self._key(entry)
         origin, width, first = _number(entry["origin"]), _number(entry["width"]), entry["first"]
         volumes = entry["bytes"]
         if not (width > 0 and isinstance(first, int) and isinstance(volumes, list) and len(volumes) <= MOST_BINS):
@@ -189,7 +203,7 @@ def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError
     number = float(value)
-    if not abs(number) < 1e12:
+    if not abs(number) < FARTHEST:
         raise ValueError
     return number
 

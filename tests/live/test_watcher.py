@@ -1,0 +1,80 @@
+"""A watcher over a long run: cost and memory are bounded, and its latest phases say the same as the whole."""
+
+import numpy as np
+import pytest
+from iostrata.live import signal as live_signal
+from iostrata.live.records.columns import Columns, Key
+from iostrata.live.watcher import Watcher
+
+
+def phases_at(starts, per_phase=20, seed=0):
+    rng = np.random.default_rng(seed)
+    start = np.repeat(starts, per_phase) + np.tile(np.linspace(0, 1, per_phase), starts.size)
+    end = start + rng.uniform(0.05, 0.1, start.size)
+    return start, end, rng.integers(10**5, 10**6, start.size)
+
+
+def watched(start, end, volume, every):
+    watcher, answers = Watcher(Key("POSIX", "write")), []
+    for low in range(0, start.size, every):
+        rows = slice(low, low + every)
+        watcher.add(Columns(start[rows], end[rows], volume[rows]))
+        answers.append(watcher.answer(0.0, float(end[rows].max())))
+    return watcher, answers
+
+
+def test_a_long_run_is_followed_on_the_grid(monkeypatch):
+    monkeypatch.setattr(live_signal, "EXACT", 400)
+    rng = np.random.default_rng(1)
+    starts = np.concatenate((10.0 * np.arange(150), 1500 + 4.0 * np.arange(60)))
+    start, end, volume = phases_at(starts + rng.uniform(0, 0.1, starts.size))
+    watcher, answers = watched(start, end, volume, 100)
+    assert watcher.signal._exact is None
+    early, late = answers[25], answers[-1]
+    assert early.period == pytest.approx(10.0, rel=1e-3)
+    assert early.next_start is not None
+    assert early.next_start[0] < starts[130] + 0.05 < early.next_start[1]
+    assert late.period == pytest.approx(4.0, rel=1e-3)
+    assert late.regime_start == pytest.approx(1500.0, abs=5.0)
+    assert late.phases == pytest.approx(starts.size, abs=2)
+    assert late.bytes == volume.sum()
+    last = watcher.answer(0.0, float(end.max()), last=True)
+    assert last.period == pytest.approx(4.0, rel=1e-3)
+    assert last.phases == starts.size
+
+
+def test_silence_takes_the_next_phase_away():
+    starts = 10.0 * np.arange(12) + np.random.default_rng(3).uniform(0, 0.5, 12)
+    start, end, volume = phases_at(starts)
+    watcher, answers = watched(start, end, volume, 40)
+    due = answers[-1]
+    assert due.next_start[0] <= 120.25 <= due.next_start[1]
+    assert due.probability > 0.8
+    waiting = [watcher.answer(0.0, now) for now in (115.0, 120.0, 120.5, 121.0, 200.0)]
+    assert waiting[0].next_start is not None
+    assert waiting[-1].next_start is None
+    assert all(one.period == due.period and not one.in_phase for one in waiting)
+    known = [one.probability or 0.0 for one in waiting]
+    assert known == sorted(known, reverse=True)
+    assert all(one.next_start is None or one.next_start[0] >= one.time for one in waiting)
+
+
+def test_a_burst_that_fits_no_regime_takes_it_away_too():
+    starts = np.append(10.0 * np.arange(12), 113.0)
+    _, answers = watched(*phases_at(starts), 20)
+    assert answers[-2].next_start is not None
+    assert answers[-1].next_start is None
+
+
+def test_looks_take_no_more_than_they_may(monkeypatch):
+    start, end, volume = phases_at(10.0 * np.arange(40))
+    looks = []
+    watcher = Watcher(Key("POSIX", "write"), budget=0.0)
+    monkeypatch.setattr(Watcher, "_latest", lambda self, *_: looks.append(1) or self._outlook)
+    for low in range(0, start.size, 20):
+        rows = slice(low, low + 20)
+        watcher.add(Columns(start[rows], end[rows], volume[rows]))
+        watcher.answer(0.0, float(end[rows].max()))
+    # One look, and then none is left.
+    assert (watcher._seen, looks) == (20, [])
+    assert watcher.answer(0.0, 400.0, last=True).period == pytest.approx(10.0)
