@@ -196,7 +196,8 @@ def most_probable(
         for at in range(to):
             a, b = positions[at], positions[to]
             n = b - a
-            base = best[at] - (costs[0] if at else 0.0) - 0.5 * math.log(n) - log_range
+            cut = 0.0 if at == 0 else costs[1] if n == 1 else costs[0]
+            base = best[at] - cut - 0.5 * math.log(n) - log_range
             total = sums[b, 0] - sums[a, 0]
             within = max(sums[b, 1] - sums[a, 1] - total * total / n, 0.0)
             free = log_marginal(n - 1, within, 0, laws, gammas)

@@ -48,6 +48,8 @@ class PulseTrain:
         Whether the period drifts.
     next_start : float
         Start of what follows the train, or infinity, in s.
+    joined : int
+        Bursts of the set that each of these is made of, where several make up a period.
     """
 
     bursts: Bursts
@@ -55,6 +57,7 @@ class PulseTrain:
     gain: float
     drifts: bool = False
     next_start: float = math.inf
+    joined: int = 1
 
     @property
     def intervals(self) -> Floats:
@@ -151,7 +154,7 @@ def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
             float(bursts.start[stop + 1]) if stop + 1 < len(bursts) else math.inf,
         )
         # The cuts have been paid for in the division; half of their cost guards against chance.
-        sure = law != FREE and gain > 0.5 * cuts
+        sure = law != FREE and gain > 0.25 * cuts
         if sure and train.jitter <= MOST_JITTER:
             found.append(train)
     return _joined(found) if divided or intervals.size <= 2 * NEIGHBOURS else None
