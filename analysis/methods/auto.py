@@ -55,7 +55,7 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     if fs != "auto":
         bin_count(signal.duration, fs)
     width = bin_width(signal, fs)
-    decision, phases = signal_phases(signal, fs, false_alarm_rate=false_alarm_rate)
+    decision, phases = signal_phases(signal, width, false_alarm_rate=false_alarm_rate)
     main, kind = decision.main, decision.kind
     cycle = (
         cycle_length(main.bursts.volume, false_alarm_rate) if main is not None and len(decision.trains) == 1 else None

@@ -11,7 +11,7 @@ from .stretches import PulseTrain
 LONGEST_CYCLE, EXPLAINED = 12, 0.8
 """Bursts after which values repeat at most, and share of the variance of their logarithm that a cycle explains."""
 UNEVEN = 0.05
-"""Coefficient of variation of intervals that repeat, from which on they make up one period and not several."""
+"""Coefficient of variation of intervals that repeat, from which on two of them make up one period."""
 
 
 def cycle_length(values: Floats, alpha: float) -> int | None:
@@ -45,18 +45,17 @@ def cycle_length(values: Floats, alpha: float) -> int | None:
 
 
 def in_whole_periods(train: PulseTrain, alpha: float) -> PulseTrain:
-    """Return a train whose intervals repeat, as those of reads and writes in turn, with all bursts of a period as one.
+    """Return a train of two bursts in turn, as reads and writes, with both as one; longer cycles are several periods.
 
-    Its period begins after the longest interval; where the first bursts are the end of one, they are left out.
+    A period begins after the longer interval; a burst before the first one is left out.
     """
     intervals = np.diff(train.bursts.start)
-    uneven = intervals.std() > UNEVEN * intervals.mean()
-    cycle = cycle_length(intervals, alpha) if uneven and not train.drifts else None
-    if cycle is None:
+    uneven = intervals.std() > UNEVEN * intervals.mean() and not train.drifts
+    if not uneven or cycle_length(intervals, alpha) != 2:
         return train
-    mean = np.bincount(np.arange(intervals.size) % cycle, intervals) / np.bincount(np.arange(intervals.size) % cycle)
-    own = train.bursts[(int(np.argmax(mean)) + 1) % cycle :]
-    first = np.arange(0, len(own), cycle)
-    last = np.append(first[1:], len(own)) - 1
-    bursts = Bursts(own.start[first], own.end[last], np.add.reduceat(own.volume, first), own.log_weight)
-    return replace(train, bursts=bursts, spans=np.ones(first.size - 1), joined=cycle)
+    first = np.arange(int(intervals[::2].mean() > intervals[1::2].mean()), len(train.bursts), 2)
+    own = train.bursts
+    last = np.minimum(first + 1, len(own) - 1)
+    volume = np.where(last > first, own.volume[first] + own.volume[last], own.volume[first])
+    bursts = Bursts(own.start[first], own.end[last], volume, own.log_weight)
+    return replace(train, bursts=bursts, spans=np.ones(first.size - 1), joined=2)
