@@ -6,10 +6,14 @@ from importlib import import_module
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..model.text import printable, shortened
 
+OVERVIEW: Final = "overview"
+"""The command that a trace alone stands for."""
 COMMANDS: Final = {
+    "overview": "Show a trace on one screen; iostrata TRACE alone does so too.",
     "info": "Summarise what a trace defines, without reading its events.",
     "layers": "Show what each I/O layer did: operations, bytes, time, requests.",
     "handles": "Show the tree of I/O handles with the traffic of each.",
@@ -42,21 +46,25 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; where there is none of this name, say which is meant by it, or what takes such a trace."""
+        """Find the command; a trace alone stands for its overview, and of any other name say which may be meant."""
         name = args[0]
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        shown = shortened(printable(name), 60)
         # Of a name that is too long, too, which Path refuses.
         if os.path.exists(name):
-            raise click.UsageError(
-                f"'{shown}' is a trace where a command is due: begin with 'iostrata layers {shown}' (what each layer "
-                f"did), 'periods' (when), 'compare' (what stands out); commands are {', '.join(COMMANDS)}",
-                ctx,
-            )
+            return super().resolve_command(ctx, [OVERVIEW, *args])
+        shown = shortened(printable(name), 60)
         alike = get_close_matches(name.lower(), COMMANDS, n=1)
         hint = f"did you mean {alike[0]!r}?" if alike else f"commands are {', '.join(COMMANDS)}"
         raise click.UsageError(f"no command and no file '{shown}'; {hint}", ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return commands and options that begin so, without importing them; else a trace, which is a file."""
+        found = [
+            CompletionItem(name, help=summary) for name, summary in COMMANDS.items() if name.startswith(incomplete)
+        ]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*found, *options] if found or options else [CompletionItem(incomplete, type="file")]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing them."""
@@ -85,5 +93,6 @@ def iostrata() -> None:
     """Show what each I/O layer did in a trace: its operations, its bandwidth over time and its period.
 
     TRACE is the anchor file (*.otf2) of a Score-P/OTF2 archive, or the folder that holds it; or a Darshan log, a file
-    or folder of DFTracer, TMIO's output, or a table of operations (CSV, JSON lines, Parquet).
+    or folder of DFTracer, TMIO's output, or a table of operations (CSV, JSON lines, Parquet). TRACE alone, without a
+    command, shows it on one screen.
     """

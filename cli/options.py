@@ -92,11 +92,23 @@ JSON: Final[Option] = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else on stdout."
 )
 
+BRIEF: Final[Option] = click.option(
+    "--brief", is_flag=True, help="Print only what one screen of a terminal holds; without effect on --json."
+)
+
+
+def _known_layers(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+    """Return the layers that recorders know, in the case in which they are written, for a shell to complete."""
+    known = ("netCDF", "PnetCDF", "HDF5", "ADIOS", "MPI-IO", "ISOC", "POSIX")
+    return [name for name in known if name.lower().startswith(incomplete.lower())]
+
+
 LAYERS: Final[Option] = click.option(
     "--layer",
     "layers",
     metavar="NAME",
     multiple=True,
+    shell_complete=_known_layers,
     help="Only this layer, by its identification: netCDF, HDF5, MPI-IO, ISOC, POSIX, … Repeatable.",
 )
 
@@ -130,6 +142,46 @@ FREQUENCY: Final[Option] = click.option(
     default="auto",
     show_default=True,
     help="Sampling frequency in Hz (bins per second); auto follows the signal, with at most 2^17 bins.",
+)
+
+TUNING: Final[tuple[Option, ...]] = (
+    click.option(
+        "--false-alarm-rate",
+        metavar="SHARE",
+        type=float,
+        help="Share of signals without a period that may be called periodic, above 0, up to 0.5; methods auto and "
+        "hybrid.  [default: 0.01]",
+    ),
+    click.option(
+        "--tolerance",
+        metavar="SHARE",
+        type=float,
+        help="Share of the highest z-score from which on a frequency is a candidate, above 0, up to 1; methods ftio… "
+        "and hybrid.  [default: 0.8]",
+    ),
+    click.option(
+        "--skip-first-phase",
+        is_flag=True,
+        default=None,
+        help="Leave out the first phase, which often holds what happens once; methods ftio… and autocorrelation.",
+    ),
+    click.option(
+        "--wavelet", metavar="NAME", help="Wavelet of the method hybrid, such as db1 or haar.  [default: db1]"
+    ),
+    click.option(
+        "--level",
+        metavar="N",
+        type=int,
+        help="Level of decomposition of the method hybrid, from 1 on.  [default: the best]",
+    ),
+)
+"""Options of the methods by the names that `detect_period` has for them."""
+
+ORDER: Final[Option] = click.option(
+    "--order",
+    metavar="N",
+    type=click.IntRange(1, 12),
+    help="With --filter: order of the filter, which is put forwards and backwards.  [default: 4]",
 )
 
 FILTER: Final[Option] = click.option(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..layers.summary.trace import BinnedTrace
     from ..layers.trace import Trace
     from ..model.document import Document
+    from ..model.stream.source import Source
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,18 @@ def print_written(trace: "Trace | BinnedTrace", written: "Written", as_json: boo
         from ..export.terminal.written import written_lines
 
         console().print(written_lines(written))
+
+
+def print_counters(source: "Source", request: Request) -> None:
+    """Show the counters of a recording without times."""
+    if request.as_json:
+        from ..export.json.documents import counted_document
+
+        print_json(counted_document(source, request.layers, request.directions))
+    else:
+        from ..export.terminal.layers import print_counted
+
+        print_counted(source, request.layers, request.directions, console())
 
 
 def console() -> "Console":

@@ -18,7 +18,7 @@ from ..analysis.results.plots import SHADES, verdict_text
 from ..analysis.results.result import PeriodResult
 from ..analysis.spectral.sampling_rate import phase_frequency
 from ..analysis.spectral.spectrum import power_spectrum
-from ..analysis.timefrequency.filters import filtered_signal
+from ..analysis.timefrequency.filters import Butterworth, filtered_signal
 from ..analysis.timefrequency.transforms import TimeFrequency, scalogram, short_time_fourier
 from ..layers.parts import part_title
 from ..model.errors import SelectionError
@@ -56,7 +56,7 @@ def write_period_figure(
     periods: Sequence[LayerPeriod],
     path: str | os.PathLike[str],
     fs: float | Literal["auto"] = "auto",
-    filter: str | None = None,
+    filter: Butterworth | str | None = None,
 ) -> Written:
     """Draw signals with their periods, one below the other, into a file.
 
@@ -74,7 +74,7 @@ def write_period_figure(
     fs : float or "auto"
         Bins per second; as many as fill 64 to 4096 bins, "auto" about 24 for each of the signal's phases. A fit is
         drawn over the bins it was made of.
-    filter : str, optional
+    filter : Butterworth or str, optional
         The filter that was put before the method; the filtered signal is drawn and transformed too.
     """
     check_figure_library()
@@ -94,7 +94,7 @@ def write_period_figure(
 
 
 def draw_periods(
-    periods: Sequence[LayerPeriod], fs: float | Literal["auto"] = "auto", filter: str | None = None
+    periods: Sequence[LayerPeriod], fs: float | Literal["auto"] = "auto", filter: Butterworth | str | None = None
 ) -> Any:
     """Draw what `write_period_figure` writes, as a ``matplotlib.figure.Figure``.
 
@@ -115,7 +115,7 @@ def draw_periods(
     return figure
 
 
-def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: str | None) -> None:
+def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: Butterworth | str | None) -> None:
     from matplotlib.patches import Patch
 
     signal, result = period.signal, period.result

@@ -50,7 +50,6 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
     OutputError
         If pyarrow is not installed or the file cannot be written; nothing is left behind then.
     """
-    trace.definitions.recording.check_operations(trace.path, "a table of operations")
     try:
         import pyarrow
         import pyarrow.parquet
@@ -66,7 +65,7 @@ def write_parquet(trace: AnyTrace, path: str | os.PathLike[str], *, layers: tupl
         "trace_start_ticks": str(trace.definitions.clock.start),
         "ticks_per_second": str(trace.definitions.clock.ticks_per_second),
         "files": os.fsencode(trace.files),
-        "iostrata_definitions": definitions_text(trace.definitions),
+        "iostrata_definitions": definitions_text(trace.definitions, trace.damage),
         **note,
     }
     for name in layers:

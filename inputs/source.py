@@ -16,6 +16,7 @@ from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
 from ..model.operations import Operations
+from ..model.stream.calls import EventBatch, FollowsCalls, Regions
 from ..model.stream.source import Block, Partition
 
 _PARTITIONS_PER_WORKER: Final = 8
@@ -59,11 +60,20 @@ class RowSource:
         return self.definitions.recording.recorder
 
     @property
-    def functions(self) -> tuple[str, ...]:
-        """Names of the functions that were called; SelectionError where they are not recorded."""
+    def regions(self) -> Regions:
+        """The functions that were called; SelectionError where they are not recorded."""
         if self.function is None:
             raise SelectionError(f"{self.path}: {self.engine} does not tell which function was called")
-        return self.function_names
+        return Regions.of_functions(self.function_names)
+
+    @property
+    def tells_calls(self) -> bool:
+        """No: when functions were entered and left is not recorded."""
+        return False
+
+    def calls(self, _partition: Partition, _done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
+        """Give nothing, as `Source.calls`."""
+        return iter(())
 
     @property
     def held(self) -> int:
@@ -101,12 +111,15 @@ class RowSource:
         )
 
     def read(
-        self, partition: Partition, functions: bool = False, done: Callable[[int], None] | None = None
+        self,
+        partition: Partition,
+        calls: FollowsCalls | None = None,
+        done: Callable[[int], None] | None = None,
     ) -> Iterator[Block]:
         """Give the operations of a partition, as `Source.read`."""
-        if functions:
+        if calls is not None:
             # Refused where they are not known.
-            _ = self.functions
+            _ = self.regions
         wanted = np.zeros(len(self.definitions.locations.id), np.bool_)
         wanted[list(partition.locations)] = True
         rows = np.flatnonzero(wanted[self.operations.location])
@@ -118,14 +131,14 @@ class RowSource:
         blocks = list(self._cut(rows, partition.most_operations))
         for number, (part, forced) in enumerate(blocks):
             last = number == len(blocks) - 1
-            function = self.function[part] if functions and self.function is not None else None
+            path = None if calls is None or self.function is None else calls.named(self.function[part])
             block = Block(
                 self.operations.take(part),
                 events if last else IoEvents.empty(),
                 io_events=len(part) + (len(events) if last else 0),
                 cut=int(forced),
-                function=function,
-                metadata_function=np.full(len(events) if last else 0, -1, np.int32) if functions else None,
+                path=path,
+                metadata_path=None if calls is None else np.full(len(events) if last else 0, -1, np.int32),
             )
             if done is not None:
                 done(len(part))

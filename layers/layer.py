@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import Ticks
-from ..model.codes import UNDEFINED_TIME, IoMode, Status
+from ..model.codes import UNDEFINED_TIME
 from ..model.definitions import Definitions, Paradigm
 from ..model.errors import SelectionError
 from ..model.operations import Operations, view
@@ -18,10 +18,9 @@ from .handles.stack import Lineages
 from .mappings import statistics_table
 from .parts import LayerParts, layer_parts
 from .protocols import AnyLayer
-from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction
+from .selection.directions import check_quantity, check_traffic, is_of_direction
 from .selection.window import TickWindow, completed_bytes
-from .statistics.counts import ValueCounts
-from .statistics.statistics import LayerStatistics, layer_statistics, total, union_length
+from .summary.accumulator import OperationSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +47,8 @@ class Layer(AnyLayer):
     metadata_rows : intp (m,)
         Which of them are the layer's.
     tick_window : TickWindow
+    trace_sums : OperationSums
+        Over all operations of the trace.
     part : str
         Which part of the layer it is, such as ``rank 3``; empty for the whole layer.
     """
@@ -62,15 +63,21 @@ class Layer(AnyLayer):
     trace_metadata: MetadataEvents
     metadata_rows: npt.NDArray[np.intp]
     tick_window: TickWindow
+    trace_sums: OperationSums
     part: str = ""
 
     def __repr__(self) -> str:
-        moved = {way: total(self.tick_window.bytes_within(self._chosen(way, "all"))) for way in self.directions}
-        parts = [f"{len(self.rows)} operations", *(f"{way} {volume} bytes" for way, volume in moved.items())]
+        moved = [f"{way} {self.sums.bytes(self._categories(way, 'all'))} bytes" for way in self.directions]
+        parts = [f"{len(self.rows)} operations", *moved]
         return f"<Layer {self._title}: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
         return statistics_table([self])
+
+    @cached_property
+    def sums(self) -> OperationSums:  # type: ignore[override]
+        """Sums over the operations of the trace, or of the part of the layer."""
+        return self.trace_sums.over(self.operations) if self.part else self.trace_sums
 
     @cached_property
     def operations(self) -> Operations:
@@ -86,20 +93,6 @@ class Layer(AnyLayer):
     def metadata_events(self) -> MetadataEvents:
         """The layer's metadata events."""
         return self.trace_metadata.take(self.metadata_rows)
-
-    @property
-    def directions(self) -> tuple[str, ...]:
-        return tuple(way for way in DIRECTIONS if is_of_direction(self.operations.mode, way).any())
-
-    @property
-    def flushes(self) -> int:
-        return int((self.operations.mode == IoMode.FLUSH).sum())
-
-    @property
-    def flush_busy_s(self) -> float:
-        ended = self.operations.status != Status.NEVER_COMPLETED
-        flushes = view(self.operations, (self.operations.mode == IoMode.FLUSH) & ended)
-        return union_length(*self.tick_window.clipped(flushes)) / self.tick_window.ticks_per_second
 
     def bandwidth(self, direction: str, traffic: str = "all", below: str | None = None) -> StepSignal:
         """Return the aggregate bandwidth in bytes per second.
@@ -258,26 +251,6 @@ class Layer(AnyLayer):
             What the part is called.
         """
         return replace(self, rows=self.rows[operations], metadata_rows=self.metadata_rows[metadata_events], part=part)
-
-    def request_counts(self, direction: str) -> ValueCounts:
-        counts = ValueCounts(exact=True)
-        counts.add(self._chosen(direction, "all").requested)
-        return counts
-
-    def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
-        """Return the statistics of one direction.
-
-        Parameters and errors are those of `bandwidth`; ``total`` is read and write together.
-        """
-        chosen = np.flatnonzero(self._mask(direction, traffic))
-        return layer_statistics(
-            view(self.operations, chosen),
-            self.own[chosen],
-            self.definitions.handles.file,
-            self.tick_window,
-            self.name,
-            direction,
-        )
 
     def _of_lineages(self, chosen: list[int]) -> npt.NDArray[np.bool_]:
         """Return which operations are of some lineages, bool (n,)."""

@@ -1,5 +1,6 @@
 """The layered trace: an archive's I/O, split into layers."""
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,21 +11,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import column_at
-from ..model.codes import IoMode
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
-from ..model.operations import Operations, view
+from ..model.operations import Operations
 from ..model.stream.source import Source
 from .attribution.attribution import Attribution, attribute_operations
 from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
-from .attribution.functions import CallingFunctions, read_calling_functions
+from .attribution.calls.calls import Calls, as_calls, sum_calls
+from .attribution.calls.functions import function_groups
+from .attribution.calls.paths import CallPaths, read_call_paths
+from .attribution.calls.sums import CallSums
+from .attribution.functions import CallingFunctions
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
 from .flow.sums import Limits, RelationSums
-from .handles.forest import HandleForest, handle_forest
-from .handles.lifetimes import handle_lifetimes
+from .handles.lifetimes import Lifetimes, handle_lifetimes
 from .handles.metadata import MetadataEvents, metadata_events, selected_metadata
 from .handles.order import layer_name, layer_order, layer_rows
 from .handles.stack import handle_lineages, handle_stack
@@ -35,7 +38,7 @@ from .protocols import AnyTrace, BlockSumsT
 from .selection.directions import DIRECTIONS
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import TickWindow, select_window, trace_window
-from .statistics.statistics import SetAside, set_aside_statistics, sums_by
+from .summary.accumulator import OperationSums
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
@@ -153,25 +156,16 @@ class Trace(AnyTrace):
         sums.add(self.operations, self.metadata)
         return sums
 
+    @property
+    def lifetimes(self) -> Lifetimes:
+        return handle_lifetimes(self.metadata, self.operations, self.definitions)
+
     @cached_property
-    def handles(self) -> HandleForest:
-        """The forest of all I/O handles, of all files."""
-        count = len(self.definitions.handles.id)
-        used = self.tick_window.part(self.operations)
-        used = view(used, used.handle >= 0)
-        moved, mode = self.tick_window.bytes_within(used), used.mode
-        return handle_forest(
-            self.definitions,
-            self.order,
-            self.selection,
-            np.bincount(used.handle, minlength=count).astype(np.int64),
-            sums_by(used.handle[mode == IoMode.READ], moved[mode == IoMode.READ], count),
-            sums_by(used.handle[mode == IoMode.WRITE], moved[mode == IoMode.WRITE], count),
-            self.handle_sums.events,
-            self.handle_sums.ranks,
-            self.handle_sums.lifetime_counts,
-            handle_lifetimes(self.metadata, self.operations, self.definitions),
-        )
+    def sums(self) -> OperationSums:  # type: ignore[override]
+        covered = self.tick_window.start, self.tick_window.end
+        sums = OperationSums(self.definitions, self.order, self.selection, self.tick_window, covered, exact=True)
+        sums.add(self.operations)
+        return sums
 
     @cached_property
     def attribution(self) -> Attribution:
@@ -186,21 +180,48 @@ class Trace(AnyTrace):
         )
 
     @cached_property
-    def calling_functions(self) -> CallingFunctions:
-        """The I/O function in which each operation and other I/O event was recorded, of all files and times.
+    def call_paths(self) -> CallPaths:
+        """The call path in which each operation and other I/O event was recorded, of all files and times.
 
-        The first use reads the events of the archive once more, then with Enter and Leave of such functions.
+        The first use reads the events of the archive once more, then with Enter and Leave.
 
         Raises
         ------
         SelectionError
-            If the engine was not ``direct``: the other one does not read Enter and Leave.
+            If the recorder does not tell which function was called.
         TraceError
             If the archive is gone or has changed since it was opened.
         """
         if self.source is None:
             raise SelectionError(f"{self.path}: it is not known where this trace was read from")
-        return read_calling_functions(self.source, self.operations, self.other_events, self.workers)
+        make = self._call_sums(self.source)
+        paths, sums = read_call_paths(self.source, self.operations, self.other_events, make, self.workers)
+        if self.source.tells_calls:
+            # The same pass has told both.
+            self.__dict__.setdefault("calls", as_calls(sums))
+        return paths
+
+    @cached_property
+    def calling_functions(self) -> CallingFunctions:
+        """The I/O function in which each operation and other I/O event was recorded; of `call_paths`."""
+        return CallingFunctions.of_paths(self.call_paths)
+
+    @cached_property
+    def calls(self) -> Calls | None:
+        """What the calls took, as their Enter and Leave tell; None where the trace does not record them.
+
+        The first use reads the events of the archive once more.
+        """
+        if self.source is None or not self.source.tells_calls:
+            return None
+        threads = self.source.worker_count(self.workers)
+        partitions = self.source.partitions(None, threads)
+        return as_calls(sum_calls(self.source, self._call_sums(self.source), partitions, threads))
+
+    def _call_sums(self, source: Source) -> Callable[[], CallSums]:
+        functions = function_groups(source.regions, self.order)
+        known = (self.definitions, self.order, self.selection, self.tick_window, functions)
+        return functools.partial(CallSums, *known, exact=True)
 
     def relations_with(
         self,
@@ -228,8 +249,10 @@ class Trace(AnyTrace):
         """
         functions = self.calling_functions if by == FUNCTION else None
         known = (self.definitions, self.order, self.selection, self.tick_window)
-        sums = BreakdownSums(*known, by, functions, exact=True)
-        sums.add_traffic(self.traffic, self.metadata)
+        sums = BreakdownSums(*known, by, functions.names if functions else (), exact=True)
+        sums.add_traffic(self.traffic, self.metadata, functions)
+        if self.calls is not None:
+            sums.add_calls(self.calls)
         return sums.breakdown()
 
     @cached_property
@@ -256,15 +279,11 @@ class Trace(AnyTrace):
                     trace_metadata=self.metadata,
                     metadata_rows=np.flatnonzero(metadata_layer == row),
                     tick_window=window,
+                    trace_sums=self.sums,
                 )
                 for row, name in enumerate(self.order)
             }
         )
-
-    @cached_property
-    def set_aside(self) -> SetAside:
-        """What is not selected of the operations within the window, summed over the layers."""
-        return set_aside_statistics(self.operations, self.definitions, self.selection, self.tick_window)
 
     def to_dataframe(self) -> Any:
         """Return the operations within the window, of all files, as a table, one row an operation; needs pandas.
@@ -324,9 +343,10 @@ class Trace(AnyTrace):
         if window is not None:
             chosen = select_window(trace_window(self.definitions.clock, self.extent), window)
         selected = replace(self, selection=selection, tick_window=chosen)
-        if known := self.__dict__.get("calling_functions"):
-            # They cost another pass over the events and depend on neither files nor window.
-            selected.__dict__["calling_functions"] = known
+        for name in ("call_paths", "calling_functions"):
+            if known := self.__dict__.get(name):
+                # They cost another pass over the events and depend on neither files nor window.
+                selected.__dict__[name] = known
         return selected
 
     @cached_property

@@ -72,6 +72,35 @@ def interval_text(value: float, interval: tuple[float, float] | None) -> str:
     return f"{middle} {unit} ({low} … {high} {unit})"
 
 
+def deviation_text(value: float, interval: tuple[float, float] | None) -> str:
+    """Return a time with how far it may be off, the farther end of its interval, in the digits that this warrants.
+
+    >>> deviation_text(0.4012, (0.392, 0.409)), deviation_text(0.4012, None)
+    ('401 ±9 ms', '401 ms')
+    """
+    if interval is None:
+        return seconds_text(value)
+    unit, size = _time_unit(value)
+    off = max(interval[1] - value, value - interval[0]) / size
+    if off <= 1e-6 * value / size:
+        return seconds_text(value, 6)
+    digits = min(6, max(0, -math.floor(math.log10(off))))
+    return f"{value / size:,.{digits}f} ±{max(off, 10.0**-digits):,.{digits}f} {unit}"
+
+
+def range_text(start: float, end: float) -> str:
+    """Return a stretch of time in the unit of its end.
+
+    >>> range_text(0.663, 8.291), range_text(0, 8000)
+    ('0.66 … 8.29 s', '0 … 133 min')
+    """
+    unit, size = _time_unit(end)
+    low, high = start / size, end / size
+    digits = 0 if high >= 100 else 1 if high >= 10 else 2
+    first = "0" if start == 0 else f"{low:.{digits}f}"
+    return f"{first} … {high:.{digits}f} {unit}"
+
+
 def percent_text(share: float) -> str:
     """Return a share in percent.
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
+from ..model.stream.keeping import Kept, kept_of
 from ..model.stream.recording import Recording
 from .anchor import COMPRESSION_NONE, SUBSTRATE_POSIX, Anchor, read_anchor
 from .definitions.read import read_definitions
@@ -15,6 +16,10 @@ from .definitions.read import read_definitions
 ENGINES: Final = ("auto", "direct", "library")
 DIRECT_TRACE_FORMAT: Final = 2
 """The trace format whose records the direct engine knows: OTF2 1.5 to 3.x."""
+_UNREADABLE: Final = (
+    "the archive was converted from what another recorder wrote, but the record of what that one does not tell is "
+    "damaged: handles and counts may be inferred"
+)
 
 
 def pick_engine(engine: str, anchor: Anchor) -> Literal["direct", "library"]:
@@ -53,10 +58,11 @@ def direct_obstacle(anchor: Anchor) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """An archive with its anchor and definitions, read."""
+    """An archive with its anchor and definitions, read; with `kept` where it was made of another recorder's file."""
 
     anchor: Anchor
     definitions: Definitions
+    kept: Kept | None = None
 
 
 def open_archive(path: str | os.PathLike[str]) -> Archive:
@@ -71,4 +77,16 @@ def open_archive(path: str | os.PathLike[str]) -> Archive:
         format=f"OTF2 {version}, trace format {anchor.trace_format}",
         facts={"otf2_version": version, "trace_format": anchor.trace_format},
     )
-    return Archive(anchor, replace(read_definitions(anchor), recording=recording))
+    definitions, text = read_definitions(anchor)
+    if not text:
+        return Archive(anchor, replace(definitions, recording=recording))
+    try:
+        kept = kept_of(text, definitions.locations.id, len(definitions.files.id))
+    except ValueError:
+        recording = replace(recording, notes=(_UNREADABLE,))
+        return Archive(anchor, replace(definitions, recording=recording))
+    if kept.recording.recorder == recording.recorder:
+        return Archive(anchor, replace(definitions, recording=recording), kept)
+    facts = {**kept.recording.facts, **recording.facts}
+    recording = replace(kept.recording, kept_in=recording.format, facts=facts)
+    return Archive(anchor, replace(definitions, recording=recording), kept)

@@ -28,6 +28,7 @@ DEFINITION_CALLBACKS: Final = {
     "String": CFUNCTYPE(c_int, c_void_p, c_uint32, c_char_p),
     "Attribute": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32, c_uint8),
     "SystemTreeNode": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32, c_uint32),
+    "SystemTreeNodeProperty": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint8, c_uint64),
     "LocationGroup": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint8, c_uint32, c_uint32),
     "Location": CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint32, c_uint8, c_uint64, c_uint32),
     "Group": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint8, c_uint8, c_uint32, c_uint32, c_void_p),
@@ -45,6 +46,8 @@ DEFINITION_CALLBACKS: Final = {
 
 _EVENT_HEAD: Final = (c_int, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p)
 EVENT_CALLBACKS: Final = {
+    "Enter": CFUNCTYPE(*_EVENT_HEAD, c_uint32),
+    "Leave": CFUNCTYPE(*_EVENT_HEAD, c_uint32),
     "IoCreateHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8, c_uint32, c_uint32),
     "IoDestroyHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32),
     "IoDuplicateHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint32, c_uint32),
@@ -60,7 +63,7 @@ EVENT_CALLBACKS: Final = {
     "IoReleaseLock": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8),
     "IoTryLock": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8),
 }
-"""Callback types of the I/O events: location, time, event position, user's pointer, attribute list, then the record.
+"""Callback types of Enter, Leave and I/O events: location, time, event position, user's pointer, attributes, record.
 
 The request of an ``IoSeek`` is int64 in the library and taken here by its bits as uint64.
 """
@@ -90,7 +93,7 @@ _PROTOTYPES: Final[dict[str, tuple[object, tuple[object, ...]]]] = {
     "OTF2_Reader_GetGlobalDefReader": (c_void_p, (c_void_p,)),
     "OTF2_Reader_CloseGlobalDefReader": (c_int, (c_void_p, c_void_p)),
     "OTF2_Reader_RegisterGlobalDefCallbacks": (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
-    "OTF2_Reader_ReadAllGlobalDefinitions": (c_int, (c_void_p, c_void_p, POINTER(c_uint64))),
+    "OTF2_Reader_ReadGlobalDefinitions": (c_int, (c_void_p, c_void_p, c_uint64, POINTER(c_uint64))),
     "OTF2_Reader_GetDefReader": (c_void_p, (c_void_p, c_uint64)),
     "OTF2_Reader_CloseDefReader": (c_int, (c_void_p, c_void_p)),
     "OTF2_Reader_ReadAllLocalDefinitions": (c_int, (c_void_p, c_void_p, POINTER(c_uint64))),

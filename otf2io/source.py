@@ -11,14 +11,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ints, Links, Mask, Rows, RowsOfIds
+from ..model.arrays import Ints, Mask, Rows, RowsOfIds
 from ..model.damage import DamageReport
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
+from ..model.stream.calls import EventBatch, FollowsCalls, RegionEvents, Regions
 from ..model.stream.mapping import Progress, map_partitions
 from ..model.stream.source import Block, Partition
 from .archive import Archive, open_archive, pick_engine
-from .definitions.regions import IoRegions, read_io_regions
+from .definitions.regions import read_regions
 from .implausible import ImplausibleEvents
 
 _PARTITIONS_PER_WORKER: Final = 8
@@ -95,36 +96,59 @@ class Otf2Source:
         )
 
     def read(
-        self, partition: Partition, functions: bool = False, done: Callable[[int], None] | None = None
+        self,
+        partition: Partition,
+        calls: FollowsCalls | None = None,
+        done: Callable[[int], None] | None = None,
     ) -> Iterator[Block]:
         """Read a partition, as `Source.read`."""
         # The compiled matching costs the time to load numba.
         from .matching.matcher import Matcher
 
-        matcher = Matcher(self.definitions, self._shared, self._handles, partition.most_operations, functions)
-        reading = self._walk_with_regions if functions else self.walk
+        matcher = Matcher(self.definitions, self._shared, self._handles, partition.most_operations, calls is not None)
+        walk = self.walk if calls is None else self._walk_with_regions
         rows = np.array(partition.locations, np.intp)
-        reading.start_again(rows)
+        walk.start_again(rows)
         implausible = ImplausibleEvents(self.definitions)
         for several, run in self._runs(rows):
             for first, last in run:
-                batches = self._with_functions(first, last) if functions else self._batches(first, last, done)
-                for events, function in batches:
-                    plausible = implausible.plausible(events)
-                    if plausible is not None:
-                        events, function = events.take(plausible), None if function is None else function[plausible]
-                    yield from matcher.add(events, several, function)
+                for batch in walk.batches(first, last, done=done):
+                    plausible = _plausible(batch, implausible)
+                    paths = None if calls is None else calls.add(plausible.events, plausible.regions)
+                    yield from matcher.add(plausible.events, several, paths)
             if several:
                 yield from matcher.end_process()
-        counts, expected = reading.counts, reading.expected
+        counts, expected = walk.counts, walk.expected
         rows = np.sort(rows)
-        yield replace(
+        block = replace(
             matcher.end(),
             events=sum(counts[rows].tolist()),
             expected=sum(expected[rows].tolist()),
             miscounted=int((expected[rows] != self.definitions.locations.events[rows]).sum()),
-            damage=implausible.damage(reading.damage(rows), expected, counts),
+            damage=implausible.damage(walk.damage(rows), expected, counts),
         )
+        kept = self.archive.kept
+        if kept is not None and not partition.number:
+            block = replace(
+                block,
+                expected=block.expected + kept.lost,
+                damage=(*block.damage, *kept.losses),
+                irregular=kept.irregular,
+            )
+        yield block
+
+    def calls(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
+        """Read the I/O events of a partition with Enter and Leave, location by location, as `Source.calls`."""
+        if not self.tells_calls:
+            return
+        walk = self._walk_with_regions
+        rows = np.array(partition.locations, np.intp)
+        walk.start_again(rows)
+        implausible = ImplausibleEvents(self.definitions)
+        for _, run in self._runs(rows):
+            for first, last in run:
+                for batch in walk.batches(first, last, done=done):
+                    yield _plausible(batch, implausible)
 
     def events(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[IoEvents]:
         """Read the I/O events of a partition as they are, location by location."""
@@ -132,55 +156,36 @@ class Otf2Source:
         self.walk.start_again(rows)
         for _, run in self._runs(rows):
             for first, last in run:
-                for events, _ in self._batches(first, last, done):
-                    yield events
+                for batch in self.walk.batches(first, last, done=done):
+                    yield batch.events
 
     @cached_property
-    def functions(self) -> tuple[str, ...]:
-        """The I/O functions that the archive defines; SelectionError unless the engine is ``direct``."""
-        return self._regions.name
+    def regions(self) -> Regions:
+        """The functions and other regions that the archive defines."""
+        return read_regions(self.archive.anchor)
+
+    @cached_property
+    def tells_calls(self) -> bool:
+        """Whether the archive defines functions of I/O."""
+        return bool(self.regions.does_io.any())
 
     @cached_property
     def walk(self) -> Any:
         """What reads the files: a `DirectWalk` or a `LibraryWalk`."""
-        if self.engine == "direct":
-            from .direct.walk import DirectWalk
-
-            return DirectWalk(self.archive.anchor, self.definitions)
-        from .library.engine import LibraryWalk
-
-        return LibraryWalk(self.archive.anchor, self.definitions)
-
-    @cached_property
-    def _regions(self) -> IoRegions:
-        if self.engine != "direct":
-            raise SelectionError(
-                f"{self.path}: calling functions are known only where the engine 'direct' reads the trace, not "
-                f"{self.engine!r}; choose that engine or do without them"
-            )
-        return read_io_regions(self.archive.anchor)
+        return self._new_walk(False)
 
     @cached_property
     def _walk_with_regions(self) -> Any:
-        from .direct.walk import DirectWalk
+        return self._new_walk(True)
 
-        return DirectWalk(self.archive.anchor, self.definitions, self._regions.id.tolist())
+    def _new_walk(self, regions: bool) -> Any:
+        if self.engine == "direct":
+            from .direct.walk import DirectWalk
 
-    def _batches(
-        self, first: int, last: int, done: Callable[[int], None] | None
-    ) -> Iterator[tuple[IoEvents, Links | None]]:
-        for batch in self.walk.batches(first, last, done=done):
-            yield batch if isinstance(batch, IoEvents) else batch.events, None
+            return DirectWalk(self.archive.anchor, self.definitions, self.regions.id.tolist() if regions else ())
+        from .library.engine import LibraryWalk
 
-    def _with_functions(self, first: int, last: int) -> Iterator[tuple[IoEvents, Links | None]]:
-        """Yield the events of one location after the other with the functions in which they happened."""
-        from .direct.functions import event_functions
-        from .direct.walk import join_regions
-
-        for row in range(first, last):
-            batches = list(self._walk_with_regions.batches(row, row + 1, keep=True))
-            events = IoEvents.concatenate([IoEvents.empty(), *(batch.events for batch in batches)])
-            yield events, event_functions(events.location, join_regions(batches), self._regions)
+        return LibraryWalk(self.archive.anchor, self.definitions, regions)
 
     @cached_property
     def _handles(self) -> RowsOfIds:
@@ -214,6 +219,16 @@ class Otf2Source:
                 yield True, runs
             else:
                 yield from ((False, [run]) for run in runs)
+
+
+def _plausible(batch: EventBatch, implausible: ImplausibleEvents) -> EventBatch:
+    """Return a batch without the I/O events that cannot be."""
+    plausible = implausible.plausible(batch.events)
+    if plausible is None:
+        return batch
+    place = np.concatenate(([0], np.cumsum(plausible)))
+    regions: RegionEvents = replace(batch.regions, position=place[batch.regions.position])
+    return EventBatch(batch.events.take(plausible), regions)
 
 
 def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Otf2Source:

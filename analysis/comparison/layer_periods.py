@@ -1,8 +1,9 @@
 """Which layers, parts of them and directions are asked for, and the period of each."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 from ...layers.layer import Layer
 from ...layers.protocols import AnyLayer, AnyLayerT, HasLayers
@@ -13,6 +14,9 @@ from ..detect import detect_period
 from ..fitting.signal_fit import SignalFit
 from ..registry import DEFAULT_METHOD, detector, options_of
 from ..results.result import PeriodResult
+from ..timefrequency.filters import Butterworth
+
+NO_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +95,8 @@ def layer_periods(
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     quantity: str = "bandwidth",
-    filter: str | None = None,
+    filter: Butterworth | str | None = None,
+    options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Iterator[LayerPeriod]:
     """Detect the period of each layer in each direction in which there was something, one after the other.
 
@@ -105,8 +110,10 @@ def layer_periods(
     fs : float or "auto"
         Sampling frequency in Hz.
     quantity : {"bandwidth", "operations", "metadata", "in-flight"}
-    filter : str, optional
+    filter : Butterworth or str, optional
         As `detect_period` takes it.
+    options : mapping
+        Further parameters of the method by name.
 
     Raises
     ------
@@ -118,9 +125,8 @@ def layer_periods(
         for direction in ways:
             signal = layer.signal(quantity, direction or "total", traffic)
             if signal.volume > 0:
-                yield LayerPeriod(
-                    layer.name, direction, traffic, signal, detect_period(signal, method, fs, filter=filter), quantity
-                )
+                result = detect_period(signal, method, fs, filter=filter, **options)
+                yield LayerPeriod(layer.name, direction, traffic, signal, result, quantity)
 
 
 def part_periods(
@@ -132,7 +138,8 @@ def part_periods(
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     quantity: str = "bandwidth",
-    filter: str | None = None,
+    filter: Butterworth | str | None = None,
+    options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Iterator[LayerPeriod | PartsLeftOut]:
     """Detect the periods of the parts of each layer in each direction, the largest part first.
 
@@ -142,7 +149,7 @@ def part_periods(
     by : {"file", "filesystem", "rank", "node", "handle"}
     most : int
         How many parts of a layer and direction are analysed; what is left out follows them as one `PartsLeftOut`.
-    directions, traffic, method, fs, quantity, filter
+    directions, traffic, method, fs, quantity, filter, options
         As in `layer_periods`.
 
     Raises
@@ -162,9 +169,9 @@ def part_periods(
             volumes = parts.volumes(quantity, direction or "total", traffic)
             tables.append((layer, parts, direction, [row for row in volumes.items() if row[1] > 0]))
     count = sum(min(len(there), most) for *_, there in tables)
-    usual = options_of(detector(method)).get("false_alarm_rate")
+    usual = {**options_of(detector(method)), **options}.get("false_alarm_rate")
     rate = None if usual is None else usual / max(count, 1)
-    options = {} if rate is None else {"false_alarm_rate": rate}
+    options = dict(options) if rate is None else {**options, "false_alarm_rate": rate}
     for layer, parts, direction, there in tables:
         for key, _ in there[:most]:
             signal = parts[key].signal(quantity, direction or "total", traffic)
@@ -176,7 +183,7 @@ def part_periods(
 
 
 def with_fit(
-    period: LayerPeriod, components: int, fs: float | Literal["auto"] = "auto", filter: str | None = None
+    period: LayerPeriod, components: int, fs: float | Literal["auto"] = "auto", filter: Butterworth | str | None = None
 ) -> LayerPeriod:
     """Return a period with its signal as `components` cosines.
 

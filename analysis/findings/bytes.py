@@ -168,13 +168,25 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         read = evidence.cells.bytes(reads)
         if back < rule.thresholds["bytes"] or back < rule.thresholds["share"] * read:
             continue
+        written = evidence.cells.bytes(evidence.cells.of(layer, "write"))
+        times = back / written if written else 0.0
+        often = f", {times:.2g} times what is written" if times >= rule.thresholds["often"] else ""
+        cost = min(1.0, back / read) * float(evidence.rank_seconds(reads).max(initial=0.0))
+        severe = often and cost >= rule.thresholds["severe_share"] * evidence.run_s
         yield Match(
             layer,
             f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
-            f"{percent_text(back / read)} of all that is read",
-            {"read_back_bytes": back, "read_bytes": read, "share": back / read, **evidence.where(reads)},
+            f"{percent_text(back / read)} of all that is read{often}",
+            {
+                "read_back_bytes": back,
+                "read_bytes": read,
+                "written_bytes": written,
+                "share": back / read,
+                **evidence.where(reads),
+            },
+            severity="warning" if severe else None,
             cells=reads,
-            cost_s=min(1.0, back / read) * float(evidence.rank_seconds(reads).max(initial=0.0)),
+            cost_s=cost,
         )
 
 

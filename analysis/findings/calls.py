@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...layers.flow.flow import Flow
 from ...model.codes import IoFlag, IoMode
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .evidence import Evidence, Match, ends_of
@@ -24,11 +25,15 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         nodes = np.unique(evidence.definitions.groups.node[evidence.cells.process[found.lower]])
         names = [evidence.definitions.system_tree.name[row] for row in nodes.tolist() if row >= 0]
         way = "leave" if flow.direction == "write" else "arrive"
+        busy, idle = idle_below(flow, evidence)
         yield Match(
             flow.upper,
             f"collective {flow.upper} {flow.direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
-            f"{named_ranks(ranks)} only: {bytes_text(moved)} in {len(calls):,} calls",
+            f"{named_ranks(ranks)} only: {bytes_text(moved)} in {len(calls):,} calls; during "
+            f"{percent_text(idle / busy if busy else 0.0)} of the {seconds_text(busy)} nothing moves in {flow.lower}",
             {
+                "busy_s": busy,
+                "idle_below_s": idle,
                 **ends_of(flow),
                 "calls": len(calls),
                 "funnelled_calls": int(funnelled.sum()),
@@ -106,17 +111,21 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         )
 
 
+def idle_below(flow: Flow, evidence: Evidence) -> tuple[float, float]:
+    """Return in s how long the upper layer is busy, and for how long of it the lower one is not."""
+    upper, either, lower = flow.sums.busy_ticks()
+    second = evidence.cells.window.ticks_per_second
+    return upper / second, (either - lower) / second
+
+
 def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers that are busy while nothing moves in the next layer."""
-    window = evidence.cells.window
     for direction in ("write", "read"):
         for flow in evidence.adjacent(direction):
             if not flow.lower_operations or not flow.upper_operations:
                 continue
-            upper, either, lower = flow.sums.busy_ticks()
-            busy, idle = upper / window.ticks_per_second, (either - lower) / window.ticks_per_second
-            run = (window.end - window.start) / window.ticks_per_second
-            least = max(rule.thresholds["seconds"], rule.thresholds["share_of_run"] * run)
+            busy, idle = idle_below(flow, evidence)
+            least = max(rule.thresholds["seconds"], rule.thresholds["share_of_run"] * evidence.run_s)
             if idle < least or idle < rule.thresholds["share"] * busy:
                 continue
             yield Match(

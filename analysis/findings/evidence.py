@@ -22,14 +22,15 @@ _MEASURED_IN: Final = {
     "read_back_bytes read_bytes small_bytes unexplained_bytes upper_bytes written_bytes",
     "s": "busy_s cost_s end_s exclusive_s fastest_s first_program_write_s flush_s idle_below_s slowest_s "
     "start_s summed_s time_range_s waiting_s write_s",
-    "share": "cost_share busiest_node_share busiest_rank_share exclusive_share share share_of_program_bytes "
+    "share": "cost_share busiest_node_share busiest_rank_share exclusive_share share share_of_program_bytes time_share "
     "share_of_written",
-    "times": "slower amplification attributed_amplification steps",
+    "times": "times_as_long slower amplification attributed_amplification steps",
     "ratio": "node_imbalance rank_imbalance",
-    "count": "aligned_operations calls file_count files fill_operations funnelled_calls inside_layers "
-    "inside_operations lower_operations flushes metadata_operations movers movers_per_call never_used_opens "
-    "openers operations participants pieces rank_count read_operations reasons small_operations "
-    "split_operations transfers upper_operations",
+    "count": "turns empty_flushes unaligned_operations slow_operations aligned_operations calls file_count "
+    "files fill_operations funnelled_calls inside_layers inside_operations lower_operations flushes "
+    "metadata_operations movers movers_per_call never_used_opens openers operations participants "
+    "pieces rank_count read_operations reasons small_operations split_operations transfers "
+    "upper_operations",
     "1/s": "most_per_second",
     "rank": "busiest_rank ranks slow_ranks transferring_ranks",
 }

@@ -31,12 +31,14 @@ from .operations import (
     imbalance,
     metadata_storm,
     opened_not_used,
+    serial_io,
     slow_ranks,
     small_requests,
     split_requests,
     stray_files,
 )
 from .rules import LEAST_SHARE, RULES, SEVERITIES, Rule
+from .streams import alternating_access, metadata_sync, slow_operations, unaligned_requests
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ class Finding(Record):
     advice: str
 
     @property
+    def statement(self) -> str:
+        """The text without what it costs."""
+        return self.text.replace(_costs(self.cost_s, self.cost_share), "")
+
+    @property
     def ranks(self) -> tuple[int, ...]:
         """The first of the ranks concerned; empty where the finding is about no rank."""
         return tuple(self.evidence.get("ranks", ()))
@@ -107,6 +114,11 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "waiting-ranks": waiting_ranks,
     "flush-dominates": flush_dominates,
     "slow-ranks": slow_ranks,
+    "slow-operations": slow_operations,
+    "serial-io": serial_io,
+    "alternating-access": alternating_access,
+    "metadata-sync": metadata_sync,
+    "unaligned-requests": unaligned_requests,
     "layer-overhead": layer_overhead,
     "stray-files": stray_files,
     "missing-lower-layer": missing_lower_layer,
@@ -121,10 +133,16 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "waiting-ranks": ("ranks", "collective"),
     "shared-file-independent": ("ranks", "collective"),
     "imbalance": ("ranks",),
+    "serial-io": ("ranks",),
     "slow-ranks": ("ranks",),
     "opened-not-used": ("metadata",),
 }
 """What a rule takes for known, by the names of `Recording`: what is not recorded would look like a fault."""
+_REASONS: Final = {
+    "layer-overhead": (("funnelled-collective", "collective-without-benefit"), 0.5),
+    "slow-ranks": (("slow-operations",), 1.0),
+}
+"""Rules whose findings others explain, in the same layer and direction, and which share of the cost that takes."""
 _ALL_LAYERS: Final = ("missing-lower-layer", "hidden-traffic", "layer-overhead")
 """Rules that take for known whatever a layer calls; only where handles are recorded are the layers below known too."""
 
@@ -148,27 +166,45 @@ def find(trace: AnyTrace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
     -------
     tuple of Finding
         The most severe first; within a severity those that cost most. Nothing is a warning that concerns less than one
-        per cent of the bytes and of the time. Where the trace is damaged, each says that
-        what is lost may be behind it: a ratio of two layers is wrong where only one of them lost operations.
+        per cent of the bytes and of the time, or of which it is not known what it costs. Where the trace is damaged,
+        each says that what is lost may be behind it: a ratio of two layers is wrong where only one lost operations.
     """
     table = tuple(rule for rule in rules if _applies(rule, trace.definitions.recording))
     evidence = Evidence(trace, _limits(table))
     caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
     found = [_finding(evidence, rule, match, caution) for rule in table for match in DETECTORS[rule.id](evidence, rule)]
+    found = [one for one in found if not _told(one, found)]
     return tuple(sorted(found, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
+
+
+def _told(one: Finding, found: Iterable[Finding]) -> bool:
+    """Tell whether another finding gives the reason of this one, so that the same time would be told twice."""
+    if one.id not in _REASONS:
+        return False
+    reasons, share = _REASONS[one.id]
+    return any(
+        other.id in reasons
+        and (other.layer, other.evidence.get("direction")) == (one.layer, one.evidence.get("direction"))
+        and (other.cost_s or 0.0) >= share * (one.cost_s or 0.0)
+        for other in found
+    )
 
 
 def _finding(evidence: Evidence, rule: Rule, match: Match, caution: str) -> Finding:
     """Return a match with what it costs, no more than an information where it is about next to nothing."""
-    severity = match.severity or rule.severity
-    if not evidence.matters(match, LEAST_SHARE):
+    severity, cost = match.severity or rule.severity, evidence.cost(match)
+    if cost is None or not evidence.matters(match, LEAST_SHARE):
         severity = SEVERITIES[-1]
-    cost = evidence.cost(match)
     share = cost / evidence.run_s if cost is not None and evidence.run_s > 0 else None
-    text = match.text
-    if cost is not None and share is not None:
-        text += f"; costs {seconds_text(cost)}, {percent_text(share)} of the run"
-    return Finding(rule.id, severity, match.layer, text + caution, cost, share, match.evidence, rule.advice)
+    text = match.text + _costs(cost, share) + caution
+    return Finding(rule.id, severity, match.layer, text, cost, share, match.evidence, rule.advice)
+
+
+def _costs(seconds: float | None, share: float | None) -> str:
+    """Return the end of a sentence that says what a finding costs, empty where that is not known."""
+    if seconds is None or share is None:
+        return ""
+    return f"; costs {seconds_text(seconds)}, {percent_text(share)} of the run"
 
 
 def _limits(rules: Iterable[Rule]) -> Limits:
@@ -179,4 +215,6 @@ def _limits(rules: Iterable[Rule]) -> Limits:
             limits["small"] = rule.thresholds["size"]
         elif rule.id == "split-requests":
             limits |= {"split": rule.thresholds["request"], "pieces": rule.thresholds["pieces"]}
+        elif rule.id == "metadata-sync":
+            limits["empty"] = rule.thresholds["written"]
     return Limits(**limits)

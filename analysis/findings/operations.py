@@ -13,7 +13,7 @@ from ...layers.handles.metadata import metadata_text
 from ...layers.statistics.statistics import sums_by
 from ...model.arrays import Mask
 from ...model.codes import IoRecord
-from ...model.quantities import bytes_text, joined, named_ranks, percent_text, seconds_text
+from ...model.quantities import bytes_text, counted, joined, named_ranks, percent_text, seconds_text
 from .evidence import RANKS_SHOWN, Evidence, Match, distinct_names, ends_of
 from .rules import KIB, Rule
 
@@ -133,12 +133,17 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             )
             if not (one_rank or one_node):
                 continue
+            if found.movers == 1:
+                # That is serial_io.
+                continue
             seconds = evidence.rank_seconds(own)
-            who = (
-                f"rank {found.busiest_rank} does {percent_text(rank_share)}"
-                if one_rank
-                else f"node {found.busiest_node} does {percent_text(node_share)}"
-            )
+            # Few that share the work: it is no one rank's, and a node's only because they are there.
+            if 2 * found.movers <= ranks and rank_share * found.movers < rule.thresholds["times_fair"]:
+                who = f"{named_ranks(found.moving_ranks.tolist())} do all"
+            elif one_rank:
+                who = f"rank {found.busiest_rank} does {percent_text(rank_share)}"
+            else:
+                who = f"node {found.busiest_node} does {percent_text(node_share)}"
             yield Match(
                 layer,
                 f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {ranks:,} ranks "
@@ -146,6 +151,29 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 {"direction": direction, "bytes": moved, **found.to_dict(), **evidence.where(own)},
                 cells=own,
                 cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
+            )
+
+
+def serial_io(evidence: Evidence, rule: Rule) -> Iterator[Match]:
+    """Find layers in which one rank of several moves all that the program itself asks for."""
+    cells = evidence.cells
+    for layer in cells.layers:
+        for direction in ("read", "write"):
+            own = cells.of(layer, direction) & cells.own
+            found, moved = moving_ranks(cells, own), cells.bytes(own)
+            ranks = len(found.rank)
+            if ranks < 2 or found.movers != 1 or moved < rule.thresholds["bytes"]:
+                continue
+            seconds = evidence.rank_seconds(own)
+            yield Match(
+                layer,
+                f"rank {found.busiest_rank} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "
+                f"{seconds_text(float(seconds.max(initial=0.0)))}, while the other {counted(ranks - 1, 'rank')} "
+                f"{'does' if ranks == 2 else 'do'} none",
+                {"direction": direction, "bytes": moved, **found.to_dict(), **evidence.where(own)},
+                cells=own,
+                # What the others could take from it.
+                cost_s=float(seconds.max(initial=0.0) * (1 - 1 / ranks)),
             )
 
 

@@ -122,8 +122,8 @@ RULES: Final = (
     Rule(
         "read-back",
         "info",
-        "Processes read what they wrote themselves.",
-        {"bytes": MIB, "share": 0.01},
+        "Processes read what they wrote themselves, once or many times over.",
+        {"bytes": MIB, "share": 0.01, "often": 2.0, "severe_share": 0.01},
         "Keep what is needed again in memory or on a node-local file system.",
     ),
     Rule(
@@ -138,8 +138,8 @@ RULES: Final = (
         "info",
         "Several ranks write one file by independent calls.",
         {"ranks": 2, "bytes": MIB},
-        "Write collectively (MPI_File_write_at_all, NC_COLLECTIVE, H5FD_MPIO_COLLECTIVE) so that locks of the"
-        " file system are not fought over, align each rank's part to the stripe, or write one file a node.",
+        "Let each rank's part begin and end at a stripe, so that no two ranks fight over a lock, or write one file a "
+        "node. Aggregating calls help only where locks do cost: measure both ways.",
     ),
     Rule(
         "opened-not-used",
@@ -173,6 +173,54 @@ RULES: Final = (
         {"slower": 3.0, "share_of_run": 0.01, "severe_share": 0.05, "seconds": 0.01, "bytes": MIB},
         "See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a turn "
         "behind the others; spread files over more targets (lfs setstripe -c), and let fewer ranks write at a time.",
+    ),
+    Rule(
+        "slow-operations",
+        "info",
+        "Few transfers take most of the time, far longer than others of their size.",
+        {
+            "slower": 8.0,
+            "operations_share": 0.25,
+            "time_share": 0.5,
+            "share_of_run": 0.01,
+            "severe_share": 0.05,
+            "seconds": 0.01,
+        },
+        "See what else went on at that time: the first touch of a file or of memory, a cache that was written out, a "
+        "flush, other jobs on the file system. More of the same work elsewhere changes nothing; look at the time and "
+        "the ranks that are named.",
+    ),
+    Rule(
+        "serial-io",
+        "warning",
+        "One rank moves all that the program reads or writes in a layer, while the others do not.",
+        {"bytes": MIB},
+        "Let several ranks move the data: MPI-IO, parallel netCDF or HDF5, or one writer a node; where it is little, "
+        "it may stay as it is.",
+    ),
+    Rule(
+        "alternating-access",
+        "info",
+        "Processes change between reading and writing one file.",
+        {"operations": 100, "share": 0.25},
+        "Read first what is needed and write at the end, or keep it in memory: each change empties read-ahead and "
+        "makes caches on other nodes give up their locks.",
+    ),
+    Rule(
+        "metadata-sync",
+        "info",
+        "Flushes put out next to nothing: what they make durable is metadata of the file.",
+        {"written": 4096, "operations": 10, "seconds": 0.01, "severe_share": 0.01},
+        "Flush after data was written and only then: drop the second of two calls (a close, MPI_File_sync and nc_sync "
+        "flush themselves), and do not flush on ranks that wrote nothing.",
+    ),
+    Rule(
+        "unaligned-requests",
+        "info",
+        "Requests begin beside the blocks of the file.",
+        {"operations": 100, "share": 0.5, "compared": 0.1, "severe_share": 0.05},
+        "Let data begin at a multiple of the block or stripe: H5Pset_alignment, nc__enddef with v_align, or padding of "
+        "headers and records.",
     ),
     Rule(
         "layer-overhead",

@@ -3,7 +3,9 @@
 import gc
 import io
 import json
+import random
 import re
+import shutil
 import subprocess
 import sys
 import traceback
@@ -11,6 +13,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
+from xml.etree import ElementTree
 
 CHEAP: Final = (
     ("info",),
@@ -21,6 +24,9 @@ CHEAP: Final = (
     ("handles", "--json"),
 )
 """Commands that take some milliseconds each on a small archive."""
+
+SOUND: Final = Path(__file__).parents[2] / "fixtures" / "serial1"
+"""What commands that take two traces compare with."""
 
 MOST: Final = (
     *CHEAP,
@@ -47,6 +53,51 @@ ALL: Final = (
 )
 """Also those that take seconds."""
 
+TURNS: Final = (
+    *((1.0, (command,)) for command in (("info", "--json"), ("layers",), ("handles", "--json"))),
+    (0.125, (("info",), ("layers", "--json"), ("handles",))),
+    (0.1, (("layers", "--memory", "300M"), ("layers", "--engine", "library", "--json", "--files", "all"))),
+    *(
+        (0.05, (("layers", "--by", part, "--files", "all", *form),))
+        for part, form in (
+            *(("file", ()), ("file", ("--json", "--memory", "300M")), ("filesystem", ()), ("rank", ("--json",))),
+            *(("rank", ("--memory", "300M")), ("node", ("--json",)), ("handle", ()), ("handle", ("--json",))),
+            *(("function", ("--engine", "direct")), ("function", ("--json",))),
+        )
+    ),
+    (0.1, (("handles", "--memory", "300M", "--files", "all"), ("handles", "--layer", "POSIX", "--engine", "library"))),
+    (0.05, (("periods", "--files", "all"), ("periods", "--json", "--by", "rank"))),
+    (0.05, (("periods", "--json", "--by", "file"), ("periods", "--traffic", "own", "--fs", "10"))),
+    (0.015, (("periods", "--json", "--method", "ftio", "--components", "3"), ("periods", "--window", "1:7.5"))),
+    (0.05, (("periods", "--memory", "300M"),)),
+    (0.0015, (("periods", "--plot", "{out}.svg"),)),
+    (0.05, (("compare",), ("compare", "--json", "--files", "all"))),
+    (0.05, (("compare", "--json", "--memory", "300M"), ("compare", "--window", "0.3:2", "--engine", "library"))),
+    (0.1, (("report", "-o", "{out}.html", "--files", "all"),)),
+    (0.05, (("report", "-o", "{out}.html", "--memory", "300M"),)),
+    (0.1, (("convert", "{out}.parquet"),)),
+    (0.05, (("convert", "{out}.parquet", "--memory", "300M", "--window", "0:3"),)),
+    (0.05, (("convert", "{out}.perfetto.json"),)),
+    (0.05, (("convert", "{out}.perfetto.json", "--memory", "300M", "--files", "all"),)),
+    (0.1, (("convert", "{out}.otf2"),)),
+    (0.1, (("convert", "{out}.otf2", "--rewrite"),)),
+    (0.05, (("convert", "{out}.ftio.jsonl", "--layer", "POSIX", "--files", "all"),)),
+    (0.0075, (("convert", "{out}.h5"),)),
+    (0.005, (("convert", "{out}.h5", "--memory", "300M", "--files", "all"),)),
+    (0.0015, (("convert", "{out}.nc"),)),
+    (0.01, (("diff", "{sound}", "-o", "{out}.html"), ("diff", "{sound}", "--json", "--memory", "1M"))),
+    (0.01, (("signature", "{sound}", "--json"), ("signature", "{sound}", "-o", "{out}.html"))),
+    (0.015, (("assess", "--json", "--segment", "1"), ("assess", "-o", "{out}.html"))),
+)
+"""Commands, each group with the share of the archives that it is run on, so that all take a tenth of a second each."""
+
+
+def turns(number: int) -> tuple[tuple[str, ...], ...]:
+    """Return the commands of `TURNS` that are run on the archive of a number."""
+    chance = random.Random(f"commands of {number}")
+    return tuple(command for share, group in TURNS if chance.random() < share for command in group)
+
+
 _CONTROL: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What a terminal could take for a command, and what turns text round or breaks lines; lines end in ``\\n``."""
 
@@ -67,7 +118,7 @@ def faults(folder: Path, commands: tuple[tuple[str, ...], ...], room: Path) -> l
 
 
 def _faults_of(folder: Path, command: tuple[str, ...], out: Path) -> list[str]:
-    arguments = [command[0], str(folder), *(part.format(out=out) for part in command[1:])]
+    arguments = [command[0], str(folder), *(part.format(out=out, sound=SOUND) for part in command[1:])]
     target = next((Path(part.format(out=out)) for part in command if "{out}" in part), None)
     status, printed, said = run_command(arguments)
     if status is None:
@@ -89,7 +140,8 @@ def _faults_of(folder: Path, command: tuple[str, ...], out: Path) -> list[str]:
     if target is not None:
         left = [path for path in out.parent.iterdir() if path.name.startswith((out.name, f".{out.name}"))]
         if status == 0:
-            found += _call(lambda: READERS[target.suffix](target, folder))
+            reader = _read_rewritten_otf2 if "--rewrite" in command else READERS[target.suffix]
+            found += _call(lambda: reader(target, folder))
         elif left:
             found.append(f"{left[0].name} is left behind")
         for path in left:
@@ -183,6 +235,20 @@ def _read_otf2(path: Path, source: Path) -> None:
     assert outcomes[0].returncode or events[0] == events[1], "the copy has other events"
 
 
+def _read_rewritten_otf2(path: Path, source: Path) -> None:
+    """Look whether a new archive can be printed, and holds the bytes that its source holds."""
+    printed = subprocess.run(["otf2-print", str(path)], check=False, capture_output=True)
+    assert not printed.returncode, f"otf2-print fails: {printed.stderr[-200:]!r}"
+    moved = [
+        {
+            (row["layer"], row["direction"]): (row["operations"], row["bytes"])
+            for row in json.loads(run_command(["layers", str(trace), "--json", "--files", "all"])[1])["layers"]
+        }
+        for trace in (source, path)
+    ]
+    assert moved[0] == moved[1], f"other bytes in the new archive: {moved}"
+
+
 class _Page(HTMLParser):
     """Counts the elements that load or run something."""
 
@@ -205,6 +271,15 @@ def _read_html(path: Path, _source: Path) -> None:
     assert not page.loading, f"the page loads: {page.loading[:3]}"
 
 
+def _read_lines(path: Path, _source: Path) -> None:
+    for line in path.read_text("utf-8").splitlines():
+        _strict_json(line)
+
+
+def _read_svg(path: Path, _source: Path) -> None:
+    ElementTree.parse(path)
+
+
 READERS: Final[dict[str, Callable[[Path], None]]] = {
     ".h5": _read_hdf5,
     ".nc": _read_hdf5,
@@ -212,13 +287,13 @@ READERS: Final[dict[str, Callable[[Path], None]]] = {
     ".json": _read_perfetto,
     ".otf2": _read_otf2,
     ".html": _read_html,
+    ".jsonl": _read_lines,
+    ".svg": _read_svg,
 }
 """Independent readers by the suffix of what is written."""
 
 
 def _remove(path: Path) -> None:
-    import shutil
-
     if path.is_dir():
         shutil.rmtree(path)
     else:

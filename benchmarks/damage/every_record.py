@@ -43,15 +43,44 @@ HANDLES: Final = ((0, 0, NONE), (0, 1, 0), (0, 2, 1), (1, 2, NONE), (NONE, 2, NO
 _FILLER: Final = 60
 """A type of event that nobody here looks into."""
 
+_OTHER_DEFINITIONS: Final = (
+    *((16, "ccccc"), (17, "ccc"), (19, "ccc" + "b" * 4 + "cc"), (20, "cbccbb"), (21, "cccbc"), (23, "ccb")),
+    *((24, "cccc"), (25, "cc"), (28, "cccbc"), (29, "cccbc"), (30, "cccb"), (31, "cccbcc"), (32, "ccbcc"), (33, "ccc")),
+    *((34, "cccc"), (35, "ccbc"), (36, "ccbbcc"), (42, "ccbc"), (43, "cccccc")),
+)
+"""Types of definitions that I/O does not need, with their fields; two where it says how many follow."""
+
+_OTHER_EVENTS: Final = (
+    *((10, "c"), (11, "b"), (14, "cccc"), (15, "ccccc"), (18, "cccc"), (19, "ccccc"), (23, "bcccc"), (25, "x")),
+    *((26, "cc"), (27, "cc"), (31, "cbbbcc"), (32, "cc"), (33, "cc"), (34, "cc"), (35, "c"), (36, "c"), (37, "x")),
+    *((38, "bccccc"), (39, "ccc"), (40, "cccb"), (41, "cccb"), (42, "cccb"), (43, "ccc"), (44, "ccb"), (45, "c")),
+    *((46, "cccc"), (47, "cccc"), (48, "ccbccc"), (49, "cc"), (50, "cc"), (51, "cc"), (52, "cc"), (53, "bc")),
+    *((54, "b"), (55, "c"), (56, "c"), (57, "bcc"), (58, "bcc"), (59, "ccc"), (60, "ccc"), (61, "ccc"), (62, "cc")),
+    *((63, "cc"), (64, "cc"), (65, "cc"), (66, "cc"), (67, "c"), (68, "ccc"), (83, "cccc"), (84, "c"), (87, "c")),
+    *((88, "c"), (16, "c"), (17, "c"), (20, "c"), (21, "c"), (24, "c"), (28, "c"), (29, "c"), (30, "c")),
+)
+"""The same of events."""
+
+
+def _other(kind: int, layout: str, length: int | None = None) -> Record:
+    """Return a record of the tables above: each field 1, and 2 where it is a number of fields behind it."""
+    counts = dict.fromkeys(((20, 1), (31, 1), (31, 3), (32, 2), (83, 1)), 2)
+    types = dict.fromkeys(((28, 3), (29, 3), (35, 2), (42, 2)), 11)
+    known = counts | types
+    values = (b"" if letter == "x" else known.get((kind, at), 1) for at, letter in enumerate(layout))
+    return Record(kind, layout, tuple(values), length)
+
 
 @cache
-def every_record(fillers: int = 0) -> Contents:
+def every_record(fillers: int = 0, others: bool = False) -> Contents:
     """Return the archive.
 
     Parameters
     ----------
     fillers : int
         Events of 30,000 bytes among the others, so that there are several chunks.
+    others : bool
+        Also each kind of record that has nothing to do with I/O.
     """
     texts: list[bytes] = []
 
@@ -90,6 +119,8 @@ def every_record(fillers: int = 0) -> Contents:
     for handle, (file, paradigm, parent) in enumerate(HANDLES):
         define(HANDLE, "cccbccc", handle, text(f"handle {handle}"), file, paradigm, 0, 0, parent)
     define(STATE, "cbc", 5, 1, 0)
+    if others:
+        definitions += [_other(kind, layout) for kind, layout in _OTHER_DEFINITIONS]
 
     contents = Contents(bytearray(), [], {}, {})
     for row, location in enumerate(LOCATIONS):
@@ -101,7 +132,7 @@ def every_record(fillers: int = 0) -> Contents:
             Record(MAPPING, "bcbc", (1, 1, 0, 0)),
             Record(MAPPING, "bcbccc", (3, 3, 0, 0, 1, 2)),
         ]
-        contents.events[location] = _chunks(_events(row), fillers)
+        contents.events[location] = _chunks(_events(row, others), fillers)
     counts = {location: chunks[-1].last for location, chunks in contents.events.items()}
     contents.definitions = [
         *(Record(STRING, "cs", (number, value)) for number, value in enumerate(texts)),
@@ -120,7 +151,7 @@ def _anchor(contents: Contents) -> bytearray:
     return bytearray(head + b"machine\0creator\0\0" + bytes(4) + identity + bytes(8) + b"\x02\x01\0")
 
 
-def _events(row: int) -> list[Record]:
+def _events(row: int, others: bool) -> list[Record]:
     """Return the events of a thread: bursts of nested writes, then one of each other kind."""
     found: list[Record] = []
 
@@ -157,6 +188,8 @@ def _events(row: int) -> list[Record]:
     event(81, "cb", 3, 0)
     event(82, "cb", 3, 1)
     event(22, "x", b"")
+    if others:
+        found += [_other(kind, layout, -1 if kind in WITHOUT_LENGTH else None) for kind, layout in _OTHER_EVENTS]
     at(19)
     event(75, "cbccc", 4, 2, 0, 0, 901)
     event(78, "ccc", 4, 0, 901)

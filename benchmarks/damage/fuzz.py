@@ -23,7 +23,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from commands import ALL, CHEAP, MOST, faults
+from commands import ALL, CHEAP, MOST, faults, turns
 from mutations import damaged_archive
 from structures import malformed_archive
 
@@ -33,11 +33,19 @@ MEMORY: Final = 3 * 2**30
 RESIDENT: Final = 600 * 2**20
 SECONDS: Final = 20.0
 _FIRST_SECONDS: Final = 120.0
+_SAID_EACH: Final = 100
 
 KINDS: Final = {"bytes": damaged_archive, "records": malformed_archive}
 """What makes an archive of a number."""
 
-COMMANDS: Final = {"none": (), "cheap": CHEAP, "most": MOST, "all": ALL}
+COMMANDS: Final[dict[str, Callable[[int], tuple[tuple[str, ...], ...]]]] = {
+    "none": lambda _: (),
+    "cheap": lambda _: CHEAP,
+    "most": lambda _: MOST,
+    "all": lambda _: ALL,
+    "turns": turns,
+}
+"""What is run on the archive of a number."""
 
 
 def compare(folder: Path, stage: Callable[[str], None]) -> str:
@@ -139,7 +147,7 @@ def _compare_reads(direct: Any, library: Any) -> str:
     return " and ".join(sorted(classes)) or ("same rows, damaged" if broken else "same rows, sound")
 
 
-def work(make: Callable[[int, Path], str], commands: tuple[tuple[str, ...], ...]) -> None:
+def work(make: Callable[[int, Path], str], commands: Callable[[int], tuple[tuple[str, ...], ...]]) -> None:
     """Read numbers from the standard input, handle each, write what came of it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     out = os.fdopen(os.dup(1), "w", buffering=1)
@@ -155,7 +163,7 @@ def work(make: Callable[[int, Path], str], commands: tuple[tuple[str, ...], ...]
             what = make(number, folder)
             say(stage="made", what=what)
             outcome = compare(folder, lambda stage: say(stage=stage))
-            for command in commands:
+            for command in commands(number):
                 say(stage=" ".join(command))
                 found = faults(folder, (command,), Path(room))
                 if found:
@@ -236,6 +244,8 @@ def run(
             if bad:
                 findings.append(f"{number}: {outcome} ({what})")
                 print(findings[-1], flush=True)
+            if number % _SAID_EACH == _SAID_EACH - 1:
+                print(f"{outcomes.total()} archives so far, {len(findings)} findings", file=sys.stderr, flush=True)
             if outcome.startswith(("CRASH", "HANG")):
                 worker.stop()
                 worker = Worker.start(kind, commands)

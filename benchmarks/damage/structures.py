@@ -35,6 +35,9 @@ FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 RECORDED: Final = ("serial1", "threads2", "nonblocking4", "ckpt4_linktime")
 _RECORDED_SHARE: Final = 0.15
 _SEVERAL_CHUNKS: Final = 0.05
+_OTHERS_SHARE: Final = 0.15
+_LONG: Final = 10_000_000
+"""Bytes."""
 
 HOSTILE_TEXTS: Final = (
     b"",
@@ -199,9 +202,10 @@ def _long_text(records: list[Record], chance: random.Random) -> str:
     texts = [row for row, record in enumerate(records) if record.layout == "cs"]
     if not texts:
         return "nothing of texts"
-    size = chance.choice((300, 70_000, 3_000_000))
+    size = chance.choice((300, 300, 70_000, 70_000, 70_000, _LONG))
     row = chance.choice(texts)
-    records[row] = records[row].with_value(1, chance.choice((b"x", b"/", b"\xc3\xa4", b"\x1b[1m")) * (size // 2))
+    part = chance.choice((b"x", b"/", b"\xc3\xa4", b"\x1b[1m", b" ", b"\xff"))
+    records[row] = records[row].with_value(1, part * (size // len(part)))
     return f"text at {row} has about {size} bytes"
 
 
@@ -211,6 +215,20 @@ def _hostile_texts(records: list[Record], chance: random.Random) -> str:
         if record.layout == "cs" and chance.random() < 0.5 and record.values[1] not in _KEPT:
             records[row] = record.with_value(1, chance.choice(HOSTILE_TEXTS) if same is None else same)
     return "texts are hostile"
+
+
+def _any_characters(records: list[Record], chance: random.Random) -> str:
+    """Put characters of any kind into the texts, most of them such as control something."""
+    kinds = ((0, 32), (127, 160), (0x300, 0x370), (0x2000, 0x2070), (0xFE00, 0xFE10), (0xFFF0, 0x10000))
+    kinds += ((0xD800, 0xE000), (0xE000, 0xE010), (0xE0000, 0xE0080), (0x10FFF0, 0x110000), (32, 127))
+    for row, record in enumerate(records):
+        if record.layout == "cs" and chance.random() < 0.7 and record.values[1] not in _KEPT:
+            text = bytes(record.values[1]).decode("utf-8", "replace")
+            for _ in range(chance.choice((1, 1, 2, 8))):
+                at = chance.randrange(len(text) + 1)
+                text = text[:at] + chr(chance.randrange(*chance.choice(kinds))) + text[at:]
+            records[row] = record.with_value(1, text.encode("utf-8", "surrogatepass").replace(b"\0", b"\1"))
+    return "texts have any characters"
 
 
 def _circle(records: list[Record], chance: random.Random) -> str:
@@ -236,7 +254,7 @@ _RECORD_CHANGES: Final = (
     _move,
     _fields_more_or_fewer,
 )
-_DEFINITION_CHANGES: Final = (*_RECORD_CHANGES, _hostile_texts, _hostile_texts, _long_text, _circle)
+_DEFINITION_CHANGES: Final = (*_RECORD_CHANGES, _hostile_texts, _any_characters, _long_text, _circle)
 
 
 def _change_definitions(contents: Contents, chance: random.Random) -> str:
@@ -369,8 +387,9 @@ def malformed_archive(number: int, folder: Path) -> str:
         name = chance.choice(RECORDED)
         base = _recorded(name)
     else:
-        fillers = 24 if chance.random() < 0.05 else 0
-        name, base = f"every record, {fillers} fillers", every_record(fillers)
+        fillers = 24 if chance.random() < _SEVERAL_CHUNKS else 0
+        others = chance.random() < _OTHERS_SHARE
+        name, base = f"every record, {fillers} fillers, others {others}", every_record(fillers, others)
     contents = replace(
         base,
         anchor=bytearray(base.anchor),

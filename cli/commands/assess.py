@@ -161,12 +161,13 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
     """Return where the jobs come from: each table or collection by itself, and all traces."""
     from ...model.errors import TraceError
     from ...runs.collection.content import find_traces
+    from ...runs.collection.tables import is_collection
 
     traces: list[Path] = []
     found: list[Jobs] = []
     for path in paths:
         is_table = path.suffix.lower() in TABLES
-        if not is_table and not (path.is_dir() and ((path / "job.parquet").is_file() or (path / ".pending").is_dir())):
+        if not is_table and not is_collection(path):
             traces += find_traces([path])
             continue
         try:

@@ -1,17 +1,18 @@
 """``iostrata compare``."""
 
-from ..options import DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
+from ..options import BRIEF, DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
 from ..progress import Progress
 from ..request import Request, console, print_json, trace_command
 
 
-@trace_command("compare traces.otf2 --direction write", LAYERS, DIRECTION, METHOD, FREQUENCY, *READING, MEMORY)
-def command(request: Request) -> None:
+@trace_command("compare traces.otf2 --direction write", BRIEF, LAYERS, DIRECTION, METHOD, FREQUENCY, *READING, MEMORY)
+def command(request: Request, brief: bool) -> None:
     """Show what each layer makes of the one above, with findings.
 
-    Findings with their numbers and what helps; for each upper and lower layer bytes and their ratio, the ranks that
-    moved them, the fan-out (operations below per call above; a collective call counts once) and what became of the
-    period; where the time of operations goes; and the bytes that only one of two layers shows.
+    First neighbouring layers and what stands out, on one screen. Then findings with what helps; for each upper and
+    lower layer bytes and their ratio, the ranks that moved them, the fan-out (operations below per call above; a
+    collective call counts once) and what became of the period; where the time of operations goes; and the bytes that
+    only one of two layers shows.
 
     A lower layer's bytes by descent went through handles below the upper layer's; those inside ran within its
     operations, the rest is hidden. Lag is positive where the lower layer follows; coherence, 0 to 1, says how closely
@@ -30,4 +31,4 @@ def command(request: Request) -> None:
     else:
         from ...export.terminal.compare import print_comparison
 
-        print_comparison(comparison, console())
+        print_comparison(comparison, console(), brief)

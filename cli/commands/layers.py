@@ -1,21 +1,15 @@
 """``iostrata layers``."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from ..options import DIRECTION, LAYERS, MEMORY, READING, TRAFFIC
-from ..request import Request, console, print_json, trace_command
-
-if TYPE_CHECKING:
-    from ...model.stream.source import Source
+from ..request import Request, console, print_counters, print_json, trace_command
 
 BY = click.option(
     "--by",
     type=click.Choice(["file", "filesystem", "rank", "node", "handle", "function"]),
     help="Also split the layers: operations of each kind (metadata too), bytes and time by file, file system, rank, "
-    "compute node, handle or the I/O function that was called (read by the engine direct only). All directions "
-    "and all traffic are shown.",
+    "compute node, handle or the I/O function that was called. All directions and all traffic are shown.",
 )
 
 
@@ -25,11 +19,10 @@ def command(request: Request, by: str | None) -> None:
 
     One row per layer and direction, the highest layer first. Bytes are those moved by completed operations, with
     decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way, summed
-    is the sum of all durations; own is the share of bytes that the program moved by calling this layer itself, the rest
+    is the sum of all durations; opens, closes and other calls that move no data are timed from Enter to Leave, where
+    the trace has them; own is the share of bytes that the program moved by calling this layer itself, the rest
     is inherited: a higher layer caused it. Set aside are operations on files that --files leaves out.
     """
-    if request.memory is not None and by == "function":
-        raise click.UsageError("--memory keeps no functions, which --by function needs: leave one of them out")
     from ...analysis.comparison.layer_periods import chosen_layers
     from ...layers.selection.source import NoTimesError
 
@@ -38,7 +31,7 @@ def command(request: Request, by: str | None) -> None:
     except NoTimesError as error:
         if by is not None:
             raise
-        _print_counters(error.source, request)
+        print_counters(error.source, request)
         return
     if by is not None:
         recording = trace.definitions.recording
@@ -52,7 +45,7 @@ def command(request: Request, by: str | None) -> None:
 
         print_json(layers_document(trace, chosen, request.directions, request.traffic, table))
     else:
-        from ...export.terminal.breakdown import print_breakdown
+        from ...export.terminal.breakdown import print_breakdown, print_groups
         from ...export.terminal.layers import print_layers
 
         out = console()
@@ -60,15 +53,5 @@ def command(request: Request, by: str | None) -> None:
         if table is not None:
             out.print()
             print_breakdown(table, out)
-
-
-def _print_counters(source: "Source", request: Request) -> None:
-    """Show the counters of a recording without times."""
-    if request.as_json:
-        from ...export.json.documents import counted_document
-
-        print_json(counted_document(source, request.layers, request.directions))
-    else:
-        from ...export.terminal.layers import print_counted
-
-        print_counted(source, request.layers, request.directions, console())
+            if by == "function" and trace.calls is not None:
+                print_groups(trace.calls, out)

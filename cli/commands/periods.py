@@ -1,17 +1,32 @@
 """``iostrata periods``."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
+from ..options import (
+    BRIEF,
+    DIRECTION,
+    FILTER,
+    FREQUENCY,
+    LAYERS,
+    MEMORY,
+    METHOD,
+    ORDER,
+    READING,
+    TRAFFIC,
+    TUNING,
+    output,
+)
 from ..progress import Progress
 from ..request import Request, console, print_json, trace_command
 
 if TYPE_CHECKING:
     from ...analysis.comparison.layer_periods import PartsLeftOut
+    from ...analysis.timefrequency.filters import Butterworth
     from ...layers.summary.trace import BinnedTrace
     from ...layers.trace import Trace
 
@@ -55,18 +70,35 @@ PLOT = output(
     help="Draw each signal with phases, regimes and fit, its scalogram, short-time Fourier transform and spectrum "
     "(needs matplotlib). A file that is there already is replaced once the new one is complete.",
 )
-_OWN = (SIGNAL, BY, PARTS, COMPONENTS, PLOT)
-_SHARED = (LAYERS, DIRECTION, TRAFFIC, METHOD, FREQUENCY, FILTER, *READING, MEMORY)
+PHASES = click.option(
+    "--phases",
+    is_flag=True,
+    help="Also list the phases of each signal: when each begins and ends, how long after the one before, what it moves "
+    "and at which mean rate. With --json they are there anyway.",
+)
+_OWN = (BRIEF, PHASES, SIGNAL, BY, PARTS, COMPONENTS, PLOT)
+_SHARED = (LAYERS, DIRECTION, TRAFFIC, METHOD, *TUNING, FREQUENCY, FILTER, ORDER, *READING, MEMORY)
 
 
 @trace_command("periods traces.otf2 --layer MPI-IO --components 10 --plot periods.png", *_OWN, *_SHARED)
 def command(
-    request: Request, quantity: str, by: str | None, parts: int | None, components: int | None, picture: Path | None
+    request: Request,
+    brief: bool,
+    phases: bool,
+    quantity: str,
+    by: str | None,
+    parts: int | None,
+    components: int | None,
+    picture: Path | None,
+    order: int | None,
+    **tuning: Any,
 ) -> None:
     """Show each layer's bandwidth over time and its period.
 
-    One verdict per layer and direction that moved bytes: the period in s with its uncertainty and the confidence in it
-    (0 to 1), or why there is none. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s).
+    First a table: each layer and direction that moved bytes, its rate in phases of substantial I/O, its period, and
+    from when to when that holds. Then a curve and a verdict of each: the period in s with its uncertainty and the
+    confidence in it (0 to 1), or why there is none. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000
+    B/s).
 
     Phases are bursts of I/O that stand out; recurrence is the mean time between their starts, periodic or not, and
     jitter its coefficient of variation. The abstraction error is the share of the volume that sampling puts at another
@@ -84,7 +116,12 @@ def command(
         raise click.UsageError("--signal metadata has neither --direction nor --traffic: leave them out")
     if request.memory is not None and (by is not None or quantity != "bandwidth"):
         raise click.UsageError("--memory keeps only bandwidths of whole layers: leave out --by and --signal")
+    if order is not None and request.filter is None:
+        raise click.UsageError("--order is that of a filter, so it needs --filter")
+    options = _options(request.method, tuning)
     from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods, part_periods, with_fit
+
+    filter = _filter(request.filter, order)
 
     if picture is not None:
         import logging
@@ -94,7 +131,7 @@ def command(
         # It tells on stderr that there is no home folder, or that this is its first time.
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
         check_figure_library()
-    looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, request.filter)
+    looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, filter, options)
     trace: Trace | BinnedTrace
     found: Iterator[LayerPeriod | PartsLeftOut]
     if by is None:
@@ -116,7 +153,7 @@ def command(
         progress(0, 0)
         for period in found:
             if components is not None and isinstance(period, LayerPeriod):
-                period = with_fit(period, components, request.fs, request.filter)
+                period = with_fit(period, components, request.fs, filter)
             periods.append(period)
             progress(len(periods), 0)
         written = None
@@ -132,4 +169,30 @@ def command(
     else:
         from ...export.terminal.periods import print_periods
 
-        print_periods(trace, periods, console(), request.traffic, quantity, written)
+        print_periods(trace, periods, console(), request.traffic, quantity, written, brief, phases)
+
+
+def _options(method: str, tuning: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given; a usage error where the method has none of that name."""
+    given = {name: value for name, value in tuning.items() if value is not None}
+    if given:
+        from ...analysis.registry import detector, options_of
+
+        known = options_of(detector(method))
+        for name in given:
+            if name not in known:
+                flags = ", ".join(f"--{one.replace('_', '-')}" for one in known if one in tuning) or "none of these"
+                raise click.UsageError(
+                    f"--{name.replace('_', '-')} is no option of the method {method}: it has {flags}"
+                )
+    return given
+
+
+def _filter(text: str | None, order: int | None) -> "Butterworth | None":
+    """Return the filter that was asked for."""
+    if text is None:
+        return None
+    from ...analysis.timefrequency.filters import Butterworth
+
+    form = Butterworth.parse(text)
+    return form if order is None else replace(form, order=order)

@@ -194,12 +194,13 @@ def _from_runs(
     from ...model.errors import TraceError
     from ...model.text import printable
     from ...runs.collection.content import find_traces, trace_name
+    from ...runs.collection.tables import is_collection
     from ...runs.signatures.traces import collection_signals, common_layer, run_signals, trace_samples
 
     found: list[RunSignals] = []
     failed: list[str] = []
     for path in paths:
-        if path.is_dir() and (path / "job.parquet").is_file():
+        if is_collection(path):
             found += collection_signals(path, direction)
             continue
         for trace in find_traces([path]):

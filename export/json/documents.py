@@ -3,7 +3,7 @@
 Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
@@ -146,11 +146,22 @@ def layers_document(
             for layer in layers
             if layer.flushes
         ],
+        **_calls(trace, {layer.name for layer in layers}),
         **counters_entry(recording, [layer.name for layer in layers] if chosen else (), directions),
         set_aside=trace.set_aside.to_dict(),
         unmatched_events=trace.unmatched_events,
     )
     return found if table is None else {**found, "breakdown": {"by": table.by, "rows": table.to_dict()}}
+
+
+def _calls(trace: AnyTrace, layers: Collection[str]) -> Document:
+    """Return what calls took, where the trace records when functions were entered and left."""
+    if trace.calls is None:
+        return {}
+    return {
+        "metadata_calls": [one.to_dict() for one in trace.calls.call_times if one.layer in layers],
+        "exclusive_s": trace.calls.group_seconds,
+    }
 
 
 def _told(entry: LayerStatistics, recording: Recording) -> Document:
@@ -161,12 +172,16 @@ def _told(entry: LayerStatistics, recording: Recording) -> Document:
 def handles_document(trace: AnyTrace, layers: Iterable[AnyLayer] | None = None) -> Document:
     """Return the document of ``iostrata handles``: an iterator over its handles.
 
-    In each of them, `set_aside` says why it does not count.
+    In each of them, `set_aside` says why it does not count; `metadata_s` what the calls took that opened, closed, …
+    it, in s, where the trace tells when functions were entered and left, 0 where it is set aside.
 
     `layers` only picks entries. Their parents and their numbers, those of subtrees among them, stay those of the whole
     forest.
     """
     handles = trace.handles.dicts()
+    if trace.calls is not None:
+        seconds = trace.calls.handle_seconds(len(trace.handles)).tolist()
+        handles = ({**handle, "metadata_s": took} for handle, took in zip(handles, seconds, strict=True))
     if layers is not None:
         wanted = {layer.name for layer in layers}
         handles = (handle for handle in handles if handle["layer"] in wanted)

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Final
 
+from ...analysis.comparison.alike import alike, is_part
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.results.result import PeriodResult, Regime
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text, share_text
 
 _REGIMES_SAID: Final = 4
-_ALMOST_ALL: Final = 0.9
-"""Share of the run from which on a single regime is not told from it: what starts up and ends has no phases."""
 
 
 def every_text(result: PeriodResult, window: tuple[float, float], brief: bool = False) -> str:
@@ -34,7 +33,7 @@ def every_text(result: PeriodResult, window: tuple[float, float], brief: bool = 
     if len(regimes) > 1:
         return _in_regimes(regimes)
     text = f"every {seconds_text(period) if brief else interval_text(period, result.period_interval)}"
-    if len(regimes) == 1 and _is_part(regimes[0], result, window):
+    if len(regimes) == 1 and is_part(regimes[0], result, window):
         text += f" from {seconds_text(regimes[0].start)} to {seconds_text(regimes[0].end)}"
     return text
 
@@ -55,31 +54,6 @@ def verdict_text(result: PeriodResult, window: tuple[float, float]) -> str:
     if not result.periodic or result.period is None:
         return "no period"
     return f"{every_text(result, window)}, {certainty_text(result)}"
-
-
-def told_alike(one: PeriodResult, other: PeriodResult, window: tuple[float, float]) -> bool:
-    """Tell whether one text may speak for two results: the same stretches, to a period, wherever any are named."""
-    if len(one.regimes) > 1 or len(other.regimes) > 1:
-        if len(one.regimes) != len(other.regimes):
-            return False
-        return all(_near(*pair) for pair in zip(one.regimes, other.regimes, strict=True))
-    parts = [
-        result.regimes for result in (one, other) if result.regimes and _is_part(result.regimes[0], result, window)
-    ]
-    return not parts or (len(parts) == 2 and _near(parts[0][0], parts[1][0]))
-
-
-def _near(one: Regime, other: Regime) -> bool:
-    longer = max(one.period, other.period)
-    same = longer <= 1.05 * min(one.period, other.period)
-    return same and abs(one.start - other.start) <= longer and abs(one.end - other.end) <= longer
-
-
-def _is_part(regime: Regime, result: PeriodResult, window: tuple[float, float]) -> bool:
-    left_out = regime.start > window[0] or regime.end < window[1]
-    if result.method == "hybrid":
-        return left_out
-    return regime.end - regime.start < _ALMOST_ALL * (window[1] - window[0])
 
 
 def _in_regimes(regimes: tuple[Regime, ...]) -> str:
@@ -201,13 +175,13 @@ def _regularity(periods: list[LayerPeriod]) -> str:
     strongest = max(periodic, key=lambda period: period.signal.volume)
     result = strongest.result
     window = strongest.signal.window
-    alike = [period for period in periodic if _alike(period.result, result, window)]
-    ways = {period.direction for period in alike}
-    names = _listed(list(dict.fromkeys(period.layer for period in alike)))
+    together = [period for period in periodic if alike(period.result, result, window)]
+    ways = {period.direction for period in together}
+    names = _listed(list(dict.fromkeys(period.layer for period in together)))
     what = "I/O of" if len(ways) > 1 else "Writes of" if "write" in ways else "Reads of"
     comes = "comes" if len(ways) > 1 else "come"
     text = f"{what} {names} {comes} {every_text(result, window)}, {certainty_text(result)}"
-    others = [other for other in periodic if not _alike(other.result, result, window)]
+    others = [other for other in periodic if not alike(other.result, result, window)]
     if others:
         text += "; " + "; ".join(_other(others[:3]))
         if len(others) > 3:
@@ -244,15 +218,6 @@ def _look_here(entries: list[Document], layers: Document, comparison: Document |
         f"At least one rank was {doing} through {busiest['layer']} during {seconds_text(busiest['busy_s'])}, "
         f"{share_text(busiest['busy_s'], end - start)} of the time."
     )
-
-
-def _alike(one: PeriodResult, other: PeriodResult, window: tuple[float, float]) -> bool:
-    """Tell whether two periods may be one: their intervals overlap, and they hold in the same stretches."""
-    if one.period is None or other.period is None:
-        return False
-    low, high = one.period_interval or (one.period, one.period)
-    other_low, other_high = other.period_interval or (other.period, other.period)
-    return low <= other_high and other_low <= high and told_alike(one, other, window)
 
 
 def _listed(names: list[str]) -> str:

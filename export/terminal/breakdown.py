@@ -2,15 +2,17 @@
 
 from typing import Final
 
+import numpy as np
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ...layers.attribution.breakdown import METADATA_KINDS, Breakdown
+from ...layers.attribution.calls.calls import Calls
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.text import printable, shortened
-from .console import bounded
+from .console import bounded, print_paragraph
 
 _ROWS_SHOWN: Final = 60
 _ROOMY: Final = 120
@@ -34,17 +36,26 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
     if not rows:
         return
     roomy = console.width >= _ROOMY
+    by_function = "calls_s" in table.columns
+    told = "calls_s" if by_function else "metadata_s" if "metadata_s" in table.columns else None
     titles = ["reads", "writes", "metadata", "read", "written", "busy"]
+    kinds = METADATA_KINDS
     if roomy:
-        titles = ["reads", "writes", "flushes", *(kind.replace("_", " ") for kind in METADATA_KINDS), "read", "written"]
+        # Columns without a number would push those with one off the screen.
+        kinds = {kind: records for kind, records in METADATA_KINDS.items() if not told or table.columns[kind].any()}
+        titles = ["reads", "writes", "flushes", *(kind.replace("_", " ") for kind in kinds), "read", "written"]
         titles += ["summed", "busy", "inside calls"]
+    if by_function:
+        titles += ["calls", "in calls", "exclusive"] if roomy else ["in calls"]
+    elif told:
+        titles += ["in metadata"]
     shown = rows[:_ROWS_SHOWN] if console.is_terminal else rows
     columns = {name: column.tolist() for name, column in table.columns.items()}
     lines = [["layer", _TITLES[table.by], *titles]]
     for row in shown:
         of = {name: column[row] for name, column in columns.items()}
-        metadata = [of[kind] for kind in METADATA_KINDS]
-        # Metadata operations have no recorded duration: nothing is known of the time of a row that has no others.
+        metadata = [of[kind] for kind in kinds]
+        # What metadata operations took is in columns of its own, where it is known.
         timed = of["reads"] or of["writes"] or of["flushes"]
         summed, busy = (seconds_text(of[name]) if timed else "–" for name in ("summed_s", "busy_s"))
         moved = [bytes_text(of[name]) if of[name] else "–" for name in ("bytes_read", "bytes_written")]
@@ -55,6 +66,11 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
         else:
             counts = [of["reads"], of["writes"], sum(metadata)]
             cells = [*map(_count, counts), *moved, busy]
+        if by_function:
+            took = [seconds_text(of[name]) if of["calls"] else "–" for name in ("calls_s", "exclusive_s")]
+            cells += [_count(of["calls"]), *took] if roomy else took[:1]
+        elif told:
+            cells.append(seconds_text(of[told]) if of[told] else "–")
         lines.append([printable(table.layer[row]), _key(table.key[row], console), *cells])
     if bounded(console):
         console.print(_table(lines, 2 if roomy else 1))
@@ -64,13 +80,23 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
         console.print(Text(f"and {counted(len(rows) - len(shown), 'further row')}; --json has them all"))
 
 
+def print_groups(calls: Calls, console: Console) -> None:
+    """Print in which groups of functions the time was spent."""
+    shown = sorted(calls.group_seconds.items(), key=lambda item: (-item[1], item[0]))
+    if shown:
+        told = ", ".join(f"{printable(name)} {seconds_text(took)}" for name, took in shown)
+        console.print()
+        print_paragraph(f"Exclusive time by group, summed over all threads: {told}", console, indent=0)
+
+
 def _ordered(table: Breakdown) -> list[int]:
-    """Return the rows by layer; files, handles and functions by their bytes, the rest in the order of the keys."""
+    """Return the rows by layer; files, handles and functions by bytes, then time, the rest in the order of the keys."""
     rows = list(range(len(table)))
     if table.by in ("file", "handle", "function"):
         read, written = table.columns["bytes_read"].tolist(), table.columns["bytes_written"].tolist()
         layers = list(dict.fromkeys(table.layer))
-        rows.sort(key=lambda row: (layers.index(table.layer[row]), -(read[row] + written[row])))
+        took = table.columns.get("calls_s", np.zeros(len(table))).tolist()
+        rows.sort(key=lambda row: (layers.index(table.layer[row]), -(read[row] + written[row]), -took[row]))
     return rows
 
 

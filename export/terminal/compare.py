@@ -9,30 +9,80 @@ from rich.text import Text
 
 from ...analysis.comparison.layers import Comparison
 from ...analysis.comparison.periods import PeriodComparison
-from ...analysis.findings.find import Finding
 from ...layers.flow.balance import TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
 from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 from ...model.text import printable
-from .console import print_paragraph
+from .console import bounded, print_paragraph
+from .findings import first_findings, print_findings
 from .notes import print_damage, print_heading
 
 _ROOMY: Final = 120
 _ROOM_FOR_INTERVALS: Final = 100
 _FAR: Final = "⇢"
-_STYLES: Final = {"critical": "bold red", "warning": "bold yellow", "info": "bold"}
+_FINDINGS: Final = 3
+_NEIGHBOURS: Final = 8
+_SCREEN: Final = 19
+"""Lines of a terminal of 24 without the heading and the prompt."""
 
 
-def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print the findings, the pairs of layers, their periods and what is hidden."""
+def print_comparison(comparison: Comparison, console: Console, brief: bool = False) -> None:
+    """Print each pair of neighbours and the first findings; then all findings, pairs, periods and what is hidden.
+
+    With `brief` only the first two, which a terminal of 24 lines holds.
+    """
     print_heading(comparison.trace, console)
-    if comparison.findings:
-        _print_findings(comparison.findings, console)
-    else:
-        console.print("No findings.")
-    console.print()
     flows = [flow for flow in comparison.flows if flow.lower_operations]
+    if flows:
+        rows = _print_neighbours(comparison, flows, console)
+    else:
+        console.print("No layer has operations on the selected files below those of another.")
+        rows = 1
+    console.print()
+    for line in first_findings(comparison.findings, _FINDINGS, _SCREEN - rows, console) or [Text("No findings.")]:
+        console.print(line, no_wrap=True, overflow="ignore", crop=False)
+    if not brief:
+        _print_details(comparison, flows, console)
+    print_damage(comparison.trace.damage, console)
+
+
+def _print_neighbours(comparison: Comparison, flows: list[Flow], console: Console) -> int:
+    """Print a row for each pair of neighbours, as many as a screen has room for, and return the number of lines."""
+    places = {id(flow): place for place, flow in enumerate(comparison.flows)}
+    near = [flow for flow in flows if flow.adjacent] or flows
+    shown = near[:_NEIGHBOURS] if bounded(console) else near
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    table.add_column("layers", overflow="fold", min_width=8)
+    table.add_column("", no_wrap=True)
+    for title in ("above", "below", "ratio", "ranks", "fan-out", "period"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for flow in shown:
+        found = comparison.periods.get(places[id(flow)])
+        above, below, ratio, _, ranks, fan_out = _cells(flow)
+        table.add_row(_named(flow), flow.direction, above, below, ratio, ranks, fan_out, _verdict(found))
+    console.print(table)
+    if len(shown) < len(near):
+        console.print(Text(f"and {counted(len(near) - len(shown), 'further pair')}, see below", style="dim"))
+    return len(shown) + 1 + (len(shown) < len(near))
+
+
+def _verdict(found: PeriodComparison | None) -> str:
+    """Return what becomes of a period on the way down, and the period above where it has one."""
+    if found is None or found.verdict == "none":
+        return "–"
+    for result in (found.upper, found.lower):
+        if result is not None and result.period is not None:
+            return f"{found.verdict}, {seconds_text(result.period)}"
+    return found.verdict
+
+
+def _print_details(comparison: Comparison, flows: list[Flow], console: Console) -> None:
+    console.print()
+    if comparison.findings:
+        console.print(Text("Findings, with what helps", style="bold"))
+        print_findings(comparison.findings, console)
+        console.print()
     if flows:
         console.print(_pairs(flows, console.width >= _ROOMY))
         console.print()
@@ -45,18 +95,8 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
             text += f"; {_FAR}: with other layers in between"
         print_paragraph(text, console, "dim", indent=0)
         _print_periods(comparison, console)
-    else:
-        console.print("No layer has operations on the selected files below those of another.")
     _print_times(comparison.times, console)
     _print_hidden(comparison.hidden, console)
-    print_damage(comparison.trace.damage, console)
-
-
-def _print_findings(findings: Iterable[Finding], console: Console) -> None:
-    for one in findings:
-        console.print(Text.assemble((one.severity, _STYLES[one.severity]), "  ", (one.id, "bold")))
-        print_paragraph(printable(one.text), console)
-        print_paragraph(printable(one.advice), console, "dim")
 
 
 def _pairs(flows: Iterable[Flow], roomy: bool) -> Table:

@@ -78,13 +78,18 @@ _HELD: Final = "\ue000"
 
 def print_paragraph(text: Text | str, console: Console, style: str = "", indent: int = 2) -> None:
     """Print a paragraph in the width of the console, indented; as one line where that is unbounded."""
-    whole = Text(text, style=style) if isinstance(text, str) else text
+    for line in paragraph_lines(text, console, style, indent):
+        console.print(line, no_wrap=True, overflow="ignore", crop=False)
+
+
+def paragraph_lines(text: Text | str, console: Console, style: str = "", indent: int = 2) -> list[Text]:
+    """Return the lines of a paragraph in the width of the console, indented; one line where that is unbounded."""
+    whole = Text(text, style=style) if isinstance(text, str) else text.copy()
     if not bounded(console):
-        console.print(Text.assemble(" " * indent, whole))
-        return
-    whole = whole.copy()
+        return [Text.assemble(" " * indent, whole)]
     whole.plain = _TOGETHER.sub(_HELD, whole.plain)
-    for line in whole.wrap(console, max(8, console.width - indent)):
+    lines = list(whole.wrap(console, max(8, console.width - indent)))
+    for line in lines:
         line.rstrip()
         line.plain = line.plain.replace(_HELD, " ")
-        console.print(Text.assemble(" " * indent, line), no_wrap=True, overflow="ignore", crop=False)
+    return [Text.assemble(" " * indent, line) for line in lines]

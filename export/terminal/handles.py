@@ -9,9 +9,9 @@ from rich.text import Text
 
 from ...layers.handles.groups import HandleGroup, handle_groups
 from ...layers.protocols import AnyLayer, AnyTrace
-from ...model.quantities import bytes_text, count_text, counted
+from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.text import printable, shortened
-from .console import bounded
+from .console import bounded, print_paragraph
 from .notes import print_counts, print_damage, print_heading
 
 _ROOMY: Final = 100
@@ -31,15 +31,17 @@ def print_handles(trace: AnyTrace, console: Console, layers: Iterable[AnyLayer] 
     forest = trace.handles
     chosen = None if layers is None else {layer.name for layer in layers}
     print_heading(trace, console)
-    roots = handle_groups(forest, chosen)
+    seconds = None if trace.calls is None else trace.calls.handle_seconds(len(forest))
+    roots = handle_groups(forest, chosen, seconds)
     if roots:
-        for line in _tree(roots, console):
+        for line in _tree(roots, console, seconds is not None):
             console.print(line, no_wrap=True, overflow="ignore", crop=bounded(console))
         console.print()
         beneath = "here and beneath" if chosen is None else "here and beneath, on handles of these layers"
-        console.print(
-            Text(f"subtree: operations {beneath}, flushes among them; * stands for numbers that differ", style="dim")
-        )
+        note = f"subtree: operations {beneath}, flushes among them; * stands for numbers that differ"
+        if seconds is not None:
+            note += "; metadata: time of the calls that opened, closed or sought, over all ranks"
+        print_paragraph(note, console, indent=0, style="dim")
     reasons = Counter(
         reason
         for reason, layer in zip(forest.set_aside, forest.layer, strict=True)
@@ -52,12 +54,15 @@ def print_handles(trace: AnyTrace, console: Console, layers: Iterable[AnyLayer] 
     print_damage(trace.damage, console)
 
 
-def _tree(roots: list[HandleGroup], console: Console) -> Iterator[Text]:
+def _tree(roots: list[HandleGroup], console: Console, timed: bool) -> Iterator[Text]:
     """Give the lines of the tree beside their numbers; a table of rich takes a millisecond a row."""
     roomy = console.width >= _ROOMY
     titles = ["files", *(("handles", "operations") if roomy else ("ops",)), "read", "written", "subtree"]
+    titles += ["metadata"] if timed else []
     gap = "  " if roomy else " "
-    rows = [(group, prefix, _numbers(group, roomy)) for group, prefix in _lines(roots, console.options.ascii_only)]
+    rows = [
+        (group, prefix, _numbers(group, roomy, timed)) for group, prefix in _lines(roots, console.options.ascii_only)
+    ]
     widths = [max(map(len, column)) for column in zip(titles, *(numbers for _, _, numbers in rows), strict=True)]
     room = None
     if bounded(console):
@@ -76,7 +81,7 @@ def _tree(roots: list[HandleGroup], console: Console) -> Iterator[Text]:
         yield label
 
 
-def _numbers(group: HandleGroup, roomy: bool) -> list[str]:
+def _numbers(group: HandleGroup, roomy: bool, timed: bool) -> list[str]:
     return [
         count_text(len(group.files)) if group.files else "–",
         *((count_text(group.handles),) if roomy else ()),
@@ -84,6 +89,7 @@ def _numbers(group: HandleGroup, roomy: bool) -> list[str]:
         _volume(group.bytes_read),
         _volume(group.bytes_written),
         count_text(group.subtree_operations),
+        *((seconds_text(group.metadata_s) if group.metadata_s else "–",) if timed else ()),
     ]
 
 

@@ -38,7 +38,10 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
     kinds = f", {count_text(directories)} of them directories" if directories else ""
     facts = [
         ("trace", printable(str(summary.path))),
-        ("format", printable(recording.format)),
+        (
+            "format",
+            printable(f"{recording.format}; kept in {recording.kept_in}" if recording.kept_in else recording.format),
+        ),
         ("start", start if start is not None else "not recorded"),
         ("duration", f"{seconds_text(clock.duration)}, clock of {frequency_text(clock.ticks_per_second)}"),
         (

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
 from ...layers.handles.metadata import metadata_text
 from ...layers.protocols import AnyLayer, AnyTrace
 from ...layers.statistics.statistics import LayerStatistics
@@ -21,6 +22,8 @@ Column = tuple[str, list[str]]
 
 _LEAST_NEEDED: Final = ("files", "ranks", "request\nmedian", "mean while\nbusy", "own", "busy", "operations")
 """Columns that give way, the first one first, where a terminal is too narrow for all."""
+_MOST_CALLS: Final = 6
+"""Kinds of calls that are told of a layer."""
 _WIDEST_NAME: Final = 12
 """Room that a layer's name is granted before it is folded; the names of all known layers fit."""
 
@@ -56,6 +59,8 @@ def print_layers(
         kinds = {} if layer.directions else trace.handle_sums.kinds_of(layer.order.index(layer.name))
         if kinds:
             print_paragraph(f"{printable(layer.name)}: {metadata_text(kinds)}", console, indent=0)
+    if trace.calls is not None:
+        _print_calls(trace.calls, [layer.name for layer in layers], console)
     if trace.unmatched_events:
         console.print(Text(f"{counted(trace.unmatched_events, 'event')} of operations that never began: not counted"))
     traced = set(trace.order) if trace.definitions.recording.rows == "operations" else set()
@@ -122,6 +127,29 @@ def _print_table(statistics: list[LayerStatistics], console: Console, untold: Co
     if dropped:
         console.print(Text(f"Too narrow for: {', '.join(dropped)}.", style="dim"))
     console.print()
+
+
+def _print_calls(calls: Calls, layers: Iterable[str], console: Console) -> None:
+    """Print what the calls took that move no data, a line a layer, those that took longest first."""
+    lines = []
+    for layer in layers:
+        parts = []
+        for one in (one for one in calls.call_times if one.layer == layer):
+            if one.kind == OTHER_CALLS:
+                parts += [(each.summed_s, printable(each.function), each.calls) for each in one.functions]
+            else:
+                parts.append((one.summed_s, one.kind.replace("_", " "), one.calls))
+        parts.sort(key=lambda part: (-part[0], part[1]))
+        shown = [f"{what} {seconds_text(took)} ({count_text(often)})" for took, what, often in parts[:_MOST_CALLS]]
+        if len(parts) > _MOST_CALLS:
+            shown.append(f"{seconds_text(sum(took for took, _, _ in parts[_MOST_CALLS:]))} more")
+        if shown:
+            lines.append(f"{printable(layer)}: {', '.join(shown)}")
+    if lines:
+        console.print()
+        console.print(Text("Time of calls that move no data, and how many, summed over all ranks", style="bold"))
+        for line in lines:
+            print_paragraph(line, console, indent=0)
 
 
 def _width(columns: list[Column], gap: int) -> int:

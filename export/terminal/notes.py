@@ -24,7 +24,8 @@ def print_heading(trace: AnyTrace, console: Console) -> None:
     if trace.definitions.recording.nodes:
         facts.append(counted(trace.nodes, "node"))
     recording = trace.definitions.recording
-    facts.append(counted(trace.io_events, "interval" if recording.rows == "intervals" else "I/O event"))
+    counts_intervals = recording.rows == "intervals" and not recording.kept_in
+    facts.append(counted(trace.io_events, "interval" if counts_intervals else "I/O event"))
     if trace.resolution is not None:
         facts.append(f"signals binned ({seconds_text(trace.resolution)})")
     start, end = trace.window

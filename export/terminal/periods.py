@@ -6,8 +6,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
+from ...analysis.comparison.alike import alike
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...analysis.fitting.signal_fit import SignalFit
 from ...analysis.results.result import PeriodResult
@@ -21,6 +23,7 @@ from ..written import Written
 from .console import bounded, curve_width, print_paragraph
 from .curve import GUTTER, interval_row, labelled_curve, points_per_column, tick_row
 from .notes import print_damage, print_heading, print_set_aside
+from .period_table import Row, print_rows
 from .written import written_lines
 
 _SHOWN: Final = 5
@@ -56,6 +59,8 @@ _PART_HEIGHT: Final = 2
 _PARTS: Final = {"file": "file", "filesystem": "file system", "rank": "rank", "node": "node", "handle": "handle"}
 _CLOSEST_TICKS: Final = 3
 _REGIMES_SHOWN: Final = 12
+_REASONS_SHOWN: Final = 8
+_PHASES_SHOWN: Final = 1000
 _FILTERED: Final = (
     "period and phases are those of the filtered signal; curve, volumes and rates those of the signal itself"
 )
@@ -68,23 +73,35 @@ def print_periods(
     traffic: str = "all",
     quantity: str = "bandwidth",
     figure: Written | None = None,
+    brief: bool = False,
+    phases: bool = False,
 ) -> None:
-    """Print a block per layer, direction and part: the signal over the window, its phases, and the verdict.
+    """Print a table of all periods, and a block per layer, direction and part: curve, phases, and the verdict.
 
     `traffic` and `quantity` are what was looked at, also where nothing was found. `figure` is the picture that was
-    written, if any.
+    written, if any. With `brief` there are no blocks but the reasons why there is no period; with `phases` each block
+    lists all phases.
     """
+    periods = tuple(periods)
+    found = [period for period in periods if isinstance(period, LayerPeriod)]
     print_heading(trace, console)
-    nothing, rates = True, []
+    if found:
+        _print_head(found, brief, console)
+        console.print()
+    told: list[LayerPeriod] = []
     for period in periods:
         if isinstance(period, PartsLeftOut):
             _print_left_out(period, console)
-        else:
-            _print_block(period, console)
-            rates += [period.false_alarm_rate] if period.false_alarm_rate is not None else []
-        console.print()
-        nothing = False
-    if nothing:
+            console.print()
+        elif not brief:
+            same = [one for one in told if one.direction == period.direction and _alike(one, period)]
+            _print_block(period, same[0] if same else None, console)
+            if phases:
+                _print_phases(period, console)
+            told += [] if same else [period]
+            console.print()
+    rates = [period.false_alarm_rate for period in found if period.false_alarm_rate is not None]
+    if not periods:
         what, where = words(quantity).nothing, "by these layers on the selected files"
         if quantity != "metadata":
             where = "by these layers and directions on the selected files"
@@ -98,8 +115,52 @@ def print_periods(
         console.print(Text(text, style="dim"))
     if figure is not None:
         console.print(written_lines(figure))
-    print_set_aside(trace, console)
+    if not brief:
+        print_set_aside(trace, console)
     print_damage(trace.damage, console)
+
+
+def _print_head(periods: list[LayerPeriod], brief: bool, console: Console) -> None:
+    """Print a row per signal: what it moved, at which rate in its phases, its period, and when that holds."""
+    rows = []
+    for one in periods:
+        of, metrics = words(one.quantity), one.result.metrics
+        rate = None if metrics is None else metrics.b_io
+        part = () if one.by is None else (shortened(printable(part_title(one.by, one.part)), 24),)
+        numbers = (*part, of.volume(one.signal.volume), "–" if rate is None else of.rate(rate))
+        rows.append(Row(one.layer, one.direction or "", (*numbers, f"{len(one.result.phases):,}"), one))
+    of, by = words(periods[0].quantity), periods[0].by
+    print_rows(rows, (*((_PARTS[by],) if by else ()), of.noun, "at rate", "phases"), console)
+    if not brief:
+        return
+    for one in periods[:_REASONS_SHOWN] if by is None else []:
+        if not one.result.periodic:
+            print_paragraph(f"{_title(one)}: {printable(one.result.reason)}", console, "dim", indent=0)
+
+
+def _alike(one: LayerPeriod, other: LayerPeriod) -> bool:
+    """Tell whether the period of one layer is that of another, so that it needs telling once."""
+    return one.by is None and alike(one.result, other.result, one.signal.window)
+
+
+def _print_phases(period: LayerPeriod, console: Console) -> None:
+    """Print the phases of a signal: when each is, after which time since the last began, and what it moves."""
+    phases, of = period.result.phases, words(period.quantity)
+    if not phases:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in ("phase", "start in s", "end in s", "lasts", "after", of.noun, "mean rate"):
+        table.add_column(title, justify="right", no_wrap=True)
+    shown = phases[:_PHASES_SHOWN] if bounded(console) else phases
+    for number, phase in enumerate(shown, start=1):
+        length = phase.end - phase.start
+        after = "–" if number == 1 else seconds_text(phase.start - phases[number - 2].start)
+        rate = of.rate(phase.volume / length) if length > 0 else "–"
+        times = f"{phase.start:,.6f}", f"{phase.end:,.6f}"
+        table.add_row(str(number), *times, seconds_text(length), after, of.volume(phase.volume), rate)
+    console.print(table)
+    if len(shown) < len(phases):
+        console.print(Text(f"and {counted(len(phases) - len(shown), 'further phase')}; --json has them all"))
 
 
 def _print_left_out(parts: PartsLeftOut, console: Console) -> None:
@@ -114,7 +175,8 @@ def _title(period: LayerPeriod | PartsLeftOut) -> str:
     return " ".join(part for part in (printable(period.layer), period.direction, words(period.quantity).title) if part)
 
 
-def _print_block(period: LayerPeriod, console: Console) -> None:
+def _print_block(period: LayerPeriod, same: LayerPeriod | None, console: Console) -> None:
+    """Print the curve and what is to be told of it; of a period that is that of `same`, above, only what differs."""
     signal, result, of = period.signal, period.result, words(period.quantity)
     traffic = "" if period.traffic == "all" else f", {period.traffic} traffic"
     width = max(10, curve_width(console) - GUTTER - 2)
@@ -130,8 +192,15 @@ def _print_block(period: LayerPeriod, console: Console) -> None:
     for line in _curve(signal, result, width, height, of, console.options.ascii_only):
         console.print(line, no_wrap=True, overflow="crop", crop=bounded(console))
     # Many parts follow one another, so each says the verdict only.
-    details = _details(period) if period.by is None else _fit(period)
-    for line in (_verdict(result), *(Text(detail, style="dim") for detail in details)):
+    verdict = _verdict(result)
+    if period.by is not None:
+        details = _fit(period)
+    elif same is None:
+        details = _details(period)
+    else:
+        verdict.append(f", as {_title(same)}")
+        details = (text for texts in (_metrics(result, of), _fit(period)) for text in texts)
+    for line in (verdict, *(Text(detail, style="dim") for detail in details)):
         print_paragraph(line, console)
 
 

@@ -12,9 +12,11 @@ from ..written import Written
 def write_otf2(trace: AnyTrace, path: str | os.PathLike[str]) -> Written:
     """Write all I/O of a trace as an OTF2 archive: definitions, operations and metadata events.
 
-    Read back it gives the same layers, handles, periods and comparison. Whatever the trace's window and selection of
-    files are, everything is written. What the model does not have is not there: events other than those of I/O, when an
-    operation was tested for completion (it is taken for tested as it begins), and original matching ids.
+    Read back it gives the same layers, handles, periods and comparison, and the same about what another recorder does
+    not tell, which properties of the system tree's root keep. Bytes that such a recorder knows by intervals of time
+    only are one operation an interval. Whatever the trace's window and selection of files are, everything is written.
+    What the model does not have is not there: events other than those of I/O, when an operation was tested for
+    completion (it is taken for tested as it begins), and original matching ids.
 
     Parameters
     ----------
@@ -26,18 +28,15 @@ def write_otf2(trace: AnyTrace, path: str | os.PathLike[str]) -> Written:
 
     Raises
     ------
-    SelectionError
-        If the recorder kept bytes by intervals of time only, which are no operations.
     TraceError
         If times are not of 64 bits, or ranks too large for a list of them.
     OutputError
         If the archive cannot be written; nothing is left behind then.
     """
-    trace.definitions.recording.check_operations(trace.path, "an OTF2 archive")
     extent = trace.extent
     with atomic_archive(path) as anchor:
         events = write_archive(
-            anchor.with_suffix(""), trace.definitions, trace.blocks(), 0 if extent is None else extent[0]
+            anchor.with_suffix(""), trace.definitions, trace.blocks(), 0 if extent is None else extent[0], trace.damage
         )
         size = archive_size(anchor)
     return Written(Path(path), size, trace.order, events=events)

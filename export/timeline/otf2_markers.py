@@ -86,7 +86,7 @@ def _copied(source: Anchor, base: Path, trace: AnyTrace) -> Anchor:
             if (suffix == ".evt" and events) or os.path.lexists(file):
                 _copy(file, base / file.name)
     copy = read_anchor(base.with_name(base.name + SUFFIX))
-    found = read_definitions(copy).locations
+    found = read_definitions(copy)[0].locations
     if not (np.array_equal(found.id, locations.id) and np.array_equal(found.events, locations.events)):
         raise TraceError(f"{source.path} has changed since it was opened; open it again")
     return copy

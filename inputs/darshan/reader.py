@@ -22,7 +22,7 @@ from .segments import TRACED, Segments, read_heatmap, read_segments
 RECORDER: Final = "Darshan"
 _ORDER: Final = ("MPI-IO", "POSIX")
 """Which layer's file stands behind the other's of the same name; ISO C's is another stream."""
-_ALL_FILES: Final = "all files together"
+_ALL_FILES: Final = "all files together, by intervals of time"
 _NO_NAME: Final = "record {:#x}, whose name the log does not tell"
 
 

@@ -21,6 +21,7 @@ from ..source import RowSource
 from .lines import Lines, first_lines, read_lines
 
 RECORDER: Final = "DFTracer"
+FOLDERS: Final = True
 _LAYERS: Final = {"POSIX": "POSIX", "STDIO": "ISOC"}
 """Layers by DFTracer's categories; functions of other categories are the program's own."""
 _READS: Final = ["read", "pread", "pread64", "readv", "preadv", "preadv64", "fread", "fread_unlocked", "fgets", "fgetc"]

@@ -92,7 +92,7 @@ def is_table(head: bytes, path: Path) -> bool:
     if path.is_dir():
         return any(_starts_with_parquet(part) for part in _parts(path)[:1])
     if head.startswith(_PARQUET):
-        return True
+        return _may_be_operations(path)
     try:
         line = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].decode()
     except UnicodeDecodeError:
@@ -105,6 +105,19 @@ def is_table(head: bytes, path: Path) -> bool:
     else:
         names = next(iter(csv.reader([line], delimiter=_delimiter(line))), [])
     return {"layer", "start"} <= roles(names)[0].keys()
+
+
+def _may_be_operations(path: Path) -> bool:
+    """Tell whether a Parquet file has any column of a table of operations, or cannot be read: its reader says why."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+
+        return bool({"layer", "start"} & roles(pyarrow.parquet.read_schema(path).names)[0].keys())
+    except (ImportError, OSError):
+        return True
+    except pyarrow.ArrowException:
+        return True
 
 
 def _starts_with_parquet(path: Path) -> bool:

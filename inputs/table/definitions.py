@@ -1,11 +1,13 @@
 """Definitions as text: what the columns of a table cannot keep, such as handles and ranks without operations."""
 
 import json
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.damage import DamageReport
 from ...model.definitions import (
     Clock,
     Communicator,
@@ -19,7 +21,8 @@ from ...model.definitions import (
     SystemTree,
 )
 from ...model.errors import TraceError
-from ...model.stream.recording import Recording
+from ...model.stream.keeping import Kept, kept_of, kept_text
+from ...model.stream.recording import OTF2
 
 _TABLES: Final[dict[str, tuple[type[Any], dict[str, Any]]]] = {
     "system_tree": (SystemTree, {"id": np.uint32, "name": str, "class_name": str, "parent": np.int32}),
@@ -52,6 +55,7 @@ _TABLES: Final[dict[str, tuple[type[Any], dict[str, Any]]]] = {
     ),
 }
 """Tables of definitions, and what their columns hold."""
+RECORDER: Final = "Table"
 _LINKS: Final = {
     ("system_tree", "parent"): "system_tree",
     ("groups", "node"): "system_tree",
@@ -60,11 +64,10 @@ _LINKS: Final = {
     ("handles", "file"): "files",
     ("handles", "parent"): "handles",
 }
-_RECORDING: Final = ("recorder", "format", "rows", "handles", "ranks", "nodes", "threads", "offsets", "collective")
 
 
-def definitions_text(definitions: Definitions) -> str:
-    """Return definitions as JSON; without counters and notes of the recorder."""
+def definitions_text(definitions: Definitions, damage: DamageReport | None = None) -> str:
+    """Return definitions as JSON, and what was lost when the trace was read."""
     clock = definitions.clock
     found: dict[str, Any] = {
         "clock": [clock.ticks_per_second, clock.start, clock.length, clock.realtime_ns],
@@ -76,7 +79,7 @@ def definitions_text(definitions: Definitions) -> str:
             [one.id, one.name, one.kind, one.paradigm, one.members.tolist()] for one in definitions.location_sets
         ],
         "communicators": [[one.id, one.name, one.group, one.parent] for one in definitions.communicators],
-        "recording": {name: getattr(definitions.recording, name) for name in _RECORDING},
+        "recording": kept_text(definitions.recording, damage),
     }
     for name, (_, columns) in _TABLES.items():
         table = getattr(definitions, name)
@@ -87,8 +90,8 @@ def definitions_text(definitions: Definitions) -> str:
     return json.dumps(found, ensure_ascii=True, separators=(",", ":"))
 
 
-def definitions_of(text: bytes, path: object) -> Definitions:
-    """Return the definitions that `definitions_text` wrote.
+def definitions_of(text: bytes, path: object) -> tuple[Definitions, Kept]:
+    """Return the definitions that `definitions_text` wrote, and what it kept of the recorder.
 
     Raises TraceError if it is something else.
     """
@@ -107,8 +110,16 @@ def definitions_of(text: bytes, path: object) -> Definitions:
         ticks, start, length, realtime = found["clock"]
         if not 0 < int(ticks) < 2**63 or not 0 <= int(length) < 2**64:
             raise ValueError("no clock")
-        recording = found["recording"]
-        return Definitions(
+        kept = kept_of(found["recording"], made["locations"].id, len(made["files"].id))
+        native = kept.recording.recorder == OTF2.recorder
+        recording = replace(
+            kept.recording,
+            recorder=RECORDER if native else kept.recording.recorder,
+            format=kept.recording.format or kept.recording.recorder,
+            kept_in="Parquet of iostrata",
+            metadata=False,
+        )
+        definitions = Definitions(
             clock=Clock(int(ticks), int(start), int(length), None if realtime is None else int(realtime)),
             paradigms=tuple(
                 Paradigm(int(identity), str(one), str(name), bool(parallel), bool(os), tuple(map(_pair, properties)))
@@ -123,20 +134,10 @@ def definitions_of(text: bytes, path: object) -> Definitions:
                 for identity, name, group, parent in found["communicators"]
             ),
             attributes={},
-            recording=Recording(
-                recorder="Table",
-                format=f"Parquet of iostrata, made of {recording['format'] or recording['recorder']}",
-                rows="intervals" if recording["rows"] == "intervals" else "operations",
-                handles=recording["handles"] if recording["handles"] in ("inferred", "absent") else "recorded",
-                metadata=False,
-                ranks=bool(recording["ranks"]),
-                nodes=bool(recording["nodes"]),
-                threads=bool(recording["threads"]),
-                offsets=bool(recording["offsets"]),
-                collective=bool(recording["collective"]),
-            ),
+            recording=recording,
             **made,
         )
+        return definitions, kept
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise TraceError(f"{path}: the definitions in this table cannot be read ({error}); write it again") from None
 

@@ -1,5 +1,6 @@
 """A table of operations as a source."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,11 +13,12 @@ from ...model.damage import LocationDamage
 from ...model.definitions import Clock, Definitions
 from ...model.errors import TraceError
 from ...model.events import IoEvents
+from ...model.stream.keeping import Kept
 from ...model.stream.recording import Recording
 from ..rows import LONGEST, NANOSECONDS, Checked, HandleTable, Run, Transfers, checked, pairs_of
 from ..source import RowSource
 from .columns import TableColumns, flags_of, is_table, names_of, numbers, read_table
-from .definitions import definitions_of
+from .definitions import RECORDER, definitions_of
 
 _MODES: Final = {"read": IoMode.READ, "r": IoMode.READ, "write": IoMode.WRITE, "w": IoMode.WRITE, "flush": IoMode.FLUSH}
 _STATUSES: Final = {
@@ -45,7 +47,7 @@ def open_table(path: Path) -> RowSource:
     stored = table.metadata.get(b"iostrata_definitions")
     rows = _Rows(table)
     if stored is not None and {"thread", "handle", "begin_ticks", "end_ticks"} <= table.columns.keys():
-        return _own(path, table, rows, definitions_of(stored, path))
+        return _own(path, table, rows, *definitions_of(stored, path))
     return _any(path, table, rows)
 
 
@@ -130,7 +132,7 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
     handle, table_of_handles, kind, files = _handles(columns, rows, file, files)
     found = checked(_transfers(rows, place, handle, begin, end), location_process.astype(np.int32), rows.faults)
     recording = Recording(
-        recorder="Table",
+        recorder=RECORDER,
         format="table of operations, one row each",
         handles=kind,
         ranks=bool((ranks >= 0).any()),
@@ -239,7 +241,7 @@ def _source(path: Path, table: TableColumns, definitions: Definitions, found: Ch
     return RowSource(path, definitions, found.operations, IoEvents.empty(), tuple(damage), found.irregular)
 
 
-def _own(path: Path, table: TableColumns, rows: _Rows, definitions: Definitions) -> RowSource:
+def _own(path: Path, table: TableColumns, rows: _Rows, definitions: Definitions, kept: Kept) -> RowSource:
     """Take the definitions that the table keeps."""
     columns = table.columns
     ids, known = numbers(columns["thread"])
@@ -256,4 +258,7 @@ def _own(path: Path, table: TableColumns, rows: _Rows, definitions: Definitions)
     found = checked(
         _transfers(rows, location, handle, begin, end), definitions.locations.group, rows.faults, early=True
     )
+    # An interval of no duration is none of an operation.
+    irregular = found.irregular if definitions.recording.rows == "operations" else {}
+    found = replace(found, damage=(*found.damage, *kept.losses), irregular=irregular)
     return _source(path, table, definitions, found)

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.codes import IoMode, IoRecord
+from ...model.codes import IoMode
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
@@ -19,20 +19,13 @@ from ..statistics.keyed import KeyedSums
 from ..statistics.ranges import RangeUnion
 from ..statistics.statistics import FRACTION, whole_and_part
 from .attribution import attribute_operations, call_ends
+from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .functions import CallingFunctions
 from .traffic import Traffic
 
 FUNCTION: Final = "function"
 """The key that is no part of the definitions: the function that was called."""
-METADATA_KINDS: Final = {
-    "opens": (IoRecord.CREATE_HANDLE,),
-    "closes": (IoRecord.DESTROY_HANDLE,),
-    "duplications": (IoRecord.DUPLICATE_HANDLE,),
-    "seeks": (IoRecord.SEEK,),
-    "status_changes": (IoRecord.CHANGE_STATUS_FLAGS,),
-    "deletions": (IoRecord.DELETE_FILE,),
-    "locks": (IoRecord.ACQUIRE_LOCK, IoRecord.RELEASE_LOCK, IoRecord.TRY_LOCK),
-}
+METADATA_KINDS: Final = {name: records for name, records in CALL_KINDS.items() if name != OTHER_CALLS}
 """Columns of metadata operations and the records that they count."""
 
 
@@ -52,6 +45,11 @@ class Breakdown:
         the sum of the durations of all of them, and the time in which any was under way, in s. The columns of
         `METADATA_KINDS`: operations that move no data. ``inside_operations`` and ``inside_metadata``: how many of
         either ran inside an operation of a higher layer.
+
+        Where the trace records Enter and Leave also, by function, ``calls`` on selected files, ``calls_s`` and
+        ``exclusive_s``: the sum of their times, and that without the calls inside, in s. By other keys ``opens_s`` and
+        so on: what the calls took that did such operations; ``other_calls`` and ``other_calls_s``, of those that leave
+        no event; and ``metadata_s``, the sum of all of these.
     """
 
     by: str
@@ -94,6 +92,8 @@ _SUMMED: Final = (
     *_MODES, *_BYTES, *(f"{name} part" for name in _BYTES), "ticks", *METADATA_KINDS, "inside_operations",
     "inside_metadata",
 )  # fmt: skip
+_OF_FUNCTIONS: Final = ("calls", "calls_s", "exclusive_s")
+_OF_KINDS: Final = (OTHER_CALLS, *(f"{kind}_s" for kind in CALL_KINDS), "metadata_s")
 
 
 class BreakdownSums:
@@ -107,8 +107,8 @@ class BreakdownSums:
         Layers, highest first.
     by : str
         One of `iostrata.layers.statistics.grouping.KEYS`, or `FUNCTION`.
-    functions : CallingFunctions, optional
-        Needed by `FUNCTION`, of all operations and metadata events, which are then added at once.
+    names : tuple of str
+        Needed by `FUNCTION`: the I/O functions of the trace.
     exact : bool
         Whether the busy time is exact however many stretches there are.
     """
@@ -120,30 +120,33 @@ class BreakdownSums:
         selection: FileSelection,
         window: TickWindow,
         by: str,
-        functions: CallingFunctions | None = None,
+        names: tuple[str, ...] = (),
         exact: bool = False,
     ) -> None:
         if by not in (*KEYS, FUNCTION):
             raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, FUNCTION))}")
         self._known = definitions, order, selection, window
-        self._by, self._functions = by, functions or CallingFunctions((), *(np.zeros(0, np.int32),) * 2)
+        self._by = by
         self._keys: list[Any]
         if by == FUNCTION:
-            self._keys, self._table = distinct_names(self._functions.names)
+            self._keys, self._table = distinct_names(names)
         else:
             self._keys, self._places = grouping(definitions, by)
         self._sums = KeyedSums.none(1, *_SUMMED)
         self._busy = RangeUnion(exact)
         self._cut = False
+        self._timed: tuple[str, ...] = ()
 
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
-        """Add operations and metadata events of some processes."""
+    def add(self, operations: Operations, metadata: MetadataEvents, functions: CallingFunctions | None = None) -> None:
+        """Add operations and metadata events of some processes, by `FUNCTION` with the functions of both."""
         definitions, order, selection, window = self._known
         traffic = Traffic(operations, definitions, order, attribute_operations(operations, definitions, order),
                           selection, window)  # fmt: skip
-        self.add_traffic(traffic, metadata)
+        self.add_traffic(traffic, metadata, functions)
 
-    def add_traffic(self, traffic: Traffic, metadata: MetadataEvents) -> None:
+    def add_traffic(
+        self, traffic: Traffic, metadata: MetadataEvents, functions: CallingFunctions | None = None
+    ) -> None:
         """Add operations whose parents are known, and metadata events."""
         definitions, order, selection, window = self._known
         rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
@@ -152,10 +155,8 @@ class BreakdownSums:
         shown = np.flatnonzero(selected_metadata(metadata, selection, window) & (metadata_layer >= 0))
         events = metadata.take(shown)
         if self._by == FUNCTION:
-            place, event_place = (
-                self._table[column[chosen] if len(column) else np.full(len(chosen), -1)]
-                for column, chosen in ((self._functions.operation, rows), (self._functions.event, shown))
-            )
+            known = functions or CallingFunctions.unknown(len(metadata), len(traffic.operations))
+            place, event_place = self._table[known.operation[rows]], self._table[known.event[shown]]
         else:
             place = self._places(definitions.handles.file[operations.handle], operations.process, operations.handle)
             event_place = self._places(events.file, events.process, events.handle)
@@ -172,10 +173,38 @@ class BreakdownSums:
         columns |= {"ticks": end - begin, "inside_operations": parent >= 0}
         of_events = {name: np.isin(events.kind, np.array(kinds, np.uint8)) for name, kinds in METADATA_KINDS.items()}
         of_events["inside_metadata"] = _inside(traffic, metadata, metadata_layer)[shown]
-        for keys, known in ((group, columns), (event_group, of_events)):
-            nothing = np.zeros(len(keys), np.int64)
-            self._sums = self._sums.merged(KeyedSums([keys], {name: known.get(name, nothing) for name in _SUMMED}))
+        self._merge(group, columns)
+        self._merge(event_group, of_events)
         self._busy.add(group, begin, end)
+
+    def add_calls(self, calls: Calls) -> None:
+        """Add what all calls of the trace took; to be called once, when all else is added."""
+        layer: npt.NDArray[np.integer]
+        if self._by == FUNCTION:
+            functions, sums = calls.functions, calls.by_function
+            rows = np.flatnonzero((functions.layer >= 0) & (sums[:, 0] > 0))
+            names = {name: place for place, name in enumerate(self._keys)}
+            layer = functions.layer[rows]
+            place = np.array([names[functions.regions.name[row]] for row in rows.tolist()], np.int64)
+            values = dict(zip(_OF_FUNCTIONS, sums[rows].T, strict=True))
+        else:
+            metadata = calls.counted_metadata
+            layer, kind, process, handle, file = (key.astype(np.int32) for key in metadata.keys[:5])
+            place, ticks = self._places(file, process, handle), metadata["ticks"]
+            of_kind = {name: np.isin(kind, np.array(records, np.int32)) for name, records in CALL_KINDS.items()}
+            values = {f"{name}_s": ticks * mask for name, mask in of_kind.items()}
+            values |= {"metadata_s": ticks, OTHER_CALLS: metadata["calls"] * of_kind[OTHER_CALLS]}
+        self._timed = tuple(values)
+        known = layer >= 0
+        nothing = np.zeros(len(self._sums), np.int64)
+        self._sums.values.update(dict.fromkeys(values, nothing))
+        group = layer.astype(np.int64) * len(self._keys) + place
+        self._merge(group[known], {name: value[known] for name, value in values.items()})
+
+    def _merge(self, keys: npt.NDArray[np.int64], known: dict[str, npt.NDArray[Any]]) -> None:
+        nothing = np.zeros(len(keys), np.int64)
+        names = (*_SUMMED, *self._timed)
+        self._sums = self._sums.merged(KeyedSums([keys], {name: known.get(name, nothing) for name in names}))
 
     def merge(self, other: "BreakdownSums") -> None:
         """Add the sums of `other`, over other processes."""
@@ -194,6 +223,8 @@ class BreakdownSums:
         columns["summed_s"] = sums["ticks"] / window.ticks_per_second
         columns["busy_s"] = self._busy.lengths(groups) / window.ticks_per_second
         columns |= {name: sums[name] for name in (*METADATA_KINDS, "inside_operations", "inside_metadata")}
+        seconds = window.ticks_per_second
+        columns |= {name: sums[name] / seconds if name.endswith("_s") else sums[name] for name in self._timed}
         return Breakdown(
             self._by,
             tuple(order[row] for row in (groups // len(self._keys)).tolist()),

@@ -1,17 +1,15 @@
 """Which function each I/O event and each operation was recorded in."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.errors import TraceError
-from ...model.events import IoEvents
-from ...model.operations import Operations
-from ...model.stream.columns import FUNCTION, CollectedOperations
-from ...model.stream.mapping import map_partitions
-from ...model.stream.source import Block, Partition, Source
+from ...model.arrays import Links
+from ...model.stream.calls import Regions
+from ...model.stream.source import Block
+from .calls.paths import CallPaths, nearest
+from .calls.sums import CallSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,40 +36,33 @@ class CallingFunctions:
         """Return what holds of a trace that records no function."""
         return cls((), np.full(events, -1, np.int32), np.full(operations, -1, np.int32))
 
+    @classmethod
+    def of_paths(cls, paths: CallPaths) -> "CallingFunctions":
+        """Return the functions of call paths."""
+        of_path = np.append(functions_of_paths(paths.regions, paths.parent, paths.region), np.int32(-1))
+        return cls(io_function_names(paths.regions), of_path[paths.event], of_path[paths.operation])
+
     def __repr__(self) -> str:
         known = int((self.operation >= 0).sum())
         return f"<CallingFunctions: of {known} of {len(self.operation)} operations, {len(self.names)} names>"
 
 
-def read_calling_functions(
-    source: Source, operations: Operations, other_events: IoEvents, workers: int | None = None
-) -> CallingFunctions:
-    """Read a trace once more, now with the functions in which its operations began.
+def io_function_names(regions: Regions) -> tuple[str, ...]:
+    """Return the names of the regions that do I/O."""
+    return tuple(regions.name[row] for row in np.flatnonzero(regions.does_io).tolist())
 
-    Raises SelectionError if the source does not know functions; TraceError if the trace is not what it was when the
-    operations were read.
 
-    Parameters
-    ----------
-    operations, other_events : Operations, IoEvents
-        All of the trace.
-    workers : int, optional
-        Threads that read.
-    """
-    names = source.functions
-    if not names or not (len(operations) or len(other_events)):
-        return CallingFunctions(names, *(np.full(len(one), -1, np.int32) for one in (other_events, operations)))
-    collected = CollectedOperations(source.definitions, ("location", "begin", FUNCTION))
+def functions_of_paths(regions: Regions, parent: Links, region: Links) -> Links:
+    """Return the row in `io_function_names` of the innermost I/O function on each call path, −1 where there is none."""
+    does_io = regions.does_io
+    row = np.where(does_io, np.cumsum(does_io) - 1, -1).astype(np.int32)
+    return nearest(parent, row[region])
 
-    def read(partition: Partition, done: Callable[[int], None]) -> list[Block]:
-        return list(source.read(partition, functions=True, done=done))
 
-    threads = source.worker_count(workers)
-    for blocks in map_partitions(read, source.partitions(None, threads), 0, threads):
-        for block in blocks:
-            collected.add(block)
-    again, event = collected.metadata()
-    columns = collected.columns()
-    if not np.array_equal(columns["begin"], operations.begin) or not np.array_equal(again.time, other_events.time):
-        raise TraceError(f"{source.path} has changed since it was opened; open it again")
-    return CallingFunctions(names, event, columns[FUNCTION])
+def block_functions(block: Block, sums: CallSums) -> CallingFunctions:
+    """Return the functions of a block's operations and metadata events, whose calls `sums` has followed."""
+    parent, region, _, _ = sums.paths
+    of_path = np.append(functions_of_paths(sums.regions, parent, region), np.int32(-1))
+    if block.path is None or block.metadata_path is None:
+        return CallingFunctions.unknown(len(block.metadata), len(block.operations))
+    return CallingFunctions(io_function_names(sums.regions), of_path[block.metadata_path], of_path[block.path])

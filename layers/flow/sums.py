@@ -29,6 +29,7 @@ from .cells import Cells, CellSums, layer_bits
 from .flow import Flow, are_adjacent
 from .hidden import HiddenTraffic, hidden_traffic
 from .rows import FlowRows
+from .streams import StreamSums
 
 _CALL: Final = ("count", "whole", "part", "begin", "end")
 
@@ -45,11 +46,14 @@ class Limits:
         Requests from this size on may be split,
     pieces : float
         into at least that many operations below.
+    empty : float
+        Flushes after no more written bytes than these have next to nothing to put out.
     """
 
     small: float = 65536
     split: float = 65536
     pieces: float = 2
+    empty: float = 4096
 
 
 class RelationSums:
@@ -100,6 +104,7 @@ class RelationSums:
         self._places = CallPlaces()
         self._first = KeyedSums.none(3, "begin")
         self.read_back: dict[int, ReadBackSums] = {}
+        self.streams: dict[int, StreamSums] = {}
         self.calls = KeyedSums.none(3, *_CALL)
         self.children = KeyedSums.none(2, "count")
 
@@ -137,6 +142,10 @@ class RelationSums:
             if len(rows_of) and traffic.absolute_offsets(layer):
                 known_back = self.read_back.setdefault(row, ReadBackSums(self.exact))
                 known_back.add(view(traffic.operations, rows_of), _files(traffic, rows_of))
+            own = np.flatnonzero(of_layer & traffic.own)
+            if len(own):
+                sums = StreamSums(self.limits.empty, traffic.absolute_offsets(layer))
+                self.streams.setdefault(row, sums).add(traffic, own)
             for direction in DIRECTIONS:
                 self._add_layer(traffic, row, direction)
         early = layer_bits(self._early(traffic), len(traffic.operations))
@@ -153,6 +162,7 @@ class RelationSums:
             self.covered_times[key] = self.covered_times.get(key, 0) + times
         self.finish(np.zeros(0, np.int64))
         _merge(self.read_back, other.read_back)
+        _merge(self.streams, other.streams)
         self.calls, self.children = self.calls.merged(other.calls), self.children.merged(other.children)
 
     def finish(self, going_on: Ints) -> None:
@@ -164,6 +174,8 @@ class RelationSums:
             access.finish(going_on)
         for back in self.read_back.values():
             back.finish(going_on)
+        for stream in self.streams.values():
+            stream.finish(going_on)
         self._places.finish(going_on)
         self._first = self._first.taken(np.isin(self._first.keys[1], going_on))
 

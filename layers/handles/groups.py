@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from ...model.arrays import Floats
 from .forest import HandleForest
 
 _NUMBERS: Final = re.compile(r"(\d+)")
@@ -28,6 +29,8 @@ class HandleGroup:
         The one with most bytes first.
     subtree_operations : int
         Operations of the group and of all groups below it.
+    metadata_s : float
+        Time in s of the calls that opened, closed, … its handles; 0 where that is not known.
     """
 
     layer: str | None
@@ -42,9 +45,12 @@ class HandleGroup:
     bytes_written: int | float = 0
     subtree_operations: int = 0
     subtree_bytes: int | float = 0
+    metadata_s: float = 0.0
 
 
-def handle_groups(forest: HandleForest, chosen: Collection[str] | None = None) -> list[HandleGroup]:
+def handle_groups(
+    forest: HandleForest, chosen: Collection[str] | None = None, metadata_s: Floats | None = None
+) -> list[HandleGroup]:
     """Return the roots of the groups of all handles that are not set aside.
 
     A handle whose parent is left out hangs below its nearest ancestor that is not. Linear in the number of handles.
@@ -53,12 +59,13 @@ def handle_groups(forest: HandleForest, chosen: Collection[str] | None = None) -
     ----------
     chosen : collection of str, optional
         Layers whose handles are not left out; all unless given. Sums over what is below a group count these only.
+    metadata_s : float64 (handles,), optional
     """
     layers = forest.layer
     kept = _shown(forest, chosen)
     columns = (forest.operations.tolist(), forest.bytes_read.tolist(), forest.bytes_written.tolist())
     amounts = list(zip(*columns, strict=True))
-    parents = forest.parent.tolist()
+    parents, seconds = forest.parent.tolist(), None if metadata_s is None else metadata_s.tolist()
     shown_as = series_names(file for file, shown in zip(forest.file, kept, strict=True) if file and shown)
     groups: dict[tuple[int, str | None, str | None, str], HandleGroup] = {}
     group_of: list[HandleGroup | None] = [None] * len(forest)
@@ -79,6 +86,7 @@ def handle_groups(forest: HandleForest, chosen: Collection[str] | None = None) -
         group.operations += operations
         group.bytes_read += read
         group.bytes_written += written
+        group.metadata_s += 0.0 if seconds is None else seconds[row]
         if file is not None:
             group.files.add(file)
         group_of[row] = group

@@ -10,7 +10,7 @@ from ...model.stream.source import Source
 _OTF2: Final = b"OTF2\0"
 
 
-class NoTimesError(SelectionError):
+class NoTimesError(TraceError):
     """Raised where operations are wanted of a recording without times; `source` has its counters."""
 
     def __init__(self, source: Source) -> None:
@@ -55,7 +55,8 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
             known = ", ".join(one.name for one in recorders())
             raise TraceError(
                 f"{path} is not an OTF2 anchor, nor what another recorder writes that is known here ({known}); give "
-                "the path of an archive's *.otf2 file, of a log, or of a table of operations"
+                "the path of an archive's *.otf2 file, of a log, or of a table of operations (layer, rank, start, end, "
+                "bytes)"
             )
         return open_archive(path, engine)
     if engine != "auto":

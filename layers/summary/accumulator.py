@@ -30,10 +30,12 @@ class OperationSums:
         Which handles count for layers.
     window : TickWindow
         Part of the trace that counts.
-    grid : BinGrid
-        For the bandwidths, with a signal for each category.
     covered : (int, int)
         Ticks between which most of the operations lie.
+    grid : BinGrid, optional
+        For the bandwidths, with a signal for each category; where operations are kept, they tell them exactly.
+    exact : bool
+        Whether busy times and sizes are exact however many there are.
     """
 
     def __init__(
@@ -42,13 +44,16 @@ class OperationSums:
         order: tuple[str, ...],
         selection: FileSelection,
         window: TickWindow,
-        grid: BinGrid,
         covered: tuple[int, int],
+        grid: BinGrid | None = None,
+        exact: bool = False,
     ) -> None:
         handles = definitions.handles
         self.lineages = handle_lineages(handle_stack(definitions, order))
         shown = selection.selected & (self.lineages.of_handle >= 0)
         processes = len(definitions.groups.id)
+        self._known = definitions, order, selection, window, covered
+        self.exact = exact
         self.definitions = definitions
         self.order = order
         self.covered = covered
@@ -59,7 +64,7 @@ class OperationSums:
         wider = {kind: number for number, kind in enumerate(dict.fromkeys(self.lineages.traffic))}
         kinds = [wider[kind] for kind in self.lineages.traffic]
         self.wide = np.array(categories_of(kinds, range(MODES)), np.int32)
-        self.busy = {category: BusyTime(*covered) for category in range(len(wider) * MODES)}
+        self.busy = {category: BusyTime(*covered, exact) for category in range(len(wider) * MODES)}
         self.requests: dict[int, ValueCounts] = {}
         self._window = window
         self.category_of_handle = np.where(shown, self.lineages.of_handle * MODES, -1).astype(np.int32)
@@ -70,6 +75,12 @@ class OperationSums:
         """Add operations, in any order."""
         for first in range(0, len(operations), _ROWS):
             self._add_operations(operations, slice(first, first + _ROWS))
+
+    def over(self, operations: Operations) -> "OperationSums":
+        """Return the same sums over other operations of the trace, without bins."""
+        sums = OperationSums(*self._known, exact=self.exact)
+        sums.add(operations)
+        return sums
 
     def merge(self, other: "OperationSums") -> None:
         """Add the sums of other operations of the same trace."""
@@ -82,8 +93,9 @@ class OperationSums:
         for category, busy in other.busy.items():
             self.busy[category].merge(busy)
         for category, counts in other.requests.items():
-            self.requests.setdefault(category, ValueCounts()).merge(counts)
-        self.grid.merge(other.grid)
+            self.requests.setdefault(category, ValueCounts(self.exact)).merge(counts)
+        if self.grid is not None and other.grid is not None:
+            self.grid.merge(other.grid)
 
     @property
     def extent(self) -> tuple[int, int] | None:
@@ -132,9 +144,10 @@ class OperationSums:
             self.busy[category].add(part.begin[lasting], part.end[lasting])
             if category % MODES != IoMode.FLUSH:
                 if category not in self.requests:
-                    self.requests[category] = ValueCounts()
+                    self.requests[category] = ValueCounts(self.exact)
                 self.requests[category].add(operations.requested[rows][of_category])
-        self.grid.add(part, count, found[found % MODES != IoMode.FLUSH])
+        if self.grid is not None:
+            self.grid.add(part, count, found[found % MODES != IoMode.FLUSH])
 
 
 def categories_of(lineages: Iterable[int], modes: Iterable[int]) -> list[int]:

@@ -1,6 +1,7 @@
 """A trace read in bounded memory: bandwidths of its layers in bins, and statistics, but no operations."""
 
 import copy
+import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,22 +12,24 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from ...model.codes import IoMode
 from ...model.damage import DamageReport
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.events import IoEvents
 from ...model.operations import Operations
-from ...model.stream.mapping import Progress, cluster_of, map_partitions
+from ...model.stream.mapping import Progress, cluster_of, map_partitions, reduce_partitions
 from ...model.stream.source import Block, Partition, Source, Tally
 from ...signals.samples import bin_count
 from ..attribution.attribution import attribute_operations
 from ..attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
+from ..attribution.calls.calls import Calls, as_calls, sum_calls
+from ..attribution.calls.functions import function_groups
+from ..attribution.calls.sums import CallSums
 from ..attribution.collectives import CallPlaces
+from ..attribution.functions import block_functions, io_function_names
 from ..attribution.traffic import Traffic
 from ..dataset import bandwidth_dataset
 from ..flow.sums import Limits, RelationSums
-from ..handles.forest import HandleForest, handle_forest
 from ..handles.metadata import MetadataEvents, metadata_events
 from ..handles.order import layer_order
 from ..handles.stack import handle_lineages, handle_stack
@@ -37,8 +40,8 @@ from ..selection.directions import DIRECTIONS
 from ..selection.files import DEFAULT_RULES, FileRule, FileSelection, select_files
 from ..selection.source import open_timed_source
 from ..selection.window import TickWindow, bounded_windows, select_window, trace_window
-from ..statistics.statistics import SetAside
 from .accumulator import OperationSums
+from .bins import BinGrid
 from .layer import BinnedLayer
 from .memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
 from .tables import MODES
@@ -54,6 +57,7 @@ class BinnedTrace(AnyTrace):
     path: Path
     definitions: Definitions
     sums: OperationSums
+    grid: BinGrid
     handle_parts: HandleSums
     known_relations: RelationSums | None
     reading: "Reading"
@@ -76,7 +80,7 @@ class BinnedTrace(AnyTrace):
     @property
     def resolution(self) -> float:
         """Width in s of the bins that were kept; signals are constant within each."""
-        return self.sums.grid.width / self.definitions.clock.ticks_per_second
+        return self.grid.width / self.definitions.clock.ticks_per_second
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -93,19 +97,22 @@ class BinnedTrace(AnyTrace):
 
     @property
     def function_names(self) -> tuple[str, ...]:
-        return self.reading.source.functions
+        return io_function_names(self.reading.source.regions)
 
     def operation_blocks(
         self, functions: bool
     ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
         places, first = CallPlaces(), 0
-        for block in self.reading.blocks(functions):
+        make = self._call_sums(self.reading.source) if functions else None
+        for block, sums in self.reading.followed_blocks(make):
             operations = block.operations
             found = attribute_operations(operations, self.definitions, self.order)
             traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
             places.finish(np.unique(operations.process).astype(np.int64))
             sequence, place = places.keys(operations, traffic.sequences)
-            function = np.full(len(operations), -1, np.int32) if block.function is None else block.function
+            function = np.full(len(operations), -1, np.int32)
+            if sums is not None:
+                function = block_functions(block, sums).operation
             yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), function, first
             first += len(operations)
 
@@ -118,15 +125,55 @@ class BinnedTrace(AnyTrace):
         known = (self.definitions, self.order, self.selection, self.tick_window, self.reading.covered)
         return self.sum_blocks(lambda: RelationSums(*known, directions, limits, pairs=pairs))
 
-    def breakdown(self, by: str) -> Breakdown:
-        """Split what each layer did by a key, as `Trace.breakdown`; the trace is read once more.
+    @cached_property
+    def calls(self) -> Calls | None:
+        """What the calls took, as `Trace.calls`; the first use reads the trace once more."""
+        source = self.reading.source
+        if not source.tells_calls:
+            return None
+        partitions = source.partitions(self.reading.memory, self.reading.workers)
+        return as_calls(
+            sum_calls(source, self._call_sums(source), partitions, self.reading.workers, self.reading.client)
+        )
 
-        Functions are refused: what is kept of the blocks does not tell them.
-        """
-        if by == FUNCTION:
-            raise SelectionError(f"{self.path}: functions are not told where a trace is read in bounded memory")
+    def _call_sums(self, source: Source) -> Callable[[], CallSums]:
+        functions = function_groups(source.regions, self.order)
+        known = (self.definitions, self.order, self.selection, self.tick_window, functions)
+        return functools.partial(CallSums, *known)
+
+    def breakdown(self, by: str) -> Breakdown:
+        """Split what each layer did by a key, as `Trace.breakdown`; the trace is read once more."""
         known = (self.definitions, self.order, self.selection, self.tick_window)
-        return self.sum_blocks(lambda: BreakdownSums(*known, by)).breakdown()
+        if by == FUNCTION:
+            sums, calls = self._by_function(known)
+        else:
+            sums, calls = self.sum_blocks(lambda: BreakdownSums(*known, by)), self.calls
+        if calls is not None:
+            sums.add_calls(calls)
+        return sums.breakdown()
+
+    def _by_function(
+        self, known: tuple[Definitions, tuple[str, ...], FileSelection, TickWindow]
+    ) -> tuple[BreakdownSums, Calls | None]:
+        source, reading = self.reading.source, self.reading
+        names, make = io_function_names(source.regions), self._call_sums(source)
+
+        def empty() -> BreakdownSums:
+            return BreakdownSums(*known, FUNCTION, names)
+
+        def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
+            table, calls = empty(), make()
+            for block in source.read(partition, calls, done):
+                metadata = metadata_events(block.metadata, source.definitions)
+                table.add(block.operations, metadata, block_functions(block, calls))
+            return table, calls
+
+        with cluster_of(reading.client, source.path) as cluster:
+            partitions = source.partitions(reading.memory, reading.workers)
+            if not partitions:
+                return empty(), None
+            table, calls = reduce_partitions(read, _merge_both, partitions, 0, reading.workers, cluster=cluster)
+        return table, as_calls(calls) if source.tells_calls else None
 
     def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
         return ((block.operations, block.metadata) for block in self.reading.blocks())
@@ -147,38 +194,8 @@ class BinnedTrace(AnyTrace):
     @cached_property
     def layers(self) -> LayerMapping[BinnedLayer]:
         """The layers by name, highest first."""
-        return LayerMapping({name: BinnedLayer(name, self.sums, self.tick_window) for name in self.sums.order})
-
-    @cached_property
-    def handles(self) -> HandleForest:
-        """The forest of all I/O handles, of all files, without their lifetimes.
-
-        At an edge that the window leaves open, metadata events outside of the time of all operations count too.
-        """
-        sums = self.sums.sums
-        return handle_forest(
-            self.definitions,
-            self.sums.order,
-            self.selection,
-            sums.handle_operations,
-            self.sums.handle_bytes(IoMode.READ),
-            self.sums.handle_bytes(IoMode.WRITE),
-            self.handle_parts.events,
-            self.handle_parts.ranks,
-            self.handle_parts.lifetime_counts,
-            None,
-        )
-
-    @cached_property
-    def set_aside(self) -> SetAside:
-        """What is not selected of the operations within the window, summed over the layers."""
-        sums = self.sums.sums
-        files = np.unique(self.definitions.handles.file[sums.aside_used])
-        return SetAside(
-            int(sums.aside.sum()),
-            self.sums.bytes([self.sums.categories]),
-            int((files >= 0).sum()),
-            self.selection.named(sums.aside),
+        return LayerMapping(
+            {name: BinnedLayer(name, self.sums, self.grid, self.tick_window) for name in self.sums.order}
         )
 
     def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: str = "all") -> Any:
@@ -225,10 +242,16 @@ class Reading:
     workers: int
     client: object = None
 
-    def blocks(self, functions: bool = False) -> Iterator[Block]:
+    def blocks(self) -> Iterator[Block]:
         """Read the trace block by block, in one thread."""
+        return (block for block, _ in self.followed_blocks(None))
+
+    def followed_blocks(self, make: Callable[[], CallSums] | None) -> Iterator[tuple[Block, CallSums | None]]:
+        """Read the trace block by block, in one thread, each with what followed the calls of its partition."""
         for partition in self.source.partitions(self.memory, 1):
-            yield from self.source.read(partition, functions)
+            sums = None if make is None else make()
+            for block in self.source.read(partition, sums):
+                yield block, sums
 
     def summed(
         self,
@@ -312,9 +335,7 @@ class BinnedSums:
         self.tally.add(other.tally)
 
 
-def _merge_both(
-    one: tuple[Any, BinnedSums | None], other: tuple[Any, BinnedSums | None]
-) -> tuple[Any, BinnedSums | None]:
+def _merge_both(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
     one[0].merge(other[0])
     if one[1] is not None and other[1] is not None:
         one[1].merge(other[1])
@@ -350,8 +371,6 @@ def read_binned_trace(
     path, memory, fs, engine, workers, files, window, progress, rules, client
         As in `open_trace`. There are at most 2^20 bins.
     """
-    from .bins import BinGrid
-
     source = open_timed_source(path, engine)
     definitions = source.definitions
     selection = select_files(definitions, files, tuple(FileRule(*rule) for rule in rules))
@@ -371,7 +390,7 @@ def read_binned_trace(
     extent = covered.start, covered.end
     reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
     grid = BinGrid(MODES * len(lineages), bins, float(covered.start), width)
-    sums, tally = OperationSums(definitions, order, selection, counted, grid, extent), Tally()
+    sums, tally = OperationSums(definitions, order, selection, counted, extent, grid), Tally()
 
     known = (definitions, order, selection, counted)
 
@@ -388,6 +407,7 @@ def read_binned_trace(
         path=source.path,
         definitions=definitions,
         sums=sums,
+        grid=grid,
         handle_parts=parts.handles,
         known_relations=parts.relations,
         reading=reading,

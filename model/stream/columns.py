@@ -11,7 +11,7 @@ from ..events import IoEvents
 from ..operations import Operations
 from .source import Block
 
-FUNCTION: Final = "function"
+PATH: Final = "path"
 """The column of blocks that is none of `Operations`."""
 _DERIVED: Final = "process"
 """The one that follows from another, the location."""
@@ -26,7 +26,7 @@ class CollectedOperations:
     Parameters
     ----------
     columns : tuple of str
-        Those of `Operations` that are wanted, ``begin`` and ``location`` among them, or ``function``.
+        Those of `Operations` that are wanted, ``begin`` and ``location`` among them, or ``path``.
     """
 
     def __init__(self, definitions: Definitions, columns: tuple[str, ...] = _COLUMNS) -> None:
@@ -35,28 +35,28 @@ class CollectedOperations:
         empty = Operations.empty()
         self._columns: dict[str, Any] = {name: getattr(empty, name, np.empty(0, np.int32)).copy() for name in columns}
         self._metadata = [IoEvents.empty()]
-        self._metadata_functions = [np.empty(0, np.int32)]
+        self._metadata_paths = [np.empty(0, np.int32)]
 
     def add(self, block: Block) -> None:
         """Take the operations and metadata events of a block."""
         self._metadata.append(block.metadata)
-        if block.metadata_function is not None:
-            self._metadata_functions.append(block.metadata_function)
+        if block.metadata_path is not None:
+            self._metadata_paths.append(block.metadata_path)
         rows = self._rows + len(block.operations)
         for name, column in self._columns.items():
-            values: Any = block.function if name == FUNCTION else getattr(block.operations, name)
+            values: Any = block.path if name == PATH else getattr(block.operations, name)
             # Memory of large arrays is moved to where there is room for more without being copied.
             column.resize(rows, refcheck=False)
             column[self._rows :] = values
         self._rows = rows
 
     def metadata(self) -> tuple[IoEvents, Links]:
-        """Return all metadata events, locations in the order of the definitions, and their functions where known."""
-        events, functions = IoEvents.concatenate(self._metadata), np.concatenate(self._metadata_functions)
+        """Return all metadata events, locations in the order of the definitions, and their call paths where known."""
+        events, paths = IoEvents.concatenate(self._metadata), np.concatenate(self._metadata_paths)
         if (events.location[1:] < events.location[:-1]).any():
             order = np.argsort(events.location, kind="stable")
-            return events.take(order), functions[order] if len(functions) else functions
-        return events, functions
+            return events.take(order), paths[order] if len(paths) else paths
+        return events, paths
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of all operations by their names; nothing can be added any more."""

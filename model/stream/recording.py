@@ -116,6 +116,8 @@ class Recording:
         What else one has to know before trusting a number, a sentence each.
     remedy : str
         How to record more, for messages that refuse something.
+    kept_in : str
+        Format of the file that the recorder's own was converted to; empty where it was not.
     """
 
     recorder: str = "OTF2"
@@ -132,6 +134,7 @@ class Recording:
     counters: Counters | None = None
     notes: tuple[str, ...] = ()
     remedy: str = ""
+    kept_in: str = ""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -204,6 +207,7 @@ class Recording:
         return {
             "recorder": self.recorder,
             "format": self.format,
+            **({"kept_in": self.kept_in} if self.kept_in else {}),
             **self.facts,
             "rows": self.rows,
             "handles": self.handles,

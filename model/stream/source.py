@@ -15,6 +15,7 @@ from ..damage import DamageReport, LocationDamage
 from ..definitions import Definitions
 from ..events import IoEvents
 from ..operations import Operations
+from .calls import EventBatch, FollowsCalls, Regions
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,9 @@ class Block:
         Operations that were given up as never completed, because more were in flight than a block may have.
     irregular : mapping of str to int
         Rows that count although they are odd; see `DamageReport`.
-    function, metadata_function : int32 (n,) and (m,), or None
-        Where functions were asked for: row of the I/O function in which each operation began or event happened, −1
-        where none is known.
+    path, metadata_path : int32 (n,) and (m,), or None
+        Where calls were followed: number of the call path in which each operation began or event happened, as what
+        followed them gave it; −1 where none is known.
     """
 
     operations: Operations
@@ -91,8 +92,8 @@ class Block:
     cut: int = 0
     given_up: int = 0
     irregular: Mapping[str, int] = field(default_factory=dict)
-    function: Links | None = None
-    metadata_function: Links | None = None
+    path: Links | None = None
+    metadata_path: Links | None = None
 
 
 class Source(Protocol):
@@ -111,8 +112,12 @@ class Source(Protocol):
         """What reads the events, as documents tell it."""
 
     @property
-    def functions(self) -> tuple[str, ...]:
-        """The I/O functions that the trace defines; SelectionError where the source cannot tell who called what."""
+    def regions(self) -> Regions:
+        """The functions and other regions that the trace defines; SelectionError where it does not tell who called."""
+
+    @property
+    def tells_calls(self) -> bool:
+        """Whether the trace defines functions of I/O, so that it may tell when they were entered and left."""
 
     @property
     def held(self) -> int:
@@ -137,16 +142,25 @@ class Source(Protocol):
         """
 
     def read(
-        self, partition: Partition, functions: bool = False, done: Callable[[int], None] | None = None
+        self,
+        partition: Partition,
+        calls: FollowsCalls | None = None,
+        done: Callable[[int], None] | None = None,
     ) -> Iterator[Block]:
         """Read a partition; at least one block comes, whatever is damaged.
 
         Parameters
         ----------
-        functions : bool
-            Whether blocks tell the function in which each operation began.
+        calls : FollowsCalls, optional
+            What follows the calls, and tells the path in which each operation began.
         done : callable, optional
             Called now and then with the work done since its last call.
+        """
+
+    def calls(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
+        """Read the I/O events of a partition with Enter and Leave; nothing where the trace does not have them.
+
+        The columns of a batch hold until the next one is asked for.
         """
 
 

@@ -31,13 +31,15 @@ COMM_LOCATIONS: Final = 4
 _FLAG_OS: Final = 1
 _PROPERTY_VERSION: Final = 0
 TYPE_STRING: Final = 11
+KEPT: Final = "IOSTRATA::RECORDING::"
+"""Start of the names of properties of system tree nodes that hold what is kept of another recorder, in pieces."""
 _SIGNED_BITS: Final = {5: 8, 6: 16, 7: 32, 8: 64}
 _UNSIGNED_BITS: Final = {1: 8, 2: 16, 3: 32, 4: 64}
 _FLOAT_TYPES: Final = {9: ("<u4", "<f4"), 10: ("<u8", "<f8")}
 
 
-def read_definitions(anchor: Anchor) -> Definitions:
-    """Read and link the global definitions of an archive.
+def read_definitions(anchor: Anchor) -> tuple[Definitions, str]:
+    """Read and link the global definitions of an archive; with them the text of `KEPT`, empty where there is none.
 
     Ids that nothing defines become row −1; where parents form a cycle, its lowest row becomes a root; of two records
     with one id the first holds. Names are UTF-8; other bytes appear as ``\\xNN``. Raises TraceError if the file of
@@ -58,7 +60,7 @@ def read_definitions(anchor: Anchor) -> Definitions:
     sets = _sets(records, names)
     paradigms = _paradigms(records, names)
     files = _files(records, names, node_rows)
-    return Definitions(
+    definitions = Definitions(
         clock=Clock(ticks, start, length, None if realtime == UNDEFINED_UINT64 else realtime),
         system_tree=tree,
         groups=_location_groups(processes, names, node_rows, locations, sets),
@@ -73,6 +75,7 @@ def read_definitions(anchor: Anchor) -> Definitions:
         ),
         attributes={identity: names[name] for identity, name in _first_of_each(records.attributes)},
     )
+    return definitions, _kept(records, names)
 
 
 class _Names:
@@ -138,6 +141,14 @@ def _system_tree(records: DefinitionRecords, names: _Names) -> SystemTree:
         class_name=tuple(names[record[2]] for record in nodes),
         parent=sound_parents(_linked((record[3] for record in nodes), rows, len(nodes)))[0],
     )
+
+
+def _kept(records: DefinitionRecords, names: _Names) -> str:
+    found = {names[name]: names.value(kind, bits) for _, name, kind, bits in records.node_properties}
+    pieces: list[str] = []
+    while (piece := found.get(f"{KEPT}{len(pieces)}")) is not None:
+        pieces.append(piece)
+    return "".join(pieces)
 
 
 def _locations(records: DefinitionRecords, names: _Names, group_rows: dict[int, int]) -> Locations:

@@ -20,6 +20,11 @@ from ..libotf2 import (
     open_reader,
 )
 
+_SHORTEST: Final = 2
+"""Bytes of a record: its type and its length."""
+_MOST_COMPRESSED: Final = 1032
+"""How many bytes zlib makes of one at most."""
+
 
 @dataclass(frozen=True, eq=False)
 class DefinitionRecords:
@@ -32,6 +37,7 @@ class DefinitionRecords:
     clock : list of (ticks per second, start, length, realtime)
     attributes : list of (id, name)
     system_tree : list of (id, name, class, parent)
+    node_properties : list of (node, name, type, value)
     groups : list of (id, name, type, parent, creator)
     locations : list of (id, name, type, events, group)
     sets : list of (id, name, type, paradigm, members as bytes of uint64)
@@ -48,6 +54,7 @@ class DefinitionRecords:
     clock: list[tuple[int, int, int, int]] = field(default_factory=list)
     attributes: list[tuple[int, int]] = field(default_factory=list)
     system_tree: list[tuple[int, int, int, int]] = field(default_factory=list)
+    node_properties: list[tuple[int, int, int, int]] = field(default_factory=list)
     groups: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     locations: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     sets: list[tuple[int, int, int, int, bytes]] = field(default_factory=list)
@@ -125,6 +132,7 @@ def _collectors(records: DefinitionRecords) -> dict[str, Callable[..., None]]:
         "ClockProperties": lambda _user, *record: records.clock.append(record),
         "Attribute": lambda _user, *record: records.attributes.append(record[:2]),
         "SystemTreeNode": lambda _user, *record: records.system_tree.append(record),
+        "SystemTreeNodeProperty": lambda _user, *record: records.node_properties.append(record),
         "LocationGroup": lambda _user, *record: records.groups.append(record),
         "Location": lambda _user, *record: records.locations.append(record),
         "IoRegularFile": lambda _user, *record: records.files.append((*record, False)),
@@ -162,6 +170,8 @@ def collect_definitions(anchor: Anchor, collectors: Mapping[str, Callable[..., N
         raise TraceError(f"the global definitions {path} are missing; copy the archive or record it again") from None
     if not complete:
         raise TraceError(f"the global definitions {path} are cut short or unreadable; copy or record the trace again")
+    expanded = path.stat().st_size * (1 if anchor.compression == COMPRESSION_NONE else _MOST_COMPRESSED)
+    most = min(anchor.global_definitions, expanded // _SHORTEST) + 1
     lib = library()
     interrupts: list[BaseException] = []
     # The library keeps the addresses only: the callback objects must live until the reading is done.
@@ -178,10 +188,16 @@ def collect_definitions(anchor: Anchor, collectors: Mapping[str, Callable[..., N
             getattr(lib, f"OTF2_GlobalDefReaderCallbacks_Set{record}Callback")(table, callback)
         lib.OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, table, None)
         lib.OTF2_GlobalDefReaderCallbacks_Delete(table)
-        outcome = lib.OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, ctypes.byref(count))
+        # A wrong length can send the library back to where it was, again and again.
+        outcome = lib.OTF2_Reader_ReadGlobalDefinitions(reader, definitions, most, ctypes.byref(count))
         lib.OTF2_Reader_CloseGlobalDefReader(reader, definitions)
     if interrupts:
         raise interrupts[0]
+    if count.value == most:
+        raise TraceError(
+            f"the global definitions {path} are damaged: they do not end behind {most - 1:,}, which is all that there "
+            "can be; copy or record the trace again"
+        )
     if outcome != SUCCESS or count.value < anchor.global_definitions:
         why = f" ({describe(outcome)})" if outcome != SUCCESS else ""
         readable = f"{count.value} of {anchor.global_definitions} can be read{why}"

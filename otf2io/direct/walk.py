@@ -3,16 +3,15 @@
 import itertools
 import os
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns
 from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents, empty_columns
+from ...model.stream.calls import EventBatch, RegionEvents
 from ..anchor import Anchor
 from ..implausible import LONGEST, SLACK_SECONDS
 from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, RegionColumns, Rules
@@ -32,51 +31,6 @@ _IDS: Final = 1 << 14
 
 _IDS_PER_DEFINITION: Final = 4
 """Local ids that may stand for one global definition; a file with more is damaged."""
-
-
-@dataclass(frozen=True, eq=False)
-class RegionEvents(Columns):
-    """Enter and Leave of selected regions, columns of shape (n,), in the order of `IoEvents`.
-
-    Attributes
-    ----------
-    location : int32
-        Row in ``Definitions.locations``.
-    time : int64
-        Ticks since the trace's start, clock-corrected.
-    region : uint32
-        Global id.
-    enter : bool
-        False for Leave.
-    position : int64
-        Row of the I/O event that follows, of its own batch or read; the number of rows where none does. It tells the
-        order of events of one time stamp.
-    """
-
-    location: npt.NDArray[np.int32]
-    time: npt.NDArray[np.int64]
-    region: npt.NDArray[np.uint32]
-    enter: npt.NDArray[np.bool_]
-    position: npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class EventBatch:
-    """Rows of neighbouring locations; those of the last one may go on in the next batch."""
-
-    events: IoEvents
-    regions: RegionEvents
-
-
-def join_regions(batches: Sequence[EventBatch]) -> RegionEvents:
-    """Return the Enter and Leave of `batches` in their order, positions counted over the I/O events of all of them."""
-    starts = itertools.accumulate((len(batch.events) for batch in batches), initial=0)
-    parts = [
-        replace(batch.regions, position=batch.regions.position + start)
-        for batch, start in zip(batches, starts, strict=False)
-        if len(batch.regions)
-    ] or [_region_events(_region_columns((), 0), 0)]
-    return RegionEvents.concatenate(parts)
 
 
 class DirectWalk:

@@ -1,4 +1,4 @@
-"""Callbacks for the 14 I/O records: each appends one row of eight 64-bit numbers to a buffer."""
+"""Callbacks for the 14 I/O records, each of which appends one row of eight 64-bit numbers, and for Enter and Leave."""
 
 from array import array
 from collections.abc import Sequence
@@ -9,9 +9,11 @@ import numpy as np
 
 from ...model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
 from ...model.events import IoEvents
+from ...model.stream.calls import RegionEvents
 from ..libotf2 import CALLBACK_INTERRUPT, EVENT_CALLBACKS, library
 
 _WIDTH: Final = 8
+_REGION_WIDTH: Final = 4
 
 
 class EventBuffer:
@@ -26,13 +28,37 @@ class EventBuffer:
         reading as soon as there is one.
     """
 
-    def __init__(self, offset_attributes: Sequence[int], interrupts: list[BaseException] | None = None) -> None:
+    def __init__(
+        self,
+        offset_attributes: Sequence[int],
+        interrupts: list[BaseException] | None = None,
+        regions: bool = False,
+    ) -> None:
         self.interrupts: list[BaseException] = [] if interrupts is None else interrupts
         self._rows = array("Q")
+        self._regions = array("Q")
+        functions = self._functions(tuple(offset_attributes))
+        if regions:
+            functions |= {"Enter": self._crossing(1), "Leave": self._crossing(0)}
         self.callbacks: dict[str, Any] = {
-            record: EVENT_CALLBACKS[record](function)
-            for record, function in self._functions(tuple(offset_attributes)).items()
+            record: EVENT_CALLBACKS[record](function) for record, function in functions.items()
         }
+
+    def take_regions(self, location: int, start: int) -> RegionEvents:
+        """Return Enter and Leave so far, to be called before `take`, which takes the events that they stand among."""
+        if not self._regions:
+            return RegionEvents.empty()
+        rows = np.frombuffer(self._regions, np.uint64).reshape(-1, _REGION_WIDTH)
+        regions = RegionEvents(
+            location=np.full(len(rows), location, np.int32),
+            time=(rows[:, 0] - np.uint64(start % 2**64)).view(np.int64),
+            region=rows[:, 1].astype(np.uint32),
+            enter=rows[:, 2] != 0,
+            position=(rows[:, 3] // np.uint64(_WIDTH)).astype(np.int64),
+        )
+        del rows
+        del self._regions[:]
+        return regions
 
     def take(self, location: int, start: int) -> IoEvents:
         """Return the rows appended so far as columns and start anew.
@@ -61,6 +87,21 @@ class EventBuffer:
         del rows
         del self._rows[:]
         return events
+
+    def _crossing(self, enter: int) -> Any:
+        interrupts, events, extend = self.interrupts, self._rows, self._regions.extend
+
+        def callback(_l: int, time: int, _p: int, _u: int, _a: int, region: int) -> int:
+            if interrupts:
+                return CALLBACK_INTERRUPT
+            try:
+                extend((time, region, enter, len(events)))
+            except (KeyboardInterrupt, MemoryError) as error:
+                interrupts.append(error)
+                return CALLBACK_INTERRUPT
+            return 0
+
+        return callback
 
     def _functions(self, offset_attributes: tuple[int, ...]) -> dict[str, Any]:
         lib = library()

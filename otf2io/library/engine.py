@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import c_uint64, c_void_p
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.interrupts import kept_interrupts
+from ...model.stream.calls import EventBatch, RegionEvents
 from ..anchor import COMPRESSION_NONE, Anchor
 from ..implausible import LONGEST, SLACK_SECONDS
 from ..libotf2 import SUCCESS, describe, library, open_reader
@@ -35,21 +36,28 @@ _BATCH: Final = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class LocationEvents:
-    """What was read of one location: its I/O events, the number of all events, and what is wrong (None: nothing)."""
+    """What was read of a location: I/O events, the number of all events, what is wrong or None, Enter and Leave."""
 
     events: IoEvents
     count: int
     reason: str | None
+    regions: RegionEvents = field(default_factory=RegionEvents.empty)
 
 
 class LibraryWalk:
     """An archive's events, location by location; several threads can read different ones at once.
 
     They gain little, because the callbacks hold the interpreter's lock, unless few of the events are of I/O.
+
+    Parameters
+    ----------
+    regions : bool
+        Whether Enter and Leave are wanted too.
     """
 
-    def __init__(self, anchor: Anchor, definitions: Definitions) -> None:
+    def __init__(self, anchor: Anchor, definitions: Definitions, regions: bool = False) -> None:
         self._anchor = anchor
+        self._regions = regions
         self._definitions = definitions
         self._offsets = sorted(one for one, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
         self._reasons: dict[int, str] = {}
@@ -63,7 +71,7 @@ class LibraryWalk:
         for row in rows.tolist():
             self._reasons.pop(row, None)
 
-    def batches(self, first: int, last: int, done: Callable[[int], None] | None = None) -> Iterator[IoEvents]:
+    def batches(self, first: int, last: int, done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
         """Read the locations in rows `first` to `last`, not included; one batch for each.
 
         Parameters
@@ -73,7 +81,7 @@ class LibraryWalk:
         """
         lib = library()
         interrupts: list[BaseException] = []
-        buffer = EventBuffer(self._offsets, interrupts)
+        buffer = EventBuffer(self._offsets, interrupts, self._regions)
         with open_reader(self._anchor) as reader:
             for row in range(first, last):
                 lib.OTF2_Reader_SelectLocation(reader, int(self._definitions.locations.id[row]))
@@ -88,7 +96,7 @@ class LibraryWalk:
                     self.counts[row] = read.count
                     if read.reason is not None:
                         self._reasons[row] = read.reason
-                    yield read.events
+                    yield EventBatch(read.events, read.regions)
             finally:
                 lib.OTF2_Reader_CloseEvtFiles(reader)
                 lib.OTF2_Reader_CloseDefFiles(reader)
@@ -144,7 +152,7 @@ class _BatchReader:
         if off or backwards:
             read = self._read_credible(row, file, read)
         order = "its time stamps run backwards" if backwards else None
-        return LocationEvents(read.events, read.count, read.reason or file.reason or order), file.expected
+        return replace(read, reason=read.reason or file.reason or order), file.expected
 
     def _check(self, row: int, promised: int) -> EventFile:
         path = self._file(int(self._definitions.locations.id[row]), "evt")
@@ -176,9 +184,9 @@ class _BatchReader:
         """Read the first `limit` events of a location."""
         location = int(self._definitions.locations.id[row])
         start = self._definitions.clock.start
-        parts = [IoEvents.empty()]
-        total = 0
-        count = c_uint64()
+        parts, regions = [IoEvents.empty()], [RegionEvents.empty()]
+        rows = total = 0
+        count, outcome = c_uint64(), SUCCESS
         with self._event_reader(location) as reader:
             if not reader:
                 return LocationEvents(IoEvents.empty(), 0, "its event file cannot be opened")
@@ -187,13 +195,15 @@ class _BatchReader:
                 outcome = self._lib.OTF2_Reader_ReadLocalEvents(self._reader, reader, asked, ctypes.byref(count))
                 if self._buffer.interrupts:
                     raise self._buffer.interrupts[0]
+                crossed = self._buffer.take_regions(row, start)
+                regions.append(replace(crossed, position=crossed.position + rows))
                 parts.append(self._buffer.take(row, start))
+                rows += len(parts[-1])
                 total += count.value
-                if outcome != SUCCESS:
-                    return LocationEvents(IoEvents.concatenate(parts), total, describe(outcome))
-                if count.value < asked:
+                if outcome != SUCCESS or count.value < asked:
                     break
-        return LocationEvents(IoEvents.concatenate(parts), total, None)
+        reason = None if outcome == SUCCESS else describe(outcome)
+        return LocationEvents(IoEvents.concatenate(parts), total, reason, RegionEvents.concatenate(regions))
 
     @contextmanager
     def _event_reader(self, location: int) -> Iterator[Any]:
@@ -215,17 +225,17 @@ class _BatchReader:
     def _read_credible(self, row: int, file: EventFile, read: LocationEvents) -> LocationEvents:
         """Read a location again, up to the first record that makes no sense."""
         if self._anchor.compression != COMPRESSION_NONE:
-            return LocationEvents(read.events, read.count, read.reason or "its event file ends early")
+            return replace(read, reason=read.reason or "its event file ends early")
         clock = self._definitions.clock
         longest = 2 * clock.length + SLACK_SECONDS * clock.ticks_per_second
         credible, why = count_credible_events(
             file.path, file.sound, self._anchor.event_chunk, file.little_endian, longest
         )
         if why is None and read.count == file.sound:
-            return LocationEvents(read.events, read.count, read.reason)
+            return read
         limit = min(credible, read.count)
         again = self._read(row, limit) if limit < read.count else read
-        return LocationEvents(again.events, again.count, f"its event file holds garbage after event {again.count}")
+        return replace(again, reason=f"its event file holds garbage after event {again.count}")
 
 
 def _senseless(events: IoEvents, definitions: Definitions) -> bool:

@@ -50,8 +50,8 @@ class Matcher:
         Of the trace's handles.
     most : int or None
         Operations beyond which a block is cut, even where some are in flight; None where all of them fit.
-    functions : bool
-        Whether the function of each event comes with it.
+    paths : bool
+        Whether the call path of each event comes with it.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Matcher:
         shared: Mask,
         handles: RowsOfIds,
         most: int | None = None,
-        functions: bool = False,
+        paths: bool = False,
     ) -> None:
         self._definitions = definitions
         self._shared = shared
@@ -69,22 +69,22 @@ class Matcher:
         self._enough = ENOUGH if most is None else min(ENOUGH, max(1, most // 2))
         self._keys = open_keys(SMALLEST)
         self._found = operation_columns(_ROWS)
-        self._functions = functions
-        self._function = np.empty(_ROWS if functions else 0, np.int32)
+        self._paths = paths
+        self._path = np.empty(_ROWS if paths else 0, np.int32)
         self._waiting = waiting_events(0)
         self._metadata: list[IoEvents] = []
-        self._metadata_functions: list[Links] = [np.empty(0, np.int32)]
+        self._metadata_paths: list[Links] = [np.empty(0, np.int32)]
         self._io_events = self._cut = self._given_up = 0
 
-    def add(self, events: IoEvents, several: bool = False, functions: Links | None = None) -> Iterator[Block]:
+    def add(self, events: IoEvents, several: bool = False, paths: Links | None = None) -> Iterator[Block]:
         """Match a batch of events; blocks come as they are complete.
 
         Parameters
         ----------
         several : bool
             Whether they are of a process with several locations, of which more may come.
-        functions : int32 (n,), optional
-            The function in which each event happened.
+        paths : int32 (n,), optional
+            The call path in which each event happened.
         """
         columns = EventColumns(
             events.location, events.kind, events.time, events.handle, events.mode, events.flags, events.matching,
@@ -98,10 +98,10 @@ class Matcher:
             self._make_room(last - first)
             row = counts[ROWS]
             reached = match_rows(columns, first, last, self._shared, enough, self._keys, self._found, self._waiting)
-            if functions is not None:
+            if paths is not None:
                 begins = events.kind[first:reached] == IoRecord.OPERATION_BEGIN
-                self._function[row : counts[ROWS]] = functions[first:reached][begins]
-            self._note(events, first, reached, functions)
+                self._path[row : counts[ROWS]] = paths[first:reached][begins]
+            self._note(events, first, reached, paths)
             first = reached
             if 2 * counts[KEYS] >= len(self._keys.used):
                 larger = open_keys(2 * len(self._keys.used), counts)
@@ -127,14 +127,14 @@ class Matcher:
         self._keys.counts[LOCATION] = NONE
         return self._block()
 
-    def _note(self, events: IoEvents, first: int, last: int, functions: Links | None) -> None:
+    def _note(self, events: IoEvents, first: int, last: int, paths: Links | None) -> None:
         """Keep the metadata events among some of the rows."""
         kind = events.kind[first:last]
         other = np.flatnonzero((kind < IoRecord.OPERATION_BEGIN) | (kind > IoRecord.OPERATION_CANCELLED))
         if len(other):
             self._metadata.append(events.take(first + other))
-            if functions is not None:
-                self._metadata_functions.append(functions[first + other])
+            if paths is not None:
+                self._metadata_paths.append(paths[first + other])
         self._io_events += last - first
 
     def _make_room(self, events: int) -> None:
@@ -143,8 +143,8 @@ class Matcher:
             larger = operation_columns(max(rows + events, 2 * len(self._found.begin)))
             _copy(self._found, larger, rows)
             self._found = larger
-            if self._functions:
-                self._function = np.resize(self._function, len(larger.begin))
+            if self._paths:
+                self._path = np.resize(self._path, len(larger.begin))
         if waiting + events > len(self._waiting.kind) and self._shared.any():
             more = waiting_events(max(waiting + events, 2 * len(self._waiting.kind)))
             _copy(self._waiting, more, waiting)
@@ -186,10 +186,10 @@ class Matcher:
         place_of[open_rows] = np.arange(len(open_rows))
         carried: Any = [column[open_rows] for column in self._found]
         renumber(self._keys, OperationColumns(*carried), len(open_rows), place_of)
-        functions = self._function[open_rows] if self._functions else self._function
+        paths = self._path[open_rows] if self._paths else self._path
         block = self._taken(np.flatnonzero(~marked))
         _copy(carried, self._found, len(open_rows))
-        self._function[: len(functions)] = functions
+        self._path[: len(paths)] = paths
         counts[ROWS] = len(open_rows)
         self._cut = 1
         return block
@@ -224,11 +224,11 @@ class Matcher:
             int(counts[UNMATCHED]),
             cut=self._cut,
             given_up=self._given_up,
-            function=self._function[rows] if self._functions else None,
-            metadata_function=np.concatenate(self._metadata_functions) if self._functions else None,
+            path=self._path[rows] if self._paths else None,
+            metadata_path=np.concatenate(self._metadata_paths) if self._paths else None,
         )
         counts[UNMATCHED] = 0
-        self._metadata, self._metadata_functions = [], [np.empty(0, np.int32)]
+        self._metadata, self._metadata_paths = [], [np.empty(0, np.int32)]
         self._io_events = self._cut = self._given_up = 0
         return block
 

@@ -4,16 +4,23 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from ...model.damage import DamageReport
 from ...model.definitions import Clock, Definitions
 from ...model.events import IoEvents
 from ...model.operations import Operations
+from ...model.stream.keeping import kept_text
+from ...model.stream.recording import OTF2
 from ..implausible import slack
 from .definitions import OFFSET, created_archive, numbered
 from .events import EventFiles
 
 
 def write_archive(
-    base: Path, definitions: Definitions, blocks: Iterable[tuple[Operations, IoEvents]], first: int = 0
+    base: Path,
+    definitions: Definitions,
+    blocks: Iterable[tuple[Operations, IoEvents]],
+    first: int = 0,
+    damage: DamageReport | None = None,
 ) -> int:
     """Write an archive and return the number of its events.
 
@@ -28,12 +35,17 @@ def write_archive(
         As `iostrata.model.stream.source.Block` has them; only one of them is in memory at a time.
     first : int
         Ticks at which the first operation begins.
+    damage : DamageReport, optional
+        What was lost when the operations were read: whoever reads the archive shall know.
     """
     clock = definitions.clock
     # Time stamps are not negative.
     start = max(clock.start, -first)
     named = numbered(definitions)
-    with created_archive(base, named) as writer:
+    native = definitions.recording.recorder == OTF2.recorder
+    sound = damage is None or not (damage.locations or damage.irregular)
+    kept = "" if native and sound else kept_text(definitions.recording, damage)
+    with created_archive(base, named, kept) as writer:
         base.mkdir(exist_ok=True)
         files = EventFiles(base, definitions, named, start, OFFSET)
         for operations, metadata in blocks:

@@ -16,7 +16,7 @@ from ...model.codes import PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED
 from ...model.definitions import Clock, Definitions, Group
 from ...model.errors import OutputError, TraceError
 from ...model.interrupts import kept_interrupts
-from ..definitions.read import COMM_LOCATIONS, PARADIGM_MPI, TYPE_STRING, ranks
+from ..definitions.read import COMM_LOCATIONS, KEPT, PARADIGM_MPI, TYPE_STRING, ranks
 from ..libotf2 import FLUSH_CALLBACK, SUCCESS, FlushCallbacks, c_string, describe, library, silenced
 from .chunks import CHUNK
 
@@ -33,14 +33,18 @@ _CHUNKS: Final = range(18, 25)
 _RECORD: Final = 64
 """More bytes than a record takes beside its text or its list."""
 _MEMBER: Final = 9
+_PIECE: Final = 1 << 16
+"""Characters of a text that is written in pieces."""
 _UINT64: Final = 4
 _FLAG_OS: Final = 1
 _VERSION: Final = "VERSION"
 
 
 @contextmanager
-def created_archive(base: Path, definitions: Definitions) -> Iterator["DefinitionWriter"]:
+def created_archive(base: Path, definitions: Definitions, kept: str = "") -> Iterator["DefinitionWriter"]:
     """Create an archive with the anchor ``<base>.otf2`` and the folder `base`, which do not exist, and close it.
+
+    `kept` is text in ASCII about the recorder that the definitions are of; see `iostrata.model.stream.keeping`.
 
     Raises OutputError where the library cannot write; what is there then is of no use.
     """
@@ -61,7 +65,7 @@ def created_archive(base: Path, definitions: Definitions) -> Iterator["Definitio
             _check(lib.OTF2_Archive_SetFlushCallbacks(archive, ctypes.byref(callbacks), None))
             _check(lib.OTF2_Archive_SetSerialCollectiveCallbacks(archive))
             _check(lib.OTF2_Archive_SetCreator(archive, _CREATOR))
-            yield DefinitionWriter(lib, archive, definitions)
+            yield DefinitionWriter(lib, archive, definitions, kept)
         except BaseException:
             lib.OTF2_Archive_Close(archive)
             raise
@@ -71,8 +75,8 @@ def created_archive(base: Path, definitions: Definitions) -> Iterator["Definitio
 class DefinitionWriter:
     """Writes the definitions of an archive."""
 
-    def __init__(self, lib: ctypes.CDLL, archive: int, definitions: Definitions) -> None:
-        self._lib, self._archive, self._definitions = lib, archive, definitions
+    def __init__(self, lib: ctypes.CDLL, archive: int, definitions: Definitions, kept: str) -> None:
+        self._lib, self._archive, self._definitions, self._kept = lib, archive, definitions, kept
         self._strings: dict[str, int] = {}
         self._writer: int | None = None
 
@@ -105,6 +109,7 @@ class DefinitionWriter:
         for row in _parents_first(tree.parent):
             names = self._text(tree.name[row]), self._text(tree.class_name[row])
             self._put("SystemTreeNode", int(tree.id[row]), *names, _id(tree.id, tree.parent[row]))
+        self._write_kept()
         for row, (identity, kind, node) in enumerate(_rows(groups.id, groups.kind, groups.node)):
             name = self._text(groups.name[row])
             self._put("LocationGroup", identity, name, kind, _id(tree.id, node), UNDEFINED_UINT32)
@@ -112,6 +117,18 @@ class DefinitionWriter:
             _rows(locations.id, locations.kind, events, locations.group)
         ):
             self._put("Location", identity, self._text(locations.name[row]), kind, count, _id(groups.id, group))
+
+    def _write_kept(self) -> None:
+        """Write what is kept of the recorder as properties of the root, in pieces that fit into a chunk."""
+        if not self._kept:
+            return
+        tree = self._definitions.system_tree
+        if not len(tree.id):
+            self._put("SystemTreeNode", 0, self._text("machine"), self._text("machine"), UNDEFINED_UINT32)
+        root = int(tree.id.min(initial=UNDEFINED_UINT32)) if len(tree.id) else 0
+        for number, start in enumerate(range(0, len(self._kept), _PIECE)):
+            piece = self._text(self._kept[start : start + _PIECE])
+            self._put("SystemTreeNodeProperty", root, self._text(f"{KEPT}{number}"), TYPE_STRING, piece)
 
     def _write_paradigms(self) -> None:
         for paradigm in self._definitions.paradigms:

@@ -7,23 +7,29 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-SUFFIXES: Final = (".otf2",)
-"""Of files that are a trace, or the anchor of one, where a folder is searched."""
+from ...inputs.recognition import Recorder, find_recorder, recorders
+from .tables import is_collection
+
+_ANCHOR: Final = ".otf2"
 _EVENTS: Final = ".evt"
+_MEMBERS: Final = (".def", ".marker", ".snap", _EVENTS)
+"""Suffixes of the other files of an archive."""
 _AT_ONCE: Final = 1 << 20
 
 
 def find_traces(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
     """Give each trace that some paths mean, once, in the order of the paths.
 
-    A file is a trace. A folder is searched for traces, in all folders below it too; one that holds event files and no
-    anchor, as an aborted recording leaves it, is given itself, and so is one in which nothing is found, so that whoever
-    reads it can say what is wrong with it.
+    A file is a trace. A folder is searched, in all folders below it too but those of collections: for anchors, and for
+    files that another recorder wrote, found by their content; where a recorder writes a file a process, its files in a
+    folder are one trace, the folder. One that holds event files and no anchor, as an aborted recording leaves it, is
+    given itself, and so is one in which nothing is found, so that whoever reads it can say what is wrong with it.
     """
     seen: set[str] = set()
+    known = tuple(recorders())
     for path in map(Path, paths):
         found = False
-        for trace in _below(path) if path.is_dir() else (path,):
+        for trace in _below(path, known) if path.is_dir() else (path,):
             found = True
             if (name := os.path.abspath(trace)) not in seen:
                 seen.add(name)
@@ -33,7 +39,7 @@ def find_traces(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
             yield Path(name)
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, recorders_known: tuple[Recorder, ...]) -> Iterator[Path]:
     """Give the traces in a folder and below, in the order of their names."""
     walked: set[tuple[int, int]] = set()
     waiting = [folder]
@@ -49,12 +55,29 @@ def _below(folder: Path) -> Iterator[Path]:
         if (status.st_dev, status.st_ino) in walked:
             continue
         walked.add((status.st_dev, status.st_ino))
-        traces = [name for name, is_folder in known if not is_folder and name.endswith(SUFFIXES)]
-        yield from (here / name for name in traces)
-        if not traces and any(name.endswith(_EVENTS) for name, _ in known):
+        if is_collection(here):
+            continue
+        files = [name for name, is_folder in known if not is_folder]
+        anchors = [name for name in files if name.endswith(_ANCHOR)]
+        yield from (here / name for name in anchors)
+        if not anchors and any(name.endswith(_EVENTS) for name in files):
             yield here.parent if here != folder else here
-        events = {Path(name).stem for name in traces}
+        others = (here / name for name in files if not name.endswith((_ANCHOR, *_MEMBERS)))
+        yield from _recorded(here, others, recorders_known)
+        events = {Path(name).stem for name in anchors}
         waiting += [here / name for name, is_folder in reversed(known) if is_folder and name not in events]
+
+
+def _recorded(folder: Path, files: Iterable[Path], known: tuple[Recorder, ...]) -> Iterator[Path]:
+    """Give what other recorders wrote."""
+    together = False
+    for path in files:
+        recorder = find_recorder(path, known)
+        if recorder is not None and not recorder.folders:
+            yield path
+        elif recorder is not None and not together:
+            together = True
+            yield folder
 
 
 def trace_name(path: Path) -> str:
@@ -63,7 +86,7 @@ def trace_name(path: Path) -> str:
     >>> trace_name(Path("/scratch/run 7/traces.otf2")), trace_name(Path("/scratch/ior.darshan"))
     ('run 7', 'ior')
     """
-    if path.suffix in SUFFIXES:
+    if path.suffix == _ANCHOR:
         return path.parent.name if path.stem == "traces" else f"{path.parent.name}/{path.stem}"
     return path.stem or path.name
 
@@ -74,7 +97,7 @@ def trace_files(path: Path) -> Iterator[Path]:
         roots = [path]
     else:
         yield path
-        if path.suffix not in SUFFIXES:
+        if path.suffix != _ANCHOR:
             return
         base = path.with_suffix("")
         beside = (base.with_suffix(suffix) for suffix in (".def", ".marker"))

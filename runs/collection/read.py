@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -14,11 +14,11 @@ from ...analysis.registry import DEFAULT_METHOD
 from ...layers.flow.flow import Flow
 from ...layers.opening import open_trace
 from ...layers.protocols import AnyLayer, AnyTrace
-from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import LayerStatistics
 from ...model.codes import IoFlag
 from ...model.document import plain
 from ...model.errors import IostrataError
+from ...model.stream.recording import Recording
 from ...model.text import printable
 from ...signals.step import StepSignal
 from .content import content_hash, trace_name
@@ -128,11 +128,11 @@ def run_of(trace: AnyTrace, settings: Settings, job: str, name: str, content: st
     segments = trace.sum_blocks(lambda: SegmentSums(trace, settings.segment))
     layers = tuple(_layer_rows(trace, job, settings, signals, segments.metadata))
     found = find(trace)
-    own = [one for one in layers if one.direction in DIRECTIONS]
-    moved = dict.fromkeys(DIRECTIONS, 0.0)
-    for one in own:
-        moved[one.direction] += one.own_bytes or 0.0
-    summed = sum(trace.layers[name].statistics(direction, "own").summed_s for name, direction in signals)
+    recording = trace.definitions.recording
+    # What of several layers is the program's own is known by the handles alone.
+    apart = recording.handles != "absent" or len(trace.layers) < 2
+    counted, single = recording.rows == "operations" and apart, recording.rows == "operations"
+    own = [trace.layers[name].statistics(direction, "own") for name, direction in signals]
     severities = [one.severity for one in found]
     damage = trace.damage
     row = JobRow(
@@ -145,17 +145,17 @@ def run_of(trace: AnyTrace, settings: Settings, job: str, name: str, content: st
         start_utc=_start(trace.definitions.clock.realtime_ns),
         duration_s=trace.duration,
         ranks=trace.ranks,
-        nodes=trace.nodes,
+        nodes=trace.nodes if recording.nodes else None,
         locations=trace.locations,
         events=trace.events_total,
         io_events=trace.io_events,
         layers=tuple(printable(one) for one in trace.layers),
-        operations=sum(one.own_operations or 0 for one in own),
-        bytes_read=moved["read"],
-        bytes_written=moved["write"],
-        metadata_operations=sum(one.operations for one in layers if one.direction == "metadata"),
-        io_s=segments.busy_s,
-        rank_io_s=summed / max(1, trace.ranks),
+        operations=sum(one.operations for one in own) if counted else None,
+        bytes_read=float(sum(one.bytes for one in own if one.direction == "read")) if apart else None,
+        bytes_written=float(sum(one.bytes for one in own if one.direction == "write")) if apart else None,
+        metadata_operations=sum(segments.metadata.values()) if recording.metadata else None,
+        io_s=segments.busy_s if single else None,
+        rank_io_s=sum(one.summed_s for one in own) / max(1, trace.ranks) if counted else None,
         findings=len(found),
         critical=severities.count("critical"),
         warnings=severities.count("warning"),
@@ -206,7 +206,7 @@ def _layer_row(
     low, high = (result.period_interval if result else None) or (None, None)
     phases = result.phases if result else ()
     sizes = statistics.request_bytes
-    return LayerRow(
+    row = LayerRow(
         job=job,
         layer=printable(layer.name),
         direction=direction,
@@ -242,6 +242,20 @@ def _layer_row(
         phase_end_s=tuple(phase.end for phase in phases[:_MOST_PHASES]),
         phase_bytes=tuple(phase.volume for phase in phases[:_MOST_PHASES]),
     )
+    unknown: dict[str, Any] = dict.fromkeys(_unknown(trace.definitions.recording))
+    return replace(row, **unknown)
+
+
+def _unknown(recording: Recording) -> set[str]:
+    """Return the columns of a layer's row that the recorder does not tell."""
+    found = set(recording.untold) - {"request_bytes", "cancelled_operations", "never_completed_operations"}
+    if "request_bytes" in recording.untold:
+        found |= {"request_min", "request_p50", "request_p90", "request_max"}
+    if recording.rows == "intervals":
+        found |= {"bandwidth", "collective_operations", "non_blocking_operations"}
+    if not recording.collective:
+        found.add("collective_operations")
+    return found
 
 
 def _flow_above(trace: AnyTrace, layer: str, direction: str) -> Flow | None:

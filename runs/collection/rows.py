@@ -16,6 +16,9 @@ SIGNAL_BINS: Final = 512
 class JobRow:
     """A run: one row a trace, also where the trace cannot be used. All but the first five are null then.
 
+    What a recorder does not tell is null too: operations and times where it counts bytes by intervals, bytes where it
+    tells of several layers without handles, for nobody knows then which of them the program itself moved.
+
     Attributes
     ----------
     job : str
@@ -102,7 +105,8 @@ class LayerRow:
     direction : str
         ``read``, ``write``, ``flush`` or ``metadata``; of the last two only the operations are known, and of flushes
         the time.
-    operations : int
+    operations : int or None
+        Null, as others are, where the recorder does not tell them.
     bytes : float
     busy_s : float or None
         Time in which at least one operation was under way.
@@ -141,7 +145,7 @@ class LayerRow:
     job: str
     layer: str
     direction: str
-    operations: int
+    operations: int | None
     bytes: float = 0.0
     busy_s: float | None = None
     summed_s: float | None = None

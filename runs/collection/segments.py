@@ -16,6 +16,7 @@ from ...layers.statistics.ranges import RangeUnion
 from ...model.arrays import Ints, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import Operations, view
+from ...model.stream.recording import Recording
 from ...model.text import printable
 from .rows import SegmentRow
 
@@ -31,6 +32,17 @@ METRICS: Final = (
     "write_calls",
 )
 """Opens without creation and closes; files created; deleted; all else that moves no data; bytes/s and calls/s."""
+
+
+def told_metrics(recording: Recording) -> tuple[str, ...]:
+    """Return the metrics that a recorder tells; the others are missing, not none."""
+    return tuple(
+        name
+        for name in METRICS
+        if (recording.metadata or not name.startswith("md_"))
+        and (recording.rows == "operations" or not name.endswith("_calls"))
+    )
+
 
 _KINDS: Final = {
     "md_read": (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE),
@@ -139,7 +151,7 @@ class SegmentSums:
         rows = []
         for group in sorted({group for group, _ in self._sums}):
             node, system = divmod(group, len(self._systems))
-            for metric in METRICS:
+            for metric in told_metrics(self._trace.definitions.recording):
                 # A metric of a node that did something else is none there, not unknown.
                 values = self._sums.get((group, metric), np.zeros(self._count)) / lengths
                 rows.append(

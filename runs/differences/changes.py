@@ -174,11 +174,12 @@ def _came_or_went(
 ) -> _Tested:
     """Return the change where only one side has a layer and direction."""
     mine = 0 if sides[0] else 1
-    operations = [_mean([row.operations for row in side]) if side else None for side in sides]
+    known = [_present(row.operations for row in side) for side in sides]
+    operations = [float(values.mean()) if len(values) else None for values in known]
     moved = _mean([row.bytes for row in sides[mine]])
     whole = _mean([run.job.operations or 0 for run in runs[mine]])
     p_value = _presence(*counts)
-    text = layer_text(layer, direction, mine == 1, operations[mine] or 0.0, moved)
+    text = layer_text(layer, direction, mine == 1, operations[mine], moved)
     change = Change("layer", layer, direction, operations[0], operations[1], None, None, None, False, 0, text, math.inf)
     return _Tested(change, p_value, (operations[mine] or 0.0) >= _LEAST_BYTES * whole)
 

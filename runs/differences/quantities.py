@@ -49,7 +49,7 @@ def _non_blocking(row: LayerRow) -> float | None:
     return _share(row.non_blocking_operations, row.operations)
 
 
-def _share(part: int | None, whole: int) -> float | None:
+def _share(part: int | None, whole: int | None) -> float | None:
     return None if part is None or not whole else part / whole
 
 

@@ -59,9 +59,10 @@ def run_text(name: str, words: Words) -> str:
     return f"The run has {counted(round(words.after), noun)} instead of {round(words.before):,}"
 
 
-def layer_text(layer: str, direction: str, came: bool, operations: float, moved: float) -> str:
-    """Return the sentence of a layer and direction that only one side has."""
-    what = counted(round(operations), "operation") + (f", {bytes_text(moved)}" if moved else "")
+def layer_text(layer: str, direction: str, came: bool, operations: float | None, moved: float) -> str:
+    """Return the sentence of a layer and direction that only one side has; None where operations are not known."""
+    known = [] if operations is None else [counted(round(operations), "operation")]
+    what = ", ".join([*known, bytes_text(moved)] if moved or not known else known)
     name = _things(layer, direction)
     return f"{name} are new: {what}" if came else f"There are no {name} any more: before {what}"
 

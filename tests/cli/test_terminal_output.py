@@ -6,7 +6,7 @@ import pytest
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*[39][0-7](?:;\d+)*m")
-READERS = ["info", "layers", "handles", "periods"]
+READERS = ["overview", "info", "layers", "handles", "periods"]
 ARCHIVES = ["ckpt4", "ncckpt4", "ior384", "nonblocking4"]
 HOSTILE_FILES = [b"\x1b[31m\nx", b"[bold]x", b"\r\x07\xc2\x9b1A\x00", b"\xff\xfe/../x", "a\u202e\u2028".encode()]
 
@@ -93,6 +93,7 @@ def patched(folder, old, new):
     [
         *(("handles", b"run.log", name) for name in HOSTILE_FILES),
         ("info", b"ISOC", b"\x1b[2J"),
+        ("overview", b"ISOC", b"\x1b[2J"),
         ("layers", b"ISOC", b"\x1b[2J"),
         ("periods", b"ISOC", b"\r\n\x07\x08"),
     ],

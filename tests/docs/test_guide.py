@@ -55,6 +55,17 @@ def test_every_method_is_explained():
         assert re.search(rf"^``{name}``\n-+$", text, re.MULTILINE), name
 
 
+def test_every_rule_has_a_section_that_says_what_why_how_and_when_it_is_wrong():
+    from iostrata.analysis.findings.rules import RULES
+
+    text = (GUIDE / "findings.rst").read_text()
+    for rule in RULES:
+        section = re.search(rf"^{rule.id}\n-+\n(.*?)(?=^[\w-]+\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+        assert section, rule.id
+        parts = re.findall(r"^\*\*(.*?)\*\*\n   \S", section[1], re.MULTILINE)
+        assert parts == ["What", "Why", "How it is measured", "When it is wrong"], rule.id
+
+
 @pytest.mark.skipif(find_spec("sphinx") is None, reason="Sphinx is not installed")
 def test_the_guide_is_built_without_a_warning_and_loads_nothing_from_the_net(tmp_path):
     shutil.copytree(ROOT / "docs", tmp_path / "docs")

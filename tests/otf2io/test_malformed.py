@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from iostrata.model.errors import TraceError
 from iostrata.otf2io.archive import open_archive
 from iostrata.otf2io.source import EventsRead, read_events
 
@@ -55,6 +56,34 @@ def test_the_archive_with_every_record_is_sound(read_both: Callable[..., EventsR
     read = read_both()
     assert not read.damage.damaged
     assert set(read.events.kind.tolist()) == set(range(69, 83))
+
+
+def test_definitions_that_send_the_library_back(made: SimpleNamespace, tmp_path: Path) -> None:
+    base = made.base(0, True)
+    # Lengths that are too short leave the library among the fields, which it takes for records then.
+    texts = [replace(one, values=(one.values[0], b"long" * 3000)) for one in base.definitions if one.kind == 10]
+    others = [one for one in base.definitions if one.kind != 10]
+    outcomes = set()
+    for row, length in itertools.product(range(len(others)), (0, 1)):
+        changed = [*texts, *others[:row], replace(others[row], length=length), *others[row + 1 :]]
+        made.records.write(replace(base, definitions=changed), tmp_path / f"{row} {length}")
+        try:
+            open_archive(tmp_path / f"{row} {length}")
+        except TraceError as error:
+            outcomes.add("do not end" if "do not end" in str(error) else "other")
+    assert outcomes == {"do not end", "other"}
+
+
+@pytest.mark.parametrize("change", [-3, -1, 1, 2**40])
+def test_another_number_of_definitions_than_the_anchor_promises(
+    made: SimpleNamespace, tmp_path: Path, change: int
+) -> None:
+    base = made.base()
+    anchor = bytearray(base.anchor)
+    anchor[38:46] = (len(base.definitions) + change).to_bytes(8, "little")
+    made.records.write(replace(base, anchor=anchor), tmp_path / "archive")
+    with pytest.raises(TraceError, match=r"definitions .* are damaged"):
+        open_archive(tmp_path / "archive")
 
 
 @pytest.mark.parametrize("count", [7, 1000, 2**32, 2**61, 2**62, 2**63, 2**64 - 1])

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import iostrata
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
+from iostrata.analysis.comparison.overview import overview_of
 from iostrata.export.terminal.compare import print_comparison
 from iostrata.export.terminal.console import stdout_console
 from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_layers
+from iostrata.export.terminal.overview import print_overview
 from iostrata.export.terminal.periods import print_periods
 
 ARCHIVE = Path(__file__).parents[3] / "fixtures" / "ncckpt4"
@@ -21,6 +23,7 @@ def examples() -> dict[str, str]:
     trace = iostrata.open_trace(ARCHIVE)
     layers = chosen_layers(trace)
     shown = {
+        "overview": lambda console: print_overview(overview_of(trace), console),
         "layers": lambda console: print_layers(trace, layers, ("read", "write"), console),
         "handles": lambda console: print_handles(trace, console),
         "periods": lambda console: print_periods(

@@ -69,6 +69,8 @@ def test_counts_equal_the_printed_events(fixtures, name):
     for by, counts in expected.items():
         rows = trace.breakdown(by).to_dict()
         found = {(row["layer"], row[by]): {key: row[key] for key in COLUMNS if row[key]} for row in rows}
+        # Calls that leave no event have rows of their own where they took time.
+        found = {key: count for key, count in found.items() if count}
         assert found == {key: dict(count) for key, count in counts.items()}
 
 

@@ -1,4 +1,4 @@
-"""Calling functions against a walk over what the official reader gives, and Enter and Leave made by hand."""
+"""Calling functions against a walk over what the official reader gives."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -6,13 +6,8 @@ from dataclasses import replace
 import numpy as np
 import otf2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from iostrata import SelectionError, TraceError, open_trace
-from iostrata.layers.attribution.functions import read_calling_functions
-from iostrata.otf2io.definitions.regions import IoRegions
-from iostrata.otf2io.direct.functions import event_functions
-from iostrata.otf2io.direct.walk import RegionEvents
+from iostrata import TraceError, open_trace
+from iostrata.layers.attribution.calls.paths import read_call_paths
 
 NAMES = ["ckpt4_linktime", "serial1", "nonblocking4", "ckpt4_compiler", "ncckpt4"]
 ROLES = (otf2.RegionRole.FILE_IO, otf2.RegionRole.FILE_IO_METADATA)
@@ -75,56 +70,6 @@ def test_functions_as_the_official_reader_tells(fixtures, name, workers):
     assert len({function for some in events.values() for function in some}) > 3
 
 
-REGIONS = IoRegions(np.array([4, 7, 9], np.uint32), ("read", "write", "open"))
-
-
-def functions_of(steps):
-    """Return the function at each event, for steps (location, region id or None for an event, enter)."""
-    ordered = sorted(steps, key=lambda step: step[0])
-    rows, event_location = [], []
-    for location, region, enter in ordered:
-        if region is None:
-            event_location.append(location)
-        else:
-            rows.append((location, 0, region, enter, len(event_location)))
-    dtypes = (np.int32, np.int64, np.uint32, np.bool_, np.int64)
-    columns = zip(*rows, strict=True) if rows else [()] * 5
-    entered = RegionEvents(*(np.array(column, dtype) for column, dtype in zip(columns, dtypes, strict=True)))
-    return event_functions(np.array(event_location, np.int32), entered, REGIONS).tolist()
-
-
-def test_a_leave_closes_the_latest_enter_of_its_region():
-    event = (0, None, True)
-    steps = [(0, 4, True), event, (0, 7, True), (0, 4, True), event, (0, 7, False), event, (0, 4, False), event]
-    assert functions_of([*steps, (0, 4, False), event, (0, 9, False), event]) == [0, 0, 0, 0, -1, -1]
-    crossed = [(0, 4, True), (0, 7, True), (0, 4, False), event, (0, 7, False), event]
-    assert functions_of(crossed) == [1, -1]
-
-
-def test_locations_do_not_mix():
-    steps = [(0, 4, True), (1, None, True), (1, 7, True), (1, None, True), (2, None, True), (2, 4, False)]
-    assert functions_of(steps) == [-1, 1, -1]
-    # What the first location left open is not what the second one closes.
-    assert functions_of([(0, 4, True), (0, 7, True), (1, 9, True), (1, 7, False), (1, None, True)]) == [2]
-
-
-STEP = st.tuples(st.integers(0, 2), st.sampled_from([None, None, 4, 7, 9]), st.booleans())
-
-
-@given(st.lists(STEP, max_size=60))
-def test_any_order_of_enter_and_leave(steps):
-    stacks, expected = defaultdict(list), []
-    for location, region, enter in sorted(steps, key=lambda step: step[0]):
-        stack = stacks[location]
-        if region is None:
-            expected.append([4, 7, 9].index(stack[-1]) if stack else -1)
-        elif enter:
-            stack.append(region)
-        else:
-            leave(stack, region)
-    assert functions_of(steps) == expected
-
-
 def test_breakdown_by_function_counts_operations_and_metadata(fixtures):
     trace = open_trace(fixtures / "ncckpt4", files="all")
     events, begins = walked(trace.path)
@@ -154,17 +99,19 @@ def test_selections_share_them(fixtures):
     assert trace.select(files="all", window=(0.1, 0.2)).calling_functions is known
 
 
-def test_the_other_engine_does_not_know(fixtures):
-    trace = open_trace(fixtures / "ckpt4_linktime", engine="library")
-    with pytest.raises(SelectionError, match="engine 'direct'"):
-        trace.breakdown("function")
+@pytest.mark.parametrize("options", [{"engine": "library"}, {"memory": 500 * 10**6}], ids=str)
+def test_every_way_of_reading_knows_them(fixtures, options):
+    expected = open_trace(fixtures / "ckpt4_linktime").breakdown("function").to_dict()
+    assert open_trace(fixtures / "ckpt4_linktime", **options).breakdown("function").to_dict() == expected
+    assert any(row["function"] == "MPI_File_write_at_all" for row in expected)
 
 
 def test_a_trace_that_changed_is_refused(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
+    make = trace._call_sums(trace.source)
     events = replace(trace.other_events, time=trace.other_events.time + 1)
     with pytest.raises(TraceError, match="has changed"):
-        read_calling_functions(trace.source, trace.operations, events)
+        read_call_paths(trace.source, trace.operations, events, make)
     operations = replace(trace.operations, begin=trace.operations.begin + 1)
     with pytest.raises(TraceError, match="has changed"):
-        read_calling_functions(trace.source, operations, trace.other_events)
+        read_call_paths(trace.source, operations, trace.other_events, make)

@@ -31,11 +31,11 @@ class Merged(Trace):
     __slots__ = ()
 
     @property
-    def sums(self):
+    def parts(self):
         return self.__dict__["put_together"]
 
-    relations = property(lambda self: self.sums[0])
-    handle_sums = property(lambda self: self.sums[1])
+    relations = property(lambda self: self.parts[0])
+    handle_sums = property(lambda self: self.parts[1])
 
 
 def at_rest(operations):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.statistics.statistics import total, union_length
 from iostrata.model.codes import MOST_BYTES, IoMode, Status
 
 # MPI-IO handle 0 with POSIX children 1 (same file) and 2 (other file); POSIX handles 3, 4 of the program; stdout.
@@ -130,9 +129,9 @@ def test_selected_and_set_aside_are_everything(make_trace, rows):
     assert sum(len(layer.operations) for layer in layers) + trace.set_aside.operations == len(rows)
     moved = sum(layer.statistics("total").bytes for layer in layers) + trace.set_aside.bytes
     everything = trace.operations.mode != IoMode.FLUSH
-    flushed = total(trace.operations.take(~everything).bytes_moved)
-    in_layers = sum(total(layer.operations.take(layer.operations.mode == IoMode.FLUSH).bytes_moved) for layer in layers)
-    assert moved + in_layers == total(trace.operations.bytes_moved)
+    flushed = trace.operations.take(~everything).bytes_moved.sum()
+    in_layers = sum(layer.operations.take(layer.operations.mode == IoMode.FLUSH).bytes_moved.sum() for layer in layers)
+    assert moved + in_layers == trace.operations.bytes_moved.sum()
     assert in_layers <= flushed
     assert sum(trace.set_aside.reasons.values()) == trace.set_aside.operations
 
@@ -152,19 +151,6 @@ def test_what_is_set_aside_is_told_by_reason(make_trace):
     assert aside.to_dict()["reasons"] == dict(aside.reasons)
     everything = make_trace(HANDLES, rows, files="all").set_aside
     assert (everything.operations, everything.bytes) == (1, 2)
-
-
-@given(st.lists(st.tuples(st.integers(-30, 30), st.integers(0, 20))))
-def test_union_of_intervals_equals_counting_ticks(intervals):
-    ticks = {tick for begin, length in intervals for tick in range(begin, begin + length)}
-    begin = np.array([begin for begin, _ in intervals], np.int64)
-    length = np.array([length for _, length in intervals], np.int64)
-    assert union_length(begin, begin + length) == len(ticks)
-
-
-@given(st.lists(st.integers(0, MOST_BYTES), max_size=1000))
-def test_sums_do_not_wrap_round(numbers):
-    assert total(np.array(numbers, np.uint64)) == sum(numbers)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """The direct engine against the library engine: every record type, mapping, clock, attribute list, chunk boundary."""
 
+import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.model.codes import UNDEFINED_UINT64, IoRecord
 from iostrata.model.events import IoEvents
+from iostrata.model.stream.calls import EventBatch, RegionEvents
 from iostrata.otf2io.archive import Archive, open_archive
-from iostrata.otf2io.direct.walk import DirectWalk, join_regions
+from iostrata.otf2io.direct.walk import DirectWalk
 from iostrata.otf2io.source import EventsRead, read_events
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
@@ -66,6 +69,13 @@ def test_progress_reaches_all_events(fixtures: Path) -> None:
     read_events(archive, "direct", 2, lambda done, total: calls.append((done, total)))
     assert calls[-1] == (50980, 50980)
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
+
+
+def join_regions(batches: list[EventBatch]) -> RegionEvents:
+    """Return Enter and Leave of batches, positions counted over the I/O events of all of them."""
+    starts = itertools.accumulate((len(batch.events) for batch in batches), initial=0)
+    parts = [replace(one.regions, position=one.regions.position + at) for one, at in zip(batches, starts, strict=False)]
+    return RegionEvents.concatenate(parts)
 
 
 @pytest.mark.parametrize("name", ["ckpt4_linktime", "ncckpt4_plain", "threads2"])

@@ -1,0 +1,114 @@
+"""What is told of a trace first: each layer with its period, and what deserves a look."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ...layers.protocols import AnyLayer, AnyTrace, document
+from ...layers.selection.directions import DIRECTIONS
+from ...layers.statistics.statistics import LayerStatistics
+from ...model.document import Document, plain
+from ..findings.find import Finding, find
+from ..registry import DEFAULT_METHOD
+from .layer_periods import LayerPeriod, layer_periods
+
+
+@dataclass(frozen=True, eq=False)
+class OverviewRow:
+    """A layer in one direction.
+
+    Attributes
+    ----------
+    statistics : LayerStatistics
+    period : LayerPeriod or None
+        None where no bytes were moved.
+    """
+
+    statistics: LayerStatistics
+    period: LayerPeriod | None
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Bytes a second while at least one operation was under way; None where none took time."""
+        return self.statistics.bytes / self.statistics.busy_s if self.statistics.busy_s > 0 else None
+
+    def to_dict(self) -> Document:
+        """Return the entry of the document."""
+        found: Document = {**self.statistics.to_dict(), "bandwidth_bytes_per_s": plain(self.bandwidth)}
+        names = ("periodic", "period_s", "period_interval_s", "confidence", "regimes", "reason")
+        verdict = None if self.period is None else self.period.result.to_dict()
+        return {**found, **{name: None if verdict is None else verdict[name] for name in names}}
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """What ``iostrata TRACE`` shows.
+
+    Attributes
+    ----------
+    trace : Trace or BinnedTrace
+    layers : tuple of Layer or BinnedLayer
+        Those that were asked for.
+    rows : tuple of OverviewRow
+        One a layer and direction that had operations, the highest layer first.
+    findings : tuple of Finding
+        Of the whole trace, those that matter most first.
+    """
+
+    trace: AnyTrace
+    layers: tuple[AnyLayer, ...]
+    rows: tuple[OverviewRow, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def periods(self) -> tuple[LayerPeriod, ...]:
+        """Those of the rows."""
+        return tuple(row.period for row in self.rows if row.period is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document of ``iostrata TRACE --json``."""
+        untold = self.trace.definitions.recording.untold
+        rows = [{name: None if name in untold else value for name, value in row.to_dict().items()} for row in self.rows]
+        return document(
+            self.trace,
+            layers=rows,
+            flushes=[
+                {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
+                for layer in self.layers
+                if layer.flushes
+            ],
+            findings=[one.to_dict() for one in self.findings],
+            set_aside=self.trace.set_aside.to_dict(),
+        )
+
+
+def overview_of(
+    trace: AnyTrace,
+    layers: Iterable[AnyLayer] | None = None,
+    directions: tuple[str, ...] = DIRECTIONS,
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+) -> Overview:
+    """Look at a trace as ``iostrata TRACE`` does.
+
+    Parameters
+    ----------
+    layers : iterable of Layer, optional
+        Those to tell of; all by default. Findings are of the whole trace.
+    directions : tuple of {"read", "write", "total"}
+    method, fs
+        As in `iostrata.analysis.detect.detect_period`.
+
+    Raises SelectionError as `detect_period`.
+    """
+    chosen = tuple(trace.layers.values() if layers is None else layers)
+    known = {(one.layer, one.direction): one for one in layer_periods(chosen, directions, "all", method, fs)}
+    statistics = [layer.statistics(direction) for layer in chosen for direction in directions]
+    rows = tuple(
+        OverviewRow(one, known.get((one.layer, one.direction)))
+        for one in statistics
+        if one.operations or (one.layer, one.direction) in known
+    )
+    # Rules are about single operations.
+    findings = find(trace) if trace.definitions.recording.rows == "operations" else ()
+    return Overview(trace, chosen, rows, findings)

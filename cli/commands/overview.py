@@ -1,0 +1,33 @@
+"""``iostrata overview``, which ``iostrata TRACE`` is short for."""
+
+from ..options import DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
+from ..progress import Progress
+from ..request import Request, console, print_counters, print_json, trace_command
+
+
+@trace_command("overview traces.otf2", LAYERS, DIRECTION, METHOD, FREQUENCY, *READING, MEMORY)
+def command(request: Request) -> None:
+    """Show a trace on one screen; iostrata TRACE alone does so too.
+
+    A row per layer and direction: bytes (1 MB = 1,000,000 B), the time in s in which it was busy and the bytes per
+    second of that time; its period with how far it may be off, the confidence in it (0 to 1), and from when to when it
+    holds. Below, the first findings with what each costs the run. periods, compare and layers tell more.
+    """
+    from ...analysis.comparison.layer_periods import chosen_layers
+    from ...analysis.comparison.overview import overview_of
+    from ...layers.selection.source import NoTimesError
+
+    try:
+        trace = request.open(relations=True)
+    except NoTimesError as error:
+        print_counters(error.source, request)
+        return
+    with Progress("looking at layers") as progress:
+        progress(0, 0)
+        found = overview_of(trace, chosen_layers(trace, request.layers), request.directions, request.method, request.fs)
+    if request.as_json:
+        print_json(found.to_dict())
+    else:
+        from ...export.terminal.overview import print_overview
+
+        print_overview(found, console())

@@ -1,0 +1,257 @@
+"""What calls took: of each function, of each kind of metadata operation, of each process."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from ....model.arrays import Ints, Links, Mask
+from ....model.codes import IoRecord
+from ....model.stream.mapping import cluster_of, reduce_partitions
+from ....model.stream.source import Partition, Source
+from ...statistics.keyed import KeyedSums
+from ...statistics.ranges import RangeUnion
+from .functions import FunctionGroups
+from .sums import KINDS, NO_EVENT, CallSums
+
+OTHER_CALLS: Final = "other_calls"
+CALL_KINDS: Final = {
+    "opens": (IoRecord.CREATE_HANDLE,),
+    "closes": (IoRecord.DESTROY_HANDLE,),
+    "duplications": (IoRecord.DUPLICATE_HANDLE,),
+    "seeks": (IoRecord.SEEK,),
+    "status_changes": (IoRecord.CHANGE_STATUS_FLAGS,),
+    "deletions": (IoRecord.DELETE_FILE,),
+    "locks": (IoRecord.ACQUIRE_LOCK, IoRecord.RELEASE_LOCK, IoRecord.TRY_LOCK),
+    OTHER_CALLS: (NO_EVENT,),
+}
+"""Calls that move no data by the records of what they do; the last are those that leave no I/O event of their own."""
+
+_LEAVE_EVENTS: Final = ("ISOC", "POSIX")
+
+
+@dataclass(frozen=True)
+class FunctionTime:
+    """How often a function was called, and what that took in s."""
+
+    function: str
+    calls: int
+    summed_s: float
+
+
+@dataclass(frozen=True)
+class CallTime:
+    """What the calls of one kind in one layer took.
+
+    Attributes
+    ----------
+    layer : str
+    kind : str
+        A key of `CALL_KINDS`.
+    calls : int
+        On selected files and within the window.
+    summed_s, busy_s : float
+        From Enter to Leave, in s: the sum over the calls, and the time in which any was under way.
+    functions : tuple of FunctionTime
+        Of other calls, which they are, those that took longest first.
+    """
+
+    layer: str
+    kind: str
+    calls: int
+    summed_s: float
+    busy_s: float
+    functions: tuple[FunctionTime, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as in ``layers --json``."""
+        entry = {"layer": self.layer, "kind": self.kind, "calls": self.calls, "summed_s": self.summed_s}
+        functions = [vars(function) for function in self.functions]
+        return {**entry, "busy_s": self.busy_s, **({"functions": functions} if functions else {})}
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """What the calls of a trace took, within its window.
+
+    Attributes
+    ----------
+    order : tuple of str
+        Layers, highest first.
+    functions : FunctionGroups
+        All functions that the trace defines.
+    parent, region : int32 (n,)
+        The tree of call paths, each behind the one above it: row there, −1 at a root; row in ``functions.regions``.
+    recursive : bool (n,)
+        Whether the function is on the path above already.
+    times : int64 (n, 3, 3)
+        Of the calls that count, those on files that are set aside, and those of I/O that do not tell their file: how
+        many, ticks from Enter to Leave, and ticks without the calls inside.
+    metadata : KeyedSums
+    busy : RangeUnion
+    shares : KeyedSums
+        As in `iostrata.layers.attribution.calls.sums.CallSums`.
+    files : str
+        What files are selected.
+    left_out : int
+        Calls that found no room among the paths.
+    ticks_per_second : int
+    """
+
+    order: tuple[str, ...]
+    functions: FunctionGroups
+    parent: Links
+    region: Links
+    recursive: Mask
+    times: Ints
+    metadata: KeyedSums
+    busy: RangeUnion
+    shares: KeyedSums
+    files: str
+    left_out: int
+    ticks_per_second: int
+
+    def __repr__(self) -> str:
+        return f"<Calls: {int(self.times[:, :, 0].sum()):,} calls, {len(self.parent):,} call paths>"
+
+    @cached_property
+    def undecided_count(self) -> Mask:
+        """Whether calls of a function count that do not tell their file, bool (functions,).
+
+        Functions of the operating system and of C leave an event wherever they succeed on what is recorded; without one
+        they failed, or were called on what is not, such as a pipe of the MPI library. Of the layers above some never
+        do, such as ``MPI_File_set_view`` or ``nc_enddef``; they count where none of their calls has any.
+        """
+        if self.files == "all":
+            return np.ones(len(self.functions.regions), np.bool_)
+        tells = np.zeros(len(self.functions.regions), np.bool_)
+        tells[self.region[self.times[:, :2, 0].any(axis=1)]] = True
+        low = [row for row, name in enumerate(self.order) if name in _LEAVE_EVENTS]
+        return np.asarray(~tells & (self.functions.layer >= 0) & ~np.isin(self.functions.layer, low), np.bool_)
+
+    @cached_property
+    def counted(self) -> Ints:
+        """Calls, ticks and ticks without the calls inside of each path, int64 (n, 3); none that is set aside."""
+        decided: Ints = self.times[:, 0]
+        return decided + np.where(self.undecided_count[self.region][:, None], self.times[:, 2], 0)
+
+    @cached_property
+    def by_function(self) -> Ints:
+        """The same of each function, int64 (functions, 3).
+
+        A call of a function that is open already adds to its calls, not again to its ticks.
+        """
+        sums = np.zeros((len(self.functions.regions), 3), np.int64)
+        counted = self.counted.copy()
+        counted[self.recursive, 1] = 0
+        np.add.at(sums, self.region, counted)
+        return sums
+
+    @cached_property
+    def counted_metadata(self) -> KeyedSums:
+        """The sums of the calls that move no data and count."""
+        region, undecided = self.metadata.keys[5:]
+        return self.metadata.taken((undecided == 0) | np.append(self.undecided_count, True)[region])
+
+    @cached_property
+    def call_times(self) -> tuple[CallTime, ...]:
+        """What the calls that move no data took, by layer and kind."""
+        sums = self.counted_metadata
+        layer, kind, _, _, _, region, undecided = sums.keys
+        group = np.where(kind == NO_EVENT, -1 - 2 * region - undecided, layer * KINDS + kind)
+        covered, begin, end = self.busy.stretches
+        found = []
+        for row, name in enumerate(self.order):
+            for key, records in CALL_KINDS.items():
+                rows = (layer == row) & np.isin(kind, np.array(records, np.int64))
+                if not rows.any():
+                    continue
+                of_kind = np.isin(covered, group[rows])
+                together = RangeUnion(exact=True)
+                together.add(np.zeros(int(of_kind.sum()), np.int64), begin[of_kind], end[of_kind])
+                summed = int(sums["ticks"][rows].sum()) / self.ticks_per_second
+                busy = together.length / self.ticks_per_second
+                functions = self._functions(sums.taken(rows)) if key == OTHER_CALLS else ()
+                found.append(CallTime(name, key, int(sums["calls"][rows].sum()), summed, busy, functions))
+        return tuple(found)
+
+    def _functions(self, sums: KeyedSums) -> tuple[FunctionTime, ...]:
+        """Return the functions of some calls that have no event."""
+        names = self.functions.regions.name
+        by_region = KeyedSums([sums.keys[5]], sums.values)
+        found = [
+            FunctionTime(names[row], calls, ticks / self.ticks_per_second)
+            for row, calls, ticks in zip(
+                by_region.keys[0].tolist(), by_region["calls"].tolist(), by_region["ticks"].tolist(), strict=True
+            )
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.summed_s, one.function)))
+
+    @cached_property
+    def group_seconds(self) -> dict[str, float]:
+        """Time in s of the calls of each group, without that of calls inside them, summed over all threads."""
+        group, ticks = self.group_ticks.keys[1], self.group_ticks["ticks"]
+        sums = np.bincount(group, ticks, minlength=len(self.functions.names)) / self.ticks_per_second
+        return {name: value for name, value in zip(self.functions.names, sums.tolist(), strict=True) if value}
+
+    def handle_seconds(self, handles: int) -> Any:
+        """Return the time in s of the calls that move no data on each handle, float64 (handles,)."""
+        sums = self.counted_metadata
+        known = sums.keys[3] >= 0
+        ticks = np.bincount(sums.keys[3][known], sums["ticks"][known], minlength=handles)
+        return ticks / self.ticks_per_second
+
+    @cached_property
+    def group_ticks(self) -> KeyedSums:
+        """By process and row of ``functions.names``, the ticks of calls without those of the calls in them."""
+        process, group = self.shares.keys
+        row = np.maximum(-1 - group, 0)
+        counts = self.undecided_count[row]
+        of_function = np.where(counts, self.functions.group[row], len(self.functions.names) - 1)
+        return KeyedSums((process, np.where(group >= 0, group, of_function)), self.shares.values)
+
+
+def sum_calls(
+    source: Source,
+    make: Callable[[], CallSums],
+    partitions: Sequence[Partition],
+    workers: int,
+    client: object = None,
+) -> CallSums:
+    """Return the sums over all calls of a trace, read on `workers` threads, or by a cluster.
+
+    Parameters
+    ----------
+    make : callable
+        Gives empty sums.
+    client : distributed.Client, str or None
+        The cluster that reads in place of threads here.
+    """
+
+    def read(partition: Partition, done: Callable[[int], None]) -> CallSums:
+        sums = make()
+        for batch in source.calls(partition, done):
+            sums.add(batch.events, batch.regions)
+        sums.finish()
+        return sums
+
+    with cluster_of(client, source.path) as cluster:
+        if not partitions:
+            return make()
+        return reduce_partitions(read, _merged, partitions, 0, workers, cluster=cluster)
+
+
+def _merged(one: CallSums, other: CallSums) -> CallSums:
+    one.merge(other)
+    return one
+
+
+def as_calls(sums: CallSums) -> Calls:
+    """Return what sums have found."""
+    parent, region, recursive, times = sums.paths
+    return Calls(
+        sums.order, sums.functions, parent, region, recursive, times, sums.metadata, sums.busy, sums.shares, sums.files,
+        sums.left_out, sums.ticks_per_second,
+    )  # fmt: skip

@@ -1,0 +1,97 @@
+"""The call path in which each operation of a trace began."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....model.arrays import Links
+from ....model.errors import TraceError
+from ....model.events import IoEvents
+from ....model.operations import Operations
+from ....model.stream.calls import Regions
+from ....model.stream.columns import PATH, CollectedOperations
+from ....model.stream.mapping import map_partitions
+from ....model.stream.source import Block, Partition, Source
+from .sums import CallSums
+
+
+@dataclass(frozen=True, eq=False)
+class CallPaths:
+    """A tree of call paths, and which of them operations and other I/O events happened in.
+
+    Attributes
+    ----------
+    regions : Regions
+    parent, region : int32 (n,)
+        Row of the path above, each behind it, −1 at a root; row in `regions` of the function last called.
+    operation : int32 (m,)
+        Path in which each operation began, −1 where none is known.
+    event : int32 (k,)
+        The same for the I/O events that are none of an operation.
+    """
+
+    regions: Regions
+    parent: Links
+    region: Links
+    operation: Links
+    event: Links
+
+    def __repr__(self) -> str:
+        known = int((self.operation >= 0).sum())
+        return f"<CallPaths: {len(self.parent):,} paths, known of {known:,} of {len(self.operation):,} operations>"
+
+
+def nearest(parent: Links, value: Links) -> Links:
+    """Return for each path the `value` of itself or else of the nearest path above that has one, −1 where none has."""
+    found = value.copy()
+    # Each path stands behind the one above it; one round for each level would take as many as the tree is deep.
+    above = parent.copy()
+    while len(rows := np.flatnonzero((found < 0) & (above >= 0))):
+        found[rows] = found[above[rows]]
+        above[rows] = above[above[rows]]
+    return found
+
+
+def read_call_paths(
+    source: Source,
+    operations: Operations,
+    other_events: IoEvents,
+    make: Callable[[], CallSums],
+    workers: int | None = None,
+) -> tuple[CallPaths, CallSums]:
+    """Read a trace once more, now with the call paths in which its operations began; also sum up its calls.
+
+    Raises SelectionError if the source cannot tell who called what; TraceError if the trace is not what it was when the
+    operations were read.
+
+    Parameters
+    ----------
+    operations, other_events : Operations, IoEvents
+        All of the trace.
+    workers : int, optional
+        Threads that read.
+    """
+    regions = source.regions
+    if not regions.does_io.any() or not (len(operations) or len(other_events)):
+        empty = np.empty(0, np.int32)
+        unknown = (np.full(len(one), -1, np.int32) for one in (operations, other_events))
+        return CallPaths(regions, empty, empty, *unknown), make()
+    collected = CollectedOperations(source.definitions, ("location", "begin", PATH))
+
+    def read(partition: Partition, done: Callable[[int], None]) -> tuple[CallSums, list[Block]]:
+        sums = make()
+        return sums, list(source.read(partition, sums, done))
+
+    threads, whole = source.worker_count(workers), make()
+    for sums, blocks in map_partitions(read, source.partitions(None, threads), 0, threads):
+        places = np.append(whole.merge(sums), np.int32(-1))
+        for block in blocks:
+            of_events = None if block.metadata_path is None else places[block.metadata_path]
+            collected.add(replace(block, path=places[block.path], metadata_path=of_events))
+    again, event = collected.metadata()
+    columns = collected.columns()
+    if not np.array_equal(columns["begin"], operations.begin) or not np.array_equal(again.time, other_events.time):
+        raise TraceError(f"{source.path} has changed since it was opened; open it again")
+    parent, region, _, _ = whole.paths
+    return CallPaths(regions, parent, region, columns[PATH], event), whole

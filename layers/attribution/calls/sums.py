@@ -1,0 +1,273 @@
+"""Calls followed while a trace is read: the tree of call paths and the time of every function, added up."""
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ....model.arrays import Ints, Links, RowsOfIds, column_at
+from ....model.codes import IoRecord
+from ....model.definitions import Definitions
+from ....model.events import IoEvents
+from ....model.stream.calls import RegionEvents, Regions
+from ...handles.order import layer_rows
+from ...selection.files import FileSelection
+from ...selection.window import NO_LENGTH, TickWindow
+from ...statistics.keyed import KeyedSums
+from ...statistics.ranges import RangeUnion
+from .functions import FunctionGroups
+
+KINDS: Final = 256
+"""More than there are kinds of records: of a layer's number and a kind one key is made."""
+NO_EVENT: Final = 0
+"""In place of a record's kind where a call has no I/O event of its own."""
+_FEWEST: Final = 1 << 8
+
+
+class CallSums:
+    """What follows the calls of some processes (`FollowsCalls`) and adds up what they took; sums of others merge.
+
+    Memory follows the call paths, of which there are at most 2^20, the depth of calls, and handles times processes.
+
+    Attributes
+    ----------
+    functions : FunctionGroups
+    order : tuple of str
+        Layers, highest first.
+    ticks_per_second : int
+    metadata : KeyedSums
+        By layer, kind of record (0: without an I/O event), process, handle, file and, where there is no event,
+        function, each −1 for none, and whether the call is undecided: calls that move no data within the window,
+        none on files that are set aside, and their ticks from Enter to Leave.
+    busy : RangeUnion
+        When such calls were under way, by layer and kind: layer · `KINDS` + kind; without an event by function and
+        whether undecided: −1 − 2 · row − 1 or 0.
+    shares : KeyedSums
+        By process and row of ``FunctionGroups.names``, the ticks of calls without those of the calls in them; of
+        undecided calls, by process and −1 − row of the function.
+    """
+
+    def __init__(
+        self,
+        definitions: Definitions,
+        order: tuple[str, ...],
+        selection: FileSelection,
+        window: TickWindow,
+        functions: FunctionGroups,
+        exact: bool = False,
+    ) -> None:
+        from . import kernel
+
+        self._known = definitions, order, selection
+        self.files = selection.files
+        self.ticks_per_second, self.order = window.ticks_per_second, order
+        self.functions = functions
+        ids = functions.regions.id
+        self._rows = RowsOfIds(ids)
+        self._about = kernel.Functions(functions.does_io, functions.layer, functions.group)
+        # Garbage can be any time; differences of these fit into 64 bits.
+        start, end = (max(-NO_LENGTH, min(NO_LENGTH, edge)) for edge in (window.start, window.end))
+        self._limits = kernel.Limits(start, end, window.closed)
+        self._aside_handles = np.append(selection.handle_reason >= 0, selection.undefined_handle >= 0)
+        self._aside_files = np.append(selection.file_reason >= 0, False)
+        self._handles, self._files = RowsOfIds(definitions.handles.id), RowsOfIds(definitions.files.id)
+        self._layer_of_handle = layer_rows(definitions, order, definitions.handles.paradigm)
+        self._seed = np.uint64(0x9E3779B97F4A7C15)
+        self._state = np.zeros(kernel.STATE_SIZE, np.int64)
+        self._state[[kernel.LOCATION, kernel.TOP, kernel.FREE]] = -1
+        self._latest = np.full(len(ids), -1, np.int64)
+        self._paths = _new_paths(_FEWEST)
+        self._frames = _new_frames(_FEWEST)
+        self.metadata = KeyedSums.none(7, "calls", "ticks")
+        self.busy = RangeUnion(exact)
+        self.shares = KeyedSums.none(2, "ticks")
+
+    def add(self, events: IoEvents, regions: RegionEvents) -> Links:
+        """Take a batch; batches of a location come one after the other. Give the path of each I/O event, int32 (n,)."""
+        return self._walk(events, regions, False)
+
+    def finish(self) -> None:
+        """Say that no more batches will come."""
+        from .kernel import DEPTH
+
+        if self._state[DEPTH]:
+            self._walk(IoEvents.empty(), RegionEvents.empty(), True)
+
+    def named(self, function: Links) -> Links:
+        """Return the paths of operations of which only the function is known, a row of the regions."""
+        count = len(self.functions.regions)
+        places = self._insert(np.full(count, -1, np.int32), np.arange(count, dtype=np.int32), np.zeros(count, np.bool_))
+        return np.append(places, np.int32(-1))[function]
+
+    def merge(self, other: "CallSums") -> Links:
+        """Add the sums of other processes; give the places of their paths here, int32 (paths,)."""
+        from .kernel import LEFT_OUT
+
+        self.finish()
+        other.finish()
+        parent, region, recursive, times = other.paths
+        places = self._insert(parent, region, recursive)
+        self._state[LEFT_OUT] += other._state[LEFT_OUT]
+        known = places >= 0
+        np.add.at(self._paths.times, places[known], times[known])
+        self.metadata = self.metadata.merged(other.metadata)
+        self.busy.merge(other.busy)
+        self.shares = self.shares.merged(other.shares)
+        return places
+
+    @property
+    def regions(self) -> Regions:
+        """All functions that the trace defines."""
+        return self.functions.regions
+
+    @property
+    def paths(self) -> tuple[Links, Links, npt.NDArray[np.bool_], Ints]:
+        """Parent, region and recursion of each path, and its times; as `kernel.Paths` has them."""
+        from .kernel import PATHS
+
+        count = self._state[PATHS]
+        paths = self._paths
+        return paths.parent[:count], paths.region[:count], paths.recursive[:count], paths.times[:count]
+
+    @property
+    def left_out(self) -> int:
+        """Calls that found no room among the paths."""
+        from .kernel import LEFT_OUT
+
+        return int(self._state[LEFT_OUT])
+
+    def _walk(self, events: IoEvents, regions: RegionEvents, over: bool) -> Links:
+        from . import kernel
+
+        found = np.full(len(events), -1, np.int32)
+        rows = self._rows.rows(regions.region)
+        if not (rows >= 0).all():
+            regions, rows = regions.take(rows >= 0), rows[rows >= 0]
+        enters = int(regions.enter.sum())
+        open_calls = int(self._state[kernel.DEPTH])
+        self._make_room(enters)
+        locations = [self._state[kernel.LOCATION], *events.location[[0, -1] if len(events) else []].tolist()]
+        locations += regions.location[[0, -1] if len(regions) else []].tolist()
+        first, last = min(max(one, 0) for one in locations), max(locations)
+        low, high = -NO_LENGTH, NO_LENGTH
+        shares = np.zeros((max(0, last - first) + 1, len(self.functions.names)), np.int64)
+        columns: Any = (np.empty(enters + open_calls, dtype) for dtype in _CALLS)
+        calls = kernel.Calls(*columns)
+        count = kernel.walk_calls(
+            self._events(events),
+            kernel.Crossings(regions.location, np.clip(regions.time, low, high), rows, regions.enter, regions.position),
+            self._paths, self._frames, self._state, self._latest, self._about, self._limits, shares, first, calls,
+            found, self._seed, over,
+        )  # fmt: skip
+        ended: Any = (column[:count] for column in calls)
+        self._take(kernel.Calls(*ended))
+        location, group = np.nonzero(shares)
+        process = self._process(location + first)
+        self.shares = self.shares.merged(KeyedSums((process, group), {"ticks": shares[location, group]}))
+        return found
+
+    def _events(self, events: IoEvents) -> Any:
+        from . import kernel
+
+        definitions, order, _ = self._known
+        handle = self._handles.rows(events.handle)
+        file = column_at(definitions.handles.file, handle)
+        layer = column_at(self._layer_of_handle, handle)
+        aside = self._aside_handles[handle]
+        deletes = np.flatnonzero(events.kind == IoRecord.DELETE_FILE)
+        if len(deletes):
+            file[deletes] = self._files.rows(events.value[deletes])
+            ids = np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64)
+            paradigm = RowsOfIds(ids).rows(events.mode[deletes].astype(np.uint64))
+            layer[deletes] = layer_rows(definitions, order, paradigm)
+            aside[deletes] = self._aside_files[file[deletes]]
+        time = np.clip(events.time, -NO_LENGTH, NO_LENGTH)
+        return kernel.Events(events.location, events.kind, time, handle, file, layer, aside.astype(np.uint8))
+
+    def _take(self, calls: Any) -> None:
+        """Add the calls that ended."""
+        from .kernel import ASIDE, TRANSFER, UNDECIDED
+
+        lost = np.flatnonzero(calls.aside == UNDECIDED)
+        keys: tuple[Any, ...] = (self._process(calls.location[lost]), -1 - calls.region[lost])
+        self.shares = self.shares.merged(KeyedSums(keys, {"ticks": calls.own[lost]}))
+        rows = np.flatnonzero((calls.did != TRANSFER) & (calls.aside != ASIDE))
+        if not len(rows):
+            return
+        own, kind = self.functions.layer[calls.region[rows]], calls.did[rows].astype(np.int64)
+        layer = np.where(own >= 0, own, calls.layer[rows]).astype(np.int64)
+        begin, end, undecided = calls.begin[rows], calls.end[rows], calls.aside[rows] == UNDECIDED
+        region = np.where(kind == NO_EVENT, calls.region[rows], -1)
+        keys = (
+            layer,
+            kind,
+            self._process(calls.location[rows]),
+            calls.handle[rows],
+            calls.file[rows],
+            region,
+            undecided,
+        )
+        values = {"calls": np.ones(len(rows), np.int64), "ticks": end - begin}
+        self.metadata = self.metadata.merged(KeyedSums(keys, values))
+        group = np.where(kind == NO_EVENT, -1 - 2 * region.astype(np.int64) - undecided, layer * KINDS + kind)
+        self.busy.add(group, begin, end)
+
+    def _process(self, location: npt.NDArray[np.integer]) -> Links:
+        return np.asarray(self._known[0].locations.group[location], np.int32)
+
+    def _insert(self, parent: Links, region: Links, recursive: npt.NDArray[np.bool_]) -> Links:
+        from .kernel import insert_paths
+
+        places = np.empty(len(parent), np.int32)
+        self._make_room(len(parent))
+        insert_paths(parent, region, recursive, self._paths, self._state, places, self._seed)
+        return places
+
+    def _make_room(self, more: int) -> None:
+        from .kernel import DEEPEST, DEPTH, MOST_PATHS, PATHS
+
+        count = int(self._state[PATHS])
+        needed = min(count + more, MOST_PATHS)
+        if needed > len(self._paths.parent):
+            parent, region, recursive, times = self.paths
+            self._paths = _new_paths(max(needed, 2 * count))
+            self._state[PATHS] = 0
+            self._insert_known(parent, region, recursive, times)
+        open_calls = int(self._state[DEPTH])
+        needed = min(open_calls + more, DEEPEST)
+        if needed > len(self._frames.region):
+            larger = _new_frames(max(needed, 2 * len(self._frames.region)))
+            for old, new in zip(self._frames, larger, strict=True):
+                new[: len(old)] = old
+            self._frames = larger
+
+    def _insert_known(self, parent: Links, region: Links, recursive: npt.NDArray[np.bool_], times: Ints) -> None:
+        from .kernel import insert_paths
+
+        places = np.empty(len(parent), np.int32)
+        insert_paths(parent, region, recursive, self._paths, self._state, places, self._seed)
+        self._paths.times[: len(parent)] = times
+
+
+def _new_paths(count: int) -> Any:
+    from .kernel import Paths
+
+    size = 1 << max(4, (2 * count - 1).bit_length())
+    columns: Any = (np.empty(count, dtype) for dtype in (np.int32, np.int32, np.bool_))
+    return Paths(*(*columns, np.empty((count, 3, 3), np.int64), np.full(size, -1, np.int32)))
+
+
+def _new_frames(count: int) -> Any:
+    from .kernel import Frames
+
+    columns: Any = (np.empty(count, dtype) for dtype in _FRAMES)
+    return Frames(*columns)
+
+
+_CALLS: Final = (
+    np.int32, np.int32, np.int32, np.int64, np.int64, np.int64, np.uint8, np.int32, np.int32, np.int32, np.uint8,
+)  # fmt: skip
+"""Types of the columns of `iostrata.layers.attribution.calls.kernel.Calls`, and of `Frames`."""
+_FRAMES: Final = (
+    np.int32, np.int32, *[np.int64] * 6, np.uint8, np.int32, np.int32, np.int32, np.uint8,
+)  # fmt: skip

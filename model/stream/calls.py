@@ -1,0 +1,125 @@
+"""Calls of functions: the regions that an archive defines, and when they were entered and left."""
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Columns, Links, Mask
+from ..events import IoEvents
+
+FILE_IO: Final = 27
+FILE_IO_METADATA: Final = 38
+"""``OTF2_RegionRole`` of functions that move data of files, and of those that open, close, seek and the like."""
+
+PARADIGMS: Final = {
+    0: "unknown", 1: "user", 2: "compiler", 3: "OpenMP", 4: "MPI", 5: "CUDA", 6: "measurement system", 7: "Pthread",
+    8: "HMPP", 9: "OmpSs", 10: "hardware", 11: "GASPI", 12: "UPC", 13: "SHMEM", 14: "WinThread", 15: "QtThread",
+    16: "ACEThread", 17: "TBB", 18: "OpenACC", 19: "OpenCL", 20: "MTAPI", 21: "sampling", 22: "none", 23: "HIP",
+    24: "Kokkos",
+}  # fmt: skip
+"""``OTF2_Paradigm`` in words."""
+OF_THE_PROGRAM: Final = (0, 1, 2, 21, 22)
+"""Paradigms of the program's own functions, where their role is not that of I/O."""
+OF_MPI: Final = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """The regions of an archive: functions and other parts of the code; columns of shape (n,).
+
+    Attributes
+    ----------
+    id : uint32
+        Global ids, ascending.
+    name : tuple of str
+    role, paradigm : uint8
+        ``OTF2_RegionRole`` and ``OTF2_Paradigm``.
+    file : tuple of str
+        The source file; of functions of a library the library's name, such as ``POSIX_IO``; empty where unknown.
+    line : int64
+        Where it begins in its source file, 0 where unknown.
+    """
+
+    id: npt.NDArray[np.uint32]
+    name: tuple[str, ...]
+    role: npt.NDArray[np.uint8]
+    paradigm: npt.NDArray[np.uint8]
+    file: tuple[str, ...]
+    line: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    @classmethod
+    def none(cls) -> "Regions":
+        """Return the regions of a trace without any."""
+        empty = np.empty(0, np.uint8)
+        return cls(np.empty(0, np.uint32), (), empty, empty, (), np.empty(0, np.int64))
+
+    @classmethod
+    def of_functions(cls, names: tuple[str, ...]) -> "Regions":
+        """Return regions for functions of I/O of which nothing but the names is known."""
+        rows = np.arange(len(names), dtype=np.uint32)
+        role = np.full(len(names), FILE_IO, np.uint8)
+        return cls(rows, names, role, np.zeros(len(names), np.uint8), ("",) * len(names), rows.astype(np.int64) * 0)
+
+    @property
+    def does_io(self) -> Mask:
+        """Whether a region is a function of I/O, bool (n,)."""
+        by_role = np.isin(self.role, (FILE_IO, FILE_IO_METADATA))
+        # Score-P gives MPI_File_set_view and its like no role of I/O.
+        mpi = self.paradigm == OF_MPI
+        named = np.array([name.startswith("MPI_File_") for name in self.name], np.bool_).reshape(-1)
+        return np.asarray(by_role | (mpi & named), np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class RegionEvents(Columns):
+    """Enter and Leave of regions, columns of shape (n,), in the order of `IoEvents`.
+
+    Attributes
+    ----------
+    location : int32
+        Row in ``Definitions.locations``.
+    time : int64
+        Ticks since the trace's start, clock-corrected.
+    region : uint32
+        Global id.
+    enter : bool
+        False for Leave.
+    position : int64
+        Row of the I/O event that follows, of its own batch or read; the number of rows where none does. It tells the
+        order of events of one time stamp.
+    """
+
+    location: npt.NDArray[np.int32]
+    time: npt.NDArray[np.int64]
+    region: npt.NDArray[np.uint32]
+    enter: npt.NDArray[np.bool_]
+    position: npt.NDArray[np.int64]
+
+    @classmethod
+    def empty(cls) -> "RegionEvents":
+        """Return no events."""
+        dtypes = (np.int32, np.int64, np.uint32, np.bool_, np.int64)
+        return cls(*(np.empty(0, dtype) for dtype in dtypes))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class EventBatch:
+    """Rows of neighbouring locations; those of the last one may go on in the next batch."""
+
+    events: IoEvents
+    regions: RegionEvents
+
+
+class FollowsCalls(Protocol):
+    """What follows the calls of a partition while it is read."""
+
+    def add(self, events: IoEvents, regions: RegionEvents) -> Links:
+        """Take a batch, and return for each I/O event the number of the call path that it happened in, int32 (n,)."""
+
+    def named(self, function: Links) -> Links:
+        """Return the call paths of operations of which only the function is known, a row of `Regions`."""

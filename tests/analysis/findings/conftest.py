@@ -1,0 +1,69 @@
+"""Archives that are made for a test, operation by operation."""
+
+import otf2
+import pytest
+from iostrata import open_trace
+from iostrata.analysis.findings.find import find
+from otf2.enums import (
+    IoAccessMode,
+    IoCreationFlag,
+    IoHandleFlag,
+    IoOperationFlag,
+    IoParadigmClass,
+    IoParadigmFlag,
+    IoStatusFlag,
+    LocationGroupType,
+)
+
+PLAIN = IoOperationFlag.NONE
+
+
+class Written:
+    """An archive of four ranks on two nodes with an MPI-IO and a POSIX handle a file."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.trace = otf2.writer.Writer(str(folder), "traces", timer_resolution=10**6)
+        definitions = self.trace.definitions
+        machine = definitions.system_tree_node("m", class_name="machine")
+        nodes = [definitions.system_tree_node(f"n{row}", class_name="node", parent=machine) for row in range(2)]
+        groups = [
+            definitions.location_group(f"MPI Rank {rank}", LocationGroupType.PROCESS, nodes[rank // 2])
+            for rank in range(4)
+        ]
+        self.threads = [self.trace.event_writer("thread", group=group) for group in groups]
+        self.mpi = definitions.io_paradigm("MPI-IO", "MPI I/O", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})
+        self.posix = definitions.io_paradigm("POSIX", "POSIX I/O", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+        self.offset = definitions.attribute("Offset", type=otf2.Type.UINT64)
+        self.machine = machine
+        self.events = []
+
+    def file(self, name):
+        return self.trace.definitions.io_regular_file(name, self.machine)
+
+    def handle(self, file, paradigm, parent=None):
+        return self.trace.definitions.io_handle("", file, paradigm, IoHandleFlag.NONE, None, parent)
+
+    def operate(self, rank, handle, mode, begin, end, size, flags=PLAIN, offset=None):
+        attributes = {} if offset is None else {self.offset: offset}
+        matching = len(self.events)
+        begun = (handle, mode, flags, size, matching, attributes)
+        self.events.append((begin, len(self.events), rank, "io_operation_begin", begun))
+        self.events.append((end, -len(self.events), rank, "io_operation_complete", (handle, size, matching)))
+
+    def create(self, rank, handle, time):
+        arguments = (handle, IoAccessMode.READ_WRITE, IoCreationFlag.NONE, IoStatusFlag.NONE)
+        self.events.append((time, len(self.events), rank, "io_create_handle", arguments))
+
+    def findings(self):
+        for thread in self.threads:
+            thread.enter(0, self.trace.definitions.region("main"))
+        for time, _, rank, name, arguments in sorted(self.events, key=lambda event: event[:2]):
+            getattr(self.threads[rank], name)(time, *arguments)
+        self.trace.close()
+        return {one.id: one for one in reversed(find(open_trace(self.folder)))}
+
+
+@pytest.fixture
+def written(tmp_path):
+    return Written(tmp_path / "made")

@@ -1,0 +1,202 @@
+"""What operations do one after the other: made archives with known counts, recorded ones against ``otf2-print``."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from iostrata import open_trace
+from iostrata.analysis.findings.find import find
+from iostrata.layers.flow.streams import Deed
+from otf2.enums import IoOperationFlag, IoOperationMode
+
+READ, WRITE, FLUSH = IoOperationMode.READ, IoOperationMode.WRITE, IoOperationMode.FLUSH
+BENCHMARKS = Path(os.environ.get("IOSTRATA_BENCHMARKS", Path(__file__).resolve().parents[4] / "shared" / "benchmarks"))
+
+
+@pytest.mark.parametrize("turning", [True, False])
+def test_reading_and_writing_by_turns(written, turning):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(200):
+        mode = (READ if place % 2 else WRITE) if turning else (READ if place < 100 else WRITE)
+        written.operate(0, handle, mode, 10_000 * place, 10_000 * place + 5_000, 2**16, offset=2**16 * place)
+    ids = written.findings()
+    assert ("alternating-access" in ids) is turning
+    if turning:
+        one = ids["alternating-access"]
+        assert (one.evidence["turns"], one.evidence["operations"], one.evidence["ranks"]) == (199, 200, [0])
+        assert one.cost_s == pytest.approx(199 * 0.005)
+
+
+def test_turns_of_different_files_and_ranks_are_none(written):
+    handles = [written.handle(written.file(f"/s/{name}"), written.posix) for name in "ab"]
+    for place in range(400):
+        mode = READ if place % 2 else WRITE
+        written.operate(place // 2 % 4, handles[place % 2], mode, 1_000 * place, 1_000 * place + 500, 2**16)
+    assert "alternating-access" not in written.findings()
+
+
+@pytest.mark.parametrize("between", [0, 2**20])
+def test_flushes_with_nothing_to_put_out(written, between):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(20):
+        start = 100_000 * place
+        written.operate(1, handle, WRITE, start, start + 5_000, 2**20)
+        written.operate(1, handle, FLUSH, start + 10_000, start + 30_000, 0)
+        if between:
+            written.operate(1, handle, WRITE, start + 30_000, start + 40_000, between)
+        written.operate(1, handle, FLUSH, start + 50_000, start + 60_000, 0)
+    ids = written.findings()
+    assert ("metadata-sync" in ids) is (not between)
+    if not between:
+        one = ids["metadata-sync"]
+        assert (one.evidence["empty_flushes"], one.evidence["flushes"], one.severity) == (20, 40, "warning")
+        assert one.cost_s == pytest.approx(0.2)
+
+
+def test_another_rank_that_wrote_nothing_has_nothing_to_flush(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(20):
+        written.operate(0, handle, WRITE, 10_000 * place, 10_000 * place + 1_000, 2**20)
+        for rank in range(4):
+            written.operate(rank, handle, FLUSH, 10_000 * place + 2_000, 10_000 * place + 4_000, 0)
+    assert written.findings()["metadata-sync"].evidence["ranks"] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("shift", "long", "slower"), [(512, 30_000, 3.0), (512, 10_000, 1.0), (0, 30_000, None)])
+def test_requests_beside_the_blocks(written, shift, long, slower):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(200):
+        on = place % 4 == 0
+        offset = 2**16 * place + (0 if on else shift)
+        took = 10_000 if on else long
+        written.operate(0, handle, WRITE, 40_000 * place, 40_000 * place + took, 2**16, offset=offset)
+    ids = written.findings()
+    assert ("unaligned-requests" in ids) is (slower is not None)
+    if slower is not None:
+        one = ids["unaligned-requests"]
+        assert (one.evidence["unaligned_operations"], one.evidence["operations"]) == (150, 200)
+        assert one.evidence["slower"] == pytest.approx(slower)
+        assert one.cost_s == pytest.approx(150 * (0.03 - 0.01) if slower > 1 else 0.0)
+
+
+def test_beside_the_blocks_without_others_to_compare_with_has_no_cost(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(200):
+        written.operate(0, handle, READ, 1000 * place, 1000 * place + 500, 2**16, offset=2**16 * place + 100)
+    one = written.findings()["unaligned-requests"]
+    assert (one.cost_s, one.severity, one.evidence["slower"]) == (None, "info", None)
+
+
+@pytest.mark.parametrize(("times", "collective"), [(90, False), (4, False), (90, True)])
+def test_few_operations_that_take_most_of_the_time(written, times, collective):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    flags = IoOperationFlag.COLLECTIVE if collective else IoOperationFlag.NONE
+    for rank in range(4):
+        for place in range(30):
+            took = 10_000 * (times if place == 7 and rank < 2 else 1)
+            written.operate(rank, handle, WRITE, 1_000_000 * place, 1_000_000 * place + took, 2**20, flags)
+        # Small ones take long a byte, which is no news.
+        for place in range(30):
+            written.operate(rank, handle, WRITE, 1_000_000 * place + 990_000, 1_000_000 * place + 991_000, 64, flags)
+    ids = written.findings()
+    expected = times == 90 and not collective
+    assert ("slow-operations" in ids) is expected
+    if expected:
+        one = ids["slow-operations"]
+        assert (one.evidence["slow_operations"], one.evidence["ranks"], one.severity) == (2, [0, 1], "info")
+        assert one.evidence["time_range_s"] == pytest.approx([7.0, 7.9])
+        # To half an octave.
+        assert one.cost_s == pytest.approx(0.89, rel=0.05)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_one_rank_that_does_it_all(written, ranks):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(ranks):
+        written.operate(rank, handle, WRITE, 0, 1_000_000, 2**24)
+    ids = written.findings()
+    assert ("serial-io" in ids) is (ranks == 1)
+    # Two of four, on one node of two: the ranks are what is to be told, not the node.
+    assert ("imbalance" in ids) is (ranks == 2)
+    if ranks == 1:
+        assert "rank 0 alone does" in ids["serial-io"].text
+        assert ids["serial-io"].cost_s == pytest.approx(0.75)
+    if ranks == 2:
+        assert "ranks 0 and 1 do all" in ids["imbalance"].text
+
+
+def test_no_warning_is_without_a_cost(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(1500):
+        written.create(place % 4, handle, 10 + place)
+    one = written.findings()["metadata-storm"]
+    assert (one.severity, one.cost_s) == ("info", None)
+
+
+def streams_of(anchor):
+    """Return what POSIX operations do one after the other, counted from the text of ``otf2-print``."""
+    text = subprocess.run(["otf2-print", "-G", anchor], capture_output=True, text=True, check=True).stdout
+    paradigms = dict(re.findall(r'IO_PARADIGM +(\d+)  Identification: "(.*?)"', text))
+    handles = {}
+    for line in text.splitlines():
+        found = re.match(
+            r"IO_HANDLE +(\d+) .*File: .*\"(?:file://)?(/scratch.*?)\" <(\d+)>, I/O Paradigm: .*<(\d+)>,", line
+        )
+        if found and paradigms[found[4]] == "POSIX" and line.endswith("Parent: UNDEFINED"):
+            handles[found[1]] = found[3]
+    text = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, check=True).stdout
+    counts, last, dirty, place, order = defaultdict(int), {}, defaultdict(int), {}, []
+    for line in text.splitlines():
+        found = re.match(
+            r"IO_OPERATION_(BEGIN|COMPLETE) +(\d+) +(\d+)  Handle: \".*\" <(\d+)>, (.*)Matching Id: (\d+)", line
+        )
+        if not found or found[4] not in handles:
+            continue
+        key = found[2], found[4], found[6]
+        if found[1] == "BEGIN":
+            place[key] = len(order)
+            order.append([found[2], handles[found[4]], re.search(r"Mode: (\w+)", found[5])[1], 0])
+        else:
+            order[place[key]][3] = int(re.search(r"Bytes Result: (\d+)", found[5])[1])
+    for location, file, mode, moved in order:
+        stream = location, file
+        if mode == "FLUSH":
+            counts["empty" if dirty[stream] <= 4096 else "full"] += 1
+            dirty[stream] = 0
+            continue
+        counts["turns"] += last.get(stream, mode) != mode
+        counts["transfers"] += 1
+        last[stream] = mode
+        dirty[stream] += moved if mode == "WRITE" else 0
+    return counts
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+@pytest.mark.parametrize("name", ["ior_fsync_per_write", "mdworkbench4", "ior_posix_fpp8"])
+@pytest.mark.parametrize("memory", [None, 300_000_000])
+def test_counts_of_recordings(name, memory):
+    anchor = BENCHMARKS / name / "traces.otf2"
+    if not anchor.exists():
+        pytest.skip("the recordings of benchmarks are not beside the repository")
+    trace = open_trace(anchor, memory=memory)
+    deeds = trace.relations.streams[trace.relations.order.index("POSIX")].deeds
+    counts = np.bincount(deeds.keys[0], deeds["count"], minlength=len(Deed)).astype(int).tolist()
+    expected = streams_of(anchor)
+    assert counts[Deed.TURNS] == expected["turns"]
+    assert counts[Deed.TURNS] + counts[Deed.GOES_ON] == expected["transfers"] > 0
+    assert (counts[Deed.FLUSHES], counts[Deed.FLUSHES_NOTHING]) == (expected["full"], expected["empty"])
+
+
+def test_every_second_flush_of_a_recording_is_needless():
+    anchor = BENCHMARKS / "ior_fsync_per_write" / "traces.otf2"
+    if not anchor.exists():
+        pytest.skip("the recordings of benchmarks are not beside the repository")
+    ids = {one.id: one for one in find(open_trace(anchor))}
+    # IOR calls fsync twice after each of 4 × 8 × 8 writes.
+    assert ids["metadata-sync"].evidence["empty_flushes"] == 256
+    assert ids["metadata-sync"].cost_s < ids["flush-dominates"].cost_s
