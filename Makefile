@@ -6,7 +6,10 @@
 # make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about an hour on two cores)
 
 # make signatures   the study of signatures (IOSI) beside their baselines (some minutes)
+# make scheduling   what Set-10 gains in the simulation beside published numbers (some minutes)
 # make scores   100,000 made jobs trained and assessed (some minutes; 1.2 GB in the temporary folder)
+# make scorep-plugin SCOREP=/prefix   live/scorep for an installed Score-P, in build/scorep (needs gcc; without SCOREP the
+#                                     scorep-config on the PATH)
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -16,14 +19,14 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Processes that run tests at once: as many as there are processors.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-PACKAGES := model otf2io inputs signals layers analysis runs export cli
+PACKAGES := model otf2io inputs signals layers analysis runs live export cli
 SOURCES := pyproject.toml README.md LICENSE __init__.py py.typed \
 	$(shell find $(PACKAGES) -name __pycache__ -prune -o \( -type d -o -type f \) -print)
 DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint docs bench accuracy signatures scores setup install clean
+.PHONY: demo test lint docs bench accuracy signatures scheduling scores scorep-plugin setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -61,8 +64,14 @@ accuracy: install $(VENV)/test-extras
 signatures: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/signatures/study.py
 
+scheduling: install $(VENV)/test-extras
+	$(BIN)/python benchmarks/scheduling/study.py
+
 scores: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/scores/study.py
+
+scorep-plugin:
+	@$(MAKE) --no-print-directory -C live/scorep $(if $(SCOREP),SCOREP=$(SCOREP)) OUT=$(CURDIR)/build/scorep
 
 setup: $(VENV)/dependencies
 

@@ -20,10 +20,12 @@ COMMANDS: Final = {
     "periods": "Show each layer's bandwidth over time and its period.",
     "compare": "Show what each layer makes of the one above, with findings.",
     "report": "Write a page that shows a trace or many runs: one HTML file.",
+    "watch": "Follow a running job: its periods by layer, and the next phase.",
     "collect": "Read many traces into Parquet tables, which say what each run did.",
     "diff": "Show what differs between runs before and after a change.",
     "signature": "Show the bursts of I/O that all runs of an application share.",
     "assess": "Rank jobs by how much their I/O deserves a look.",
+    "schedule": "Show what scheduling I/O by period would gain for jobs together.",
     "convert": "Write files for other tools: HDF5, Parquet, OTF2, timelines, FTIO.",
 }
 """Commands in the order of ``iostrata --help``, with the first line of their own help."""

@@ -260,6 +260,9 @@ MEMORY_OF_EACH: Final[Option] = click.option(
     "while it is read.",
 )
 
+SETTINGS: Final[tuple[Option, ...]] = (METHOD, WINDOW, FILES, ENGINE, PROCESSES, MEMORY_OF_EACH, DASK)
+"""Options of every command that reads many traces into rows."""
+
 
 def output(*declarations: str, known: tuple[str, ...], required: bool = False, **more: Any) -> Option:
     """Return an option, or the argument OUT without `declarations`, for a file whose suffix is one of `known`."""

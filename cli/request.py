@@ -1,17 +1,17 @@
 """What a command is asked for, and how it gets its trace: with progress while it is read, and warnings."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from ..analysis.registry import DEFAULT_METHOD
 from ..model.quantities import bytes_text, counted
 from ..model.text import printable
-from .options import JSON, TRACE, Frequency, Option, Seconds
+from .options import JSON, READING, TRACE, Frequency, Option, Seconds
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -100,30 +100,66 @@ class Request:
         return trace
 
 
-def trace_command(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
-    """Make a function a command: it is called with a `Request`, and by name with all that is not in one.
+def command_of(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command with options in the order of ``--help``, and ``--json`` behind them.
 
     Parameters
     ----------
     example : str
         What follows ``iostrata`` in an example.
-    *options
-        In the order of ``--help``; TRACE comes before and ``--json`` after them.
     """
-    shared = [field.name for field in fields(Request)]
 
     def decorate(function: Callable[..., None]) -> click.Command:
-        @functools.wraps(function)
-        def invoke(**given: Any) -> None:
-            request = Request(**{name: given.pop(name) for name in shared if name in given})
-            function(request, **given)
-
-        decorated: Callable[..., Any] = invoke
-        for option in reversed((TRACE, *options, JSON)):
+        decorated: Callable[..., Any] = function
+        for option in reversed((*options, JSON)):
             decorated = option(decorated)
         return click.command(epilog=f"Example: iostrata {example}")(decorated)
 
     return decorate
+
+
+def trace_command(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command on one trace: it is called with a `Request`, and by name with all that is not in one.
+
+    Parameters and order are those of `command_of`; TRACE comes first.
+    """
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        @functools.wraps(function)
+        def invoke(**given: Any) -> None:
+            request = _request(given.pop("trace"), given, [field.name for field in fields(Request)])
+            function(request, **given)
+
+        return command_of(example, TRACE, *options)(invoke)
+
+    return decorate
+
+
+_READING: Final = ("window", "files", "engine", "workers", "dask", "as_json")
+"""Options of `READING`, and ``--json``; a command on several runs may have others that a request names too."""
+
+
+def runs_command(example: str, runs: Option, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command on the traces of several runs, the argument ``traces`` of `runs`.
+
+    It is called with their paths, with a `Request` for the first of them, and by name with all that is not in one.
+    """
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        @functools.wraps(function)
+        def invoke(**given: Any) -> None:
+            traces: tuple[Path, ...] = given.pop("traces")
+            request = _request(traces[0] if traces else Path(), given, _READING)
+            function(traces, request, **given)
+
+        return command_of(example, runs, *options, *READING)(invoke)
+
+    return decorate
+
+
+def _request(trace: Path, given: dict[str, Any], names: Iterable[str]) -> Request:
+    """Take what belongs to a request out of the values of options."""
+    return Request(trace, **{name: given.pop(name) for name in names if name in given})
 
 
 def print_json(document: "Document") -> None:

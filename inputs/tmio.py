@@ -225,6 +225,21 @@ def _packed(path: Path, found: _Collected) -> Iterator[tuple[str, dict[str, Any]
             yield record[0], {**dict(zip(names, record[3:12], strict=True)), "rows": record[13]}
 
 
+def bandwidth_rows(document: Any) -> Iterator[tuple[str, list[list[float]]]]:
+    """Yield what a line of TMIO's says: ``read`` or ``write``, and rows of bytes, start and end in s.
+
+    Raises ValueError where it is no such line, or a damaged one.
+    """
+    found = _Collected()
+    for record in _entries(document, found):
+        _add(record, found)
+    if found.unreadable or not (found.rows or found.ranks):
+        raise ValueError("no line of TMIO")
+    for mode, rows in zip(found.modes, found.rows, strict=True):
+        scale = np.array([_MEGA if found.mega else 1, 1, 1])
+        yield "read" if mode == IoMode.READ else "write", (rows * scale).tolist()
+
+
 def _add(record: tuple[str, dict[str, Any]], found: _Collected) -> None:
     """Take the rows of a record: bytes, start and end."""
     kind, content = record

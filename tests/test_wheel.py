@@ -58,8 +58,10 @@ def test_the_wheel_has_every_module_and_nothing_else(names: list[str]) -> None:
     assert len(content) == len(names)
     metadata = {path for path in content if path.parts[0].endswith(".dist-info")}
     page = {PurePosixPath("iostrata", *path.relative_to(TREE).parts) for path in TREE.glob("export/report/page/*.*")}
+    plugin = {PurePosixPath("iostrata", *path.relative_to(TREE).parts) for path in TREE.glob("live/scorep/*")}
     assert len(page) > 10
-    assert content - metadata == expected | page | {PurePosixPath("iostrata/py.typed")}
+    assert PurePosixPath("iostrata/live/scorep/plugin.c") in plugin
+    assert content - metadata == expected | page | plugin | {PurePosixPath("iostrata/py.typed")}
 
 
 def test_every_folder_of_modules_is_a_package(names: list[str]) -> None:

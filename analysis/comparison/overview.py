@@ -11,6 +11,7 @@ from ...model.document import Document, plain
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
 from .layer_periods import LayerPeriod, layer_periods
+from .story import Segment, story_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,8 @@ class Overview:
         Those that were asked for.
     rows : tuple of OverviewRow
         One a layer and direction that had operations, the highest layer first.
+    story : tuple of Segment
+        What the I/O was, segment by segment.
     findings : tuple of Finding
         Of the whole trace, those that matter most first.
     """
@@ -58,6 +61,7 @@ class Overview:
     trace: AnyTrace
     layers: tuple[AnyLayer, ...]
     rows: tuple[OverviewRow, ...]
+    story: tuple[Segment, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -77,6 +81,7 @@ class Overview:
                 for layer in self.layers
                 if layer.flushes
             ],
+            story=[one.to_dict() for one in self.story],
             findings=[one.to_dict() for one in self.findings],
             set_aside=self.trace.set_aside.to_dict(),
         )
@@ -111,4 +116,5 @@ def overview_of(
     )
     # Rules are about single operations.
     findings = find(trace) if trace.definitions.recording.rows == "operations" else ()
-    return Overview(trace, chosen, rows, findings)
+    story = story_of(trace, known.values(), method, fs)
+    return Overview(trace, chosen, rows, story, findings)

@@ -191,7 +191,10 @@ def read_back(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 
 def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers of parallel libraries whose bytes are recorded nowhere below."""
+    """Find layers of parallel libraries whose bytes are recorded nowhere below.
+
+    That is the recording and not the run, which it costs nothing.
+    """
     cells = evidence.cells
     descends_with_operations = np.zeros(len(cells.layers), np.bool_)
     above = np.unique(cells.at_handles(cells.stack.higher))
@@ -213,7 +216,6 @@ def missing_lower_layer(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             f"it{others}: {layer} "
             "must reach the storage by calls that were not wrapped",
             {"bytes": moved, "operations": count, "recorded_lower_layers": lower, **evidence.where(of_layer)},
-            cells=of_layer,
         )
 
 

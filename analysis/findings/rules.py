@@ -240,7 +240,7 @@ RULES: Final = (
     ),
     Rule(
         "missing-lower-layer",
-        "warning",
+        "info",
         "A layer moves bytes, but nothing of the layers below it is recorded.",
         {"bytes": 1},
         "Record the calls inside the libraries too: build with scorep --io=runtime:posix (library wrapping at"

@@ -2,80 +2,36 @@
 
 ``python benchmarks/signatures/study.py [seeds]`` writes a table for benchmarks/RESULTS.md. Thresholds were chosen with
 seeds below 100; what is told comes from seeds from 100 on. With the folder of repeated recordings in
-``IOSTRATA_RECORDINGS`` (``sig_run1`` …) these are tried too.
+``IOSTRATA_RECORDINGS`` (``sig_run1`` …) these are tried too. With matplotlib it draws the pictures of docs/figures/.
 """
 
 import os
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import iostrata
 import numpy as np
-import numpy.typing as npt
+from figures import draw_figures
 from iostrata.runs.signatures.sample import Sample
-from iostrata.runs.signatures.signature import Signature, extract_signature
+from iostrata.runs.signatures.signature import extract_signature
 from iostrata.runs.signatures.traces import common_layer, run_signals, trace_samples
-from made import APPLICATIONS, USUAL, Application, Noise, samples, true_peaks, true_signature
-from scipy.signal import correlate
+from judging import Judged, judged
+from made import APPLICATIONS, USUAL, Application, Noise, samples
 
 FIRST_SEED = 100
 METHODS = ("iosi", "plain", "dtw")
-NEAR_S = 15.0
-"""A burst of a signature within this of a true one, or within half of its length, is that one."""
-
-
-@dataclass(frozen=True)
-class Judged:
-    """How near a signature is to the true one."""
-
-    cross_correlation: float
-    coefficient: float
-    volume: float
-    missed: int
-    false: int
-    timing_s: float
-
-
-def judged(signature: Signature, application: Application) -> Judged:
-    """Compare a signature with the application alone: both correlations, volume share, bursts and their timing."""
-    true = true_signature(application, signature.interval_s)
-    cross, coefficient = correlations(signature.signature, true)
-    found = np.array([burst.peak_s for burst in signature.bursts])
-    missed, errors, taken = 0, [], set()
-    for start, end in true_peaks(application):
-        middle, room = (start + end) / 2, max(NEAR_S, (end - start) / 2)
-        distance = np.abs(found - middle)
-        if not len(found) or distance.min() > room:
-            missed += 1
-            continue
-        taken.add(int(distance.argmin()))
-        errors.append(float(distance.min()))
-    return Judged(
-        cross,
-        coefficient,
-        signature.volume / sum(application.volumes),
-        missed,
-        len(found) - len(taken),
-        float(np.mean(errors)) if errors else np.nan,
-    )
-
-
-def correlations(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return the largest cross correlation over all lags and that at lag 0, of deviations from the means."""
-    length = max(len(one), len(other))
-    first, second = (np.pad(values, (0, length - len(values))) for values in (one, other))
-    first, second = first - first.mean(), second - second.mean()
-    scale = np.sqrt((first @ first) * (second @ second))
-    if scale == 0:
-        return 0.0, 0.0
-    return float(correlate(first, second, method="fft").max() / scale), float(first @ second / scale)
+FIGURES = Path(__file__).parents[2] / "docs" / "figures"
+LEVELS, GAMMAS, KAPPAS = (1, 2, 3, 4), (0.3, 0.5, 0.7, 0.9), (0.5, 0.7, 0.8, 0.9, 1.0)
+LENGTHS = ((4, 1), (8, 1), (16, 1), (32, 1), (8, 2), (8, 4))
+"""Samples, and how many times 2000 values each of them has."""
+Results = dict[str, list[Judged]]
 
 
 def row(results: list[Judged]) -> str:
     """Return the means over results as cells of a table."""
-    mean = {name: np.nanmean([getattr(one, name) for one in results]) for name in Judged.__dataclass_fields__}
+    names = ("cross_correlation", "coefficient", "volume", "timing_s")
+    mean = {name: np.nanmean([getattr(one, name) for one in results]) for name in names}
     least = min(one.cross_correlation for one in results)
     return (
         f"{mean['cross_correlation']:.3f} | {least:.2f} | {mean['coefficient']:.3f} | {mean['volume']:.2f} | "
@@ -95,57 +51,73 @@ def tried(application: Application, seeds: int, noise: Noise = USUAL, **options:
 def main() -> None:
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     print(f"### IOSI and its baselines, {seeds} seeds of 5 to 10 samples\n")
+    measures = baselines(seeds)
+    print("\nTwice as many bursts of other jobs, which no threshold was chosen with:\n")
+    baselines(seeds, Noise(bursts_per_hour=2 * USUAL.bursts_per_hour, background=2 * USUAL.background))
+    options = sensitivity(seeds, {name: measures[name, "iosi"] for name, method in measures if method == "iosi"})
+    times = durations()
+    recordings()
+    for path in draw_figures(measures, options, times, FIGURES):
+        print(f"wrote {path}")
+
+
+def baselines(seeds: int, noise: Noise = USUAL) -> dict[tuple[str, str], list[Judged]]:
+    """Print and return what becomes of each application by each method."""
     header = "cross correlation | least | coefficient | volume | missed | false | timing"
     print(f"| application | method | {header} |\n|---|---|---|---|---|---|---|---|---|")
+    found = {}
     for application in APPLICATIONS:
         for method in METHODS:
-            bursts = len(application.volumes) * seeds
-            print(
-                f"| {application.name} ({bursts} bursts) | {method} | {row(tried(application, seeds, method=method))} |"
-            )
-    print("\nTwice as many bursts of other jobs, which no threshold was chosen with:\n")
-    print(f"| application | method | {header} |\n|---|---|---|---|---|---|---|---|---|")
-    loud = Noise(bursts_per_hour=2 * USUAL.bursts_per_hour, background=2 * USUAL.background)
-    for application in APPLICATIONS:
-        for method in METHODS:
-            print(f"| {application.name} | {method} | {row(tried(application, seeds, loud, method=method))} |")
-    sensitivity(seeds)
-    durations()
-    recordings()
+            found[application.name, method] = results = tried(application, seeds, noise, method=method)
+            bursts = sum(one.bursts for one in results)
+            print(f"| {application.name} ({bursts} bursts) | {method} | {row(results)} |")
+    return found
 
 
-def sensitivity(seeds: int) -> None:
-    """Print what level, γ and κ do, over all applications."""
+def sensitivity(seeds: int, usual: Results) -> dict[tuple[str, float], Results]:
+    """Print and return what level, γ and κ do; `usual` are the results with the defaults."""
     print("\n### Sensitivity, over the three applications\n")
     print("| option | cross correlation | least | coefficient | volume | missed | false | timing |")
     print("|---|---|---|---|---|---|---|---|")
-    settings = [{"level": level} for level in (1, 2, 3, 4)]
-    settings += [{"gamma": share} for share in (0.3, 0.5, 0.7, 0.9)]
-    settings += [{"kappa": share} for share in (0.5, 0.7, 0.8, 0.9, 1.0)]
-    for options in settings:
-        options_for = {"gamma": min(0.5, options["kappa"]), **options} if "kappa" in options else options
-        results = [one for application in APPLICATIONS for one in tried(application, seeds, **options_for)]
-        print(f"| {', '.join(f'{name} {value:g}' for name, value in options.items())} | {row(results)} |")
+    found: dict[tuple[str, float], Results] = {}
+    for name, values, default in (("level", LEVELS, 2), ("gamma", GAMMAS, 0.5), ("kappa", KAPPAS, 0.9)):
+        for value in values:
+            if value == default:
+                results = usual
+            else:
+                # A unit that is dense is supported, so γ is at most κ.
+                options = {"kappa": {"gamma": min(0.5, value)}, "gamma": {"kappa": max(0.9, value)}}.get(name, {})
+                results = {one.name: tried(one, seeds, **{name: value}, **options) for one in APPLICATIONS}
+            found[name, value] = results
+            print(f"| {name} {value:g} | {row([one for several in results.values() for one in several])} |")
+    return found
 
 
-def durations() -> None:
-    """Print how long both methods take over the number and length of the samples (CPU time of this process)."""
+def durations() -> list[tuple[int, int, float, float | None]]:
+    """Print and return how long both methods take over number and length of the samples (CPU, the least of three)."""
     print("\n### Time in s of CPU\n\n| samples × values | IOSI | time warping |\n|---|---|---|")
     longer = Application("IOR_A", (128e9,) * 13, 300.0)
     extract_signature(samples(APPLICATIONS[0], 3, 1))
     extract_signature(samples(APPLICATIONS[0], 3, 1), method="dtw")
     base = samples(longer, 32, 1)
-    for count, times in ((4, 1), (8, 1), (16, 1), (32, 1), (8, 2), (8, 4)):
+    found = []
+    for count, times in LENGTHS:
         chosen = [Sample(one.name, np.tile(one.values[:2000], times), one.interval) for one in base[:count]]
-        told = []
+        told: list[float | None] = []
         for method in ("iosi", "dtw"):
             if method == "dtw" and times > 2:
-                told.append("–")
+                told.append(None)
                 continue
-            start = time.process_time()
-            extract_signature(chosen, method=method)
-            told.append(f"{time.process_time() - start:.2f}")
-        print(f"| {count} × {2000 * times:,} | {' | '.join(told)} |")
+            taken = []
+            for _ in range(3):
+                start = time.process_time()
+                extract_signature(chosen, method=method)
+                taken.append(time.process_time() - start)
+            told.append(min(taken))
+        cells = " | ".join("–" if one is None else f"{one:.2f}" for one in told)
+        print(f"| {count} × {2000 * times:,} | {cells} |")
+        found.append((count, 2000 * times, told[0] or 0.0, told[1]))
+    return found
 
 
 def recordings() -> None:

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..options import DASK, ENGINE, FILES, JSON, WINDOW, WORKERS, output
+from ..options import output
 from ..progress import Progress
-from ..request import Request, console, print_json
+from ..request import Request, console, print_json, runs_command
 
 if TYPE_CHECKING:
     from ...runs.scores.limits import Limits
@@ -95,25 +95,13 @@ LEAST = click.option(
 )
 
 
-@click.command(epilog="Example: iostrata assess february.parquet --limits limits.json -o february.html")
-@JOBS
-@TRAIN
-@LIMITS
-@OUT
-@SEGMENT
-@QUANTILES
-@CRITICAL
-@THRESHOLD
-@ORDER
-@LEAST
-@WINDOW
-@FILES
-@ENGINE
-@WORKERS
-@DASK
-@JSON
+@runs_command(
+    "assess february.parquet --limits limits.json -o february.html",
+    JOBS, TRAIN, LIMITS, OUT, SEGMENT, QUANTILES, CRITICAL, THRESHOLD, ORDER, LEAST,
+)  # fmt: skip
 def command(
     traces: tuple[Path, ...],
+    request: Request,
     train: bool,
     known: Path | None,
     out: Path | None,
@@ -123,8 +111,6 @@ def command(
     threshold: float,
     order: str,
     least_duration: float,
-    as_json: bool,
-    **reading: Any,
 ) -> None:
     """Rank jobs by how much their I/O deserves a look.
 
@@ -147,14 +133,13 @@ def command(
     if limits is not None and segment is not None and segment != limits.segment_s:
         raise click.UsageError(f"these limits are for segments of {limits.segment_s:g} s: leave --segment out")
     length = limits.segment_s if limits is not None else segment or DEFAULT_SEGMENT_S
-    request = Request(traces[0], **reading)
     tables = _sources(traces, length, request)
     if limits is None:
         limits = _trained(tables, length, quantiles, critical)
     if train and out is not None:
-        _finish_training(limits, out, as_json)
+        _finish_training(limits, out, request.as_json)
         return
-    _assess(tables, limits, threshold, order.replace("-", "_"), least_duration, out, as_json)
+    _assess(tables, limits, threshold, order.replace("-", "_"), least_duration, out, request.as_json)
 
 
 def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list[Jobs]":

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from ..options import DASK, ENGINE, FILES, JSON, MEMORY_OF_EACH, METHOD, PROCESSES, WINDOW
+from ..options import SETTINGS
 from ..progress import Progress
-from ..request import console, print_json
+from ..request import command_of, console, print_json
 
 TRACES = click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
 
@@ -31,18 +31,7 @@ SEGMENT = click.option(
 )
 
 
-@click.command(epilog="Example: iostrata collect /scratch/runs -o runs")
-@TRACES
-@FOLDER
-@SEGMENT
-@METHOD
-@WINDOW
-@FILES
-@ENGINE
-@PROCESSES
-@MEMORY_OF_EACH
-@DASK
-@JSON
+@command_of("collect /scratch/runs -o runs", TRACES, FOLDER, SEGMENT, *SETTINGS)
 def command(
     traces: tuple[Path, ...], out: Path, workers: int | None, dask: str | None, as_json: bool, **settings: Any
 ) -> None:
@@ -90,6 +79,6 @@ def command(
 
         print_json({"schema_version": SCHEMA_VERSION, "output": written.to_dict()})
     else:
-        from ...export.terminal.collection import print_collected
+        from ...export.runs.collection_text import print_collected
 
         print_collected(written, console())

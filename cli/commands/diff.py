@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from ..options import DASK, ENGINE, FILES, JSON, MEMORY_OF_EACH, METHOD, PROCESSES, WINDOW, output
+from ..options import SETTINGS, output
 from ..progress import Progress
-from ..request import console, print_json
+from ..request import command_of, console, print_json
 
 BROKEN = 3
 """Exit code where a rule of ``--fail-on`` is broken."""
@@ -35,19 +35,7 @@ RULES = click.option(
 )
 
 
-@click.command(epilog="Example: iostrata diff old/traces.otf2 new/traces.otf2 --fail-on worse")
-@BEFORE
-@AFTER
-@PAGE
-@RULES
-@METHOD
-@WINDOW
-@FILES
-@ENGINE
-@PROCESSES
-@MEMORY_OF_EACH
-@DASK
-@JSON
+@command_of("diff old/traces.otf2 new/traces.otf2 --fail-on worse", BEFORE, AFTER, PAGE, RULES, *SETTINGS)
 def command(
     before: Path,
     after: Path,

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from ..options import DASK, ENGINE, FILES, JSON, WINDOW, WORKERS, output
+from ..options import output
 from ..progress import Progress
-from ..request import Request, console, print_json
+from ..request import Request, console, print_json, runs_command
 
 if TYPE_CHECKING:
     from ...runs.signatures.sample import Sample
@@ -93,27 +93,13 @@ PLOT = output(
 )
 
 
-@click.command(epilog="Example: iostrata signature run1 run2 run3 run4 run5 --layer MPI-IO --direction write")
-@RUNS
-@LAYER
-@DIRECTION
-@INTERVAL
-@LOG
-@JOBS
-@METHOD
-@LEVEL
-@GAMMA
-@KAPPA
-@OUT
-@PLOT
-@WINDOW
-@FILES
-@ENGINE
-@WORKERS
-@DASK
-@JSON
+@runs_command(
+    "signature run1 run2 run3 run4 run5 --layer MPI-IO --direction write",
+    RUNS, LAYER, DIRECTION, INTERVAL, LOG, JOBS, METHOD, LEVEL, GAMMA, KAPPA, OUT, PLOT,
+)  # fmt: skip
 def command(
     traces: tuple[Path, ...],
+    request: Request,
     layer: str | None,
     direction: str,
     interval: float | None,
@@ -125,8 +111,6 @@ def command(
     kappa: float,
     out: Path | None,
     picture: Path | None,
-    as_json: bool,
-    **reading: Any,
 ) -> None:
     """Show the bursts of I/O that all runs of an application share.
 
@@ -153,7 +137,7 @@ def command(
         samples, left_out = _from_log(log, jobs, direction, interval)
         what = f"{log} {direction}"
     else:
-        samples, chosen = _from_runs(traces, Request(traces[0], **reading), layer, direction, interval)
+        samples, chosen = _from_runs(traces, request, layer, direction, interval)
         what = f"{chosen} {direction}"
     with Progress("looking for common bursts") as progress:
         progress(0, 0)
@@ -174,7 +158,7 @@ def command(
         from ...export.runs.signature_files import write_signature_figure
 
         written.append(write_signature_figure(signature, picture, what))
-    if as_json:
+    if request.as_json:
         from ...export.json.documents import signature_document
 
         print_json(signature_document(signature, chosen, direction, left_out, written))

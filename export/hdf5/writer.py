@@ -7,8 +7,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ...analysis.comparison.layer_periods import chosen_layers
+from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers
 from ...analysis.comparison.layers import compare_layers
+from ...analysis.comparison.story import Segment, story_of
 from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import MOST_COMPONENTS
 from ...analysis.registry import DEFAULT_METHOD
@@ -26,6 +27,7 @@ from .comparison import write_comparison
 from .groups import write_damage, write_handles, write_statistics
 from .periods import PeriodSearch, write_components, write_periods, write_regimes
 from .storage import HDF5Storage
+from .story import write_story
 from .variables import GroupWriter
 
 _AT_ONCE: Final = 2**20
@@ -53,7 +55,7 @@ def write_hdf5(
     times the width is the layer's bytes. The groups ``handles``, ``statistics``, ``damage``, ``periods`` and
     ``comparison`` hold the forest of handles, the numbers of ``iostrata layers``, what the trace has lost, the periods
     of each signal, and the numbers of ``iostrata compare``. ``regimes`` says which period holds when, ``components``
-    describes each signal by a few cosines.
+    describes each signal by a few cosines, ``story`` tells the run segment by segment (of all traffic, unfiltered).
     ``layer`` and ``direction`` are dimensions of the root, which groups inherit; all others are a group's own.
 
     Names out of the trace are written as UTF-8; a NUL and half a surrogate pair, which HDF5 cannot hold, become
@@ -133,11 +135,26 @@ def write_hdf5(
                 if search:
                     write_periods(root.subgroup("periods"), results, names)
                     write_regimes(root.subgroup("regimes"), results)
+                    if traffic == "all" and search.filter is None:
+                        write_story(root.subgroup("story"), _story(trace, names, results, search))
                     write_components(root.subgroup("components"), fits)
                 if compared is not None:
                     write_comparison(root.subgroup("comparison"), compared)
             size = storage.size
     return Written(Path(path), size, names, bins=bins, fs=rate)
+
+
+def _story(
+    trace: AnyTrace, names: tuple[str, ...], results: dict[tuple[int, int], PeriodResult], search: PeriodSearch
+) -> tuple[Segment, ...]:
+    """Return what the I/O was, from what was found in each layer and direction."""
+    periods = [
+        LayerPeriod(
+            names[row], DIRECTIONS[column], "all", trace.layers[names[row]].bandwidth(DIRECTIONS[column]), result
+        )
+        for (row, column), result in sorted(results.items())
+    ]
+    return story_of(trace, periods, search.method, search.fs)
 
 
 def _bandwidths(trace: AnyTrace, names: tuple[str, ...], traffic: str) -> PlacedSignals:

@@ -3,7 +3,7 @@
 Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
@@ -11,10 +11,13 @@ from ...layers.protocols import AnyLayer, AnyTrace, document
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import LayerStatistics
 from ...model.damage import damage_entry
-from ...model.document import SCHEMA_VERSION, Document
+from ...model.document import SCHEMA_VERSION, Document, plain
 from ...model.stream.recording import Recording
 from ...model.stream.source import Source, Tally
 from ...model.stream.summary import TraceSummary, start_time
+from ...runs.scheduling.comparison import PolicyComparison
+from ...runs.scheduling.jobs import Job
+from ...runs.scheduling.policies import Set
 from ...runs.scores.assessment import JobScore
 from ...runs.scores.limits import Limits
 from ...runs.signatures.signature import SampleUse, Signature
@@ -26,6 +29,8 @@ def info_document(summary: TraceSummary) -> Document:
     definitions = summary.definitions
     recording = definitions.recording
     clock, files, handles = definitions.clock, definitions.files, definitions.handles
+    # In the place of what is not recorded stands one for each layer.
+    known = recording.handles != "absent"
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
@@ -52,9 +57,9 @@ def info_document(summary: TraceSummary) -> Document:
                 "class": "parallel" if counts.paradigm.parallel else "serial",
                 "os": counts.paradigm.os,
                 "properties": dict(counts.paradigm.properties),
-                "handles": counts.handles,
-                "roots": counts.roots,
-                "files": counts.files,
+                "handles": counts.handles if known else None,
+                "roots": counts.roots if known else None,
+                "files": counts.files if known else None,
             }
             for counts in summary.paradigms
         ],
@@ -63,12 +68,13 @@ def info_document(summary: TraceSummary) -> Document:
             for identity, name, directory, properties in zip(
                 files.id.tolist(), files.name, files.directory.tolist(), files.properties, strict=True
             )
+            if known
         ],
         "handles": {
-            "total": len(handles.id),
-            "roots": summary.handle_roots,
-            "precreated": summary.handles_precreated,
-            "without_file": summary.handles_without_file,
+            "total": len(handles.id) if known else None,
+            "roots": summary.handle_roots if known else None,
+            "precreated": summary.handles_precreated if known else None,
+            "without_file": summary.handles_without_file if known else None,
         },
         "communicators": [
             {"id": communicator.id, "name": communicator.name, "size": communicator.size}
@@ -262,6 +268,43 @@ def assess_document(
         "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(jobs, start=1)],
         "left_out": left_out,
         **({} if written is None else {"output": written.to_dict()}),
+    }
+
+
+def schedule_document(
+    found: PolicyComparison,
+    jobs: Sequence[Job],
+    sets: Iterable[Set],
+    error: float = 0.0,
+    written: Iterable[Written] = (),
+) -> Document:
+    """Return the document of ``iostrata schedule``: each job with its set, and what each policy makes of all."""
+    sets = tuple(sets)
+    set_of = {name: one for one in sets for name in one.jobs}
+    load = found.workload.load.tolist()
+    outputs = [one.to_dict() for one in written]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "jobs": [
+            {
+                "job": job.name,
+                "period_s": job.period,
+                "set": set_of[job.name].set,
+                "priority": set_of[job.name].priority,
+                "nodes": job.nodes,
+                "io_share": load[row],
+                "signal": job.signal or None,
+                "stretch": {policy: plain(metrics.stretch[row]) for policy, metrics in found.metrics.items()},
+                "io_slowdown": {policy: plain(metrics.io_slowdown[row]) for policy, metrics in found.metrics.items()},
+            }
+            for row, job in enumerate(jobs)
+        ],
+        "sets": [one.to_dict() for one in sets],
+        "policies": [one.to_dict() for one in found.outcomes],
+        "utilization_alone": found.workload.utilization_alone,
+        "period_error": error,
+        "runs": found.runs,
+        **({"output": outputs} if outputs else {}),
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.comparison.layers import Comparison, pair_entries
+from ...analysis.comparison.story import Segment
 from ...analysis.findings.evidence import EVIDENCE_UNITS
 from ...analysis.results.result import plain
 from ...layers.protocols import AnyLayer, AnyTrace
@@ -34,6 +35,7 @@ def report_contents(
     periods: Sequence[LayerPeriod],
     comparison: Comparison | None = None,
     limits: Limits | None = None,
+    story: Sequence[Segment] = (),
 ) -> Document:
     """Return the document that the page holds.
 
@@ -46,6 +48,8 @@ def report_contents(
     comparison : Comparison, optional
         Of these layers.
     limits : Limits, optional
+    story : sequence of Segment
+        What the I/O was, segment by segment.
 
     Returns
     -------
@@ -56,6 +60,8 @@ def report_contents(
     limits = limits or Limits()
     names = Names(limits.characters)
     cut: dict[str, int] = {}
+    if len(story) > limits.segments:
+        cut["story"] = len(story)
     by_volume = sorted(range(len(periods)), key=lambda place: -periods[place].signal.volume)
     shown = [periods[place] for place in sorted(by_volume[: limits.curves])]
     if len(shown) < len(periods):
@@ -67,6 +73,7 @@ def report_contents(
     content = {
         "headline": headline(whole, periods, compared),
         "holds_io": holds_io(whole),
+        "story": [one.to_dict() for one in story[: limits.segments]],
         "program": _program(trace),
         "layers": _shorter_lists(whole, limits, cut),
         "periods": _shorter_periods(periods_document(trace, shown), limits, cut),

@@ -19,6 +19,8 @@ class Limits:
         Points of a spectrum.
     phases : int
         Phases listed a curve.
+    segments : int
+        Segments of the run that are told.
     drawn_phases : int
         Phases drawn a curve; of more, neighbours are drawn as one.
     rows : int
@@ -48,6 +50,7 @@ class Limits:
     bins: int = 2048
     lines: int = 768
     phases: int = 1000
+    segments: int = 60
     drawn_phases: int = 6000
     rows: int = 480
     marks: int = 20_000

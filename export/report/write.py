@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.comparison.layers import compare_layers
+from ...analysis.comparison.story import story_of
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.protocols import AnyTrace
 from ...layers.selection.directions import DIRECTIONS
@@ -75,11 +76,12 @@ def write_report(
             progress(done, len(chosen))
         periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
     comparison = compare_layers(trace, layers=names, directions=DIRECTIONS, method=method, fs=fs, known=periods)
+    story = story_of(trace, periods, method, fs)
     title = f"iostrata: {trace.path.parent.name or trace.path.name}"
     limits = Limits()
     with atomic_file(path) as temporary:
         while True:
-            contents = report_contents(trace, chosen, periods, comparison, limits)
+            contents = report_contents(trace, chosen, periods, comparison, limits, story)
             text = page(contents, title).encode()
             if len(text) <= most_bytes or limits == limits.halved():
                 break

@@ -32,10 +32,8 @@ def print_info(summary: TraceSummary, console: Console) -> None:
 def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
     definitions = summary.definitions
     recording = definitions.recording
-    clock, files, handles = definitions.clock, definitions.files, len(definitions.handles.id)
+    clock = definitions.clock
     start = start_time(clock)
-    directories = int(files.directory.sum())
-    kinds = f", {count_text(directories)} of them directories" if directories else ""
     facts = [
         ("trace", printable(str(summary.path))),
         (
@@ -50,13 +48,7 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
             + (f" on {counted(summary.nodes, 'node')}" if recording.nodes else ""),
         ),
         ("events", f"{count_text(summary.events)} promised by the definitions, of all kinds"),
-        ("files", count_text(len(files.name)) + kinds),
-        (
-            "handles",
-            f"{count_text(handles)}: {count_text(summary.handle_roots)} without a parent, "
-            f"{count_text(summary.handles_precreated)} pre-created, "
-            f"{count_text(summary.handles_without_file)} without a file",
-        ),
+        *_files_and_handles(summary),
         ("communicators", count_text(len(summary.communicators))),
     ]
     for system, mount, count in summary.files_per_system:
@@ -70,12 +62,28 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
     return facts
 
 
+def _files_and_handles(summary: TraceSummary) -> list[tuple[str, str]]:
+    """Return how many there are; nothing where nobody knows: what stands in their place is one for each layer."""
+    definitions = summary.definitions
+    if definitions.recording.handles == "absent":
+        return []
+    directories = int(definitions.files.directory.sum())
+    kinds = f", {count_text(directories)} of them directories" if directories else ""
+    handles = (
+        f"{count_text(len(definitions.handles.id))}: {count_text(summary.handle_roots)} without a parent, "
+        f"{count_text(summary.handles_precreated)} pre-created, "
+        f"{count_text(summary.handles_without_file)} without a file"
+    )
+    return [("files", count_text(len(definitions.files.name)) + kinds), ("handles", handles)]
+
+
 def _paradigms(summary: TraceSummary, gap: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
     table.add_column("paradigm", overflow="fold", min_width=8)
     table.add_column("name", overflow="fold")
     table.add_column("class", no_wrap=True)
-    for title in ("handles", "roots", "files"):
+    known = summary.definitions.recording.handles != "absent"
+    for title in ("handles", "roots", "files") if known else ():
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("properties", overflow="fold", min_width=10)
     for counts in summary.paradigms:
@@ -84,9 +92,7 @@ def _paradigms(summary: TraceSummary, gap: int) -> Table:
             Text(printable(paradigm.identification)),
             Text(printable(paradigm.name)),
             ("parallel" if paradigm.parallel else "serial") + (", OS" if paradigm.os else ""),
-            count_text(counts.handles),
-            count_text(counts.roots),
-            count_text(counts.files),
+            *(count_text(one) for one in (counts.handles, counts.roots, counts.files) if known),
             Text(", ".join(f"{printable(key)} {printable(value)}" for key, value in paradigm.properties)),
         )
     return table

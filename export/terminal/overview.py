@@ -1,14 +1,16 @@
 """The terminal view of ``iostrata overview``: one screen."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
 from ...analysis.comparison.overview import Overview, OverviewRow
+from ...analysis.comparison.story import Segment
 from ...layers.handles.metadata import metadata_text
-from ...model.quantities import bytes_text, counted, rate_text, seconds_text
-from ...model.text import printable, shortened
+from ...model.quantities import bytes_text, counted, range_text, rate_text, seconds_text
+from ...model.text import printable
 from .console import bounded, print_paragraph
 from .findings import first_findings
 from .notes import print_heading
@@ -16,9 +18,11 @@ from .period_table import Row, notes, print_rows
 
 _SCREEN: Final = 23
 """Lines of a terminal of 24, one of which is the prompt's."""
-_BESIDE: Final = 15
+_BESIDE: Final = 16
 """Lines of the screen that are not rows of the table."""
+_COLUMNS: Final = 80
 _FINDINGS: Final = 3
+_SEGMENTS: Final = 3
 _FLUSHES: Final = 0.001
 """Share of the run from which on flushes have a row."""
 Weighted = tuple[Row, float]
@@ -29,7 +33,8 @@ def print_overview(overview: Overview, console: Console) -> None:
     """Print a table of the layers and the first findings, within the lines of a terminal."""
     screen = max(_SCREEN, console.height - 1) if console.is_terminal else _SCREEN
     rows = _rows(overview)
-    shown = _largest(rows, screen - _BESIDE) if bounded(console) else rows
+    told = min(len(overview.story), _SEGMENTS + 1)
+    shown = _largest(rows, screen - _BESIDE - max(0, told - 1)) if bounded(console) else rows
     with console.capture() as top:
         print_heading(overview.trace, console)
         if shown:
@@ -37,6 +42,8 @@ def print_overview(overview: Overview, console: Console) -> None:
         for line in _below(overview, rows, shown):
             print_paragraph(line, console, "dim" if rows else "", indent=0)
         console.print()
+        if _print_story(overview.story, console):
+            console.print()
     with console.capture() as bottom:
         for line in _tail(overview):
             print_paragraph(line, console, "dim", indent=0)
@@ -47,13 +54,41 @@ def print_overview(overview: Overview, console: Console) -> None:
     console.file.write(bottom.get())
 
 
+def _print_story(story: Sequence[Segment], console: Console) -> bool:
+    """Print what the I/O was from when to when: in the lines there are for it the longest segments and the largest."""
+    if not story:
+        return False
+    order = sorted(range(len(story)), key=lambda place: _interest(story[place]), reverse=True)
+    # One more than fit is as long as the line that would count it.
+    most = len(story) if not bounded(console) or len(story) == _SEGMENTS + 1 else _SEGMENTS
+    shown = sorted(order[:most])
+    times = [range_text(story[place].start, story[place].end) for place in shown]
+    width = max(map(len, times))
+    for time, place in zip(times, shown, strict=True):
+        line = Text.assemble((f"{time:>{width}}", "dim"), f"  {printable(story[place].text)}")
+        if bounded(console):
+            line.truncate(console.width, overflow="ellipsis")
+        console.print(line, no_wrap=True, overflow="ignore", crop=False)
+    if len(shown) < len(story):
+        rest = counted(len(story) - len(shown), "further stretch", "further stretches")
+        console.print(Text(f"{'':{width}}  and {rest} of the run; --json has them all", style="dim"))
+    return True
+
+
+def _interest(segment: Segment) -> tuple[bool, bool, float]:
+    """Return what comes first of a story: what has a period, and of the rest what is long."""
+    return segment.period is not None, segment.direction is not None, segment.end - segment.start
+
+
 def _below(overview: Overview, rows: list[Weighted], shown: list[Weighted]) -> list[str]:
     """Return what the table needs to be understood, and what it leaves out."""
     found = notes([row for row, _ in shown])
     if len(shown) < len(rows):
         kept = {id(row) for row, _ in shown}
         names = ", ".join(f"{printable(row.layer)} {row.direction}" for row, _ in rows if id(row) not in kept)
-        found.append(shortened(f"and {names}: iostrata layers", 78))
+        few = f"and {names}: iostrata layers"
+        rest = f"and {counted(len(rows) - len(shown), 'further row')}: iostrata layers"
+        found.append(few if len(few) < _COLUMNS else rest)
     found += _metadata(overview, bool(rows))
     if not found and not rows:
         found.append("No bytes were moved on the selected files.")
@@ -100,9 +135,6 @@ def _metadata(overview: Overview, transfers: bool) -> list[str]:
 
 
 def _tail(overview: Overview) -> list[str]:
-    aside = overview.trace.set_aside
-    found = []
-    if aside.operations:
-        moved = f"{counted(aside.operations, 'operation')} with {bytes_text(aside.bytes)}"
-        found.append(f"Set aside, on files not the program's: {moved}.")
-    return [*found, "More: iostrata periods, compare, layers, handles or report"]
+    aside = overview.trace.set_aside.operations
+    more = "More: periods, compare, layers, handles, report"
+    return [f"{more}; set aside: {counted(aside, 'operation')}" if aside else more]

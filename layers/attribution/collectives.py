@@ -112,7 +112,7 @@ class CallPlaces:
 def call_sequences(definitions: Definitions, layer: npt.NDArray[np.int32]) -> CallSequences:
     """Return the sequences of collective calls; `layer` is that of each handle, counted from the highest."""
     handles = definitions.handles
-    communicator = handles.communicator.astype(np.int64)
+    communicator = _originals(definitions, handles.communicator.astype(np.int64))
     # Beyond all ids and rows there are: the handle itself.
     itself = UNDEFINED_UINT32 + 1 + np.arange(len(communicator))
     place = np.where(communicator == UNDEFINED_UINT32, itself, communicator)
@@ -167,6 +167,26 @@ def positions(number: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     result = np.empty(len(order), np.int64)
     result[order] = place - np.maximum.accumulate(np.where(fresh, place, 0))
     return result
+
+
+def _originals(definitions: Definitions, communicator: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the first communicator of the same group and parent as each: what opening a file makes of one.
+
+    MPI_File_open duplicates its communicator, and ranks may come out of it with different definitions of one duplicate.
+    Ranks of one group make their collective calls on a file in one order, whichever duplicate they are on.
+    """
+    first: dict[tuple[int, int], int] = {}
+    known, original = [], []
+    for one in definitions.communicators:
+        if one.group is not None and one.parent is not None:
+            known.append(one.id)
+            original.append(first.setdefault((one.group, one.parent), one.id))
+    if not known:
+        return communicator
+    order = np.argsort(known)
+    ids, originals = np.array(known, np.int64)[order], np.array(original, np.int64)[order]
+    place = np.minimum(np.searchsorted(ids, communicator), len(ids) - 1)
+    return np.where(ids[place] == communicator, originals[place], communicator)
 
 
 def _self_communicators(definitions: Definitions) -> npt.NDArray[np.int64]:

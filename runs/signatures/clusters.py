@@ -206,7 +206,8 @@ class Clusters:
         """Return the common burst of the points that a neighbourhood voted for; None where it is none.
 
         Of the points the nearest to their median time are taken, as many as make chance the least probable: that so
-        many samples have a burst that near (binomial), of a shape between those taken, anywhere in the plane.
+        many samples have a burst that near (binomial), of a shape between those taken, anywhere in the plane. Where
+        these are too few samples for a common burst it is the least probable number that is enough.
 
         Parameters
         ----------
@@ -234,13 +235,16 @@ class Clusters:
         near = 1 - np.exp(-2 * width[:, None] * share[:, None] * rates).mean(axis=1)
         places = np.maximum(1.0, self._durations.max() / (2 * width)) / share
         chance = bdtrc(numbers - 1, samples, near) * places * len(numbers)
-        best = int(np.argmin(chance))
-        core = rows[np.sort(order[: numbers[best]])]
-        members, probability = self._covered(core)
-        probability = max(float(chance[best]) * probability, 1e-300)
-        if len(members) < self._supported or probability > FALSE_ALARM_RATE:
-            return None
-        return Found(core, members, -math.log10(probability), grid)
+        for best in np.argsort(chance, kind="stable").tolist():
+            if chance[best] > FALSE_ALARM_RATE:
+                break
+            core = rows[np.sort(order[: numbers[best]])]
+            members, probability = self._covered(core)
+            probability = max(float(chance[best]) * probability, 1e-300)
+            # A short burst that comes late in one sample lies beside the others, none of which covers it.
+            if len(members) >= self._supported and probability <= FALSE_ALARM_RATE:
+                return Found(core, members, -math.log10(probability), grid)
+        return None
 
     def _covered(self, core: Rows) -> tuple[tuple[Burst, ...], float]:
         """Return the bursts of `core` and the stretches of other samples in which as much goes on at that time.

@@ -123,6 +123,17 @@ def test_counters_stand_where_there_are_no_layers(capsys, counted_log):
     assert document["damage"]["locations"][0]["location"] is None
 
 
+def test_info_counts_no_handles_that_are_not_recorded(capsys, small_tmio, small_table):
+    for path, known in ((small_tmio, False), (small_table, True)):
+        assert main(["info", str(path)]) == 0
+        text = capsys.readouterr().out
+        assert ("without a parent" in text, "roots" in text) == (known, known)
+        assert main(["info", str(path), "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert (document["handles"]["total"] is not None, bool(document["files"])) == (known, known)
+        assert (document["paradigms"][0]["handles"] is not None) == known
+
+
 def test_nothing_is_guessed_of_handles_that_are_not_recorded(capsys, small_tmio):
     assert main(["handles", str(small_tmio)]) == 1
     assert "--by" not in capsys.readouterr().err

@@ -6,12 +6,17 @@ from pathlib import Path
 import iostrata
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.comparison.overview import overview_of
+from iostrata.export.runs.schedule_text import print_schedule
 from iostrata.export.terminal.compare import print_comparison
 from iostrata.export.terminal.console import stdout_console
 from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_layers
 from iostrata.export.terminal.overview import print_overview
 from iostrata.export.terminal.periods import print_periods
+from iostrata.runs.scheduling.comparison import compare_policies
+from iostrata.runs.scheduling.policies import sets_of
+from iostrata.runs.scheduling.tables import read_job_table
+from rich.console import Console
 
 ARCHIVE = Path(__file__).parents[3] / "fixtures" / "ncckpt4"
 FOLDER = Path(__file__).parent
@@ -38,7 +43,17 @@ def examples() -> dict[str, str]:
         stream = StringIO()
         show(stdout_console(stream, COLUMNS))
         found[name] = stream.getvalue().split("\n", 1)[1]
+    stream = StringIO()
+    show_schedule(stdout_console(stream, COLUMNS))
+    found["schedule"] = stream.getvalue()
     return found
+
+
+def show_schedule(console: Console) -> None:
+    """Print what ``iostrata schedule jobs.csv --random-start`` does."""
+    jobs = read_job_table(FOLDER / "jobs.csv")
+    found = compare_policies(jobs, random_start=True)
+    print_schedule(found, jobs, sets_of(found.workload.names, found.workload.period), 0.0, console)
 
 
 def main() -> None:

@@ -22,8 +22,18 @@ const header = () => {
   return h('header', {}, h('h1', {}, `I/O of ${folder}`),
     h('ul', { class: 'facts' }, facts.map(([name, value, title]) => h('li', { title }, `${name} `, h('b', {}, value)))),
     damage.damaged ? h('div', { class: 'warning', role: 'alert' }, 'The trace is damaged: ', h('a', { href: '#damage' }, 'what is lost')) : null,
-    h('ol', { class: 'headline' }, contents.headline.map((sentence) => h('li', {}, sentence))));
+    h('ol', { class: 'headline' }, contents.headline.map((sentence) => h('li', {}, sentence))), story());
 };
+
+// What the I/O was from when to when; each stretch is a link to its time.
+function story() {
+  const { story: segments, cut } = contents;
+  if (!segments.length) return null;
+  return h('details', { class: 'story', open: segments.length <= 8 }, h('summary', {}, `The run in ${counted(cut.story || segments.length, 'stretch', 'stretches')}`),
+    h('ol', {}, segments.map((one) => h('li', {},
+      timeLink(one.start_s, one.end_s, 'bandwidth', `${secondsText(one.start_s)} to ${secondsText(one.end_s)}`), ' ', one.text))),
+    cut.story ? h('p', { class: 'muted' }, `The first ${segments.length} are shown.`) : null);
+}
 
 readPalette();
 const preferred = matchMedia('(prefers-color-scheme: dark)');

@@ -16,6 +16,9 @@ from iostrata.model.definitions import Communicator, Group
 HANDLES = [("MPI-IO", "/a", -1), ("MPI-IO", "/b", -1), ("MPI-IO", "/a", -1), ("netCDF", "/a", -1)]
 
 
+DUPLICATES = (Communicator(8, "dup", 4, 1), Communicator(9, "dup", 4, 1), Communicator(10, "other half", 5, 1))
+
+
 def calls_of(make_trace, rows, communicator, collective=None, groups=()):
     trace = make_trace(HANDLES, [{"end": row["begin"] + 1, "moved": 1, **row} for row in rows])
     flags = [IoFlag.COLLECTIVE if collective is None or row in collective else 0 for row in range(len(rows))]
@@ -24,7 +27,11 @@ def calls_of(make_trace, rows, communicator, collective=None, groups=()):
         trace.definitions,
         handles=replace(trace.definitions.handles, communicator=np.array(communicator, np.uint32)),
         location_sets=tuple(groups),
-        communicators=(Communicator(1, "MPI_COMM_WORLD", 4, None), Communicator(2, "MPI_COMM_SELF", 3, None)),
+        communicators=(
+            Communicator(1, "MPI_COMM_WORLD", 4, None),
+            Communicator(2, "MPI_COMM_SELF", 3, None),
+            *DUPLICATES,
+        ),
     )
     return collective_calls(operations, call_sequences(definitions, trace.traffic.stack.layer))
 
@@ -48,6 +55,19 @@ def test_files_communicators_and_layers_have_sequences_of_their_own(make_trace):
     rows += [{"handle": 2, "begin": 10, "process": 1}, {"handle": 0, "begin": 11, "process": 1}]
     assert calls_of(make_trace, rows, [1, 1, 1, 1]).call.tolist() == [0, 1, 2, 3, 4, 0, 2]
     assert calls_of(make_trace, rows, [1, 1, 7, 1]).call.tolist() == [0, 1, 2, 3, 4, 2, 0]
+
+
+def test_two_duplicates_of_one_communicator_are_one(make_trace):
+    # Two ranks came out of opening the file with handle 0, two with handle 2, on duplicates of one communicator.
+    rows = [
+        {"handle": 0 if rank < 2 else 2, "begin": 10 * step + rank, "process": rank}
+        for step in range(2)
+        for rank in range(4)
+    ]
+    for first, second, calls in ((8, 9, 2), (9, 8, 2), (8, 10, 4), (8, 1, 4), (1, 1, 2)):
+        found = calls_of(make_trace, rows, [first, 1, second, 1])
+        assert len(found) == calls, (first, second)
+        assert set(found.members.tolist()) == {8 // calls}
 
 
 def test_self_and_no_communicator(make_trace):

@@ -43,6 +43,23 @@ def test_the_applications_bursts_are_found_beside_other_jobs(seed):
     assert 0.2 < found.parameters.background < 1.0
 
 
+def test_a_short_burst_that_comes_late_in_one_run_is_common():
+    """It lies beside those of all other runs; as all runs are needed it must not be left out."""
+    late, width = 12, 4
+    made = []
+    for one, sample in enumerate(beside_others(8, 3, application=False)):
+        values = sample.values
+        for start in (100, 300, 500):
+            values[start : start + 25] += 10
+        start = 200 + (late if one == 5 else 0)
+        values[190:230] = 0.4
+        values[start : start + width] += 10
+        made.append(Sample(sample.name, values, sample.interval))
+    found = extract_signature(made, kappa=1.0)
+    near = [burst for burst in found.bursts if abs(burst.peak_s - 2 * (200 + width / 2)) < 15]
+    assert [len(burst.samples) for burst in near] == [sum(use.used for use in found.samples)]
+
+
 def test_jobs_that_have_nothing_in_common_have_no_signature():
     with_bursts = [bool(extract_signature(beside_others(6, seed, application=False)).bursts) for seed in range(40)]
     # One burst in 20 signatures may be chance.

@@ -1,0 +1,292 @@
+"""A run as a story: what its I/O was, segment by segment, from periods and phases of what the program called."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import ClassVar, Final, Literal
+
+import numpy as np
+
+from ...layers.protocols import AnyTrace
+from ...model.document import Record
+from ...model.quantities import bytes_text, counted, seconds_text
+from ...signals.step import StepSignal
+from ..detect import detect_period
+from ..registry import DEFAULT_METHOD
+from ..results.parts import Phase, Regime
+from ..results.result import PeriodResult
+from .layer_periods import LayerPeriod
+
+_TOLD: Final = 0.001
+"""Share of the bytes of a signal from which on a segment without a period is told."""
+_PAUSE: Final = 0.02
+"""Share of the run from which on a time without I/O is a segment."""
+_APART: Final = 3.0
+"""Times the usual gap between bursts without a period from which on a gap divides them."""
+_CHECKPOINT: Final = 2**20
+"""Bytes from which on what is written regularly is called a checkpoint,"""
+_SELDOM: Final = 0.1
+"""where it comes no more often than this, in s."""
+_LOG: Final = 2**16
+"""Bytes of a burst below which what is written regularly may be a log,"""
+_LITTLE: Final = 0.05
+"""where it is no more than this share of what the program writes."""
+_VERBS: Final = {"read": "read", "write": "written"}
+
+
+@dataclass(frozen=True)
+class Segment(Record):
+    """A stretch of the run with one kind of I/O, or with none.
+
+    Attributes
+    ----------
+    start, end : float
+        In s from the trace's start.
+    kind : str
+        ``start-up`` (before the first I/O), ``input`` (read before anything is written), ``checkpoints``, ``log``,
+        ``writes``, ``reads`` (with a period), ``bursts`` (several without one), ``burst`` (one), ``final dump`` (a last
+        one as large as those before), ``pause`` and ``end`` (without I/O).
+    direction : str or None
+        None without I/O.
+    layers : tuple of str
+        That which the program called, and those below that it went through.
+    period, period_interval, confidence
+        As in `Regime` and `Period`; None without a period.
+    phases : int
+        How many bursts there are.
+    bytes : float
+        Moved through the first of the layers.
+    bytes_per_phase : float or None
+        Median over the phases.
+    ranks : int or None
+        Processes that used handles of the first layer at that time; None where that is not known.
+    text : str
+        All of it in words.
+    """
+
+    KEYS: ClassVar = {
+        "start": "start_s",
+        "end": "end_s",
+        "period": "period_s",
+        "period_interval": "period_interval_s",
+    }
+
+    start: float
+    end: float
+    kind: str
+    direction: str | None
+    layers: tuple[str, ...]
+    period: float | None
+    period_interval: tuple[float, float] | None
+    confidence: float | None
+    phases: int
+    bytes: float
+    bytes_per_phase: float | None
+    ranks: int | None
+    text: str
+
+
+def story_of(
+    trace: AnyTrace,
+    periods: Iterable[LayerPeriod],
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+) -> tuple[Segment, ...]:
+    """Return the segments of a run in the order of their begins; those of different layers may overlap.
+
+    Parameters
+    ----------
+    trace : Trace or BinnedTrace
+    periods : iterable of LayerPeriod
+        Of whole layers, their bandwidth and all their traffic. Where a layer also carries what a higher one caused, its
+        own traffic is looked at by itself.
+    method, fs
+        As in `detect_period`, for what is looked at here.
+    """
+    segments: list[Segment] = []
+    own = list(_own(trace, periods, method, fs))
+    written = sum(signal.volume for one, signal, _ in own if one.direction == "write")
+    for one, signal, result in own:
+        segments += _told(_segments(trace, one, signal, result, written), signal)
+    if not segments:
+        return ()
+    segments.sort(key=lambda one: (one.start, one.end))
+    segments = [*_named(segments), *_silence(segments, *trace.window)]
+    segments.sort(key=lambda one: (one.start, one.end))
+    return tuple(replace(one, text=_text(one)) for one in segments)
+
+
+def _own(
+    trace: AnyTrace, periods: Iterable[LayerPeriod], method: str, fs: float | Literal["auto"]
+) -> Iterator[tuple[LayerPeriod, StepSignal, PeriodResult]]:
+    """Give the signals of what the program itself called, each with its verdict."""
+    for one in periods:
+        if one.direction not in _VERBS or (one.traffic, one.quantity, one.by) != ("all", "bandwidth", None):
+            continue
+        statistics = trace.layers[one.layer].statistics(one.direction)
+        if statistics.own_bytes >= statistics.bytes:
+            yield one, one.signal, one.result
+        elif statistics.own_bytes > 0:
+            signal = trace.layers[one.layer].bandwidth(one.direction, "own")
+            yield one, signal, detect_period(signal, method, fs)
+
+
+def _segments(
+    trace: AnyTrace, one: LayerPeriod, signal: StepSignal, result: PeriodResult, written: float
+) -> Iterator[Segment]:
+    """Give the segments of one signal: its regimes, and between them what has no period.
+
+    `written` is what the program writes in all, in bytes.
+    """
+    layers = (one.layer, *_below(trace, one.layer, one.direction or "total"))
+    rest = list(result.phases)
+    for regime in result.regimes:
+        inside = [phase for phase in rest if regime.start <= 0.5 * (phase.start + phase.end) <= regime.end]
+        rest = [phase for phase in rest if phase not in inside]
+        if inside:
+            yield _segment(trace, one, layers, signal, inside, regime, result, written)
+    edges = [regime.start for regime in result.regimes]
+    groups: dict[int, list[Phase]] = {}
+    for phase in rest:
+        groups.setdefault(sum(edge <= phase.start for edge in edges), []).append(phase)
+    for group in groups.values():
+        for part in _together(group, signal.duration):
+            yield _segment(trace, one, layers, signal, part, None, result, written)
+
+
+def _together(phases: list[Phase], duration: float) -> Iterator[list[Phase]]:
+    """Give phases without a period in parts, divided where a gap is long for the run and for them."""
+    gaps = [after.start - before.end for before, after in pairwise(phases)]
+    least = max(_PAUSE * duration, _APART * float(np.median(gaps)) if len(gaps) > 1 else 0.0)
+    part: list[Phase] = []
+    for phase in phases:
+        if part and phase.start - part[-1].end > least:
+            yield part
+            part = []
+        part.append(phase)
+    if part:
+        yield part
+
+
+def _segment(
+    trace: AnyTrace,
+    one: LayerPeriod,
+    layers: tuple[str, ...],
+    signal: StepSignal,
+    phases: Sequence[Phase],
+    regime: Regime | None,
+    result: PeriodResult,
+    written: float,
+) -> Segment:
+    start, end = phases[0].start, phases[-1].end
+    amounts = np.array([phase.volume for phase in phases])
+    each = float(np.median(amounts))
+    interval = None
+    if regime is not None and result.period == regime.period:
+        interval = result.period_interval
+    if regime is None:
+        kind = "burst" if len(phases) == 1 else "bursts"
+    elif one.direction == "read":
+        kind = "reads"
+    elif each >= _CHECKPOINT and regime.period >= _SELDOM:
+        kind = "checkpoints"
+    else:
+        little = each < _LOG and signal.volume <= _LITTLE * written
+        kind = "log" if little else "writes"
+    return Segment(
+        start,
+        end,
+        kind,
+        one.direction,
+        layers,
+        None if regime is None else regime.period,
+        interval,
+        None if regime is None else regime.confidence,
+        len(phases),
+        _between(signal, start, end),
+        each,
+        _ranks(trace, one, start, end),
+        "",
+    )
+
+
+def _between(signal: StepSignal, start: float, end: float) -> float:
+    until = signal.volume_until(np.array([start, end]))
+    # What moved in no time at the window's start belongs to what begins there.
+    return float(until[1] - (0.0 if start <= signal.window[0] else until[0]))
+
+
+def _ranks(trace: AnyTrace, one: LayerPeriod, start: float, end: float) -> int | None:
+    """Return how many processes used handles of a layer between two times."""
+    if trace.definitions.recording.rows != "operations" or not trace.definitions.recording.ranks:
+        return None
+    cells = trace.cells
+    second = cells.window.ticks_per_second
+    there = cells.of(one.layer, one.direction or "total") & cells.own & cells.moving
+    # Times are seconds that were ticks.
+    there &= (cells.columns.begin <= (end * second) + 1) & (cells.columns.end >= (start * second) - 1)
+    return len(np.unique(cells.process[there]))
+
+
+def _below(trace: AnyTrace, layer: str, direction: str) -> tuple[str, ...]:
+    """Return the layers below one through which its bytes go."""
+    if trace.definitions.recording.rows != "operations":
+        return ()
+    return tuple(flow.lower for flow in trace.flows_of((direction,)) if flow.upper == layer and flow.lower_operations)
+
+
+def _told(segments: Iterable[Segment], signal: StepSignal) -> Iterator[Segment]:
+    """Leave out what moved next to nothing, unless it has a period."""
+    return (one for one in segments if one.period is not None or one.bytes >= _TOLD * signal.volume)
+
+
+def _named(segments: list[Segment]) -> Iterator[Segment]:
+    """Name what is read first, and a last burst that is as large as those before."""
+    written = min((one.start for one in segments if one.direction == "write" and one.kind != "log"), default=np.inf)
+    last = max(segments, key=lambda one: one.end if one.kind != "log" else -1.0)
+    sizes = [one.bytes_per_phase or 0.0 for one in segments if one.kind == "checkpoints"]
+    for one in segments:
+        if one.direction == "read" and one.period is None and one.end <= written:
+            yield replace(one, kind="input")
+        elif one is last and one.kind == "burst" and one.direction == "write" and sizes and one.bytes >= min(sizes):
+            yield replace(one, kind="final dump")
+        else:
+            yield one
+
+
+def _silence(segments: list[Segment], start: float, end: float) -> Iterator[Segment]:
+    """Give the times in which nothing goes on."""
+    least = _PAUSE * (end - start)
+    until = start
+    for one in segments:
+        if one.start - until >= least:
+            yield _nothing(until, one.start, "start-up" if until == start else "pause")
+        # A segment with a period lasts until the next burst would come.
+        until = max(until, min(end, one.end + (one.period or 0.0)))
+    if end - until >= least:
+        yield _nothing(until, end, "end")
+
+
+def _nothing(start: float, end: float, kind: str) -> Segment:
+    return Segment(start, end, kind, None, (), None, None, None, 0, 0.0, None, None, "")
+
+
+def _text(one: Segment) -> str:
+    """Return a segment in words, without when it is."""
+    if one.direction is None:
+        what = {"start-up": "start-up, no I/O", "pause": "a pause of", "end": "no I/O until the end,"}[one.kind]
+        return f"{what} {seconds_text(one.end - one.start)}" if one.kind != "start-up" else what
+    who = " → ".join(one.layers)
+    if one.ranks is not None:
+        who = f"{counted(one.ranks, 'rank')}, {who}"
+    if one.period is not None:
+        name = {"log": "a log, written"}.get(one.kind, one.kind)
+        return (
+            f"{name} every {seconds_text(one.period)}, {bytes_text(one.bytes_per_phase or 0.0)} each "
+            f"({one.phases:,}); {who}"
+        )
+    moved = f"{bytes_text(one.bytes)} {_VERBS[one.direction]}"
+    if one.phases > 1:
+        moved += f" in {one.phases:,} bursts"
+    name = f"{one.kind}, " if one.kind in ("input", "final dump") else ""
+    return f"{name}{moved}; {who}"

@@ -1,0 +1,204 @@
+"""``iostrata schedule``."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..options import DASK, ENGINE, FILES, JSON, WORKERS, Seconds, output, parse_window
+from ..progress import Progress
+from ..request import Request, console, print_json
+
+if TYPE_CHECKING:
+    from ...runs.scheduling.jobs import Job
+
+JOBS = click.argument("traces", metavar="JOBS...", nargs=-1, required=True, type=click.Path(path_type=Path))
+LAYER = click.option(
+    "--layer",
+    metavar="NAME",
+    help="The layer of recordings whose phases count.  [default: the lowest that has any]",
+)
+DIRECTION = click.option(
+    "--direction",
+    type=click.Choice(["read", "write", "total"]),
+    help="Direction of their transfers.  [default: of traces both together; of documents that which moved more]",
+)
+ITERATIONS = click.option(
+    "--iterations",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="I/O phases of each job that does not say so; recordings are repeated or cut.  [default: of recordings as "
+    "recorded; else 20 of the longest period]",
+)
+START = click.option(
+    "--random-start",
+    is_flag=True,
+    help="Begin jobs without release_s at a random time in their first period, not all at 0.",
+)
+ERROR = click.option(
+    "--error",
+    metavar="SHARE",
+    type=click.FloatRange(0, 0.99),
+    default=0.0,
+    show_default=True,
+    help="Tell Set-10 periods that are too long or too short by this share of them, such as 0.5.",
+)
+RUNS = click.option(
+    "--runs",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Draw what is random N times, and tell the means, the least and the most.",
+)
+SEED = click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of chance.")
+MEASURED = click.option(
+    "--window",
+    metavar="START:END",
+    callback=parse_window,
+    help="Measure, and draw, only iterations that begin between these simulated times in s; either side may be left "
+    "out. Leaves out how jobs that begin at once find their places.",
+)
+OUT = output(
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT.json",
+    known=(".json",),
+    help="Also write the sets with their priorities and jobs, for the scheduler of a real system.",
+)
+PLOT = output(
+    "--plot",
+    "picture",
+    metavar="FILE.png|.svg|.pdf",
+    known=(".png", ".svg", ".pdf"),
+    help="Draw when each job waits and when it has the bandwidth, a panel a policy (needs matplotlib).",
+)
+
+
+@click.command(epilog="Example: iostrata schedule jobs.csv --random-start --error 0.5 --runs 10 --plot schedule.png")
+@JOBS
+@ITERATIONS
+@START
+@ERROR
+@RUNS
+@SEED
+@MEASURED
+@OUT
+@PLOT
+@LAYER
+@DIRECTION
+@FILES
+@ENGINE
+@WORKERS
+@DASK
+@JSON
+def command(
+    traces: tuple[Path, ...],
+    iterations: int | None,
+    random_start: bool,
+    error: float,
+    runs: int,
+    seed: int,
+    window: Seconds | None,
+    out: Path | None,
+    picture: Path | None,
+    layer: str | None,
+    direction: str | None,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Show what scheduling I/O by period would gain for jobs together.
+
+    JOBS are tables of jobs (CSV, JSON lines or Parquet with job,period_s,io_share and more, a row a job), documents of
+    'iostrata periods --json', traces or folders of traces; all of them run beside each other on one file system,
+    whose bandwidth one job alone can use up.
+
+    Simulated are fair share (all that do I/O share the bandwidth), exclusive (one at a time, first come, first
+    served), Set-10 (jobs of like periods one at a time, sets share by priority) and clairvoyant: Set-10 with the
+    period that each job really has. Stretch, I/O slowdown and utilization are as FTIO (IPDPS'24) defines them.
+    """
+    if picture is not None:
+        import logging
+
+        from ...export.figure import check_figure_library
+
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
+        check_figure_library()
+    jobs = _jobs(traces, Request(traces[0], **reading), layer, direction)
+    from ...runs.scheduling.comparison import compare_policies
+    from ...runs.scheduling.policies import sets_of
+
+    with Progress("simulating") as progress:
+        found = compare_policies(
+            jobs,
+            iterations=iterations,
+            random_start=random_start,
+            error=error,
+            window=window,
+            runs=runs,
+            seed=seed,
+            progress=progress,
+        )
+    sets = sets_of(found.workload.names, found.workload.period)
+    written = []
+    if out is not None:
+        from ...export.runs.schedule_files import write_sets
+
+        written.append(write_sets(sets, out))
+    if picture is not None:
+        from ...export.runs.schedule_files import write_schedule_figure
+
+        written.append(write_schedule_figure(found, picture, window))
+    if as_json:
+        from ...export.json.documents import schedule_document
+
+        print_json(schedule_document(found, jobs, sets, error, written))
+    else:
+        from ...export.runs.schedule_text import print_schedule
+        from ...export.terminal.written import written_lines
+
+        print_schedule(found, jobs, sets, error, console())
+        for one in written:
+            console().print(written_lines(one))
+
+
+def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, direction: str | None) -> "list[Job]":
+    """Return all jobs; recordings that cannot be used are left out with a warning."""
+    from ...model.errors import SelectionError, TraceError
+    from ...model.text import printable
+    from ...runs.collection.content import find_traces, trace_name
+    from ...runs.scheduling.recordings import is_periods_document, named_apart, read_periods, recorded_job
+    from ...runs.scheduling.tables import is_job_table, read_job_table
+
+    found: list[Job] = []
+    failed: list[str] = []
+    for path in paths:
+        if is_job_table(path):
+            found += read_job_table(path)
+            continue
+        for trace in find_traces([path]):
+            try:
+                if is_periods_document(trace):
+                    found.append(recorded_job(trace.stem, read_periods(trace), layer, direction))
+                else:
+                    document = _periods(replace(request, trace=trace), direction)
+                    found.append(recorded_job(trace_name(trace), document, layer, direction))
+            except (TraceError, SelectionError, OSError) as error:
+                failed.append(str(error))
+    if failed and not found:
+        raise TraceError(failed[0])
+    for reason in failed:
+        click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
+    return named_apart(found)
+
+
+def _periods(request: Request, direction: str | None) -> Any:
+    """Return the document of ``iostrata periods`` for a trace."""
+    from ...analysis.comparison.layer_periods import chosen_layers, layer_periods
+    from ...export.json.documents import periods_document
+
+    trace = request.open_full()
+    with Progress("detecting periods"):
+        return periods_document(trace, layer_periods(chosen_layers(trace), (direction or "total",)))

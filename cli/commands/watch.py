@@ -1,0 +1,113 @@
+"""``iostrata watch``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ..options import ENGINE, FILES, LAYERS, WORKERS
+from ..request import Request, console
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...live.follow import Update
+    from ...live.job import LiveJob
+
+SOURCES = click.argument("sources", metavar="[SOURCE]...", nargs=-1)
+REPLAY = click.option(
+    "--replay",
+    metavar="TRACE",
+    type=click.Path(path_type=Path),
+    help="Replay a finished trace in place of a source: operations are told when they end.",
+)
+SPEED = click.option(
+    "--speed",
+    metavar="N",
+    type=click.FloatRange(min=0, min_open=True),
+    help="With --replay: N times as fast as it ran.  [default: as fast as possible]",
+)
+INTERVAL = click.option(
+    "--interval",
+    metavar="S",
+    type=click.FloatRange(min=0.01),
+    help="Time between updates in s, with --replay of the trace's.  [default: 1; with --replay a hundredth of it]",
+)
+BUDGET: Final = 0.003
+"""Processor time in s that looking at a layer and direction may take for each update."""
+ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
+
+
+AS_JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Print a JSON object a line on a terminal, too, as in a pipe."
+)
+
+
+@click.command(epilog="Example: iostrata watch --replay traces.otf2 --speed 10")
+@SOURCES
+@REPLAY
+@SPEED
+@INTERVAL
+@ONCE
+@LAYERS
+@FILES
+@ENGINE
+@WORKERS
+@AS_JSON
+def command(
+    sources: tuple[str, ...],
+    replay: Path | None,
+    speed: float | None,
+    interval: float | None,
+    once: bool,
+    layers: tuple[str, ...],
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Follow a running job: its periods by layer, and the next phase.
+
+    SOURCE is a file that grows, a folder of them, unix:PATH or tcp:HOST:PORT to listen at, or - for standard input;
+    several are one job. What their lines say is told in the guide: operations or bins of them as JSON lines, lines of
+    TMIO, or rates that servers counted as CSV.
+
+    After every update each layer and direction says whether a phase is under way, its period in s with the confidence
+    in it (0 to 1) and since when it holds, and between which times the next phase begins, with the probability of that;
+    nothing is said of fewer than four phases. On a terminal this is a view that keeps up to date, in a pipe one JSON
+    object a line. The periods are those that "iostrata periods" finds.
+    """
+    if bool(sources) == (replay is not None):
+        raise click.UsageError("name what to follow, or a trace with --replay")
+    if speed is not None and replay is None:
+        raise click.UsageError("--speed is of --replay: a job that runs has its own")
+    from ...live.job import LiveJob
+
+    job = LiveJob(frozenset(layers), BUDGET)
+    updates = (
+        _followed(job, sources, interval or 1.0, once)
+        if replay is None
+        else _replayed(job, Request(replay, layers, **reading), interval, speed)
+    )
+    screen = console()
+    if as_json or not screen.is_terminal:
+        from json import dumps
+
+        for update in updates:
+            for answer in update.answers:
+                click.echo(dumps(update.line(answer), allow_nan=False))
+    else:
+        from ...export.terminal.watch import show_updates
+
+        show_updates(updates, screen, job.intake.program or ", ".join(map(str, sources or (replay,))))
+
+
+def _followed(job: "LiveJob", names: tuple[str, ...], interval: float, once: bool) -> "Iterator[Update]":
+    from ...live.follow import follow
+    from ...live.sources import open_source
+
+    return follow(job, [open_source(name, job.intake) for name in names], interval, once=once)
+
+
+def _replayed(job: "LiveJob", request: Request, interval: float | None, speed: float | None) -> "Iterator[Update]":
+    from ...live.follow import replay
+
+    return replay(job, request.open_full(), interval, speed)

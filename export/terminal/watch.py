@@ -1,0 +1,70 @@
+"""The live view of ``iostrata watch``: a row a layer and direction, which keeps up to date."""
+
+from collections.abc import Iterable
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ...live.answer import Answer
+from ...live.follow import Update
+from ...model.quantities import bytes_text, percent_text, seconds_text
+from ...model.text import printable, shortened
+
+
+def show_updates(updates: Iterable[Update], console: Console, title: str) -> None:
+    """Show every update in place of the one before; the last one stays."""
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        for update in updates:
+            live.update(watch_view(update, title), refresh=True)
+
+
+def watch_view(update: Update, title: str) -> RenderableType:
+    """Return what is shown of an update."""
+    heading = Text.assemble((shortened(printable(title), 60), "bold"), f"  at {seconds_text(update.time)}")
+    if update.last:
+        heading.append(", ended")
+    if not update.answers:
+        return Group(heading, Text("No I/O so far."))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("layer")
+    table.add_column("now")
+    table.add_column("moved", justify="right")
+    table.add_column("phases", justify="right")
+    table.add_column("period", justify="right")
+    table.add_column("sure", justify="right")
+    table.add_column("since", justify="right")
+    table.add_column("next phase")
+    for answer in update.answers:
+        table.add_row(*_row(answer))
+    reasons = [
+        Text(f"{printable(answer.layer)} {answer.direction}: {answer.reason}", style="dim") for answer in update.answers
+    ]
+    wrong = [f"{name.replace('_', ' ')} {count:,}" for name, count in update.counts.to_dict().items() if count]
+    notes = [Text(f"Of the input: {', '.join(wrong)}.", style="yellow")] if wrong else []
+    return Group(heading, Text(), table, Text(), *reasons, *notes)
+
+
+def _row(answer: Answer) -> list[Text]:
+    now = Text("in a phase", style="green") if answer.in_phase else Text("idle", style="dim")
+    period = "" if answer.period is None else seconds_text(answer.period)
+    since = "" if answer.regime_start is None else seconds_text(answer.regime_start)
+    cells = [
+        Text(f"{shortened(printable(answer.layer), 20)} {answer.direction}"),
+        now,
+        Text(bytes_text(answer.bytes)),
+        Text(f"{answer.phases:,}"),
+        Text(period or "none", style="magenta" if period else "dim"),
+        Text(percent_text(answer.confidence) if period else ""),
+        Text(since),
+    ]
+    return [*cells, _next(answer)]
+
+
+def _next(answer: Answer) -> Text:
+    """Say when the next phase begins, from now on."""
+    if answer.next_start is None or answer.probability is None:
+        return Text("")
+    earliest, latest = (max(one - answer.time, 0.0) for one in answer.next_start)
+    return Text(f"in {seconds_text(earliest)} to {seconds_text(latest)} ({percent_text(answer.probability)})")

@@ -1,0 +1,139 @@
+"""Following sources, and replaying traces: a list of answers after every update."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from select import select
+from typing import Final
+
+import numpy as np
+
+from ..layers.selection.directions import DIRECTIONS, is_of_direction
+from ..layers.selection.window import completed_bytes
+from ..layers.trace import Trace
+from ..model.document import SCHEMA_VERSION, Plain
+from ..model.operations import view
+from .answer import Answer
+from .job import LiveJob
+from .records.columns import Columns, Counts, Key
+from .sources import Source
+
+LOOK_AGAIN: Final = 0.2
+"""Seconds after which a file is looked at again that had nothing new."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """All answers at one time; `last` after the end of the input."""
+
+    time: float
+    answers: list[Answer]
+    counts: Counts
+    last: bool
+
+    def line(self, answer: Answer) -> dict[str, Plain]:
+        """Return one of the answers as a line of JSON, with the number of the schema first."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            **answer.to_dict(),
+            "input": {**self.counts.to_dict()},
+            "last": self.last,
+        }
+
+
+def follow(job: LiveJob, sources: Sequence[Source], interval: float, *, once: bool = False) -> Iterator[Update]:
+    """Follow the sources of a job; yield an update every `interval` s of real time, and one at the end.
+
+    Parameters
+    ----------
+    job : LiveJob
+    sources : sequence of Source
+    interval : float
+        In s.
+    once : bool
+        Whether the end of what is there is the end of the input.
+    """
+    intake, clock = job.intake, job.intake.clock
+    due = time.monotonic() + interval
+    told, moved_at = clock.now, time.monotonic()
+    try:
+        while True:
+            read = [source.read() for source in sources]
+            more = any(read)
+            if intake.batch.size:
+                job.take()
+            now = time.monotonic()
+            if clock.now != told:
+                told, moved_at = clock.now, now
+            if not more and (once or all(source.finished() for source in sources)) and _at_end(sources, once):
+                break
+            if now >= due:
+                due = now + interval
+                if clock.now is not None and clock.begin is not None:
+                    # While nobody tells anything the clock goes on.
+                    silent = clock.now + (now - moved_at)
+                    yield Update(silent, job.answers(clock.begin, silent), intake.counts, False)
+            if not more:
+                waiting = [one for source in sources for one in source.descriptors()]
+                looking = any(not source.descriptors() for source in sources)
+                pause = max(0.0, due - time.monotonic())
+                select(waiting, [], [], min(pause, LOOK_AGAIN) if looking else pause)
+    finally:
+        for source in sources:
+            source.close()
+    job.take()
+    end, begin = clock.now or 0.0, clock.begin or 0.0
+    yield Update(end, job.answers(begin, end, True), intake.counts, True)
+
+
+def _at_end(sources: Sequence[Source], once: bool) -> bool:
+    """Tell whether all input is read: of a stream only when it has been closed."""
+    return all(source.finished() or (once and not source.descriptors()) for source in sources)
+
+
+def replay(job: LiveJob, trace: Trace, interval: float | None, speed: float | None = None) -> Iterator[Update]:
+    """Replay a trace: operations are told when they end; yield an update every `interval` s of the trace's time.
+
+    Parameters
+    ----------
+    job : LiveJob
+    trace : Trace
+    interval : float or None
+        In s; None for a hundredth of the trace.
+    speed : float or None
+        How many times faster than it ran; None for as fast as possible.
+    """
+    begin, end = trace.window
+    columns = [(key, one) for key, one in trace_columns(trace)]
+    at = [0] * len(columns)
+    step = interval or (end - begin) / 100
+    count = max(int(np.ceil((end - begin) / step * (1 - 1e-12))), 1)
+    started = time.monotonic()
+    for number in range(1, count + 1):
+        now = end if number == count else begin + number * step
+        if speed is not None:
+            time.sleep(max(0.0, started + (now - begin) / speed - time.monotonic()))
+        for row, (key, one) in enumerate(columns):
+            stop = int(np.searchsorted(one.end, now, side="right")) if number < count else len(one)
+            part = slice(at[row], stop)
+            at[row] = stop
+            if stop > part.start:
+                job.add(key, Columns(one.start[part], one.end[part], one.volume[part]))
+        yield Update(now, job.answers(begin, now, number == count), job.intake.counts, number == count)
+
+
+def trace_columns(trace: Trace) -> Iterator[tuple[Key, Columns]]:
+    """Yield the operations of each layer and direction of a trace in the order in which they ended, in s."""
+    for layer in trace.layers.values():
+        resolution = layer.tick_window.ticks_per_second
+        for direction in DIRECTIONS:
+            chosen = view(layer.operations, is_of_direction(layer.operations.mode, direction))
+            moved = completed_bytes(chosen)
+            kept = view(chosen, moved > 0)
+            start, end = kept.begin / resolution, layer.tick_window.ends(kept) / resolution
+            order = np.argsort(end, kind="stable")
+            if order.size:
+                yield (
+                    Key(layer.name, direction),
+                    Columns(start[order], end[order], moved[moved > 0][order].astype(np.int64)),
+                )

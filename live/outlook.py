@@ -1,0 +1,113 @@
+"""What a signal says of the present: the regime that holds, as the method `auto` finds it, and its phases."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..analysis.phases.bins import bin_width
+from ..analysis.phases.bursts import Bursts, vertices
+from ..analysis.phases.confidence import confidence
+from ..analysis.phases.decision import Decision, decide
+from ..analysis.phases.phases import Phases, phases_of
+from ..analysis.phases.reasons import reason
+from ..analysis.phases.sizes import size_cycle
+from ..analysis.phases.stretches import PulseTrain
+from ..signals.construction import StepSignal
+
+FALSE_ALARM_RATE = 0.01
+QUIET_SHARE = 0.1
+"""Share of a usual pause after which a phase is over."""
+LATEST = 24
+"""Phases that a look at the latest ones goes back to."""
+NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """The latest regime of a signal.
+
+    Attributes
+    ----------
+    phases : int
+        Number of all phases.
+    latest : Bursts
+        The last phases, at most `LATEST` of them.
+    period, period_interval, confidence
+        Of the latest regime; None, None and 0 without.
+    regime_start : float or None
+        In s.
+    train : PulseTrain or None
+        Phases of the latest regime; None where there is no regime, or a spectral line only.
+    reason : str
+    quiet : float
+        Time in s without I/O after which a phase is over.
+    since : int
+        Bursts after the last one of the regime, as large as those of it.
+    """
+
+    phases: int
+    latest: Bursts = NONE
+    period: float | None = None
+    period_interval: tuple[float, float] | None = None
+    confidence: float = 0.0
+    regime_start: float | None = None
+    train: PulseTrain | None = None
+    reason: str = ""
+    quiet: float = 0.0
+    since: int = 0
+
+
+def outlook(signal: StepSignal) -> Outlook:
+    """Return what a signal says of its end; the decision is that of ``detect_period(signal)``."""
+    times, cumulative = vertices(signal)
+    width = bin_width(signal)
+    decision = decide(times, cumulative, FALSE_ALARM_RATE, width)
+    phases = phases_of(decision, times, cumulative)
+    bursts = phases.bursts
+    last = bursts[-LATEST:]
+    if decision.line is not None:
+        period = decision.line[0]
+        return Outlook(
+            phases=len(bursts),
+            latest=last,
+            period=period,
+            period_interval=(period - period**2 / signal.duration, period + period**2 / signal.duration),
+            confidence=confidence(decision, None, width),
+            regime_start=signal.window[0],
+            reason=_reason(decision, phases),
+        )
+    train = latest_train(decision)
+    if train is None:
+        return Outlook(len(bursts), last, reason=_reason(decision, phases))
+    own = phases.bursts.start[phases.rows[decision.trains.index(train)]]
+    return Outlook(
+        phases=len(bursts),
+        latest=last,
+        period=train.period,
+        period_interval=train.interval(),
+        confidence=confidence(decision, train, width),
+        regime_start=max(float(own[0]), train.start - 0.5 * train.period),
+        train=train,
+        reason=_reason(decision, phases),
+        since=0 if decision.bursts is None else int((decision.bursts.start > train.bursts.start[-1]).sum()),
+        quiet=QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0),
+    )
+
+
+def latest_train(decision: Decision) -> PulseTrain | None:
+    """Return the regime that ends last; of periods at the same time the main one."""
+    if decision.kind == "concurrent":
+        return decision.main
+    return max(decision.trains, key=lambda train: train.start, default=None)
+
+
+def _reason(decision: Decision, phases: Phases) -> str:
+    main = decision.main
+    single = main is not None and len(decision.trains) == 1
+    cycle = size_cycle(main.bursts.volume, FALSE_ALARM_RATE) if main is not None and single else None
+    pause = (
+        phases.regular_pause(decision.trains.index(main))
+        if main is not None and decision.kind != "concurrent"
+        else None
+    )
+    return reason(decision, len(phases.bursts), cycle, pause)

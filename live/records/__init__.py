@@ -1,0 +1,1 @@
+"""Lines of a running job, and the records that they hold."""

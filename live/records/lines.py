@@ -1,0 +1,202 @@
+"""Lines of a source become records: JSON lines of operations or bins, TMIO's, and server counters as CSV."""
+
+import json
+import math
+from typing import Any, Final
+
+from ...inputs.tmio import bandwidth_rows
+from .columns import MOST_BYTES, Key
+from .intake import Intake
+
+LONGEST_LINE: Final = 2**20
+MOST_BINS: Final = 2**16
+MODES: Final = ("read", "write")
+SERVER: Final = "server"
+"""The layer that counters of a server are shown as."""
+
+
+class LineReader:
+    """Takes the bytes of one stream in pieces of any size, and tells a job what its lines say."""
+
+    def __init__(self, job: Intake) -> None:
+        self._job = job
+        self._rest = b""
+        self._too_long = False
+        self._offset = 0.0
+        self._told = False
+        self._anew = False
+        self._columns: list[str] | None = None
+        self._row: tuple[float, list[float]] | None = None
+        self.ended = False
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes; what stands behind the last line's end waits."""
+        lines = (self._rest + data).split(b"\n")
+        self._rest = lines.pop()
+        for line in lines:
+            if self._too_long:
+                self._too_long = False
+            elif len(line) > LONGEST_LINE:
+                self._job.counts.malformed += 1
+            else:
+                self._line(line)
+        if len(self._rest) > LONGEST_LINE:
+            self._job.counts.malformed += not self._too_long
+            self._rest, self._too_long = b"", True
+
+    def finish(self) -> None:
+        """Take the last line, which has no end, if it is a whole one."""
+        if self._rest.strip() and not self._too_long:
+            self._line(self._rest)
+        self._rest = b""
+
+    def truncated(self) -> None:
+        """Say that the file was cut or replaced: what follows is its beginning."""
+        self._job.counts.truncations += 1
+        self._rest, self._too_long, self._anew = b"", False, True
+        self._columns, self._row = None, None
+
+    def _line(self, line: bytes) -> None:
+        line = line.strip()
+        if not line:
+            return
+        try:
+            if line[:1] == b"{":
+                self._entry(json.loads(line))
+            else:
+                self._counters(line.decode())
+        except (ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError):
+            self._job.counts.malformed += 1
+
+    def _entry(self, entry: dict[str, Any]) -> None:
+        kind = entry.get("kind", "operation")
+        if kind == "operation":
+            if "layer" not in entry:
+                self._tmio(entry)
+                return
+            key = Key(_name(entry["layer"]), _mode(entry["mode"]))
+            start, end, volume = _number(entry["start"]), _number(entry["end"]), _whole(entry["bytes"])
+            if end < start:
+                raise ValueError
+            self._tell(key, start, end, volume)
+        elif kind == "bins":
+            self._bins(entry)
+        elif kind == "time":
+            time = _number(entry["time"])
+            self._begin(time)
+            clock = self._job.clock
+            if clock.now is None or clock.reaches(time + self._offset):
+                clock.advance(time + self._offset, time + self._offset)
+        elif kind == "header":
+            self._header(entry)
+        elif kind == "end":
+            self.ended = True
+        else:
+            raise ValueError
+
+    def _bins(self, entry: dict[str, Any]) -> None:
+        key = Key(_name(entry["layer"]), _mode(entry["mode"]))
+        origin, width, first = _number(entry["origin"]), _number(entry["width"]), entry["first"]
+        volumes = entry["bytes"]
+        if not (width > 0 and isinstance(first, int) and isinstance(volumes, list) and len(volumes) <= MOST_BINS):
+            raise ValueError
+        told = [(first + row, _whole(volume)) for row, volume in enumerate(volumes)]
+        for row, volume in told:
+            if volume:
+                self._tell(key, origin + row * width, origin + (row + 1) * width, volume)
+
+    def _header(self, entry: dict[str, Any]) -> None:
+        job = self._job
+        origin = entry.get("origin")
+        epoch = None if origin is None else _number(origin)
+        if self._told or self._anew:
+            job.counts.restarts += 1
+        self.ended, self._anew = False, False
+        if epoch is not None:
+            if job.epoch is None:
+                job.epoch = epoch
+            self._offset = epoch - job.epoch
+        elif self._told and job.clock.now is not None:
+            # A writer that begins anew without an origin begins now.
+            self._offset = job.clock.now
+        if not job.program and isinstance(entry.get("program"), str):
+            job.program = entry["program"][:200]
+        self._told = True
+
+    def _begin(self, time: float) -> None:
+        """Look at the first time that a stream tells, or tells after its file was replaced."""
+        job = self._job
+        if self._anew:
+            self._anew = False
+            now, begin = job.clock.now, job.clock.begin
+            if now is not None and begin is not None and time + self._offset < 0.5 * (begin + now):
+                job.counts.restarts += 1
+                self._offset = now - time
+        self._told = True
+
+    def _tell(self, key: Key, start: float, end: float, volume: int) -> None:
+        if not self._told or self._anew:
+            self._begin(start)
+        offset = self._offset
+        self._job.tell(key, start + offset, end + offset, volume)
+
+    def _tmio(self, entry: dict[str, Any]) -> None:
+        for direction, rows in bandwidth_rows(entry):
+            for volume, start, end in rows:
+                if not (math.isfinite(start) and math.isfinite(end) and 0 <= volume <= MOST_BYTES and end >= start):
+                    raise ValueError
+                self._tell(Key("MPI-IO", direction), start, end, round(volume))
+
+    def _counters(self, line: str) -> None:
+        """Take a row of a table of rates, which hold from its time to that of the next row."""
+        cells = [cell.strip() for cell in line.split(",")]
+        if self._columns is None:
+            if cells[0] != "time" or len(cells) < 2 or not all(cell in _RATES for cell in cells[1:]):
+                raise ValueError
+            self._columns = [_RATES[cell] for cell in cells[1:]]
+            return
+        if len(cells) != len(self._columns) + 1:
+            raise ValueError
+        time, *rates = (_number(float(cell)) if cell else math.nan for cell in cells)
+        before, self._row = self._row, (time, rates)
+        if before is None or not before[0] < time:
+            return
+        for direction, rate in zip(self._columns, before[1], strict=True):
+            if rate > 0:
+                self._tell(Key(SERVER, direction), before[0], time, _whole(round(rate * (time - before[0]))))
+
+
+_RATES: Final = {
+    "bytes_per_second": "total",
+    "read_bytes_per_second": "read",
+    "write_bytes_per_second": "write",
+}
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= 200:
+        raise ValueError
+    return value
+
+
+def _mode(value: object) -> str:
+    if value not in MODES:
+        raise ValueError
+    return str(value)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError
+    number = float(value)
+    if not abs(number) < 1e12:
+        raise ValueError
+    return number
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise ValueError
+    if not 0 <= value <= MOST_BYTES:
+        raise ValueError
+    return int(value)

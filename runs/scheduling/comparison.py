@@ -1,0 +1,145 @@
+"""The same jobs under several policies, as often as chance asks for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...model.document import Record
+from ...model.errors import SelectionError
+from .jobs import Job, make_workload
+from .metrics import Metrics, measure
+from .policies import POLICIES, queues_of
+from .simulation import Simulated, simulate
+from .workload import Workload
+
+Window = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Outcome(Record):
+    """What a policy makes of the jobs: means over the runs, and the least and the most of them.
+
+    Attributes
+    ----------
+    policy : str
+    stretch, max_stretch, io_slowdown : float
+        Of each run the geometric mean over the jobs, and the largest stretch of a job.
+    utilization : float
+    stretch_range, io_slowdown_range, utilization_range : (float, float)
+        Over the runs.
+    """
+
+    policy: str
+    stretch: float
+    max_stretch: float
+    io_slowdown: float
+    utilization: float
+    stretch_range: tuple[float, float]
+    io_slowdown_range: tuple[float, float]
+    utilization_range: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyComparison:
+    """Jobs under several policies.
+
+    Attributes
+    ----------
+    outcomes : tuple of Outcome
+        In the order of the policies.
+    metrics : mapping of str to Metrics
+        Of the first run, by policy.
+    schedules : mapping of str to Simulated
+        The first run, by policy.
+    runs : int
+    """
+
+    outcomes: tuple[Outcome, ...]
+    metrics: Mapping[str, Metrics]
+    schedules: Mapping[str, Simulated]
+    runs: int
+
+    @property
+    def workload(self) -> Workload:
+        """The workload of the first run."""
+        return next(iter(self.schedules.values())).workload
+
+    def outcome(self, policy: str) -> Outcome:
+        """Return what a policy makes of the jobs."""
+        return next(one for one in self.outcomes if one.policy == policy)
+
+
+def compare_policies(
+    jobs: Sequence[Job],
+    policies: Sequence[str] = POLICIES,
+    *,
+    iterations: int | None = None,
+    random_start: bool = False,
+    error: float = 0.0,
+    window: Window | None = None,
+    runs: int = 1,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> PolicyComparison:
+    """Simulate jobs under several policies.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+    policies : sequence of str
+        Of `POLICIES`.
+    iterations : int, optional
+    random_start : bool
+        As in `make_workload`.
+    error : float
+        Wrong periods for Set-10, as in `queues_of`.
+    window : (float or None, float or None), optional
+        What is measured, as in `measure`.
+    runs : int
+        Each draws anew what is random.
+    seed : int
+        Of the first run; the next ones follow it.
+    progress : callable, optional
+        Called with the simulations that are done and their number.
+
+    Raises
+    ------
+    SelectionError
+        If there are no jobs or too many phases, or no iteration begins in the window.
+    """
+    if not jobs:
+        raise SelectionError("no jobs to schedule")
+    found: dict[str, list[Metrics]] = {policy: [] for policy in policies}
+    schedules: dict[str, Simulated] = {}
+    for run in range(runs):
+        random = np.random.default_rng((seed, run))
+        workload = make_workload(jobs, random, iterations, random_start)
+        for place, policy in enumerate(policies):
+            if progress is not None:
+                progress(run * len(policies) + place, runs * len(policies))
+            queues = queues_of(workload, policy, error, random)
+            schedule = simulate(workload, queues.queue, queues.weight)
+            found[policy].append(measure(schedule, window))
+            if run == 0:
+                schedules[policy] = schedule
+    if all(np.isnan(one.utilization) for several in found.values() for one in several):
+        raise SelectionError("no iteration begins in this window: all jobs are over, or there is none yet")
+    outcomes = tuple(_outcome(policy, several) for policy, several in found.items())
+    return PolicyComparison(outcomes, {policy: several[0] for policy, several in found.items()}, schedules, runs)
+
+
+def _outcome(policy: str, several: Sequence[Metrics]) -> Outcome:
+    stretch = [one.mean_stretch for one in several]
+    slowdown = [one.mean_io_slowdown for one in several]
+    utilization = [one.utilization for one in several]
+    return Outcome(
+        policy=policy,
+        stretch=float(np.mean(stretch)),
+        max_stretch=float(np.mean([one.max_stretch for one in several])),
+        io_slowdown=float(np.mean(slowdown)),
+        utilization=float(np.mean(utilization)),
+        stretch_range=(min(stretch), max(stretch)),
+        io_slowdown_range=(min(slowdown), max(slowdown)),
+        utilization_range=(min(utilization), max(utilization)),
+    )

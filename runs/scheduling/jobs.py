@@ -1,0 +1,129 @@
+"""A job that is to be scheduled, and how many jobs become a workload."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ...model.arrays import Floats, Ints
+from ...model.errors import SelectionError
+from .workload import Workload
+
+PERIODS_BY_DEFAULT: Final = 20
+"""So many of the longest period jobs run for where nothing says how long."""
+PHASES_BY_DEFAULT: Final = 2**19
+"""Of all jobs: where periods are so different that there would be more, all run for a shorter time."""
+MOST_PHASES: Final = 2**21
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A job that computes and does I/O in turns, over and over.
+
+    Attributes
+    ----------
+    name : str
+    compute, work : float64 (n,)
+        Of each I/O phase: the time in s that the job computes before it, and that it takes with the whole bandwidth.
+    rest : float
+        Time in s that the job computes after the last of these; the n phases come again after it.
+    period : float or None
+        The period in s that the scheduler is told; None where it is told that there is none.
+    iterations : int or None
+        Number of I/O phases.
+    release : float or None
+        When the job begins, in s.
+    nodes : float
+        Compute nodes that it holds.
+    jitter : float
+        Coefficient of variation of the times that it computes.
+    signal : str
+        What of a recording the phases are of, such as ``POSIX total``; empty for a row of a table.
+    """
+
+    name: str
+    compute: Floats
+    work: Floats
+    rest: float = 0.0
+    period: float | None = None
+    iterations: int | None = None
+    release: float | None = None
+    nodes: float = 1.0
+    jitter: float = 0.0
+    signal: str = ""
+
+    @property
+    def duration(self) -> float:
+        """Time in s that the job takes for its `compute`, `work` and `rest` once, where it is alone."""
+        return float(self.compute.sum() + self.work.sum()) + self.rest
+
+
+def make_workload(
+    jobs: Sequence[Job], random: np.random.Generator, iterations: int | None = None, random_start: bool = False
+) -> Workload:
+    """Lay the phases of jobs one after another, with the times that chance decides drawn.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        At least one.
+    random : Generator
+        Times that jobs compute are drawn from gamma distributions with their mean and coefficient of variation.
+    iterations : int, optional
+        I/O phases of jobs that do not say so. Default: those that were recorded; of a row of a table as many as fit
+        the longest job whose number is known, or else 20 of the longest period, or fewer where there would be more
+        than 2^19 phases.
+    random_start : bool
+        Whether jobs without a time of release begin at a random time within their first period, not at 0.
+
+    Raises
+    ------
+    SelectionError
+        If there are more than 2^21 phases.
+    """
+    counts = _phase_counts(jobs, iterations)
+    first = np.append(0, np.cumsum(counts))
+    compute, work = np.empty(first[-1]), np.empty(first[-1])
+    rest, release = np.empty(len(jobs)), np.empty(len(jobs))
+    for row, (job, count) in enumerate(zip(jobs, counts.tolist(), strict=True)):
+        place = np.arange(count) % len(job.work)
+        here = slice(first[row], first[row + 1])
+        work[here] = job.work[place]
+        compute[here] = job.compute[place]
+        again = first[row] + np.flatnonzero(place == 0)[1:]
+        compute[again] += job.rest
+        rest[row] = job.rest if place[-1] == len(job.work) - 1 else 0.0
+        if job.jitter > 0:
+            shape = job.jitter**-2
+            compute[here] *= random.gamma(shape, 1 / shape, count)
+        mean = job.duration / len(job.work)
+        release[row] = job.release if job.release is not None else random.uniform(0, mean) if random_start else 0.0
+    return Workload(
+        names=tuple(job.name for job in jobs),
+        nodes=np.array([job.nodes for job in jobs]),
+        release=release,
+        period=np.array([np.nan if job.period is None else job.period for job in jobs]),
+        first=first,
+        compute=compute,
+        work=work,
+        rest=rest,
+    )
+
+
+def _phase_counts(jobs: Sequence[Job], iterations: int | None) -> Ints:
+    """Return the number of phases of each job."""
+    lengths = np.array([job.duration / len(job.work) for job in jobs])
+    given = np.array(
+        [job.iterations or iterations or (len(job.work) if job.signal else 0) for job in jobs], dtype=np.float64
+    )
+    if given.any():
+        end = float((lengths * given).max())
+    else:
+        end = min(PERIODS_BY_DEFAULT * float(lengths.max()), PHASES_BY_DEFAULT / float((1 / lengths).sum()))
+    counts = np.where(given > 0, given, np.maximum(np.rint(end / lengths), 1.0))
+    if counts.sum() > MOST_PHASES:
+        raise SelectionError(
+            f"these jobs do {counts.sum():,.0f} phases of I/O, more than {MOST_PHASES:,}: give fewer --iterations"
+        )
+    return counts.astype(np.int64)

@@ -1,0 +1,128 @@
+"""Who gets the bandwidth: the sets and priorities of Set-10, and policies to compare it with, as weighted queues."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ...model.arrays import Floats, Ints
+from ...model.document import Record
+from .workload import Workload
+
+POLICIES: Final = ("fair", "exclusive", "set-10", "clairvoyant")
+SHORTEST, LONGEST = 1e-9, 1e12
+"""Periods in s that a scheduler can be told."""
+
+
+@dataclass(frozen=True)
+class Set(Record):
+    """Jobs of like periods.
+
+    Attributes
+    ----------
+    set : int or None
+        Its number i: periods of 10^(i - 1/2) to 10^(i + 1/2) s; None for jobs without a period.
+    priority : float
+        10^-i: sets that do I/O at the same time share the bandwidth in proportion to it.
+    exclusive : bool
+        Whether one of its jobs at a time does I/O, first come, first served, which then has all that the set has; if
+        not, each of its jobs counts as a set.
+    period_s : (float, float) or None
+        Periods from and to which jobs belong to it, in s.
+    jobs : tuple of str
+    """
+
+    set: int | None
+    priority: float
+    exclusive: bool
+    period_s: tuple[float, float] | None
+    jobs: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Queues:
+    """Queues whose first phases share the bandwidth.
+
+    Attributes
+    ----------
+    queue : int64 (phases,)
+        The queue of each phase.
+    weight : float64 (queues,)
+    """
+
+    queue: Ints
+    weight: Floats
+
+
+def set_numbers(periods: Floats) -> Floats:
+    """Return the number i of the set of each period, that with 10^i s next to it in logarithm; NaN of NaN.
+
+    Notes
+    -----
+    Set-10 rounds the logarithm to the nearest integer (Boito, Pallez, Teylo and Vidal, "IO-Sets", TPDS 34 (10), 2023,
+    section IV). Rounding down would put the periods of FTIO's experiment (IPDPS'24, section IV: 19.2 s and 384 s)
+    where no error of 50 % moves a job into a set with others, but that paper measured what such errors cost.
+    """
+    return np.asarray(np.rint(np.log10(periods)), np.float64)
+
+
+def set_priorities(numbers: Floats) -> Floats:
+    """Return the priority of each set, 10^-i; without a number that of the set with the longest periods.
+
+    Nothing is known of a job without a period, so it is put before nobody; and it waits for nobody, as jobs of
+    unlike periods would wait long for each other.
+    """
+    known = numbers[~np.isnan(numbers)]
+    return np.asarray(10.0 ** -np.where(np.isnan(numbers), known.max() if len(known) else 0.0, numbers))
+
+
+def sets_of(names: Sequence[str], periods: Floats) -> tuple[Set, ...]:
+    """Return the sets of jobs by their periods in s (NaN: none), the highest priority first."""
+    numbers = set_numbers(periods)
+    priorities = set_priorities(numbers)
+    found = []
+    for number in np.unique(numbers).tolist():
+        missing = np.isnan(number)
+        rows = np.flatnonzero(np.isnan(numbers) if missing else numbers == number).tolist()
+        found.append(
+            Set(
+                None if missing else int(number),
+                float(priorities[rows[0]]),
+                not missing,
+                None if missing else (10 ** (number - 0.5), 10 ** (number + 0.5)),
+                tuple(names[row] for row in rows),
+            )
+        )
+    return tuple(found)
+
+
+def queues_of(workload: Workload, policy: str, error: float = 0.0, random: np.random.Generator | None = None) -> Queues:
+    """Return the queues that a policy puts the phases of a workload into.
+
+    Parameters
+    ----------
+    workload : Workload
+    policy : {"fair", "exclusive", "set-10", "clairvoyant"}
+        All that do I/O share the bandwidth equally; one does I/O at a time, first come, first served; Set-10 with the
+        periods that the scheduler is told; Set-10 with the mean time between phases that each job really has.
+    error : float
+        For ``set-10``: at each phase the period told is too long or too short by this share of it, one as often as the
+        other (FTIO, IPDPS'24, section IV, "Set-10 + error": 0.5).
+    random : Generator, optional
+        Decides which.
+    """
+    job = workload.job_of_phase
+    if policy == "fair":
+        return Queues(job, np.ones(len(workload.names)))
+    if policy == "exclusive":
+        return Queues(np.zeros(len(job), np.int64), np.ones(1))
+    periods = (workload.period if policy == "set-10" else workload.characteristic_time)[job]
+    if policy == "set-10" and error > 0:
+        random = random or np.random.default_rng(0)
+        periods = periods * (1 + error * random.choice((-1.0, 1.0), len(job)))
+    numbers = set_numbers(np.clip(periods, SHORTEST, LONGEST))
+    known = np.unique(numbers[~np.isnan(numbers)])
+    # Behind the queues of the sets there is one for each job, which those without a period stand in.
+    queue = np.where(np.isnan(numbers), len(known) + job, np.searchsorted(known, numbers))
+    return Queues(queue, set_priorities(np.append(known, np.full(len(workload.names), np.nan))))

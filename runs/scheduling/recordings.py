@@ -1,0 +1,120 @@
+"""Jobs out of what was recorded: the I/O phases of a trace, or of a document of ``iostrata periods --json``."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ...model.errors import SelectionError, TraceError
+from .jobs import Job
+from .policies import LONGEST, SHORTEST
+from .tables import MOST_NODES
+
+_LARGEST: Final = 2**30
+"""Bytes of a document that is read."""
+
+
+def is_periods_document(path: Path) -> bool:
+    """Tell whether a file begins as a document of ``iostrata --json`` does; OSError if it cannot be read."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return b'"schema_version"' in file.read(64)
+
+
+def read_periods(path: Path) -> Mapping[str, Any]:
+    """Read a document of ``iostrata periods --json``.
+
+    Raises
+    ------
+    TraceError
+        If it is none.
+    """
+    if path.stat().st_size > _LARGEST:
+        raise TraceError(f"{path}: larger than 1 GiB; look for periods with fewer --layer")
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or not isinstance(document.get("layers"), list):
+        raise TraceError(f"{path}: not a document of 'iostrata periods --json'")
+    return document
+
+
+def recorded_job(
+    name: str,
+    document: Mapping[str, Any],
+    layer: str | None = None,
+    direction: str | None = None,
+) -> Job:
+    """Return the job that a recording is of.
+
+    Its I/O phases take as long as they were recorded, as if it had been alone; between them it computes.
+
+    Parameters
+    ----------
+    name : str
+    document : mapping
+        As ``iostrata periods --json`` prints it.
+    layer, direction : str, optional
+        Whose phases; default: of the lowest layer that has any, what reaches the file system, the direction that moved
+        more.
+
+    Raises
+    ------
+    TraceError
+        If the document makes no sense.
+    SelectionError
+        If nothing in it has phases.
+    """
+    entries = [
+        entry
+        for entry in document["layers"]
+        if isinstance(entry, dict)
+        and entry.get("phases")
+        and entry.get("signal", "bandwidth") == "bandwidth"
+        and "part" not in entry
+        and layer in (None, entry.get("layer"))
+        and direction in (None, entry.get("direction"))
+    ]
+    if not entries:
+        raise SelectionError(f"{name}: no phases of I/O{'' if layer is None else f' in {layer}'}")
+    lowest = entries[-1].get("layer")
+    try:
+        entry = max((one for one in entries if one.get("layer") == lowest), key=lambda one: float(one["bytes"]))
+        trace = document["trace"]
+        begin, end = map(float, trace.get("window_s") or (0.0, trace["duration_s"]))
+        nodes = float(trace.get("nodes") or 1)
+        start = np.array([phase["start_s"] for phase in entry["phases"]], np.float64)
+        stop = np.array([phase["end_s"] for phase in entry["phases"]], np.float64)
+        period = None if entry["period_s"] is None else float(entry["period_s"])
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        raise TraceError(f"{name}: its phases are not those of 'iostrata periods --json'") from None
+    ascending = start.ndim == 1 and bool((stop > start).all() and (start[1:] >= stop[:-1]).all() and start[0] >= begin)
+    if not ascending or not all(map(math.isfinite, (begin, end, stop[-1]))) or not 1 <= nodes <= MOST_NODES:
+        raise TraceError(f"{name}: its phases do not follow one another")
+    if period is not None and not SHORTEST <= period <= LONGEST:
+        raise TraceError(f"{name}: a period of {period:g} s cannot be scheduled")
+    return Job(
+        name=name,
+        compute=start - np.append(begin, stop[:-1]),
+        work=stop - start,
+        rest=max(0.0, end - float(stop[-1])),
+        period=period,
+        nodes=nodes,
+        signal=f"{entry.get('layer')} {entry.get('direction')}",
+    )
+
+
+def named_apart(jobs: Sequence[Job]) -> list[Job]:
+    """Return jobs with different names: a second one of a name has its number behind it."""
+    seen: dict[str, int] = {}
+    found = []
+    for job in jobs:
+        seen[job.name] = number = seen.get(job.name, 0) + 1
+        found.append(job if number == 1 else replace(job, name=f"{job.name} ({number})"))
+    return found

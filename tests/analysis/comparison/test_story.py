@@ -1,0 +1,143 @@
+"""The story of a run: made archives whose segments are known, recorded ones, and the same everywhere it is told."""
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+from iostrata import open_trace, write_hdf5, write_report
+from iostrata.analysis.comparison.layer_periods import layer_periods
+from iostrata.analysis.comparison.story import story_of
+from otf2.enums import IoOperationFlag, IoOperationMode
+
+READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
+MILLION = 10**6
+
+
+def told(trace):
+    return story_of(trace, layer_periods(trace.layers.values()))
+
+
+@pytest.fixture
+def run(written):
+    """Return an archive: input at 2 s, 20 checkpoints 0.4 s apart, a pause of 3 s, 15 others 0.22 s apart, a dump."""
+    data = written.handle(written.file("/s/data"), written.posix)
+    own = written.handle(written.file("/s/input"), written.posix)
+    for rank in range(4):
+        written.operate(rank, own, READ, 2 * MILLION, 2 * MILLION + 50_000, 2**20)
+        for place in range(20):
+            start = 3 * MILLION + 400_000 * place + 100 * rank
+            written.operate(rank, data, WRITE, start, start + 20_000, 2**21)
+        for place in range(15):
+            start = 14 * MILLION + 220_000 * place + 100 * rank
+            written.operate(rank, data, WRITE, start, start + 15_000, 2**20)
+    written.operate(0, data, WRITE, 20 * MILLION, 20 * MILLION + 500_000, 2**25)
+    # The run ends long after its I/O.
+    written.operate(3, own, READ, 25 * MILLION, 25 * MILLION + 1, 0)
+    written.findings()
+    return written.folder
+
+
+def test_a_run_of_known_segments(run):
+    story = told(open_trace(run))
+    kinds = [one.kind for one in story]
+    assert kinds == ["start-up", "input", "pause", "checkpoints", "pause", "checkpoints", "pause", "final dump", "end"]
+    first, second = (one for one in story if one.kind == "checkpoints")
+    assert (first.period, first.phases, first.bytes_per_phase) == (pytest.approx(0.4, rel=0.01), 20, 4 * 2**21)
+    assert (second.period, second.phases, second.bytes_per_phase) == (pytest.approx(0.22, rel=0.01), 15, 4 * 2**20)
+    assert (first.start, first.end) == pytest.approx((3.0, 10.62), abs=0.01)
+    assert (second.start, second.end) == pytest.approx((14.0, 17.1), abs=0.01)
+    assert first.period_interval is None or first.period_interval[0] <= 0.4 <= first.period_interval[1]
+    dump = story[-2]
+    assert (dump.bytes, dump.ranks, dump.layers) == (2**25, 1, ("POSIX",))
+    assert first.text == "checkpoints every 400 ms, 8.39 MB each (20); 4 ranks, POSIX"
+    assert story[1].text == "input, 4.19 MB read; 4 ranks, POSIX"
+    assert all(one.start <= other.start for one, other in pairwise(story))
+    # Nothing is told twice, and nothing moved is left out.
+    assert sum(one.bytes for one in story if one.direction == "write") == 4 * (20 * 2**21 + 15 * 2**20) + 2**25
+
+
+def test_own_traffic_of_a_lower_layer_is_told_beside_what_it_carries(written):
+    file = written.file("/s/out")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    log = written.handle(written.file("/s/log"), written.posix)
+    for place in range(12):
+        start = MILLION * place
+        for rank in range(4):
+            written.operate(rank, upper, WRITE, start, start + 80_000, 2**20, IoOperationFlag.COLLECTIVE)
+        written.operate(0, lower, WRITE, start + 10_000, start + 70_000, 4 * 2**20)
+    for place in range(48):
+        start = 250_000 * place + 125_000
+        written.operate(2, log, WRITE, start, start + 100, 1000)
+    written.findings()
+    story = [one for one in told(open_trace(written.folder)) if one.direction]
+    assert [(one.kind, one.layers, one.ranks) for one in sorted(story, key=lambda one: one.kind)] == [
+        ("checkpoints", ("MPI-IO", "POSIX"), 4),
+        ("log", ("POSIX",), 1),
+    ]
+    assert {one.kind: one.period for one in story} == {
+        "checkpoints": pytest.approx(1.0, rel=0.01),
+        "log": pytest.approx(0.25, rel=0.01),
+    }
+
+
+def test_bursts_without_a_period_are_one_segment_until_a_long_pause(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for begin in (1.0, 1.9, 4.7, 5.1, 7.9, 40.0, 41.7):
+        written.operate(1, handle, WRITE, round(begin * MILLION), round(begin * MILLION) + 60_000, 2**22)
+    written.findings()
+    story = told(open_trace(written.folder))
+    assert [(one.kind, one.phases) for one in story] == [("start-up", 0), ("bursts", 5), ("pause", 0), ("bursts", 2)]
+
+
+def test_nothing_is_told_of_a_run_without_bytes(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.create(0, handle, 10)
+    written.findings()
+    assert told(open_trace(written.folder)) == ()
+
+
+@pytest.mark.parametrize("name", ["ckpt4", "ncckpt4", "mixed4", "ckpt4_jitter", "aperiodic4", "ior384", "threads2"])
+def test_recorded_runs(fixtures, name):
+    trace = open_trace(fixtures / name)
+    story = told(trace)
+    start, end = trace.window
+    assert all(start <= one.start <= one.end <= end + 1e-9 for one in story)
+    if name in ("ckpt4", "ncckpt4", "mixed4", "ckpt4_jitter"):
+        (checkpoints,) = (one for one in story if one.kind == "checkpoints")
+        (log,) = (one for one in story if one.kind == "log")
+        assert checkpoints.phases == {"ckpt4_jitter": 60}.get(name, 20)
+        assert checkpoints.ranks == 4
+        assert log.period < checkpoints.period
+        moved = trace.layers[checkpoints.layers[0]].statistics("write").bytes
+        assert checkpoints.bytes == pytest.approx(moved, rel=1e-6)
+    if name == "ior384":
+        assert {one.kind for one in story if one.period} == {"checkpoints", "reads"}
+        assert all(one.ranks == 384 for one in story if one.period)
+
+
+def test_it_is_the_same_in_bounded_memory(fixtures):
+    full, bounded = told(open_trace(fixtures / "ncckpt4")), told(open_trace(fixtures / "ncckpt4", memory=600_000_000))
+    periodic = [[one for one in story if one.period] for story in (full, bounded)]
+    assert [(one.kind, one.layers, one.ranks, one.phases) for one in periodic[0]] == [
+        (one.kind, one.layers, one.ranks, one.phases) for one in periodic[1]
+    ]
+    for one, other in zip(*periodic, strict=True):
+        assert one.period == pytest.approx(other.period, rel=1e-3)
+
+
+def test_page_and_hdf5_tell_it_too(fixtures, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    trace = open_trace(fixtures / "ckpt4")
+    story = told(trace)
+    page = write_report(trace, tmp_path / "a.html").path.read_text()
+    contents = json.loads(re.search(r'<script type="application/json" id="contents">(.*?)</script>', page)[1])
+    assert contents["story"] == [one.to_dict() for one in story]
+    with h5py.File(write_hdf5(trace, tmp_path / "a.h5", fs=10).path) as file:
+        group = file["story"]
+        assert [one.decode() for one in group["text"][:]] == [one.text for one in story]
+        assert group["start_s"][:].tolist() == [one.start for one in story]
+        assert group["phases"][:].tolist() == [one.phases for one in story]
+    with h5py.File(write_hdf5(trace, tmp_path / "b.h5", fs=10, traffic="own").path) as file:
+        assert "story" not in file
