@@ -9,10 +9,10 @@ from ...signals.samples import bin_count
 from ..phases.bins import bin_width
 from ..phases.bursts import vertices
 from ..phases.confidence import confidence
+from ..phases.cycles import cycle_length
 from ..phases.decision import Decision
 from ..phases.phases import Phases, signal_phases
 from ..phases.reasons import reason
-from ..phases.sizes import size_cycle
 from ..results.evidence import PhaseEvidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise, characterise_phases
@@ -55,9 +55,11 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     if fs != "auto":
         bin_count(signal.duration, fs)
     width = bin_width(signal, fs)
-    decision, phases = signal_phases(signal, fs, false_alarm_rate=false_alarm_rate)
+    decision, phases = signal_phases(signal, width, false_alarm_rate=false_alarm_rate)
     main, kind = decision.main, decision.kind
-    cycle = size_cycle(main.bursts.volume, false_alarm_rate) if main is not None and len(decision.trains) == 1 else None
+    cycle = (
+        cycle_length(main.bursts.volume, false_alarm_rate) if main is not None and len(decision.trains) == 1 else None
+    )
     pause = phases.regular_pause(decision.trains.index(main)) if main is not None and kind != "concurrent" else None
     periods = _periods(signal, decision, cycle, width)
     regimes = _regimes(signal, decision, phases, width)

@@ -12,12 +12,12 @@ from ...model.arrays import Floats
 from .decision import Decision
 from .stretches import PulseTrain
 
-COEFFICIENTS = (-2.99, 1.29, -0.21, -13.94, -1.68, 5.55, 0.07, -30.69)
-"""Of a constant and of the seven `features`."""
+COEFFICIENTS = (-0.04, 0.79, -0.01, -15.63, -0.86, 4.13, -0.08, -20.84, -5.7, -4.65)
+"""Of a constant and of the nine `features`."""
 
 
 def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> Floats:
-    """Return what the confidence depends on; float64 (7,).
+    """Return what the confidence depends on; float64 (9,).
 
     Parameters
     ----------
@@ -30,11 +30,12 @@ def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> 
     """
     if train is None:
         period, p_value = decision.line or (math.inf, 1.0)
-        return np.array([0.0, 0.0, 0.0, 0.0, 1.0, -math.log10(max(p_value, 1e-12)), bin_width / period])
+        return np.array([0.0, 0.0, 0.0, 0.0, 1.0, -math.log10(max(p_value, 1e-12)), bin_width / period, 0.0, 0.0])
     gain = math.log1p(max(train.gain + train.bursts.log_weight, 0.0))
     together = float(decision.kind == "concurrent")
-    weight = train.bursts.log_weight
-    return np.array([gain, weight, train.jitter, together, decision.explained, 0.0, bin_width / train.period])
+    shape = train.jitter, together, decision.explained
+    bins, paired = bin_width / train.period, float(train.joined > 1)
+    return np.array([gain, train.bursts.log_weight, *shape, 0.0, bins, paired, abs(train.drift)])
 
 
 def confidence(decision: Decision, train: PulseTrain | None, bin_width: float) -> float:

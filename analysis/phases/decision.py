@@ -9,6 +9,7 @@ from ...model.arrays import Floats
 from .bins import FEWEST_BINS, too_coarse
 from .bursts import Bursts, busy_extent, few_bursts, sets_of_bursts
 from .concurrent import MOST_SHARE, concurrent_trains, same_period
+from .cycles import in_whole_periods
 from .line import spectral_line
 from .stretches import PulseTrain, trains_of
 
@@ -68,14 +69,16 @@ class Explanation:
     def is_whole(self) -> bool:
         """Whether it is one train of all bursts, none missing: others are easily found in few intervals."""
         train = self.trains[0]
-        return len(self.trains) == 1 and train.missing == 0 and len(train.bursts) == len(self.bursts)
+        beside = len(self.bursts) - train.joined * len(train.bursts)
+        return len(self.trains) == 1 and train.missing == 0 and beside < train.joined
 
     @property
     def explained(self) -> float:
         """Share of the bursts that are in trains, times that of the time, times that of phases that are there."""
         spans = np.concatenate([train.spans for train in self.trains])
         starts = np.unique(np.concatenate([train.bursts.start for train in self.trains]))
-        return starts.size / len(self.bursts) * self.coverage * spans.size / float(spans.sum())
+        count = starts.size + sum((train.joined - 1) * len(train.bursts) for train in self.trains)
+        return min(count / len(self.bursts), 1.0) * self.coverage * spans.size / float(spans.sum())
 
     @property
     def clearness(self) -> float:
@@ -149,7 +152,8 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     busy, shortest, least = high - low, FEWEST_BINS * bin_width, SMALLEST_VOLUME * float(cumulative[-1])
 
     def told(bursts: Bursts, trains: list[PulseTrain], longest: float, share: float) -> list[Explanation]:
-        good = tuple(one for one in trains if one.period >= shortest and one.length > longest * busy)
+        whole = (in_whole_periods(one, alpha) for one in trains)
+        good = tuple(one for one in whole if one.period >= shortest and one.length > longest * busy)
         found = Explanation(good, bursts, busy)
         return [found] if found.usual_volume > least and found.explained > share else []
 

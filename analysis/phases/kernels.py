@@ -140,7 +140,7 @@ FREE, STEADY, DRIFTING, MISSING = 0, 1, 2, 3
 
 
 @compiled
-def log_marginal(freedom: int, within: float, law: int, laws: Floats, gammas: Floats) -> float:
+def log_marginal(freedom: int, within: float, shape: float, scale: float) -> float:
     """Return ln p of normal values about a mean, with a variance from an inverse-gamma law (Murphy 2007).
 
     Parameters
@@ -149,21 +149,16 @@ def log_marginal(freedom: int, within: float, law: int, laws: Floats, gammas: Fl
         Number of values less that of parameters fitted to them.
     within : float
         Sum of their squared deviations.
-    law : int
-        Row of `laws`.
-    laws : float64 (k, 2)
-        Twice the shape, a whole number, and the scale.
-    gammas : float64
-        ln Γ(m / 2) at row m.
+    shape, scale : float
+        Of the law.
     """
-    twice, scale = int(laws[law, 0]), laws[law, 1]
-    found = float(gammas[twice + freedom] - gammas[twice]) + 0.5 * twice * math.log(scale)
-    return found - 0.5 * (twice + freedom) * math.log(scale + 0.5 * within) - 0.5 * freedom * math.log(2 * math.pi)
+    found = math.lgamma(shape + 0.5 * freedom) - math.lgamma(shape) + shape * math.log(scale)
+    return found - (shape + 0.5 * freedom) * math.log(scale + 0.5 * within) - 0.5 * freedom * math.log(2 * math.pi)
 
 
 @compiled
 def most_probable(
-    positions: Rows, sums: Floats, laws: Floats, gammas: Floats, log_range: float, present: Rows, costs: Floats
+    positions: Rows, sums: Floats, several: Mask, laws: Floats, log_range: float, present: Floats, costs: Floats
 ) -> tuple[Rows, Rows, Floats, float]:
     """Return for each position the one before it in the best division, the law between them, and its gain over free.
 
@@ -173,17 +168,19 @@ def most_probable(
     ----------
     positions : int64 (m,)
         Where stretches may begin and end, from 0 to the number n of intervals.
-    sums : float64 (n+1, 7)
-        Cumulative sums of the logarithms x of intervals, their squares, row times x; of the logarithms y of intervals
-        over their spans, and their squares; of intervals of several spans, and of what these could have been.
-    laws, gammas : float64
-        Of `log_marginal`: of free intervals, and two of a period.
+    sums : float64 (m, 7)
+        Sums up to each position: of the logarithms x of intervals, their squares, row times x; of the logarithms y of
+        intervals over their spans, and their squares; of intervals of several spans, and of what these could have been.
+    several : bool (n,)
+        Intervals of several spans.
+    laws : float64 (k, 2)
+        Shape and scale of free intervals, and two of a period.
     log_range : float
         Logarithm of the range of the mean of x, and of its drift over a stretch.
-    present : int64 (2,)
-        Twice the parameters of the Beta law of phases that are there.
+    present : float64 (2,)
+        Parameters of the Beta law of phases that are there.
     costs : float64 (2,)
-        Of a cut, and of a further law of a period.
+        Of a cut, and of a further law of a period; a cut before a single interval, a pause, costs no more than that.
     """
     size = positions.size
     best = np.full(size, -np.inf)
@@ -192,35 +189,34 @@ def most_probable(
     law = np.zeros(size, np.int64)
     gain = np.zeros(size)
     here, lost = present
+    both = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
     for to in range(1, size):
         for at in range(to):
             a, b = positions[at], positions[to]
             n = b - a
-            base = best[at] - (costs[0] if at else 0.0) - 0.5 * math.log(n) - log_range
-            total = sums[b, 0] - sums[a, 0]
-            within = max(sums[b, 1] - sums[a, 1] - total * total / n, 0.0)
-            free = log_marginal(n - 1, within, 0, laws, gammas)
+            total, squares, turned, single, single_squares, long, ways = sums[to] - sums[at]
+            cut = 0.0 if at == 0 else costs[1] if n == 1 else costs[0]
+            base = best[at] - cut - 0.5 * math.log(n) - log_range
+            within = max(squares - total * total / n, 0.0)
+            free = log_marginal(n - 1, within, laws[0, 0], laws[0, 1])
             value, kind = free, FREE
             if n >= 3:
-                one = max(log_marginal(n - 1, within, 1, laws, gammas), log_marginal(n - 1, within, 2, laws, gammas))
+                one = log_marginal(n - 1, within, laws[1, 0], laws[1, 1])
+                one = max(one, log_marginal(n - 1, within, laws[2, 0], laws[2, 1]))
                 if one > value:
                     value, kind = one, STEADY
             if n >= 6:
                 lever = (n * n - 1.0) / (12.0 * n)
-                slope = (sums[b, 2] - sums[a, 2] - 0.5 * (a + b - 1) * total) / n
-                one = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), 1, laws, gammas)
+                slope = (turned - 0.5 * (a + b - 1) * total) / n
+                one = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), laws[1, 0], laws[1, 1])
                 one -= 0.5 * math.log(lever) + log_range + costs[1]
                 if one > value:
                     value, kind = one, DRIFTING
-            long = int(sums[b, 5] - sums[a, 5])
-            ends = sums[a + 1, 5] - sums[a, 5] + sums[b, 5] - sums[b - 1, 5]
             # A long interval at an end is a pause beside the stretch.
-            if long > 0 and n > 2.2 * long and ends == 0:
-                total = sums[b, 3] - sums[a, 3]
-                within = max(sums[b, 4] - sums[a, 4] - total * total / n, 0.0)
-                one = log_marginal(n - 1, within, 1, laws, gammas)
-                one += gammas[here + 2 * (n - long)] - gammas[here] + gammas[lost + 2 * long] - gammas[lost]
-                one += gammas[here + lost] - gammas[here + lost + 2 * n] - (sums[b, 6] - sums[a, 6]) - costs[1]
+            if long > 0 and n > 2.2 * long and not several[a] and not several[b - 1]:
+                within = max(single_squares - single * single / n, 0.0)
+                one = log_marginal(n - 1, within, laws[1, 0], laws[1, 1]) + both - ways - costs[1]
+                one += math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
                 if one > value:
                     value, kind = one, MISSING
             if base + value > best[to]:

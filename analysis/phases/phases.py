@@ -4,7 +4,6 @@ Each has all that belongs to it: ramps and stragglers too, which the level that 
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -92,11 +91,11 @@ class Phases:
 
 
 def signal_phases(
-    signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_alarm_rate: float = 0.01
+    signal: StepSignal, width: float | None = None, *, false_alarm_rate: float = 0.01
 ) -> tuple[Decision, Phases]:
-    """Decide on the periods of a signal and return its phases; see `decide`."""
+    """Decide on the periods of a signal, in bins of a width in s if given, and return its phases; see `decide`."""
     times, cumulative = vertices(signal)
-    decision = decide(times, cumulative, false_alarm_rate, bin_width(signal, fs))
+    decision = decide(times, cumulative, false_alarm_rate, bin_width(signal) if width is None else width)
     return decision, phases_of(decision, times, cumulative)
 
 

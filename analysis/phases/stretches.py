@@ -48,6 +48,8 @@ class PulseTrain:
         Whether the period drifts.
     next_start : float
         Start of what follows the train, or infinity, in s.
+    joined : int
+        Bursts of the set that each of these is made of, where several make up a period.
     """
 
     bursts: Bursts
@@ -55,6 +57,7 @@ class PulseTrain:
     gain: float
     drifts: bool = False
     next_start: float = math.inf
+    joined: int = 1
 
     @property
     def intervals(self) -> Floats:
@@ -151,7 +154,7 @@ def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
             float(bursts.start[stop + 1]) if stop + 1 < len(bursts) else math.inf,
         )
         # The cuts have been paid for in the division; half of their cost guards against chance.
-        sure = law != FREE and gain > 0.5 * cuts
+        sure = law != FREE and gain > 0.25 * cuts
         if sure and train.jitter <= MOST_JITTER:
             found.append(train)
     return _joined(found) if divided or intervals.size <= 2 * NEIGHBOURS else None
@@ -207,18 +210,15 @@ def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
     logs = np.log(intervals) - np.log(np.median(intervals))
     single, long = logs - np.log(spans), spans > 1
     columns = (logs, logs**2, logs * np.arange(n), single, single**2, long, (spans - 1) * math.log(2.0))
-    laws = np.array([(2 * a, a * size**2) for a, size in (FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW)])
-    gammas = half_gammas(2 * (n + int(sum(PRESENT_LAW) + FREE_LAW[0])) + 1)
+    laws = np.array([(a, a * size**2) for a, size in (FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW)])
+    positions = _positions(logs)
+    sums = np.zeros((positions.size, len(columns)))
+    for row, column in enumerate(columns):
+        np.cumsum(np.add.reduceat(column, positions[:-1]), out=sums[1:, row])
     before, law, gain, evidence = most_probable(
-        positions := _positions(logs),
-        np.concatenate((np.zeros((1, len(columns))), np.cumsum(np.stack(columns, axis=1), axis=0))),
-        laws,
-        gammas,
-        math.log(RANGE),
-        2 * np.array(PRESENT_LAW).astype(np.int64),
-        np.log([2 * n / USUAL_CUTS, 3.0]),
+        positions, sums, long, laws, math.log(RANGE), np.array(PRESENT_LAW), np.log([2 * n / USUAL_CUTS, 3.0])
     )
-    if evidence + WANDERING_COST < _wandering(logs, laws, gammas):
+    if evidence + WANDERING_COST < _wandering(logs, laws):
         return []
     found = []
     at = positions.size - 1
@@ -229,19 +229,12 @@ def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
     return found[::-1]
 
 
-def half_gammas(count: int) -> Floats:
-    """Return ln Γ(m / 2) for m up to a number, at row m."""
-    from scipy.special import gammaln
-
-    return np.asarray(gammaln(0.5 * np.arange(count)))
-
-
-def _wandering(logs: Floats, laws: Floats, gammas: Floats) -> float:
+def _wandering(logs: Floats, laws: Floats) -> float:
     """Return ln p of all intervals where each differs from the one before by a random factor: no period lasts then."""
     from .kernels import log_marginal
 
     within = float(np.sum(np.diff(logs) ** 2))
-    return float(log_marginal(logs.size - 1, within, 3, laws, gammas)) - math.log(RANGE)
+    return float(log_marginal(logs.size - 1, within, *laws[3])) - math.log(RANGE)
 
 
 def _positions(logs: Floats) -> Rows:

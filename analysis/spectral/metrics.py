@@ -91,7 +91,9 @@ def characterise_phases(
     if r_io is None or len(start) < 2:
         return PeriodMetrics(r_io=r_io, b_io=b_io)
     intervals = np.diff(start) / spans
-    shares = np.minimum(length / np.append(intervals, intervals.mean()), 1.0)
+    intervals = np.append(intervals, intervals.mean())
+    # Where nothing is quiet between two phases, both may begin at one time.
+    shares = np.minimum(np.divide(length, intervals, out=np.ones(len(length)), where=intervals > 0), 1.0)
     return _metrics(r_io, b_io, volume, float(np.std(shares)), float(volume.mean()))
 
 

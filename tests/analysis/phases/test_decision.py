@@ -32,6 +32,28 @@ def test_regimes_with_pauses_have_boundaries_and_metrics_of_their_own() -> None:
         assert part[-1] <= one.end <= part[-1] + 1.1 * one.period
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_regime_of_four_phases_between_two_pauses(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    parts = [jittered(random, 20, 10.0), 250 + jittered(random, 4, 25.0, 0.02), 400 + jittered(random, 20, 14.0)]
+    result = verdict(np.concatenate(parts), 2.0)
+    assert [one.period for one in result.regimes] == pytest.approx([10, 25, 14], rel=0.03)
+
+
+@pytest.mark.parametrize("place", [1 / 3, 0.42, 0.46, 0.58])
+def test_two_bursts_in_turn_are_one_period(place: float) -> None:
+    reads = jittered(np.random.default_rng(2), 20, 30.0, 0.005)
+    result = verdict(np.concatenate((reads, reads + 30 * place)), 2.0)
+    assert result.period == pytest.approx(30, rel=0.01)
+    assert result.regimes[0].metrics is not None
+    assert result.regimes[0].metrics.volume_per_period == pytest.approx(2e9, rel=0.06)
+
+
+def test_bursts_halfway_between_each_other_have_half_the_period() -> None:
+    start = jittered(np.random.default_rng(2), 20, 30.0, 0.005)
+    assert verdict(np.concatenate((start, start + 15)), 2.0).period == pytest.approx(15, rel=0.01)
+
+
 def test_one_period_with_a_pause_is_no_longer_period() -> None:
     random = np.random.default_rng(0)
     first = jittered(random, 14, 0.4)
