@@ -101,7 +101,7 @@ def killed(traces: Path, runs: Path, kills: int, longest: float) -> int:
         time.sleep(generator.uniform(0.1, 1.0) * longest)
         if process.poll() is None:
             really += 1
-        os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     return really
 
@@ -129,7 +129,7 @@ def main() -> None:
         again = folder / "killed"
         count = most // 10
         traces = folder / f"traces{count}"
-        really = killed(traces, again, kills, longest=1.2 * wall * count / most + 8)
+        really = killed(traces, again, kills, longest=0.4 * wall * count / most + 4)
         measured(traces, again)
         found, expected = rows(again), rows(folder / f"runs{count}")
         lost, added = (

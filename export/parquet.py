@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..inputs.table.definitions import definitions_text
-from ..layers.attribution.functions import CallingFunctions
+from ..layers.attribution.calls.keys import CALL_KEYS
 from ..layers.table import Column, operation_table
 from ..layers.trace import Trace
 from ..model.errors import OutputError, SelectionError
@@ -27,8 +27,9 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
     none), ``parent_layer``, ``inferred``, ``collective_call`` (number that the operations of one collective call share,
     else null), ``location``, ``rank``, ``node``, ``handle``, ``parent_handle`` (OTF2 ids), ``file``, ``selected``
     (whether the file is one of those that count), ``own`` (whether the program called the operation itself), ``mode``,
-    ``collective``, ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered; null where
-    the trace has no Enter and Leave of such functions, or was not read by the engine ``direct``, as the metadata tell),
+    ``collective``, ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered), ``caller``
+    (the innermost of the program's own functions, with source file and line) and ``callpath`` (all functions, the
+    outermost first; all three null where the trace has no Enter and Leave of such functions),
     ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start; null where the trace has no such event),
     ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``, ``offset`` (null where unknown) and
     ``status``. The metadata keep the trace's definitions (``iostrata_definitions``), so that `iostrata.open_trace`
@@ -57,7 +58,7 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
         raise OutputError(
             f"cannot write {os.fspath(path)!r}: Parquet needs pyarrow; install it with pip install 'iostrata[parquet]'"
         ) from error
-    names, note = _functions(trace)
+    known, note = _tells_functions(trace)
     metadata = {
         # A name need not be UTF-8.
         "source": os.fsencode(trace.path),
@@ -73,14 +74,15 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
     written = 0
     with atomic_file(path) as temporary, ExitStack() as stack:
         writer = None
-        for traffic, call, function, first in trace.operation_blocks(bool(names)):
+        for traffic, call, called, first in trace.operation_blocks(known):
             chosen = traffic.within
             if layers:
                 chosen = chosen & np.isin(traffic.layer, [traffic.layer_row(name) for name in layers])
             rows = np.flatnonzero(chosen)
-            functions = CallingFunctions(names, np.zeros(0, np.int32), function)
+            unknown = np.full(len(traffic.operations), -1, np.int32)
+            called = {name: called.get(name, ((), unknown)) for name in CALL_KEYS}
             for start in range(0, max(1, len(rows)), ROWS_AT_ONCE):
-                columns = operation_table(traffic, rows[start : start + ROWS_AT_ONCE], functions, call, first)
+                columns = operation_table(traffic, rows[start : start + ROWS_AT_ONCE], called, call, first)
                 part = pyarrow.table({name: _array(one, pyarrow) for name, one in columns.items()}, metadata=metadata)
                 writer = writer or stack.enter_context(pyarrow.parquet.ParquetWriter(temporary, part.schema))
                 if part.num_rows or not written:
@@ -90,13 +92,13 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
     return Written(target, target.stat().st_size, layers or trace.order, rows=written)
 
 
-def _functions(trace: Trace) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the calling functions that the trace defines, and what to note where they cannot be known."""
+def _tells_functions(trace: Trace) -> tuple[bool, dict[str, str]]:
+    """Return whether the trace defines functions, and what to note where it cannot."""
     try:
-        return trace.function_names, {}
+        return bool(trace.function_names), {}
     except SelectionError as error:
         # The rest of the table is worth as much without them.
-        return (), {"function": f"unknown: {error}"}
+        return False, {"function": f"unknown: {error}"}
 
 
 def _array(column: Column, pyarrow: Any) -> Any:

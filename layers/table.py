@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
-from .attribution.functions import CallingFunctions
+from .attribution.calls.keys import NamedRows
 from .attribution.traffic import Traffic
 
 MODES: Final = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flush"}
@@ -39,7 +39,7 @@ class Column(NamedTuple):
 def operation_table(
     traffic: Traffic,
     rows: npt.NDArray[np.intp],
-    functions: CallingFunctions | None = None,
+    called: Mapping[str, NamedRows] | None = None,
     call: npt.NDArray[np.int64] | None = None,
     first: int = 0,
 ) -> dict[str, Column]:
@@ -49,8 +49,8 @@ def operation_table(
     ----------
     rows : intp (n,)
         Places in ``traffic.operations``.
-    functions : CallingFunctions, optional
-        Without them there is no column ``function``.
+    called : mapping of str to (names, int32 (m,)), optional
+        Who called each operation of `traffic`: columns by their names.
     call : int64 (n,), optional
         Number of the collective call of each operation of `traffic`, −1 for none; unless given, as they begin.
     first : int
@@ -97,7 +97,7 @@ def operation_table(
         "mode": _named(modes, MODES.values()),
         "collective": flagged(IoFlag.COLLECTIVE),
         "non_blocking": flagged(IoFlag.NON_BLOCKING),
-        **({} if functions is None else {"function": _named(functions.operation[rows], functions.names)}),
+        **{name: _named(codes[rows], texts) for name, (texts, codes) in (called or {}).items()},
         "begin_s": Column(operations.begin / second),
         "issued_s": times(operations.issued),
         "end_s": times(operations.end),

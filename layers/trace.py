@@ -1,7 +1,7 @@
 """The layered trace: an archive's I/O, split into layers."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import column_at
+from ..model.arrays import Ints, column_at
 from ..model.codes import IoMode
 from ..model.damage import DamageReport
 from ..model.definitions import Definitions
@@ -20,13 +20,15 @@ from ..model.operations import Operations
 from ..model.stream.mapping import cluster_of, reduce_partitions
 from ..model.stream.source import Partition
 from .attribution.attribution import Attribution, attribute_operations
-from .attribution.breakdown import FUNCTION, Breakdown, BreakdownSums
+from .attribution.breakdown import Breakdown, BreakdownSums
 from .attribution.calls.calls import Calls, as_calls, sum_calls
+from .attribution.calls.cost import RunCost, run_cost
 from .attribution.calls.functions import function_groups
+from .attribution.calls.keys import CALL_KEYS, CALLPATH, NamedRows, key_rows, key_texts, named_keys
 from .attribution.calls.paths import CallPaths, read_call_paths
 from .attribution.calls.sums import CallSums
 from .attribution.collectives import CallPlaces
-from .attribution.functions import CallingFunctions, block_functions, io_function_names
+from .attribution.functions import CallingFunctions, io_function_names
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
 from .flow.balance import LayerBalance, TimeSplit
@@ -47,7 +49,7 @@ from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
 from .statistics.statistics import SetAside
 from .summary.accumulator import OperationSums
-from .summary.reading import Binned, BlockSumsT, Reading, merge_both
+from .summary.reading import Binned, BlockSumsT, Reading
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
@@ -302,6 +304,11 @@ class Trace:
         partitions = source.partitions(self.reading.memory, workers)
         return as_calls(sum_calls(source, self._call_sums(), partitions, workers, self.reading.client))
 
+    @cached_property
+    def cost(self) -> RunCost | None:
+        """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
+        return None if self.calls is None else run_cost(self.calls, self.definitions, self.tick_window)
+
     def _call_sums(self) -> Callable[[], CallSums]:
         functions = function_groups(self._reading.source.regions, self.order)
         return functools.partial(CallSums, *self._counted, functions, exact=self.kept is not None)
@@ -324,28 +331,33 @@ class Trace:
         return ((block.operations, block.metadata) for block in self._reading.blocks())
 
     def operation_blocks(
-        self, functions: bool
-    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], npt.NDArray[np.int32], int]]:
+        self, called: bool
+    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], Mapping[str, NamedRows], int]]:
         """Give all operations in one or several blocks.
 
-        Each with the number of the collective call of each operation, the row of its function in `function_names` (−1
-        for none, and where `functions` are not asked for), and the number of the block's first operation.
+        Each with the number of the collective call of each operation; by `CALL_KEYS` the names of who called, and the
+        row of each operation there (−1 for none), nothing unless `called` is asked for; and the number of the block's
+        first operation.
         """
+        by: dict[str, NamedRows] = {}
         if self.kept is not None:
-            unknown = np.full(len(self.operations), -1, np.int32)
-            yield self.traffic, self.traffic.calls.call, self.calling_functions.operation if functions else unknown, 0
+            if called:
+                paths = self.call_paths
+                tree = (paths.regions, paths.parent, paths.region, paths.operation)
+                by = {name: named_keys(name, *tree) for name in CALL_KEYS}
+            yield self.traffic, self.traffic.calls.call, by, 0
             return
         places, first = CallPlaces(), 0
-        for block, sums in self._reading.followed_blocks(self._call_sums() if functions else None):
+        for block, sums in self._reading.followed_blocks(self._call_sums() if called else None):
             operations = block.operations
             found = attribute_operations(operations, self.definitions, self.order)
             traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
             places.finish(np.unique(operations.process).astype(np.int64))
             sequence, place = places.keys(operations, traffic.sequences)
-            function = np.full(len(operations), -1, np.int32)
-            if sums is not None:
-                function = block_functions(block, sums).operation
-            yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), function, first
+            if sums is not None and block.path is not None:
+                tree = (sums.regions, *sums.paths[:2], block.path)
+                by = {name: named_keys(name, *tree) for name in CALL_KEYS}
+            yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
             first += len(operations)
 
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
@@ -456,47 +468,77 @@ class Trace:
 
         Parameters
         ----------
-        by : {"file", "filesystem", "rank", "node", "handle", "function"}
+        by : {"file", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"}
 
         Raises
         ------
         SelectionError
-            If there is no such key, or functions are not known: see `calling_functions`.
+            If there is no such key, or it is not known who called: see `call_paths`.
         """
+        if by in CALL_KEYS:
+            return self._by_calls(by)[1]
         if self.kept is not None:
-            functions = self.calling_functions if by == FUNCTION else None
-            sums = BreakdownSums(*self._counted, by, functions.names if functions else (), exact=True)
-            sums.add_traffic(self.traffic, self.metadata, functions)
-            calls = self.calls
-        elif by == FUNCTION:
-            sums, calls = self._by_function()
+            sums = BreakdownSums(*self._counted, by, exact=True)
+            sums.add_traffic(self.traffic, self.metadata)
         else:
-            sums, calls = self.sum_blocks(lambda: BreakdownSums(*self._counted, by)), self.calls
-        if calls is not None:
-            sums.add_calls(calls)
+            sums = self.sum_blocks(lambda: BreakdownSums(*self._counted, by))
+        if self.calls is not None:
+            sums.add_calls(self.calls)
         return sums.breakdown()
 
-    def _by_function(self) -> tuple[BreakdownSums, Calls | None]:
-        """Read the trace once more for what operations and calls take by function."""
-        reading, source, make = self._reading, self._reading.source, self._call_sums()
-        names = io_function_names(source.regions)
+    def by_path(self) -> tuple[Calls, Breakdown]:
+        """Return all calls, and the split by call path with rows of their paths in place of names.
 
-        def empty() -> BreakdownSums:
-            return BreakdownSums(*self._counted, FUNCTION, names)
+        SelectionError where the trace does not record Enter and Leave.
+        """
+        calls, table = self._by_calls(CALLPATH, np.ndarray.tolist)
+        if calls is None:
+            raise SelectionError(f"{self.path}: the trace does not tell when functions were entered and left")
+        return calls, table
+
+    def _by_calls(self, by: str, texts: Callable[[Ints], list[Any]] | None = None) -> tuple[Calls | None, Breakdown]:
+        """Return all calls and the split by who called; `texts` gives names of keys in place of the usual ones."""
+        if self.kept is not None:
+            paths, table = self.call_paths, BreakdownSums(*self._counted, by, exact=True)
+            tree, calls = (paths.regions, paths.parent, paths.region), self.calls
+            key = np.append(key_rows(by, *tree), np.int32(-1))
+            table.add_traffic(self.traffic, self.metadata, (key[paths.operation], key[paths.event]))
+        else:
+            table, sums = self._read_by_calls(by)
+            tree = (sums.regions, *sums.paths[:2])
+            calls = as_calls(sums) if self._reading.source.tells_calls else None
+        if calls is not None:
+            table.add_calls(calls)
+        table.name_calls(texts or functools.partial(key_texts, by, *tree))
+        return calls, table.breakdown()
+
+    def _read_by_calls(self, by: str) -> tuple[BreakdownSums, CallSums]:
+        """Read the trace once more for what operations and calls take by who called."""
+        reading, source, make = self._reading, self._reading.source, self._call_sums()
 
         def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
-            table, calls = empty(), make()
+            table, calls = BreakdownSums(*self._counted, by), make()
             for block in source.read(partition, calls, done):
+                parent, region, _, _ = calls.paths
+                key = np.append(key_rows(by, calls.regions, parent, region), np.int32(-1))
                 metadata = metadata_events(block.metadata, source.definitions)
-                table.add(block.operations, metadata, block_functions(block, calls))
+                table.add(block.operations, metadata, (key[block.path], key[block.metadata_path]))
             return table, calls
+
+        def merge(
+            one: tuple[BreakdownSums, CallSums], other: tuple[BreakdownSums, CallSums]
+        ) -> tuple[BreakdownSums, CallSums]:
+            places = one[1].merge(other[1])
+            if by == CALLPATH:
+                other[0].rename(places)
+            one[0].merge(other[0])
+            return one
 
         with cluster_of(reading.client, source.path) as cluster:
             partitions = source.partitions(reading.memory, reading.workers)
             if not partitions:
-                return empty(), None
-            table, calls = reduce_partitions(read, merge_both, partitions, 0, reading.workers, cluster=cluster)
-        return table, as_calls(calls) if source.tells_calls else None
+                return BreakdownSums(*self._counted, by), make()
+            return reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
 
     @property
     def resolution(self) -> float | None:

@@ -1,6 +1,7 @@
 """Damage archives at random and read them by both engines: ``python benchmarks/damage/fuzz.py --count 20000``.
 
-``--kind records`` breaks the rules of the format knowingly, ``--commands all`` runs each command and export too and
+``--kind records`` breaks the rules of the format knowingly, ``--kind large`` makes archives that are large in one
+respect (with ``--seconds 600``). ``--commands all`` runs each command and export too and
 opens what they write with other readers.
 
 A worker process makes each damaged archive from a number, reads it by the direct and the library engine and compares
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from commands import ALL, CHEAP, MOST, faults, turns
+from large import large_archive
 from mutations import damaged_archive
 from structures import malformed_archive
 
@@ -35,7 +37,7 @@ SECONDS: Final = 20.0
 _FIRST_SECONDS: Final = 120.0
 _SAID_EACH: Final = 100
 
-KINDS: Final = {"bytes": damaged_archive, "records": malformed_archive}
+KINDS: Final = {"bytes": damaged_archive, "records": malformed_archive, "large": large_archive}
 """What makes an archive of a number."""
 
 COMMANDS: Final[dict[str, Callable[[int], tuple[tuple[str, ...], ...]]]] = {

@@ -380,17 +380,14 @@ def _recorded(name: str) -> Contents:
     return decode(FIXTURES / name)
 
 
-def malformed_archive(number: int, folder: Path) -> str:
-    """Make the archive of `number` in `folder`, in place of what is there; say what was done."""
-    chance = random.Random(number)
-    if chance.random() < _RECORDED_SHARE:
-        name = chance.choice(RECORDED)
-        base = _recorded(name)
-    else:
-        fillers = 24 if chance.random() < _SEVERAL_CHUNKS else 0
-        others = chance.random() < _OTHERS_SHARE
-        name, base = f"every record, {fillers} fillers, others {others}", every_record(fillers, others)
-    contents = replace(
+def change_at_random(contents: Contents, chance: random.Random) -> str:
+    """Make one change to what an archive holds; say which."""
+    return chance.choice(_CONTENT_CHANGES)(contents, chance)
+
+
+def copy_of(base: Contents) -> Contents:
+    """Return an archive that can be changed."""
+    return replace(
         base,
         anchor=bytearray(base.anchor),
         definitions=list(base.definitions),
@@ -401,6 +398,19 @@ def malformed_archive(number: int, folder: Path) -> str:
         },
         tails={},
     )
+
+
+def malformed_archive(number: int, folder: Path) -> str:
+    """Make the archive of `number` in `folder`, in place of what is there; say what was done."""
+    chance = random.Random(number)
+    if chance.random() < _RECORDED_SHARE:
+        name = chance.choice(RECORDED)
+        base = _recorded(name)
+    else:
+        fillers = 24 if chance.random() < _SEVERAL_CHUNKS else 0
+        others = chance.random() < _OTHERS_SHARE
+        name, base = f"every record, {fillers} fillers, others {others}", every_record(fillers, others)
+    contents = copy_of(base)
     changes = chance.choices(_CONTENT_CHANGES, k=chance.choice((1, 1, 1, 2, 4)))
     done = [name, *(change(contents, chance) for change in changes)]
     if chance.random() < 0.9:

@@ -7,9 +7,10 @@ from ..request import Request, console, print_counters, print_json, trace_comman
 
 BY = click.option(
     "--by",
-    type=click.Choice(["file", "filesystem", "rank", "node", "handle", "function"]),
+    type=click.Choice(["file", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"]),
     help="Also split the layers: operations of each kind (metadata too), bytes and time by file, file system, rank, "
-    "compute node, handle or the I/O function that was called. All directions and all traffic are shown.",
+    "compute node, handle, the I/O function that was called, the program's own function that called it (with source "
+    "file and line), or the path of all calls. All directions and all traffic are shown.",
 )
 
 
@@ -53,5 +54,5 @@ def command(request: Request, by: str | None) -> None:
         if table is not None:
             out.print()
             print_breakdown(table, out)
-            if by == "function" and trace.calls is not None:
+            if by in ("function", "caller", "callpath") and trace.calls is not None:
                 print_groups(trace.calls, out)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import DASK, ENGINE, FILES, JSON, WORKERS, Seconds, output, parse_window
+from ..options import DASK, ENGINE, FILES, WORKERS, Seconds, output, parse_window
 from ..progress import Progress
-from ..request import Request, console, print_json
+from ..request import Request, command_of, console, print_json
 
 if TYPE_CHECKING:
     from ...runs.scheduling.jobs import Job
@@ -77,23 +77,10 @@ PLOT = output(
 )
 
 
-@click.command(epilog="Example: iostrata schedule jobs.csv --random-start --error 0.5 --runs 10 --plot schedule.png")
-@JOBS
-@ITERATIONS
-@START
-@ERROR
-@RUNS
-@SEED
-@MEASURED
-@OUT
-@PLOT
-@LAYER
-@DIRECTION
-@FILES
-@ENGINE
-@WORKERS
-@DASK
-@JSON
+@command_of(
+    "schedule jobs.csv --random-start --error 0.5 --runs 10 --plot schedule.png",
+    JOBS, ITERATIONS, START, ERROR, RUNS, SEED, MEASURED, OUT, PLOT, LAYER, DIRECTION, FILES, ENGINE, WORKERS, DASK,
+)  # fmt: skip
 def command(
     traces: tuple[Path, ...],
     iterations: int | None,

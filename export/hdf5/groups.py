@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from ...layers.handles.forest import HandleForest
+from ...layers.attribution.calls.calls import CALL_KINDS, Calls
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.damage import DamageReport
@@ -23,6 +23,8 @@ _HANDLE_NUMBERS: Final = (
     ("metadata_events", "1", "events that name the handle and move no data"),
     ("ranks", "1", "processes that made or used the handle"),
 )
+
+_METADATA_TIME: Final = "time of the calls that opened, closed, ... the handle, from Enter to Leave, over all ranks"
 
 _COUNTS: Final = (
     ("operations", "1", "operations"),
@@ -56,7 +58,7 @@ _LOST: Final = (
 )
 
 
-def write_handles(writer: GroupWriter, handles: HandleForest, names: tuple[str, ...]) -> None:
+def write_handles(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> None:
     """Write the forest of handles, one row a handle; all handles, also those of files that are set aside.
 
     The name of a handle's layer stands in a variable ``layer``, which xarray's DataTree hides behind the coordinate of
@@ -67,7 +69,7 @@ def write_handles(writer: GroupWriter, handles: HandleForest, names: tuple[str, 
     names : tuple of str
         Layers of the dimension ``layer`` of the root.
     """
-    row = ("handle",)
+    row, handles = ("handle",), trace.handles
     writer.dimension("handle", len(handles))
     writer.numbers(
         "parent", row, handles.parent, long_name="row of the parent in the dimension handle, -1 at a root", units="1"
@@ -83,6 +85,9 @@ def write_handles(writer: GroupWriter, handles: HandleForest, names: tuple[str, 
     )
     for name, units, long_name in _HANDLE_NUMBERS:
         writer.numbers(name, row, getattr(handles, name), long_name=long_name, units=units)
+    if trace.calls is not None:
+        seconds = trace.calls.handle_seconds(len(handles))
+        writer.numbers("metadata_s", row, seconds, long_name=_METADATA_TIME, units="s")
     aside = [reason is not None for reason in handles.set_aside]
     writer.flags("set_aside", row, aside, "whether the handle's file counts for no layer")
     texts: tuple[tuple[str, Sequence[str | None], str], ...] = (
@@ -111,8 +116,24 @@ def write_statistics(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) 
     for name, long_name in _REQUESTS:
         sizes = [getattr(one.request_bytes, name) for one in found]
         writer.floats(f"request_bytes_{name}", grid, sizes, "byte", long_name)
+    if trace.calls is not None:
+        _write_calls(writer, trace.calls, names)
     aside = trace.set_aside
     writer.attributes(set_aside_operations=aside.operations, set_aside_bytes=aside.bytes, set_aside_files=aside.files)
+
+
+def _write_calls(writer: GroupWriter, calls: Calls, names: tuple[str, ...]) -> None:
+    """Write what the calls took that move no data, on (layer, call_kind)."""
+    grid, kinds = ("layer", "call_kind"), tuple(CALL_KINDS)
+    writer.dimension("call_kind", len(kinds))
+    writer.text("call_kind", ("call_kind",), kinds, long_name="what calls did that move no data")
+    found = {(one.layer, one.kind): one for one in calls.call_times}
+    cells = [found.get((name, kind)) for name in names for kind in kinds]
+    counts = [0 if one is None else one.calls for one in cells]
+    writer.amounts("metadata_calls", grid, counts, "1", "calls that move no data")
+    for name, long_name in (("summed_s", "sum of their times"), ("busy_s", "time in which any was under way")):
+        seconds = [0.0 if one is None else getattr(one, name) for one in cells]
+        writer.floats(f"metadata_{name}", grid, seconds, "s", f"calls that move no data, Enter to Leave: {long_name}")
 
 
 def write_damage(writer: GroupWriter, damage: DamageReport) -> None:

@@ -129,7 +129,7 @@ def write_hdf5(
                 )
                 _write_axes(root, names, start, rate, bins)
                 results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
-                write_handles(root.subgroup("handles"), trace.handles, names)
+                write_handles(root.subgroup("handles"), trace, names)
                 write_statistics(root.subgroup("statistics"), trace, names)
                 write_damage(root.subgroup("damage"), trace.damage)
                 if search:

@@ -169,6 +169,7 @@ def _calls(trace: Trace, layers: Collection[str]) -> Document:
     return {
         "metadata_calls": [one.to_dict() for one in trace.calls.call_times if one.layer in layers],
         "exclusive_s": trace.calls.group_seconds,
+        "cost": None if trace.cost is None else trace.cost.to_dict(),
     }
 
 

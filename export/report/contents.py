@@ -17,6 +17,7 @@ from .glossary import DEFINITIONS
 from .headline import headline, holds_io, verdict_text
 from .limits import Limits
 from .panels.bandwidth import curve, phase_strip
+from .panels.call_tree import call_tree
 from .panels.collectives import collective_calls
 from .panels.handles import handle_tree
 from .panels.heat_map import heat_maps
@@ -95,6 +96,7 @@ def report_contents(
         "heat": heat_maps(trace, curves, limits),
         "timeline": timeline(trace, layer_names, names, limits),
         "handles": handle_tree(trace, names, limits),
+        "calls": call_tree(trace, names, limits),
         "nodes": system_nodes(trace, curves, names, limits.nodes),
         "cut": cut,
         "definitions": DEFINITIONS,
@@ -117,6 +119,10 @@ def _program(trace: Trace) -> Document:
 
 
 def _shorter_lists(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
+    cost = document.get("cost")
+    if cost and len(cost["ranks"]) > limits.locations:
+        cut["ranks"] = len(cost["ranks"])
+        document = {**document, "cost": {**cost, "ranks": cost["ranks"][: limits.locations]}}
     damage = document["damage"]
     locations = damage["locations"]
     if len(locations) > limits.locations:

@@ -39,6 +39,8 @@ class Limits:
         Damaged locations listed.
     nodes : int
         Nodes of the system tree listed.
+    call_paths : int
+        Call paths listed.
     calls : int
         Collective calls drawn a pair of layers and direction; of more, neighbours are drawn as one.
     pairs : int
@@ -61,6 +63,7 @@ class Limits:
     characters: int = 300
     locations: int = 200
     nodes: int = 300
+    call_paths: int = 400
     calls: int = 2000
     pairs: int = 200
 

@@ -25,6 +25,7 @@ SCRIPTS: Final = (
     "histograms.js",
     "handles.js",
     "tables.js",
+    "calls.js",
     "collectives.js",
     "periods.js",
     "main.js",

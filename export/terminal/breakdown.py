@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ...layers.attribution.breakdown import METADATA_KINDS, Breakdown
 from ...layers.attribution.calls.calls import Calls
+from ...layers.attribution.calls.keys import CALL_KEYS
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.text import printable, shortened
 from .console import bounded, print_paragraph
@@ -27,6 +28,8 @@ _TITLES: Final = {
     "node": "node",
     "handle": "handle",
     "function": "function",
+    "caller": "called by",
+    "callpath": "call path",
 }
 
 
@@ -92,7 +95,7 @@ def print_groups(calls: Calls, console: Console) -> None:
 def _ordered(table: Breakdown) -> list[int]:
     """Return the rows by layer; files, handles and functions by bytes, then time, the rest in the order of the keys."""
     rows = list(range(len(table)))
-    if table.by in ("file", "handle", "function"):
+    if table.by in ("file", "handle", *CALL_KEYS):
         read, written = table.columns["bytes_read"].tolist(), table.columns["bytes_written"].tolist()
         layers = list(dict.fromkeys(table.layer))
         took = table.columns.get("calls_s", np.zeros(len(table))).tolist()

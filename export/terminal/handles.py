@@ -17,6 +17,8 @@ from .notes import print_counts, print_damage, print_heading
 
 _ROOMY: Final = 100
 """Columns from which on the table has room for more than the essentials."""
+_WIDE_ENOUGH: Final = 80
+"""Columns from which on it has room for the time of metadata."""
 _NARROWEST_NAME: Final = 20
 _WIDEST_PIPED_NAME: Final = 120
 """A longer name in a pipe stays whole and moves the numbers of its own line only."""
@@ -32,7 +34,9 @@ def print_handles(trace: Trace, console: Console, layers: Iterable[Layer] | None
     forest = trace.handles
     chosen = None if layers is None else {layer.name for layer in layers}
     print_heading(trace, console)
-    seconds = None if trace.calls is None else trace.calls.handle_seconds(len(forest))
+    seconds = None
+    if trace.calls is not None and (console.width >= _WIDE_ENOUGH or not bounded(console)):
+        seconds = trace.calls.handle_seconds(len(forest))
     roots = handle_groups(forest, chosen, seconds)
     if roots:
         for line in _tree(roots, console, seconds is not None):

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
+from ...layers.attribution.calls.cost import RunCost
 from ...layers.handles.metadata import metadata_text
 from ...layers.layer import Layer
 from ...layers.statistics.statistics import LayerStatistics
@@ -62,6 +63,8 @@ def print_layers(
             print_paragraph(f"{printable(layer.name)}: {metadata_text(kinds)}", console, indent=0)
     if trace.calls is not None:
         _print_calls(trace.calls, [layer.name for layer in layers], console)
+    if trace.cost is not None and len(layers) == len(trace.layers):
+        _print_cost(trace.cost, console)
     if trace.unmatched_events:
         console.print(Text(f"{counted(trace.unmatched_events, 'event')} of operations that never began: not counted"))
     traced = set(trace.order) if trace.definitions.recording.rows == "operations" else set()
@@ -128,6 +131,29 @@ def _print_table(statistics: list[LayerStatistics], console: Console, untold: Co
     if dropped:
         console.print(Text(f"Too narrow for: {', '.join(dropped)}.", style="dim"))
     console.print()
+
+
+def _print_cost(cost: RunCost, console: Console) -> None:
+    """Print where the ranks' time goes, and how much of it free I/O could save."""
+    if not len(cost.io) or cost.length <= 0:
+        return
+    whole = cost.length * len(cost.io)
+    parts = (
+        (cost.io, "in I/O"),
+        (cost.mpi, "in MPI"),
+        (cost.set_aside, "in I/O that is set aside"),
+        (cost.other, "elsewhere"),
+    )
+    shares = ", ".join(f"{share_text(float(part.sum()), whole)} {where}" for part, where in parts if part.any())
+    told = f"Where the time of {counted(len(cost.io), 'rank')} goes: {shares}"
+    most = int(cost.io.argmax())
+    if cost.io[most] and cost.rank[most] is not None:
+        told += f"; most in I/O: rank {cost.rank[most]}, {share_text(float(cost.io[most]), cost.length)}"
+    if cost.other_threads_io.any():
+        told += f"; other threads than the first {seconds_text(float(cost.other_threads_io.sum()))} in I/O"
+    saved = f"{seconds_text(cost.most_saved)}, {share_text(cost.most_saved, cost.length)} of the time"
+    console.print()
+    print_paragraph(f"{told}. Free I/O would save at most {saved}.", console, indent=0)
 
 
 def _print_calls(calls: Calls, layers: Iterable[str], console: Console) -> None:

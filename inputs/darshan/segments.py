@@ -88,9 +88,9 @@ def read_segments(log: Log, module: str) -> Segments | str:
         heads.append((head["record"], head["rank"], writes, reads, head["host"]))
         places.append((place, writes + reads))
         place += (writes + reads) * segment.itemsize
-    rows = np.concatenate(
-        [np.empty(0, segment), *(np.frombuffer(data, segment, count, start) for start, count in places if count)]
-    )
+    # Joining arrays would compare their fields one by one.
+    whole = memoryview(data)
+    rows = np.frombuffer(b"".join(whole[start : start + count * segment.itemsize] for start, count in places), segment)
     records = np.array([head[0] for head in heads], np.uint64)
     ranks = np.array([head[1] for head in heads], np.int64)
     counts = np.array([head[2:4] for head in heads], np.int64).reshape(-1, 2)

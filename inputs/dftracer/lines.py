@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ...model.arrays import Ints, Links
 
 GZIP: Final = b"\x1f\x8b"
-_PIECE: Final = 1 << 26
+_PIECE: Final = 1 << 23
 """Bytes of text that are scanned at once."""
 _READ: Final = 1 << 20
 _FIRST: Final = 1 << 16
@@ -67,12 +68,14 @@ def read_lines(path: Path) -> Lines:
     texts: list[Any] = [np.empty((0, len(TEXTS)), np.int32)]
     unreadable, faults = 0, list[str]()
     for piece in _pieces(path, faults):
-        found, codes, different, state = scan(np.frombuffer(piece, np.uint8))
+        found, codes, different, state = scan(piece)
         unreadable += int((state == 2).sum())
         known = [names.setdefault(text, len(names)) for text in different.texts(piece)]
-        events = np.flatnonzero(state == 1)
-        numbers.append(np.take(found, events, axis=0))
-        texts.append(np.array([*known, -1], np.int32)[np.take(codes, events, axis=0)])
+        events = state == 1
+        if not events.all():
+            found, codes = found[events], codes[events]
+        numbers.append(found)
+        texts.append(np.array([*known, -1], np.int32)[codes])
     table, codes = np.concatenate(numbers), np.concatenate(texts)
     return Lines(
         {name: table[:, column].copy() for column, name in enumerate(NUMBERS)},
@@ -92,21 +95,29 @@ def _decoded(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def _pieces(path: Path, faults: list[str]) -> Iterator[bytes]:
-    """Yield the text of a file in pieces of whole lines; why it ends early goes to `faults`."""
-    waiting = bytearray()
+def _pieces(path: Path, faults: list[str]) -> Iterator[npt.NDArray[np.uint8]]:
+    """Yield the text of a file in pieces of whole lines, each until the next; why it ends early goes to `faults`."""
+    # One room for all of them, which stays in the cache.
+    room = np.empty(_PIECE + _READ, np.uint8)
+    filled = 0
     for part in _text(path, faults):
-        waiting += part
-        if len(waiting) >= _PIECE:
-            end = waiting.rfind(b"\n") + 1
-            if end:
-                yield bytes(waiting[:end])
-                del waiting[:end]
-            elif len(waiting) > _PIECE + _LONGEST_LINE:
+        if filled + len(part) > len(room):
+            if filled > _LONGEST_LINE:
                 faults.append("a line is too long")
                 return
-    if waiting:
-        yield bytes(waiting)
+            room = np.concatenate([room, np.empty(len(room), np.uint8)])
+        room[filled : filled + len(part)] = np.frombuffer(part, np.uint8)
+        before, filled = filled, filled + len(part)
+        if filled < _PIECE:
+            continue
+        last = part.rfind(b"\n")
+        if last >= 0:
+            end = before + last + 1
+            yield room[:end]
+            filled -= end
+            room[:filled] = room[end : end + filled].copy()
+    if filled:
+        yield room[:filled]
 
 
 def _text(path: Path, faults: list[str]) -> Iterator[bytes]:

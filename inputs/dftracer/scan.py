@@ -24,6 +24,11 @@ _AFTER: Final = (34, 44, 125, 32)
 """What may follow a whole number: a quote, a comma, a brace, a blank."""
 _LETTER: Final = NUMBERS.index("ph")
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+_ALL: Final = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ONES: Final = np.uint64(0x0101010101010101)
+_HIGHEST: Final = np.uint64(0x8080808080808080)
+_QUOTES: Final = np.uint64(0x2222222222222222)
+_BACKSLASHES: Final = np.uint64(0x5C5C5C5C5C5C5C5C)
 
 
 def _packed(name: str) -> int:
@@ -59,9 +64,9 @@ class Names:
         self.table, self.slots = table, np.full(2 * len(table), -1, np.int32)
         _place_again(self.table, count, self.slots, self.seed)
 
-    def texts(self, text: bytes) -> list[bytes]:
+    def texts(self, text: npt.NDArray[np.uint8]) -> list[bytes]:
         """Return the texts in their order."""
-        return [text[start:end] for start, end in self.table[: int(self.count[0]), :2].tolist()]
+        return [text[start:end].tobytes() for start, end in self.table[: int(self.count[0]), :2].tolist()]
 
 
 def scan(
@@ -88,10 +93,24 @@ def scan(
     numbers = np.full((lines, len(NUMBERS)), UNKNOWN, np.int64)
     codes = np.full((lines, len(TEXTS)), -1, np.int32)
     state = np.zeros(lines, np.uint8)
+    # The eight bytes from each place on, as one number.
+    words = np.ndarray((max(0, len(text) - 7),), "<u8", text, strides=(1,))
     names, line = Names(), 0
     while line < lines:
         line = _scan(
-            text, ends, line, numbers, codes, state, names.slots, names.table, names.count, names.seed, _KEYS, _PLACES
+            text,
+            words,
+            ends,
+            line,
+            numbers,
+            codes,
+            state,
+            names.slots,
+            names.table,
+            names.count,
+            names.seed,
+            _KEYS,
+            _PLACES,
         )
         if line < lines:
             names.grow()
@@ -109,22 +128,25 @@ def _place_again(table: Any, count: int, slots: Any, seed: Any) -> None:
 
 
 @compiled
-def _equal(text: Any, first: int, second: int, length: int) -> Any:
-    differs = np.uint8(0)
-    for place in range(length):
-        differs |= text[first + place] ^ text[second + place]
-    return differs == 0
+def _equal(text: Any, words: Any, first: int, second: int, length: int) -> Any:
+    place = 0
+    while place + 8 <= length:
+        if words[first + place] != words[second + place]:
+            return False
+        place += 8
+    while place < length:
+        if text[first + place] != text[second + place]:
+            return False
+        place += 1
+    return True
 
 
 @compiled
-def _code(text: Any, start: int, end: int, slots: Any, table: Any, count: Any, seed: Any) -> Any:
+def _code(text: Any, words: Any, start: int, end: int, slots: Any, table: Any, count: Any, seed: Any) -> Any:
     """Return the number of a text, a new one for a new text; there is room for it."""
     value, i = np.uint64(end - start), start
     while i + 8 <= end:
-        word = np.uint64(text[i])
-        for byte in range(1, 8):
-            word |= np.uint64(text[i + byte]) << np.uint64(8 * byte)
-        value = (value ^ word) * _MIX
+        value = (value ^ words[i]) * _MIX
         value ^= value >> np.uint64(29)
         i += 8
     word = np.uint64(0)
@@ -138,7 +160,7 @@ def _code(text: Any, start: int, end: int, slots: Any, table: Any, count: Any, s
         code = slots[slot]
         first = table[code, 0]
         alike = table[code, 2] == np.int64(value) and table[code, 1] - first == end - start
-        if alike and _equal(text, first, start, end - start):
+        if alike and _equal(text, words, first, start, end - start):
             return code
         slot = (slot + 1) & mask
     code = count[0]
@@ -165,8 +187,14 @@ def _number(text: Any, i: int, end: int) -> Any:
 
 
 @compiled
-def _closing(text: Any, i: int, end: int) -> int:
+def _closing(text: Any, words: Any, i: int, end: int) -> int:
     """Return where the quote is that ends a text; `end` where there is none."""
+    while i + 8 <= end:
+        # A byte of these is 0 where there is a quote, or a backslash; subtracting ones borrows from a 0 only.
+        quote, backslash = words[i] ^ _QUOTES, words[i] ^ _BACKSLASHES
+        if ((quote - _ONES) & ~quote | (backslash - _ONES) & ~backslash) & _HIGHEST:
+            break
+        i += 8
     while i < end and text[i] != 34:
         i += 2 if text[i] == 92 else 1
     return min(i, end)
@@ -184,12 +212,12 @@ def _place(key: Any, depth: int, keys: Any, places: Any) -> Any:
 
 
 @compiled
-def _behind(text: Any, i: int, end: int) -> int:
+def _behind(text: Any, words: Any, i: int, end: int) -> int:
     """Return where an object or array is over; `end` where it is not."""
     depth = 0
     while i < end:
         if text[i] == 34:
-            i = _closing(text, i + 1, end)
+            i = _closing(text, words, i + 1, end)
         elif text[i] == 123 or text[i] == 91:
             depth += 1
         elif text[i] == 125 or text[i] == 93:
@@ -202,7 +230,7 @@ def _behind(text: Any, i: int, end: int) -> int:
 
 @compiled
 def _scan(
-    text: Any, ends: Any, line: int, numbers: Any, codes: Any, state: Any,
+    text: Any, words: Any, ends: Any, line: int, numbers: Any, codes: Any, state: Any,
     slots: Any, table: Any, count: Any, seed: Any, keys: Any, places: Any,
 ) -> int:  # fmt: skip
     """Read lines until there may be no room for the names of another one; return the next one."""
@@ -210,6 +238,9 @@ def _scan(
     before = np.full(codes.shape[1], -1, np.int64)
     known_key = np.zeros(_MOST_KEYS, np.uint64)
     known_place = np.full(_MOST_KEYS, 2, np.int64)
+    known_word = np.zeros(_MOST_KEYS, np.uint64)
+    known_mask = np.zeros(_MOST_KEYS, np.uint64)
+    known_length = np.zeros(_MOST_KEYS, np.int64)
     while line < ends.size and count[0] + 8 <= table.shape[0]:
         end = ends[line]
         i, depth, outcome, number = (ends[line - 1] + 1 if line else 0), 0, 0, 0
@@ -236,19 +267,36 @@ def _scan(
                         break
                     i += 1
                     first, key = i, np.uint64(0)
-                    while i < end and text[i] != 34 and text[i] != 92:
-                        key = (key << np.uint64(8)) | np.uint64(text[i])
-                        i += 1
-                    if i < end and text[i] == 92:
-                        i = _closing(text, i, end)
-                    if i - first > _LONGEST_KEY:
-                        # None that matters: what of it is in the number is not all of it.
-                        key = np.uint64(0)
-                    if known_key[number] == key and known_place[number] >> 8 == depth:
+                    mask = known_mask[number]
+                    if (
+                        mask
+                        and i + 8 <= end
+                        and (words[i] & mask) == known_word[number]
+                        and known_place[number] >> 8 == depth
+                    ):
+                        i += known_length[number]
                         place = (known_place[number] & 255) - 3
                     else:
-                        place = _place(key, depth, keys, places)
-                        known_key[number], known_place[number] = key, depth << 8 | place + 3
+                        while i < end and text[i] != 34 and text[i] != 92:
+                            key = (key << np.uint64(8)) | np.uint64(text[i])
+                            i += 1
+                        plain = i < end and text[i] == 34
+                        if i < end and text[i] == 92:
+                            i = _closing(text, words, i, end)
+                        if i - first > _LONGEST_KEY:
+                            # None that matters: what of it is in the number is not all of it.
+                            key = np.uint64(0)
+                        if known_key[number] == key and known_place[number] >> 8 == depth:
+                            place = (known_place[number] & 255) - 3
+                        else:
+                            place = _place(key, depth, keys, places)
+                            known_key[number], known_place[number] = key, depth << 8 | place + 3
+                        known_mask[number] = 0
+                        if plain and i - first < _LONGEST_KEY and first + 8 <= end:
+                            # With the quote behind it, so that a longer key is another one.
+                            known_mask[number] = _ALL >> np.uint64(8 * (_LONGEST_KEY - 1 - (i - first)))
+                            known_word[number] = words[first] & known_mask[number]
+                            known_length[number] = i - first
                     number = min(number + 1, _MOST_KEYS - 1)
                     i += 1
                     while i < end and (text[i] <= 32 or text[i] == 58):
@@ -261,7 +309,7 @@ def _scan(
                         i += 1
                         continue
                     if letter == 123 or letter == 91:
-                        i = _behind(text, i, end)
+                        i = _behind(text, words, i, end)
                         continue
                     if 0 <= place < _LETTER or _LETTER < place < _FIRST_TEXT:
                         first = i + (letter == 34)
@@ -285,12 +333,12 @@ def _scan(
                             length > 0
                             and first + length < end
                             and text[first + length] == 34
-                            and _equal(text, table[code, 0], first, length)
+                            and _equal(text, words, table[code, 0], first, length)
                         ):
                             codes[line, place - _FIRST_TEXT] = code
                             i = first + length + 1
                             continue
-                        last = _closing(text, first, end)
+                        last = _closing(text, words, first, end)
                         if last >= end:
                             i = end
                             break
@@ -307,7 +355,7 @@ def _scan(
                     elif place >= _FIRST_TEXT:
                         column = place - _FIRST_TEXT
                         if last > first:
-                            before[column] = _code(text, first, last, slots, table, count, seed)
+                            before[column] = _code(text, words, first, last, slots, table, count, seed)
                             codes[line, column] = before[column]
                     elif place >= 0:
                         numbers[line, place] = _number(text, first, last)

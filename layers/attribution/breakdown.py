@@ -1,11 +1,13 @@
-"""What each layer did, transfers and metadata, split by file, file system, rank, node, handle or function."""
+"""What each layer did, transfers and metadata, split by file, file system, rank, node, handle or who called."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Links
 from ...model.codes import IoMode
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
@@ -20,11 +22,11 @@ from ..statistics.ranges import RangeUnion
 from ..statistics.statistics import FRACTION, whole_and_part
 from .attribution import attribute_operations, call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
-from .functions import CallingFunctions
+from .calls.keys import CALL_KEYS, CALLER, FUNCTION, key_rows
 from .traffic import Traffic
 
-FUNCTION: Final = "function"
-"""The key that is no part of the definitions: the function that was called."""
+_PLACES: Final = 1 << 21
+"""More than there are functions or call paths; the last place is for those that are not known."""
 METADATA_KINDS: Final = {name: records for name, records in CALL_KINDS.items() if name != OTHER_CALLS}
 """Columns of metadata operations and the records that they count."""
 
@@ -36,20 +38,22 @@ class Breakdown:
     Attributes
     ----------
     by : str
-        ``file``, ``filesystem``, ``rank``, ``node``, ``handle`` or ``function``.
+        ``file``, ``filesystem``, ``rank``, ``node``, ``handle``, ``function``, ``caller`` or ``callpath``.
     key : tuple of (str or int or None)
-        File name, file system, MPI rank, name of the node, OTF2 id of the handle, or name of the function that was
-        called; None where there is none.
+        File name, file system, MPI rank, name of the node, OTF2 id of the handle, name of the I/O function that was
+        called, the program's function that called it with its source file and line, or all functions on the way there;
+        None where there is none.
     columns : dict of str to array
         ``reads``, ``writes``, ``flushes``: operations. ``bytes_read``, ``bytes_written``. ``summed_s`` and ``busy_s``:
         the sum of the durations of all of them, and the time in which any was under way, in s. The columns of
         `METADATA_KINDS`: operations that move no data. ``inside_operations`` and ``inside_metadata``: how many of
         either ran inside an operation of a higher layer.
 
-        Where the trace records Enter and Leave also, by function, ``calls`` on selected files, ``calls_s`` and
-        ``exclusive_s``: the sum of their times, and that without the calls inside, in s. By other keys ``opens_s`` and
-        so on: what the calls took that did such operations; ``other_calls`` and ``other_calls_s``, of those that leave
-        no event; and ``metadata_s``, the sum of all of these.
+        Where the trace records Enter and Leave also, by who called, ``calls`` of I/O functions on selected files,
+        ``calls_s`` and ``exclusive_s``: the sum of their times, by caller without calls inside another one of the
+        layer, and that without any calls inside, in s. By other keys ``opens_s`` and so on: what the calls took that
+        did such operations; ``other_calls`` and ``other_calls_s``, of those that leave no event; and ``metadata_s``,
+        the sum of all of these.
     """
 
     by: str
@@ -106,9 +110,7 @@ class BreakdownSums:
     order : tuple of str
         Layers, highest first.
     by : str
-        One of `iostrata.layers.statistics.grouping.KEYS`, or `FUNCTION`.
-    names : tuple of str
-        Needed by `FUNCTION`: the I/O functions of the trace.
+        One of `iostrata.layers.statistics.grouping.KEYS` or of `CALL_KEYS`.
     exact : bool
         Whether the busy time is exact however many stretches there are.
     """
@@ -120,32 +122,37 @@ class BreakdownSums:
         selection: FileSelection,
         window: TickWindow,
         by: str,
-        names: tuple[str, ...] = (),
         exact: bool = False,
     ) -> None:
-        if by not in (*KEYS, FUNCTION):
-            raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, FUNCTION))}")
+        if by not in (*KEYS, *CALL_KEYS):
+            raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, *CALL_KEYS))}")
         self._known = definitions, order, selection, window
         self._by = by
-        self._keys: list[Any]
-        if by == FUNCTION:
-            self._keys, self._table = distinct_names(names)
-        else:
+        self._keys: list[Any] = []
+        self._count = _PLACES
+        if by not in CALL_KEYS:
             self._keys, self._places = grouping(definitions, by)
+            self._count = len(self._keys)
         self._sums = KeyedSums.none(1, *_SUMMED)
         self._busy = RangeUnion(exact)
         self._cut = False
         self._timed: tuple[str, ...] = ()
 
-    def add(self, operations: Operations, metadata: MetadataEvents, functions: CallingFunctions | None = None) -> None:
-        """Add operations and metadata events of some processes, by `FUNCTION` with the functions of both."""
+    def add(self, operations: Operations, metadata: MetadataEvents, called: tuple[Links, Links] | None = None) -> None:
+        """Add operations and metadata events of some processes.
+
+        Parameters
+        ----------
+        called : (int32 (n,), int32 (m,))
+            Needed by `CALL_KEYS`: the keys of both, −1 for none.
+        """
         definitions, order, selection, window = self._known
         traffic = Traffic(operations, definitions, order, attribute_operations(operations, definitions, order),
                           selection, window)  # fmt: skip
-        self.add_traffic(traffic, metadata, functions)
+        self.add_traffic(traffic, metadata, called)
 
     def add_traffic(
-        self, traffic: Traffic, metadata: MetadataEvents, functions: CallingFunctions | None = None
+        self, traffic: Traffic, metadata: MetadataEvents, called: tuple[Links, Links] | None = None
     ) -> None:
         """Add operations whose parents are known, and metadata events."""
         definitions, order, selection, window = self._known
@@ -154,14 +161,13 @@ class BreakdownSums:
         metadata_layer = layer_rows(definitions, order, metadata.paradigm)
         shown = np.flatnonzero(selected_metadata(metadata, selection, window) & (metadata_layer >= 0))
         events = metadata.take(shown)
-        if self._by == FUNCTION:
-            known = functions or CallingFunctions.unknown(len(metadata), len(traffic.operations))
-            place, event_place = self._table[known.operation[rows]], self._table[known.event[shown]]
+        if called is not None:
+            place, event_place = (np.where(keys < 0, _PLACES - 1, keys) for keys in (called[0][rows], called[1][shown]))
         else:
             place = self._places(definitions.handles.file[operations.handle], operations.process, operations.handle)
             event_place = self._places(events.file, events.process, events.handle)
-        group = traffic.layer[rows].astype(np.int64) * len(self._keys) + place
-        event_group = metadata_layer[shown].astype(np.int64) * len(self._keys) + event_place
+        group = traffic.layer[rows].astype(np.int64) * self._count + place
+        event_group = metadata_layer[shown].astype(np.int64) * self._count + event_place
         begin, end = traffic.times(rows)
         moved = traffic.moved[rows]
         self._cut |= moved.dtype != np.uint64
@@ -180,13 +186,17 @@ class BreakdownSums:
     def add_calls(self, calls: Calls) -> None:
         """Add what all calls of the trace took; to be called once, when all else is added."""
         layer: npt.NDArray[np.integer]
-        if self._by == FUNCTION:
-            functions, sums = calls.functions, calls.by_function
-            rows = np.flatnonzero((functions.layer >= 0) & (sums[:, 0] > 0))
-            names = {name: place for place, name in enumerate(self._keys)}
-            layer = functions.layer[rows]
-            place = np.array([names[functions.regions.name[row]] for row in rows.tolist()], np.int64)
-            values = dict(zip(_OF_FUNCTIONS, sums[rows].T, strict=True))
+        place: npt.NDArray[np.integer]
+        if self._by in CALL_KEYS:
+            functions = calls.functions
+            counted = {FUNCTION: calls.by_function, CALLER: calls.outermost}.get(self._by, calls.counted)
+            region = np.arange(len(functions.regions)) if self._by == FUNCTION else calls.region
+            rows = np.flatnonzero((functions.layer[region] >= 0) & (counted[:, 0] > 0))
+            layer, place = functions.layer[region[rows]], rows.astype(np.int32)
+            if self._by != FUNCTION:
+                place = key_rows(self._by, functions.regions, calls.parent, calls.region)[rows]
+            place = np.where(place < 0, _PLACES - 1, place)
+            values = dict(zip(_OF_FUNCTIONS, counted[rows].T, strict=True))
         else:
             metadata = calls.counted_metadata
             layer, kind, process, handle, file = (key.astype(np.int32) for key in metadata.keys[:5])
@@ -198,7 +208,7 @@ class BreakdownSums:
         known = layer >= 0
         nothing = np.zeros(len(self._sums), np.int64)
         self._sums.values.update(dict.fromkeys(values, nothing))
-        group = layer.astype(np.int64) * len(self._keys) + place
+        group = layer.astype(np.int64) * self._count + place
         self._merge(group[known], {name: value[known] for name, value in values.items()})
 
     def _merge(self, keys: npt.NDArray[np.int64], known: dict[str, npt.NDArray[Any]]) -> None:
@@ -211,6 +221,36 @@ class BreakdownSums:
         self._sums = self._sums.merged(other._sums)
         self._busy.merge(other._busy)
         self._cut |= other._cut
+
+    def rename(self, places: npt.NDArray[np.integer], count: int = _PLACES) -> None:
+        """Give keys other places; several may become one.
+
+        Parameters
+        ----------
+        places : integer (keys,)
+            Where each key goes, negative for none; that of the keys which are not known is the last.
+        count : int
+            Number of places from now on.
+        """
+
+        def renamed(group: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+            layer, place = group // self._count, group % self._count
+            known = np.where(place == self._count - 1, -1, place)
+            moved = np.where(known >= 0, np.append(places, -1)[known], -1)
+            return layer * count + np.where(moved < 0, count - 1, moved)
+
+        self._sums = KeyedSums([renamed(self._sums.keys[0])], self._sums.values)
+        self._busy = self._busy.regrouped(renamed)
+        self._count = count
+
+    def name_calls(self, texts: Callable[[npt.NDArray[np.int64]], list[Any]]) -> None:
+        """Name the keys of `CALL_KEYS`, before `breakdown`; keys of one name become one."""
+        place = np.unique(self._sums.keys[0] % self._count)
+        place = place[place < self._count - 1]
+        self._keys, table = distinct_names(tuple(texts(place)))
+        places = np.full(int(place.max(initial=-1)) + 1, -1, np.int64)
+        places[place] = table[:-1]
+        self.rename(places, len(self._keys))
 
     def breakdown(self) -> Breakdown:
         """Return the sums as a table."""
@@ -227,8 +267,8 @@ class BreakdownSums:
         columns |= {name: sums[name] / seconds if name.endswith("_s") else sums[name] for name in self._timed}
         return Breakdown(
             self._by,
-            tuple(order[row] for row in (groups // len(self._keys)).tolist()),
-            tuple(self._keys[row] for row in (groups % len(self._keys)).tolist()),
+            tuple(order[row] for row in (groups // self._count).tolist()),
+            tuple(self._keys[row] for row in (groups % self._count).tolist()),
             columns,
         )
 

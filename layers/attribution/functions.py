@@ -7,9 +7,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Links
 from ...model.stream.calls import Regions
-from ...model.stream.source import Block
 from .calls.paths import CallPaths, nearest
-from .calls.sums import CallSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +30,6 @@ class CallingFunctions:
     operation: npt.NDArray[np.int32]
 
     @classmethod
-    def unknown(cls, events: int, operations: int) -> "CallingFunctions":
-        """Return what holds of a trace that records no function."""
-        return cls((), np.full(events, -1, np.int32), np.full(operations, -1, np.int32))
-
-    @classmethod
     def of_paths(cls, paths: CallPaths) -> "CallingFunctions":
         """Return the functions of call paths."""
         of_path = np.append(functions_of_paths(paths.regions, paths.parent, paths.region), np.int32(-1))
@@ -57,12 +50,3 @@ def functions_of_paths(regions: Regions, parent: Links, region: Links) -> Links:
     does_io = regions.does_io
     row = np.where(does_io, np.cumsum(does_io) - 1, -1).astype(np.int32)
     return nearest(parent, row[region])
-
-
-def block_functions(block: Block, sums: CallSums) -> CallingFunctions:
-    """Return the functions of a block's operations and metadata events, whose calls `sums` has followed."""
-    parent, region, _, _ = sums.paths
-    of_path = np.append(functions_of_paths(sums.regions, parent, region), np.int32(-1))
-    if block.path is None or block.metadata_path is None:
-        return CallingFunctions.unknown(len(block.metadata), len(block.operations))
-    return CallingFunctions(io_function_names(sums.regions), of_path[block.metadata_path], of_path[block.path])

@@ -1,5 +1,6 @@
 """What ranges of several groups cover together."""
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -54,6 +55,14 @@ class RangeUnion:
         self._stretches = (group[~over], begin[~over], end[~over])
         self._shift = self._shift if len(self._stretches[0]) else 0
         return int((end - begin)[over].sum())
+
+    def regrouped(self, groups: Callable[[Ints], Ints]) -> "RangeUnion":
+        """Return the same ranges of other groups, of which several may become one."""
+        union = RangeUnion(self._exact)
+        union._shift = self._shift
+        group, begin, end = self._stretches
+        union.add(groups(group), begin, end)
+        return union
 
     def merge(self, other: "RangeUnion") -> None:
         """Add the ranges of `other`."""

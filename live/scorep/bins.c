@@ -46,7 +46,7 @@ static void reach(struct bins *bins, uint64_t start, uint64_t end)
     }
 }
 
-void bins_spread(struct bins *bins, unsigned series, uint64_t start, uint64_t end, uint64_t bytes)
+void bins_add(struct bins *bins, unsigned series, uint64_t start, uint64_t end, uint64_t bytes)
 {
     if (end < start)
         end = start;
@@ -60,6 +60,13 @@ void bins_spread(struct bins *bins, unsigned series, uint64_t start, uint64_t en
         before = until;
     }
     bins->bytes[series][last % BINS_SLOTS] += bytes - before;
+}
+
+void bins_put(struct bins *bins, unsigned series, uint64_t time, uint64_t bytes, uint64_t operations)
+{
+    reach(bins, time, time);
+    bins->operations[series] += operations;
+    bins->bytes[series][(time >> bins->shift) % BINS_SLOTS] += bytes;
 }
 
 void bins_merge(struct bins *into, const struct bins *from)

@@ -26,25 +26,17 @@ struct bins {
 /* Makes a set empty; its bins are 1 << shift nanoseconds wide until they have to widen. */
 void bins_clear(struct bins *bins, unsigned shift);
 
-void bins_spread(struct bins *bins, unsigned series, uint64_t start, uint64_t end, uint64_t bytes);
+/* Spreads the bytes of one operation evenly over [start, end] (nanoseconds), whole bytes that add up exactly. */
+void bins_add(struct bins *bins, unsigned series, uint64_t start, uint64_t end, uint64_t bytes);
+
+/* Adds sums of several operations that all lay in the bin of this time. */
+void bins_put(struct bins *bins, unsigned series, uint64_t time, uint64_t bytes, uint64_t operations);
 
 /* Adds all of one set to another. */
 void bins_merge(struct bins *into, const struct bins *from);
 
 /* Returns the sum of a series. */
 uint64_t bins_total(const struct bins *bins, unsigned series);
-
-/* Spreads the bytes of one operation evenly over [start, end] (nanoseconds), whole bytes that add up exactly. */
-static inline void bins_add(struct bins *bins, unsigned series, uint64_t start, uint64_t end, uint64_t bytes)
-{
-    uint64_t bin = end >> bins->shift;
-    if (bin == bins->last && start >= bin << bins->shift && bins->used) {
-        bins->operations[series]++;
-        bins->bytes[series][bin % BINS_SLOTS] += bytes;
-    } else {
-        bins_spread(bins, series, start, end, bytes);
-    }
-}
 
 static inline uint64_t bins_at(const struct bins *bins, unsigned series, uint64_t bin)
 {

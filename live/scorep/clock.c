@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FIRST_FIT = 500000 /* nanoseconds */ };
+enum { FIRST_FIT = 500000, GOOD_FOR = 250000000 /* nanoseconds */ };
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -64,7 +64,7 @@ void clock_copy(struct clock *clock, struct clock_line *line)
 {
     unsigned version = atomic_load_explicit(&clock->version, memory_order_acquire);
     if (atomic_load_explicit(&clock->kind, memory_order_relaxed) == CLOCK_SYSTEM) {
-        *line = (struct clock_line){.version = version};
+        *line = (struct clock_line){.rate = 0};
         return;
     }
     uint64_t ticks = atomic_load_explicit(&clock->ticks, memory_order_relaxed);
@@ -73,7 +73,7 @@ void clock_copy(struct clock *clock, struct clock_line *line)
     atomic_thread_fence(memory_order_acquire);
     /* A line that is just being written is left for the next event; the old one serves, or the clock is asked. */
     if (version % 2 == 0 && version == atomic_load_explicit(&clock->version, memory_order_relaxed))
-        *line = (struct clock_line){version, ticks, nanoseconds, rate};
+        *line = (struct clock_line){ticks, nanoseconds, rate, (uint64_t)(GOOD_FOR / rate)};
 }
 
 void clock_start(struct clock *clock, const char *timer)
@@ -115,7 +115,7 @@ void clock_adjust(struct clock *clock)
 void clock_check(struct clock *clock, uint64_t stamp)
 {
     int kind = atomic_load(&clock->kind);
-    if (kind == CLOCK_SYSTEM)
+    if (kind == CLOCK_SYSTEM || atomic_exchange(&clock->checked, 1))
         return;
     uint64_t now = read_ticks(kind);
     /* A process may be held up for long between the two, but not by a minute. */

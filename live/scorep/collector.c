@@ -54,16 +54,46 @@ static uint64_t now(void)
     return time > shared->writer.origin ? time - shared->writer.origin : 0;
 }
 
+static uint64_t time_of_stamp(uint64_t stamp)
+{
+    struct clock_line line = {0};
+    clock_copy(&shared->clock, &line);
+    uint64_t time = stamp == NEVER ? NEVER : clock_time(&line, stamp);
+    return time == NEVER ? NEVER : time > shared->writer.origin ? time - shared->writer.origin : 0;
+}
+
 /* ---- from threads ---- */
+
+static void put_current(struct place *place, unsigned side)
+{
+    struct current *current = &place->current[side];
+    if (current->operations)
+        bins_put(&place->sets[side], current->series, current->bin << current->shift, current->bytes, current->operations);
+    current->bytes = current->operations = 0;
+}
+
+void place_change(struct place *place, unsigned side, unsigned series, uint64_t start, uint64_t end, uint64_t bytes)
+{
+    struct current *current = &place->current[side];
+    put_current(place, side);
+    current->bin = end >> current->shift;
+    current->series = series;
+    if (start >= current->bin << current->shift) {
+        current->bytes = bytes;
+        current->operations = 1;
+    } else {
+        bins_add(&place->sets[side], series, start, end, bytes);
+    }
+}
 
 /* Has threads add to their other sets. Returns the time up to which what they have left behind is complete: the begin of
  * an operation under way, or now. */
 static uint64_t change_sides(void)
 {
-    uint64_t time = now(), since = atomic_load(&shared->non_blocking_since);
+    uint64_t time = now(), since = time_of_stamp(atomic_load(&shared->non_blocking_since));
     unsigned places = atomic_load(&shared->places);
     for (unsigned place = 0; place < places; place++) {
-        uint64_t open = atomic_load(&shared->place[place].open_since);
+        uint64_t open = time_of_stamp(atomic_load(&shared->place[place].open_since));
         since = open < since ? open : since;
         if (!chosen[place]) {
             atomic_fetch_xor(&shared->place[place].side, 1);
@@ -78,7 +108,8 @@ static void take_sums(void)
     unsigned places = atomic_load(&shared->places);
     for (unsigned number = 0; number < places; number++) {
         struct place *place = &shared->place[number];
-        struct bins *left = &place->sets[!atomic_load(&place->side)];
+        unsigned side = !atomic_load(&place->side);
+        struct bins *left = &place->sets[side];
         if (!chosen[number])
             continue;
         unsigned turn = atomic_load(&place->turn);
@@ -89,6 +120,7 @@ static void take_sums(void)
             continue;
         atomic_thread_fence(memory_order_acquire);
         chosen[number] = false;
+        put_current(place, side);
         if (left->used) {
             bins_merge(&collected, left);
             bins_clear(left, shared->shift);
@@ -220,8 +252,10 @@ struct place *collector_place(struct shared *with)
         return NULL;
     struct place *place = &with->place[used];
     atomic_store(&place->open_since, NEVER);
-    bins_clear(&place->sets[0], with->shift);
-    bins_clear(&place->sets[1], with->shift);
+    for (int side = 0; side < 2; side++) {
+        bins_clear(&place->sets[side], with->shift);
+        place->current[side] = (struct current){.shift = with->shift};
+    }
     atomic_store(&with->places, used + 1);
     return place;
 }

@@ -19,17 +19,25 @@ enum { PLACES = 1024 /* threads that do I/O at one time */ };
 
 static const uint64_t NEVER = UINT64_MAX;
 
+/* Sums of operations in one bin of one series, which are the next one's as a rule. */
+struct current {
+    _Alignas(64) uint64_t bin;
+    uint64_t bytes, operations;
+    unsigned series, shift;
+};
+
 /* What one thread adds up: to one set of bins, while the other is collected. It waits for nobody. The collector chooses
  * the set, and looks into the other one only at its next turn, after a fifth of a second, and when the thread is not in
- * the middle of an addition that began before. */
+ * the middle of an addition that began before. An operation touches few lines of cache: the program needs them. */
 struct place {
-    _Atomic unsigned turn; /* odd while the thread adds */
+    _Alignas(64) _Atomic unsigned turn; /* odd while the thread adds */
     _Atomic unsigned side; /* the set it adds to */
-    _Atomic uint64_t open_since; /* begin of its first operation in flight, or NEVER */
+    _Atomic uint64_t open_since; /* time stamp of the begin of its first operation in flight, or NEVER */
+    struct current current[2]; /* not yet in the set */
     struct bins sets[2];
 };
 
-/* Times are nanoseconds since the writer's origin. */
+/* Times are nanoseconds since the writer's origin, time stamps are what clock_stamp returns. */
 struct shared {
     struct clock clock;
     struct writer writer; /* rank and ranks only when `ready` */
@@ -38,11 +46,14 @@ struct shared {
     _Atomic int ready;
     _Atomic uint32_t stop, stopped;
     _Atomic uint64_t dropped; /* bytes that found no place */
-    _Atomic uint64_t non_blocking_since;
+    _Atomic uint64_t non_blocking_since; /* a time stamp, or NEVER */
     _Atomic unsigned places; /* how many have been in use */
     uint64_t lost; /* bytes that could not be handed over at the end */
     struct place place[PLACES];
 };
+
+/* Puts away what is current, and adds an operation that does not belong to it. */
+void place_change(struct place *place, unsigned side, unsigned series, uint64_t start, uint64_t end, uint64_t bytes);
 
 static inline void place_add(struct place *place, unsigned series, uint64_t start, uint64_t end, uint64_t bytes)
 {
@@ -51,7 +62,14 @@ static inline void place_add(struct place *place, unsigned series, uint64_t star
     /* No fence: the collector lets a fifth of a second pass between its choice of a side and its look at `turn`. */
     atomic_signal_fence(memory_order_seq_cst);
     unsigned side = atomic_load_explicit(&place->side, memory_order_acquire);
-    bins_add(&place->sets[side], series, start, end, bytes);
+    struct current *current = &place->current[side];
+    uint64_t bin = end >> current->shift;
+    if (bin == current->bin && series == current->series && start >= bin << current->shift) {
+        current->bytes += bytes;
+        current->operations++;
+    } else {
+        place_change(place, side, series, start, end, bytes);
+    }
     atomic_store_explicit(&place->turn, turn + 2, memory_order_release);
 }
 

@@ -36,7 +36,7 @@ static const uint64_t UNDEFINED_BYTES = UINT64_MAX;
 _Static_assert((int)SCOREP_NUM_IO_PARADIGMS <= BINS_LAYERS, "this Score-P has more I/O paradigms than bins.h has layers");
 
 struct operation {
-    uint64_t id, start; /* nanoseconds since the origin */
+    uint64_t id, start; /* what clock_stamp returned */
     SCOREP_IoHandleHandle handle;
     unsigned series;
 };
@@ -47,11 +47,12 @@ struct known {
 };
 
 struct thread {
-    struct place *place; /* NULL before the first operation and while the thread is not active */
+    _Alignas(64) struct place *place; /* NULL before the first operation and while the thread is not active */
     struct clock_line clock;
     unsigned depth, next_ended;
-    struct known known[KNOWN];
+    struct known last;
     struct operation open[IN_FLIGHT]; /* by begin; those that have ENDED stay until all behind them have */
+    struct known known[KNOWN];
 };
 
 /* Functions of Score-P's measurement library. They are no part of the interface of substrate plugins, which does not
@@ -92,9 +93,13 @@ static void complain(const char *what)
 
 static unsigned series_of(struct thread *thread, SCOREP_IoHandleHandle handle)
 {
+    if (thread->last.handle == handle)
+        return thread->last.series;
     struct known *known = &thread->known[(handle ^ handle >> 7) % KNOWN];
-    if (known->handle == handle)
+    if (known->handle == handle) {
+        thread->last = *known;
         return known->series;
+    }
     unsigned layer = (unsigned)handle_paradigm(handle);
     if (layer >= SCOREP_NUM_IO_PARADIGMS)
         return ASIDE;
@@ -106,7 +111,7 @@ static unsigned series_of(struct thread *thread, SCOREP_IoHandleHandle handle)
         if (is_set_aside(file_name(file)))
             series = ASIDE;
     }
-    *known = (struct known){handle, series};
+    thread->last = *known = (struct known){handle, series};
     return series;
 }
 
@@ -118,21 +123,35 @@ static struct place *find_place(void)
     return place;
 }
 
-static struct thread *thread_of(const struct SCOREP_Location *location, uint64_t stamp)
+static struct thread *new_thread(const struct SCOREP_Location *location, uint64_t stamp)
 {
     struct thread *thread = scorep->SCOREP_Location_GetData(location, plugin);
-    if (thread && thread->place)
-        return thread;
     if (!thread) {
-        thread = calloc(1, sizeof *thread);
+        thread = aligned_alloc(_Alignof(struct thread), sizeof *thread);
         if (!thread)
             return NULL;
+        memset(thread, 0, sizeof *thread);
         clock_check(&shared->clock, stamp);
         clock_copy(&shared->clock, &thread->clock);
         scorep->SCOREP_Location_SetData(location, plugin, thread);
     }
-    thread->place = find_place();
+    if (!thread->place)
+        thread->place = find_place();
     return thread->place ? thread : NULL;
+}
+
+/* Returns what a thread has of ours, NULL where there is no room for it. */
+static struct thread *thread_of(const struct SCOREP_Location *location, uint64_t stamp)
+{
+    static _Thread_local struct {
+        const struct SCOREP_Location *location;
+        struct thread *thread;
+    } here __attribute__((tls_model("initial-exec")));
+    if (here.location != location || !here.thread || !here.thread->place) {
+        here.location = location;
+        here.thread = new_thread(location, stamp);
+    }
+    return here.thread;
 }
 
 /* A thread that ends leaves its place, and what is in it, to the next one. */
@@ -153,9 +172,9 @@ static void leave_place(const struct SCOREP_Location *location, const struct SCO
 }
 
 /* Nanoseconds since the origin. */
-static uint64_t time_of(struct thread *thread, uint64_t stamp)
+static uint64_t time_of(const struct thread *thread, uint64_t stamp)
 {
-    uint64_t time = clock_time(&shared->clock, &thread->clock, stamp);
+    uint64_t time = clock_time(&thread->clock, stamp);
     return time > shared->writer.origin ? time - shared->writer.origin : 0;
 }
 
@@ -172,7 +191,7 @@ static void begin(struct SCOREP_Location *location, uint64_t stamp, SCOREP_IoHan
     unsigned series = series_of(thread, handle);
     if (series != ASIDE)
         series += mode == SCOREP_IO_OPERATION_MODE_WRITE;
-    struct operation operation = {id, time_of(thread, stamp), handle, series};
+    struct operation operation = {id, clock_stamp(&shared->clock, &thread->clock, stamp), handle, series};
     if (flags & SCOREP_IO_OPERATION_FLAG_NON_BLOCKING) {
         pthread_mutex_lock(&non_blocking.lock);
         if (non_blocking.count < NON_BLOCKING) {
@@ -260,14 +279,15 @@ static void complete(struct SCOREP_Location *location, uint64_t stamp, SCOREP_Io
     int found = take(thread, handle, id, &operation);
     if (operation.series == ASIDE && found >= 0)
         return;
-    uint64_t end = time_of(thread, stamp);
+    uint64_t end = clock_stamp(&shared->clock, &thread->clock, stamp);
     if (found < 0) {
         operation = (struct operation){.series = series_of(thread, handle), .start = end};
         if (operation.series != ASIDE)
             operation.series += mode == SCOREP_IO_OPERATION_MODE_WRITE;
     }
     if (operation.series != ASIDE)
-        place_add(thread->place, operation.series, operation.start, end, bytes == UNDEFINED_BYTES ? 0 : bytes);
+        place_add(thread->place, operation.series, time_of(thread, operation.start), time_of(thread, end),
+            bytes == UNDEFINED_BYTES ? 0 : bytes);
 }
 
 static void cancelled(

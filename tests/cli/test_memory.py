@@ -80,11 +80,13 @@ def test_readable_output(command: str, run: Run, fixtures: Path) -> None:
     assert bounded.stdout.split("\n\n")[1:] == full.stdout.split("\n\n")[1:]
 
 
-def test_wrong_usage(run: Run, fixtures: Path, tmp_path: Path) -> None:
-    trace = fixtures / "serial1"
-    done = run("layers", trace, "--by", "function", "--memory", "400M")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("by", ["function", "caller", "callpath"])
+def test_who_called_is_told_in_bounded_memory_too(run: Run, fixtures: Path, by: str) -> None:
+    arguments = ("layers", fixtures / "serial1", "--by", by, "--json")
+    whole, bounded = (json.loads(run(*arguments, *more).stdout) for more in ((), ("--memory", "400M")))
+    for name in ("breakdown", "metadata_calls", "exclusive_s", "cost"):
+        assert bounded[name] == whole[name]
+    assert whole["breakdown"]["rows"][0]["calls"]
 
 
 @pytest.mark.parametrize(

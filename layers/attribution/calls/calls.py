@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....model.arrays import Ints, Links, Mask
+from ....model.arrays import Ints, Links, Mask, any_ancestor
 from ....model.codes import IoRecord
 from ....model.stream.mapping import cluster_of, reduce_partitions
 from ....model.stream.source import Partition, Source
 from ...statistics.keyed import KeyedSums
 from ...statistics.ranges import RangeUnion
 from .functions import FunctionGroups
-from .sums import KINDS, NO_EVENT, CallSums
+from .sums import NO_EVENT, CallSums, busy_groups, functions_of_groups
 
 OTHER_CALLS: Final = "other_calls"
 CALL_KINDS: Final = {
@@ -138,6 +138,15 @@ class Calls:
         return decided + np.where(self.undecided_count[self.region][:, None], self.times[:, 2], 0)
 
     @cached_property
+    def outermost(self) -> Ints:
+        """As `counted`, without the ticks of calls inside another one of their layer, so that they can be added up."""
+        found, layer = self.counted.copy(), self.functions.layer[self.region]
+        for row in range(len(self.order)):
+            of_layer = layer == row
+            found[of_layer & any_ancestor(self.parent, of_layer), 1] = 0
+        return found
+
+    @cached_property
     def by_function(self) -> Ints:
         """The same of each function, int64 (functions, 3).
 
@@ -160,7 +169,7 @@ class Calls:
         """What the calls that move no data took, by layer and kind."""
         sums = self.counted_metadata
         layer, kind, _, _, _, region, undecided = sums.keys
-        group = np.where(kind == NO_EVENT, -1 - 2 * region - undecided, layer * KINDS + kind)
+        group = busy_groups(layer, kind, region, undecided)
         covered, begin, end = self.busy.stretches
         found = []
         for row, name in enumerate(self.order):
@@ -203,14 +212,22 @@ class Calls:
         ticks = np.bincount(sums.keys[3][known], sums["ticks"][known], minlength=handles)
         return ticks / self.ticks_per_second
 
+    @property
+    def io_stretches(self) -> tuple[Ints, Ints, Ints]:
+        """When calls of I/O that count were under way: group as of `busy`, begin and end in ticks."""
+        group, begin, end = self.busy.stretches
+        function, undecided = functions_of_groups(group)
+        chosen = ~undecided | np.append(self.undecided_count, True)[function]
+        return group[chosen], begin[chosen], end[chosen]
+
     @cached_property
     def group_ticks(self) -> KeyedSums:
-        """By process and row of ``functions.names``, the ticks of calls without those of the calls in them."""
-        process, group = self.shares.keys
+        """By location and row of ``functions.names``, the ticks of calls without those of the calls in them."""
+        location, group = self.shares.keys
         row = np.maximum(-1 - group, 0)
         counts = self.undecided_count[row]
         of_function = np.where(counts, self.functions.group[row], len(self.functions.names) - 1)
-        return KeyedSums((process, np.where(group >= 0, group, of_function)), self.shares.values)
+        return KeyedSums((location, np.where(group >= 0, group, of_function)), self.shares.values)
 
 
 def sum_calls(

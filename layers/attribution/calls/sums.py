@@ -18,7 +18,7 @@ from ...statistics.ranges import RangeUnion
 from .functions import FunctionGroups
 
 KINDS: Final = 256
-"""More than there are kinds of records: of a layer's number and a kind one key is made."""
+"""More than there are kinds of records: of a layer and a kind one group is made."""
 NO_EVENT: Final = 0
 """In place of a record's kind where a call has no I/O event of its own."""
 _FEWEST: Final = 1 << 8
@@ -40,11 +40,10 @@ class CallSums:
         function, each −1 for none, and whether the call is undecided: calls that move no data within the window,
         none on files that are set aside, and their ticks from Enter to Leave.
     busy : RangeUnion
-        When such calls were under way, by layer and kind: layer · `KINDS` + kind; without an event by function and
-        whether undecided: −1 − 2 · row − 1 or 0.
+        When such calls, and those that move data, were under way, by `busy_groups`.
     shares : KeyedSums
-        By process and row of ``FunctionGroups.names``, the ticks of calls without those of the calls in them; of
-        undecided calls, by process and −1 − row of the function.
+        By location and row of ``FunctionGroups.names``, the ticks of calls without those of the calls in them; of
+        undecided calls, by location and −1 − row of the function.
     """
 
     def __init__(
@@ -162,8 +161,7 @@ class CallSums:
         ended: Any = (column[:count] for column in calls)
         self._take(kernel.Calls(*ended))
         location, group = np.nonzero(shares)
-        process = self._process(location + first)
-        self.shares = self.shares.merged(KeyedSums((process, group), {"ticks": shares[location, group]}))
+        self.shares = self.shares.merged(KeyedSums((location + first, group), {"ticks": shares[location, group]}))
         return found
 
     def _events(self, events: IoEvents) -> Any:
@@ -189,28 +187,21 @@ class CallSums:
         from .kernel import ASIDE, TRANSFER, UNDECIDED
 
         lost = np.flatnonzero(calls.aside == UNDECIDED)
-        keys: tuple[Any, ...] = (self._process(calls.location[lost]), -1 - calls.region[lost])
-        self.shares = self.shares.merged(KeyedSums(keys, {"ticks": calls.own[lost]}))
-        rows = np.flatnonzero((calls.did != TRANSFER) & (calls.aside != ASIDE))
+        named = (calls.location[lost], -1 - calls.region[lost])
+        self.shares = self.shares.merged(KeyedSums(named, {"ticks": calls.own[lost]}))
+        rows = np.flatnonzero(calls.aside != ASIDE)
         if not len(rows):
             return
         own, kind = self.functions.layer[calls.region[rows]], calls.did[rows].astype(np.int64)
-        layer = np.where(own >= 0, own, calls.layer[rows]).astype(np.int64)
+        layer = np.where(own >= 0, own, calls.layer[rows])
         begin, end, undecided = calls.begin[rows], calls.end[rows], calls.aside[rows] == UNDECIDED
         region = np.where(kind == NO_EVENT, calls.region[rows], -1)
-        keys = (
-            layer,
-            kind,
-            self._process(calls.location[rows]),
-            calls.handle[rows],
-            calls.file[rows],
-            region,
-            undecided,
-        )
-        values = {"calls": np.ones(len(rows), np.int64), "ticks": end - begin}
-        self.metadata = self.metadata.merged(KeyedSums(keys, values))
-        group = np.where(kind == NO_EVENT, -1 - 2 * region.astype(np.int64) - undecided, layer * KINDS + kind)
-        self.busy.add(group, begin, end)
+        self.busy.add(busy_groups(layer, kind, region, undecided), begin, end)
+        process = self._process(calls.location[rows])
+        keys = (layer, kind, process, calls.handle[rows], calls.file[rows], region, undecided)
+        still = kind != TRANSFER
+        values = {"calls": np.ones(int(still.sum()), np.int64), "ticks": (end - begin)[still]}
+        self.metadata = self.metadata.merged(KeyedSums([key[still] for key in keys], values))
 
     def _process(self, location: npt.NDArray[np.integer]) -> Links:
         return np.asarray(self._known[0].locations.group[location], np.int32)
@@ -247,6 +238,22 @@ class CallSums:
         places = np.empty(len(parent), np.int32)
         insert_paths(parent, region, recursive, self._paths, self._state, places, self._seed)
         self._paths.times[: len(parent)] = times
+
+
+def busy_groups(
+    layer: npt.NDArray[np.integer],
+    kind: npt.NDArray[np.integer],
+    region: npt.NDArray[np.integer],
+    undecided: npt.NDArray[Any],
+) -> Ints:
+    """Return the groups of `CallSums.busy`: by layer and kind, without an event by function and whether undecided."""
+    by_function = -1 - 2 * region.astype(np.int64) - undecided
+    return np.where(kind == NO_EVENT, by_function, (layer.astype(np.int64) + 1) * KINDS + kind)
+
+
+def functions_of_groups(group: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return the function of each group, −1 where that has an event, and whether its calls are undecided."""
+    return np.where(group < 0, (-1 - group) // 2, -1), (group < 0) & ((-1 - group) % 2 == 1)
 
 
 def _new_paths(count: int) -> Any:

@@ -51,6 +51,22 @@ def test_handles_are_the_forest(trace: Trace, written: Written, texts: Texts) ->
         assert [int(ids[row]) if row >= 0 else None for row in parents] == [entry["parent"] for entry in entries]
 
 
+def test_times_of_calls_are_those_of_the_trace(trace: Trace, written: Written) -> None:
+    calls = trace.calls
+    assert calls is not None
+    with xarray.open_dataset(written.path, engine="netcdf4", group="statistics") as group:
+        kinds = group["call_kind"].values.tolist()
+        expected = {(one.layer, one.kind): one for one in calls.call_times}
+        assert group["metadata_calls"].sum() == sum(one.calls for one in expected.values()) > 0
+        for row, layer in enumerate(trace.layers):
+            for column, kind in enumerate(kinds):
+                one = expected.get((layer, kind))
+                for name in ("summed_s", "busy_s"):
+                    assert group[f"metadata_{name}"].values[row, column] == (0 if one is None else getattr(one, name))
+    with h5py.File(written.path) as file:
+        np.testing.assert_array_equal(file["handles"]["metadata_s"], calls.handle_seconds(len(trace.handles)))
+
+
 def test_statistics_are_those_of_the_layers(trace: Trace, written: Written) -> None:
     with xarray.open_dataset(written.path, engine="netcdf4", group="statistics") as group:
         for row, layer in enumerate(trace.layers):

@@ -262,3 +262,32 @@ def test_a_trace_of_many_ranks_gives_a_page_within_the_limit(reports):
 def test_hidden_bytes_pass_through_handles_below_those_of_the_upper_layer(reports):
     told = contents_of(reports("ncckpt4"))["definitions"]["hidden_bytes"]
     assert "through handles below those of the upper layer" in told
+
+
+def test_call_paths_add_up_to_the_time_and_bytes_of_the_layers(trace_of):
+    trace = trace_of("ckpt4_compiler")
+    contents = report_contents(trace, list(trace.layers.values()), [])
+    calls, paths = contents["calls"], contents["calls"]["paths"]
+    names = contents["names"]
+    assert all(parent < row for row, parent in enumerate(paths["parent"]))
+    seconds = trace.calls.group_seconds
+    groups = dict.fromkeys(trace.order, 0.0)
+    for group, own, does_io in zip(paths["group"], paths["own_s"], paths["does_io"], strict=True):
+        if does_io:
+            groups[calls["groups"][group]] += own
+    assert groups == pytest.approx({name: seconds[name] for name in trace.order})
+    roots = [row for row, parent in enumerate(paths["parent"]) if parent < 0]
+    assert [names[paths["where"][row]] for row in roots] == ["main (/scratch/demo/source/ckpt.c:14)"]
+    assert sum(paths["io_s"][row] for row in roots) == pytest.approx(sum(groups.values()))
+    assert sum(groups.values()) == pytest.approx(calls["io_s"])
+    for column, direction in (("read", "read"), ("written", "write")):
+        moved = sum(layer.statistics(direction).bytes for layer in trace.layers.values())
+        assert sum(paths[column]) == moved
+    few = report_contents(trace, list(trace.layers.values()), [], limits=Limits(call_paths=8))["calls"]
+    assert len(few["paths"]["parent"]) == 8 < few["total"]
+    assert all(parent < row for row, parent in enumerate(few["paths"]["parent"]))
+
+
+def test_a_trace_without_enter_and_leave_has_no_call_paths(trace_of):
+    trace = trace_of("ior384")
+    assert report_contents(trace, list(trace.layers.values()), [])["calls"] is None

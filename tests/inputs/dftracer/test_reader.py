@@ -198,6 +198,40 @@ def test_many_names_make_room(tmp_path):
     assert [lines.names[one] for one in lines.texts["fname"]] == [f"/{row}" for row in range(20000)]
 
 
+def test_pieces_of_a_file_are_its_lines(tmp_path, monkeypatch):
+    """However small they are, also where a line is longer than a piece, in text and compressed."""
+    text = "[\n" + "\n".join(
+        dftracer_event("write", row, 1, fname="/" + "x" * (row * 37 % 900), ret=row) for row in range(300)
+    )
+    (tmp_path / "plain").write_text(text)
+    (tmp_path / "packed").write_bytes(gzip.compress(text.encode()))
+    whole = read_lines(tmp_path / "plain")
+    assert whole.numbers["ret"].tolist() == list(range(300))
+    for piece in (1, 300, 4000):
+        monkeypatch.setattr("iostrata.inputs.dftracer.lines._PIECE", piece)
+        monkeypatch.setattr("iostrata.inputs.dftracer.lines._READ", 128)
+        for name in ("plain", "packed"):
+            found = read_lines(tmp_path / name)
+            for column, values in whole.numbers.items():
+                assert found.numbers[column].tolist() == values.tolist()
+            assert [found.names[one] for one in found.texts["fname"]] == [
+                whole.names[one] for one in whole.texts["fname"]
+            ]
+    monkeypatch.setattr("iostrata.inputs.dftracer.lines._LONGEST_LINE", 200)
+    assert read_lines(tmp_path / "plain").fault == "a line is too long"
+
+
+def test_a_key_that_begins_like_another_is_another(tmp_path):
+    """Keys are compared with those at the same place of the line before."""
+    rows = [
+        f'{{"name":"n","cat":"POSIX",{key}:{number},"pid":1,"ph":"X","args":{{}}}}'
+        for number, key in enumerate(['"ts"', '"tsx"', '"t"', '"ts"', '"t\\u0073"', '"dur"', '"ts "', '"ts"'])
+    ]
+    (tmp_path / "t").write_text("\n".join(rows))
+    found = read_lines(tmp_path / "t").numbers["ts"].tolist()
+    assert found == [0, UNKNOWN, UNKNOWN, 3, UNKNOWN, UNKNOWN, UNKNOWN, 7]
+
+
 def test_nothing_at_all(tmp_path):
     path = tmp_path / "t"
     path.write_bytes(gzip.compress(b'[\n{"id":1,"name":"x","cat":"POSIX","ph":"X","ts":')[:40])

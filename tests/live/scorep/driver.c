@@ -103,7 +103,7 @@ static void compare_clocks(const char *timer, int stamps)
     for (int i = 0; i < stamps; i++) {
         uint64_t nearest = UINT64_MAX; /* of several tries, for one may be interrupted */
         for (int attempt = 0; attempt < 20; attempt++) {
-            uint64_t before = clock_now(&clock), time = clock_time(&clock, &line, stamp(timer)), after = clock_now(&clock);
+            uint64_t before = clock_now(&clock), time = clock_time(&line, clock_stamp(&clock, &line, stamp(timer))), after = clock_now(&clock);
             uint64_t off = time < before ? before - time : time > after ? time - after : 0;
             nearest = off < nearest ? off : nearest;
         }

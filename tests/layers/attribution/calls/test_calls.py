@@ -213,3 +213,60 @@ def test_a_trace_without_enter_and_leave(fixtures):
         trace = open_trace(fixtures / "ior384", **options)
         assert trace.calls is None
         assert "metadata_s" not in trace.breakdown("file").columns
+
+
+def _rows(breakdown):
+    return {(row["layer"], row[breakdown.by]): row for row in breakdown.to_dict()}
+
+
+@needs_print
+@pytest.mark.parametrize("name", ["ckpt4_compiler", "ncckpt4", "threads2"])
+def test_the_split_by_call_path_as_otf2_print_tells(name):
+    anchor = FIXTURES / name / "traces.otf2"
+    paths, events = printed(anchor)
+    rows = open_trace(anchor, files="all").breakdown("callpath").to_dict()
+    begun, calls = Counter(), Counter()
+    for row in rows:
+        begun[row["callpath"]] += row["reads"] + row["writes"] + row["flushes"]
+        calls[row["callpath"]] += row["calls"]
+        if row["calls"]:
+            found = round(row["calls_s"] * 1e9), round(row["exclusive_s"] * 1e9)
+            assert found == tuple(paths[tuple(row["callpath"].split(" > "))][1:].tolist())
+    expected = {
+        " > ".join(path): sum(kind == "IO_OPERATION_BEGIN" for kind, _ in some) for path, some in events.items()
+    }
+    assert +begun == Counter({path: count for path, count in expected.items() if count})
+    assert all(paths[tuple(path.split(" > "))][0] == count for path, count in calls.items() if count)
+
+
+@pytest.mark.parametrize("by", ["function", "caller", "callpath"])
+@pytest.mark.parametrize(
+    "options",
+    [{"engine": "library"}, {"memory": 500 * 10**6}, {"memory": 500 * 10**6, "workers": 3, "engine": "library"}],
+    ids=str,
+)
+def test_every_way_of_reading_splits_the_same(fixtures, by, options):
+    expected = _rows(open_trace(fixtures / "ckpt4_compiler", window=(0.2, 2.0)).breakdown(by))
+    assert _rows(open_trace(fixtures / "ckpt4_compiler", window=(0.2, 2.0), **options).breakdown(by)) == expected
+    assert len(expected) > 2
+
+
+def test_callers_are_functions_of_the_program(fixtures):
+    trace = open_trace(fixtures / "ckpt4_compiler")
+    table = trace.breakdown("caller")
+    assert set(table.key) == {"main (/scratch/demo/source/ckpt.c:14)"}
+    for layer in trace.order:
+        rows = [name == layer for name in table.layer]
+        for direction, column in (("read", "bytes_read"), ("write", "bytes_written")):
+            assert table.columns[column][rows].sum() == trace.layers[layer].statistics(direction).bytes
+    assert set(open_trace(fixtures / "ncckpt4").breakdown("caller").key) == {None}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="recordings of benchmarks are not beside the repository")
+def test_who_calls_in_a_benchmark():
+    rows = _rows(open_trace(SHARED / "benchmarks" / "ior_compiler4").breakdown("caller"))
+    (key,) = [key for _, key in rows if key.startswith("POSIX_Xfer (")]
+    assert key.endswith("aiori-POSIX.c:615)") or "aiori-POSIX.c:" in key
+    row = rows["POSIX", key]
+    # 4 ranks, 16 repetitions of 4 transfers of 256 KiB, written and read.
+    assert (row["writes"], row["reads"], row["bytes_written"]) == (256, 256, 256 * 2**18)

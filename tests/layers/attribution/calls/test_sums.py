@@ -187,3 +187,12 @@ def test_functions_of_which_only_the_name_is_known(make):
     sums = make()
     assert sums.named(np.array([2, 0, -1], np.int32)).tolist() == [2, 0, -1]
     assert SimpleNamespace(paths=whole_paths(sums)[0]).paths == [(0,), (1,), (2,)]
+
+
+def test_calls_inside_calls_of_their_layer_are_not_added_twice(make):
+    sums = make()
+    sums.functions = SimpleNamespace(**{**vars(sums.functions), "layer": np.zeros(3, np.int32)})
+    sums.add(*batch([(0, 0, 0, True), (0, 2, 1, True), (0, 5, 1, False), (0, 9, 0, False)]))
+    sums.finish()
+    assert as_calls(sums).counted.tolist() == [[1, 9, 6], [1, 3, 3]]
+    assert as_calls(sums).outermost.tolist() == [[1, 9, 6], [1, 0, 3]]

@@ -1,0 +1,103 @@
+"""What I/O costs a run: the share of each rank's time, and what could be saved at most."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....model.arrays import Floats, Mask
+from ....model.definitions import Definitions
+from ....model.stream.calls import OF_MPI, PARADIGMS
+from ...selection.window import TickWindow
+from ...statistics.ranges import RangeUnion
+from .calls import Calls
+
+
+@dataclass(frozen=True, eq=False)
+class RunCost:
+    """Where the time of a run goes, by rank; columns of shape (ranks,) in s, but for one of the first thread of each.
+
+    Attributes
+    ----------
+    rank : tuple of (int or None)
+        MPI rank, None where there is none.
+    io : float64
+        In calls of I/O on selected files, and all that they call.
+    mpi : float64
+        In other calls of MPI.
+    set_aside : float64
+        In calls of I/O on files that are set aside, or on what the trace does not tell, such as pipes.
+    other : float64
+        All the rest of the window: computing, waiting outside of MPI, whatever was not recorded.
+    other_threads_io : float64
+        What all other threads were in calls of I/O on selected files, which the first one need not wait for.
+    any_io : float
+        Time in s in which at least one thread of any rank was in a call of I/O.
+    length : float
+        Of the window in s.
+    """
+
+    rank: tuple[int | None, ...]
+    io: Floats
+    mpi: Floats
+    set_aside: Floats
+    other: Floats
+    other_threads_io: Floats
+    any_io: float
+    length: float
+
+    @property
+    def most_saved(self) -> float:
+        """What the run could be shorter in s at most, if I/O took no time.
+
+        The longest chain of dependent work of a run spends no more time in I/O than there is in which any rank is in
+        I/O; and no rank can do without its own other work, even if it never waited in MPI.
+        """
+        return float(min(self.any_io, self.length - self.other.max(initial=0.0)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object ``cost`` of ``layers --json``."""
+        parts = (self.io, self.mpi, self.set_aside, self.other, self.other_threads_io)
+        columns = (self.rank, *(column.tolist() for column in parts))
+        names = ("rank", "io_s", "mpi_s", "set_aside_s", "other_s", "other_threads_io_s")
+        return {
+            "length_s": self.length,
+            "any_io_s": self.any_io,
+            "most_saved_s": self.most_saved,
+            "ranks": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
+        }
+
+
+def run_cost(calls: Calls, definitions: Definitions, window: TickWindow) -> RunCost:
+    """Add up what the first threads of all processes did."""
+    second = window.ticks_per_second
+    process = definitions.locations.group
+    processes, first = np.unique(process, return_index=True)
+    first = first[processes >= 0]
+    names = calls.functions.names
+    mpi_calls = np.array([name == PARADIGMS[OF_MPI] for name in names])
+    set_aside = np.arange(len(names)) == len(names) - 1
+    of_io = np.zeros(len(names), np.bool_)
+    of_io[calls.functions.group[calls.functions.does_io]] = True
+    location, group = calls.group_ticks.keys
+
+    def seconds(chosen: Mask) -> Floats:
+        ticks = np.bincount(location, calls.group_ticks["ticks"] * chosen[group], minlength=len(process))
+        return ticks / second
+
+    io, mpi, aside = (seconds(chosen) for chosen in (of_io, mpi_calls, set_aside))
+    length = (window.end - window.start) / second
+    together = RangeUnion(exact=True)
+    _, begin, end = calls.io_stretches
+    together.add(np.zeros(len(begin), np.int64), begin, end)
+    whole = np.bincount(process[process >= 0], io[process >= 0], minlength=len(definitions.groups.id))
+    return RunCost(
+        rank=tuple(rank if rank >= 0 else None for rank in definitions.groups.rank[process[first]].tolist()),
+        io=io[first],
+        mpi=mpi[first],
+        set_aside=aside[first],
+        other=np.maximum(0.0, length - io[first] - mpi[first] - aside[first]),
+        other_threads_io=np.maximum(0.0, whole[process[first]] - io[first]),
+        any_io=together.length / second,
+        length=length,
+    )
