@@ -7,10 +7,10 @@ import numpy as np
 from ..analysis.phases.bins import bin_width
 from ..analysis.phases.bursts import Bursts, vertices
 from ..analysis.phases.confidence import confidence
+from ..analysis.phases.cycles import cycle_length
 from ..analysis.phases.decision import Decision, decide
 from ..analysis.phases.phases import Phases, phases_of
 from ..analysis.phases.reasons import reason
-from ..analysis.phases.sizes import size_cycle
 from ..analysis.phases.stretches import PulseTrain
 from ..model.arrays import Floats
 from ..signals.construction import StepSignal
@@ -119,7 +119,7 @@ def _lead(train: PulseTrain, edges: Floats) -> float:
 def _reason(decision: Decision, phases: Phases) -> str:
     main = decision.main
     single = main is not None and len(decision.trains) == 1
-    cycle = size_cycle(main.bursts.volume, FALSE_ALARM_RATE) if main is not None and single else None
+    cycle = cycle_length(main.bursts.volume, FALSE_ALARM_RATE) if main is not None and single else None
     pause = (
         phases.regular_pause(decision.trains.index(main))
         if main is not None and decision.kind != "concurrent"

@@ -69,16 +69,14 @@ class Explanation:
     def is_whole(self) -> bool:
         """Whether it is one train of all bursts, none missing: others are easily found in few intervals."""
         train = self.trains[0]
-        beside = len(self.bursts) - train.joined * len(train.bursts)
-        return len(self.trains) == 1 and train.missing == 0 and beside < train.joined
+        return len(self.trains) == 1 and train.missing == 0 and len(train.bursts) == len(self.bursts)
 
     @property
     def explained(self) -> float:
         """Share of the bursts that are in trains, times that of the time, times that of phases that are there."""
         spans = np.concatenate([train.spans for train in self.trains])
         starts = np.unique(np.concatenate([train.bursts.start for train in self.trains]))
-        count = starts.size + sum((train.joined - 1) * len(train.bursts) for train in self.trains)
-        return min(count / len(self.bursts), 1.0) * self.coverage * spans.size / float(spans.sum())
+        return starts.size / len(self.bursts) * self.coverage * spans.size / float(spans.sum())
 
     @property
     def clearness(self) -> float:
@@ -152,8 +150,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     busy, shortest, least = high - low, FEWEST_BINS * bin_width, SMALLEST_VOLUME * float(cumulative[-1])
 
     def told(bursts: Bursts, trains: list[PulseTrain], longest: float, share: float) -> list[Explanation]:
-        whole = (in_whole_periods(one, alpha) for one in trains)
-        good = tuple(one for one in whole if one.period >= shortest and one.length > longest * busy)
+        good = tuple(one for one in trains if one.period >= shortest and one.length > longest * busy)
         found = Explanation(good, bursts, busy)
         return [found] if found.usual_volume > least and found.explained > share else []
 
@@ -171,7 +168,8 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     if best is not None and (best.is_whole or best.gain >= PARTIAL_GAIN):
         kind = kind if len(best.trains) > 1 else "drift" if best.trains[0].drift else "one period"
         rest = max(sets, key=lambda one: float(one.volume.sum()))
-        return Decision(kind, best.trains, best.bursts, rest, None, best.explained, len(sets))
+        trains = best.trains if kind == "concurrent" else tuple(in_whole_periods(one, alpha) for one in best.trains)
+        return Decision(kind, trains, best.bursts, rest, None, best.explained, len(sets))
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha * LINE_SHARE:
         return Decision("line", (), sets[0], None, line, 0.0, len(sets))
