@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ KEYS: Final = ("file", "filesystem", "rank", "node", "handle")
 
 Key = str | int | None
 """File name, file system, MPI rank, name of the node, or OTF2 id of the handle; None where there is none."""
+
+_FILE, _PROCESS, _HANDLE = range(3)
 
 PlaceOf = Callable[[Links, Links, Links], npt.NDArray[np.int64]]
 
@@ -58,9 +61,14 @@ def distinct_names(names: tuple[str, ...]) -> tuple[list[Any], npt.NDArray[np.in
     return labels, np.array([places[name] for name in everything], np.int64)
 
 
+def _looked_up(table: npt.NDArray[np.int64], column: int, *rows: Links) -> npt.NDArray[np.int64]:
+    """Return the places of rows of one column; the last of `table` is that of −1."""
+    return table[rows[column]]
+
+
 def _by_file(definitions: Definitions) -> Grouping:
     labels, table = distinct_names(definitions.files.name)
-    return Grouping(labels, lambda file, _process, _handle: table[file])
+    return Grouping(labels, partial(_looked_up, table, _FILE))
 
 
 def _by_file_system(definitions: Definitions) -> Grouping:
@@ -73,14 +81,14 @@ def _by_file_system(definitions: Definitions) -> Grouping:
     labels = sorted({name for name in names if name is not None})
     places: dict[str | None, int] = {name: place for place, name in enumerate(labels)} | {None: len(labels)}
     table = np.array([places[name] for name in [*names, None]], np.int64)
-    return Grouping([*labels, None], lambda file, _process, _handle: table[file])
+    return Grouping([*labels, None], partial(_looked_up, table, _FILE))
 
 
 def _by_rank(definitions: Definitions) -> Grouping:
     ranks = definitions.groups.rank
     labels = np.unique(ranks[ranks >= 0]).tolist()
     table = np.append(np.where(ranks >= 0, np.searchsorted(labels, ranks), len(labels)), len(labels))
-    return Grouping([*labels, None], lambda _file, process, _handle: table[process])
+    return Grouping([*labels, None], partial(_looked_up, table, _PROCESS))
 
 
 def _by_node(definitions: Definitions) -> Grouping:
@@ -91,15 +99,12 @@ def _by_node(definitions: Definitions) -> Grouping:
     ids, often = definitions.system_tree.id[rows].tolist(), Counter(names)
     labels = [name if often[name] == 1 else f"{name} ({one})" for name, one in zip(names, ids, strict=True)]
     table = np.append(np.where(node >= 0, np.searchsorted(rows, node), len(labels)), len(labels))
-    return Grouping([*labels, None], lambda _file, process, _handle: table[process])
+    return Grouping([*labels, None], partial(_looked_up, table, _PROCESS))
 
 
 def _by_handle(definitions: Definitions) -> Grouping:
     labels = definitions.handles.id.tolist()
-    count = len(labels)
-    return Grouping(
-        [*labels, None], lambda _file, _process, handle: np.where(handle >= 0, handle, count).astype(np.int64)
-    )
+    return Grouping([*labels, None], partial(_looked_up, np.arange(len(labels) + 1), _HANDLE))
 
 
 _GROUPINGS: Final[dict[str, Callable[[Definitions], Grouping]]] = {

@@ -43,14 +43,22 @@ Work = tuple[Callable[..., Any], tuple[object, ...]]
 class _Part:
     """A result as it is where it was made; where it travels it is packed without what all workers have."""
 
-    def __init__(self, shared: tuple[object, ...], result: object = None, packed: bytes | None = None) -> None:
-        self._shared, self._result, self._packed = shared, result, packed
+    def __init__(
+        self, shared: tuple[object, ...], result: object = None, packed: bytes | None = None, failed: str = ""
+    ) -> None:
+        self._shared, self._result, self._packed, self._failed = shared, result, packed, failed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        packed = _packed(self._result, self._shared) if self._packed is None else self._packed
+        try:
+            packed = _packed(self._result, self._shared) if self._packed is None else self._packed
+        except Exception as error:  # noqa: BLE001
+            # Raised here, Dask would ask for the part again for ever.
+            return _Part, ((), None, None, f"{type(self._result).__name__}: {error}")
         return _Part, ((), None, packed)
 
     def result(self, shared: tuple[object, ...]) -> Any:
+        if self._failed:
+            raise TypeError(f"a result cannot be sent: {self._failed}")
         return self._result if self._packed is None else _unpacked(self._packed, shared)
 
 

@@ -23,10 +23,12 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", ["ckpt16", "ncckpt4", "nonblocking4", "broken_race_corruption"])
-@pytest.mark.parametrize("command", ["layers", "handles", "periods", "compare"])
+@pytest.mark.parametrize(
+    "command", ["layers", "handles", "periods", "compare", "layers --by file", "layers --by function"]
+)
 def test_documents_are_the_same(name: str, command: str, address: str, fixtures: Path, capsys: Any) -> None:
     found = []
     for more in ((), ("--dask", address)):
-        assert main([command, str(fixtures / name), "--memory", "800M", "--json", *more]) == 0
+        assert main([*command.split(), str(fixtures / name), "--memory", "800M", "--json", *more]) == 0
         found.append(json.loads(capsys.readouterr().out))
     assert found[0] == found[1]

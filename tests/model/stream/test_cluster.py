@@ -99,6 +99,18 @@ def test_a_killed_worker_changes_nothing(client: Any, fixtures: Path, tmp_path: 
     assert there == here
 
 
+def unsendable(_source: Otf2Source, _partition: Partition, _done: Any) -> Any:
+    return lambda: None
+
+
+def test_a_result_that_cannot_be_sent_is_an_error_and_no_endless_wait(client: Any, fixtures: Path) -> None:
+    source = open_source(fixtures / "ckpt4")
+    with pytest.raises(TypeError, match="cannot be sent"):
+        reduce_partitions(
+            partial(unsendable, source), merged, source.partitions(None, 1)[:1], 0, cluster=Cluster(client)
+        )
+
+
 def test_what_a_partition_raises_arrives(client: Any, fixtures: Path) -> None:
     source = open_source(fixtures / "ckpt16")
     with pytest.raises(TraceError, match="is gone"):
