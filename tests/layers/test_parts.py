@@ -50,7 +50,8 @@ def test_parts_are_the_rows_of_the_breakdown(fixtures, by):
     trace = open_trace(fixtures / "ncckpt4")
     rows = {(row["layer"], row[by]): row for row in trace.breakdown(by).to_dict()}
     parts = {(name, key): part for name, layer in trace.layers.items() for key, part in layer.by(by).items()}
-    assert list(parts) == list(rows)
+    # Calls without an operation or metadata event have a row and no part.
+    assert list(parts) == [place for place in rows if place in parts]
     for place, part in parts.items():
         assert part.statistics("write").bytes == rows[place]["bytes_written"]
         assert part.bandwidth("read").volume == pytest.approx(rows[place]["bytes_read"])
