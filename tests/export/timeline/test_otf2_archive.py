@@ -16,6 +16,8 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 ARCHIVES = sorted(anchor.parent.name for anchor in FIXTURES.glob("*/traces.otf2"))
 NOTE = " (may come from the trace's damage)"
 """What findings add where the trace is damaged; nothing tells that of the new archive."""
+CALLS = ("cost", "exclusive_s", "metadata_calls", "metadata_s")
+"""What is told of calls, as Enter and Leave record them; a new archive has none."""
 
 
 def told(trace):
@@ -29,6 +31,9 @@ def told(trace):
         compare_layers(trace).to_dict(),
     ]
     documents[1]["handles"] = list(documents[1]["handles"])
+    for part in (*documents, *documents[1]["handles"]):
+        for key in CALLS:
+            part.pop(key, None)
     for document in documents:
         del document["damage"]
         for fact in ("path", "events", "engine"):

@@ -6,12 +6,12 @@ import iostrata
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parents[3] / "fixtures" / "calls2"
+FOLDER = Path(__file__).parents[3] / "fixtures" / "own_calls2"
 
 
 @pytest.fixture(scope="module")
 def recorded():
-    return iostrata.open_trace(FOLDER)
+    return iostrata.open_trace(FOLDER / "recorded")
 
 
 @pytest.fixture(scope="module")
