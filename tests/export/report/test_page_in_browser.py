@@ -433,6 +433,8 @@ const root = document.documentElement;
 if (root.scrollWidth > root.clientWidth) cut.push(`page: ${root.scrollWidth}`);
 for (const element of document.querySelectorAll('body *')) {
   if (element.closest('.hint') || element.closest('svg') || element.matches('thead, thead *')) continue;
+  // Bars of the flame graph are as wide as their time; names are in their titles and in the tree below.
+  if (element.closest('.flame')) continue;
   const style = getComputedStyle(element);
   const box = element.getBoundingClientRect();
   if (!element.textContent.trim() || style.visibility === 'hidden' || box.width === 0) continue;
