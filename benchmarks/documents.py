@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,8 +34,9 @@ COMMANDS = (
     *(("layers", "--by", key) for key in ("file", "filesystem", "rank", "node", "handle", "function")),
 )
 MEMORY = ("--memory", "1500M")
-BINNED = frozenset(
-    ("period", "overview", "verdict", "coherence", "lag_s", "contained_s", "upper_period_s", "lower_period_s")
+BINNED = re.compile(
+    r"resolution|(upper_|lower_)?(period_s|period_interval_s|confidence|modulation)$|period$|overview$|verdict$|"
+    r"coherence$|lag_s$|contained_s$"
 )
 """Keys of what comes of signals, which are exact or binned."""
 
@@ -81,11 +83,7 @@ def document(command: tuple[str, ...], archive: Path, *more: str) -> str:
 def without_bins(value: Any) -> Any:
     """Return a document without what comes of signals."""
     if isinstance(value, dict):
-        return {
-            key: without_bins(one)
-            for key, one in value.items()
-            if key not in BINNED and not key.startswith("resolution")
-        }
+        return {key: without_bins(one) for key, one in value.items() if not BINNED.match(key)}
     return [without_bins(one) for one in value] if isinstance(value, list) else value
 
 
@@ -103,7 +101,7 @@ def compared(archive: Path, address: str) -> tuple[int, list[str]]:
                     found[f"{number} partitions"] = document(command, archive, *bound)
             count += len(found)
             wrong += [f"{' '.join(command)}, {kind}, {name}" for name, text in found.items() if text != told[kind]]
-        if command[0] == "periods":
+        if command[0] == "periods" or not told["full"].startswith("{"):
             continue
         count += 1
         full, bounded = (without_bins(json.loads(told[kind])) for kind in ("full", "bounded"))
