@@ -119,6 +119,7 @@ def test_an_upgrade_gives_new_results_at_once(copy: Path, wheel: Path, tmp_path:
     assert results(newer) == "[8.0, 8.0]"
     assert old.isdisjoint(compiled.glob("bins.bin_volumes.*.nbc"))
 
+
 def test_every_folder_of_modules_is_a_package(names: list[str]) -> None:
     content = {PurePosixPath(name) for name in names}
     for path in content:
