@@ -13,31 +13,44 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
+OTHER: Final = FIXTURES / "ckpt4"
+"""What commands that take several traces take beside the first."""
 COMMANDS: Final = (
-    ("info",),
-    ("layers",),
-    ("handles", "--json"),
-    ("periods",),
-    ("compare",),
-    ("layers", "--engine", "library"),
+    *(("info",), ("layers",), ("layers", "--by", "caller"), ("layers", "--engine", "library"), ("overview",)),
+    *(("handles", "--json"), ("periods",), ("periods", "--plot", "{out}.png"), ("compare",)),
     ("report", "-o", "{out}.html"),
-    *(("convert", f"{{out}}{suffix}") for suffix in (".h5", ".parquet", ".perfetto.json", ".otf2")),
+    ("report", "-o", "{out}.html", "--memory", "300M"),
+    *(("convert", f"{{out}}{suffix}") for suffix in (".h5", ".nc", ".parquet", ".perfetto.json", ".otf2")),
+    ("convert", "{out}.otf2", "--rewrite"),
+    ("convert", "{out}.ftio.jsonl", "--layer", "POSIX"),
+    ("collect", "{other}", "-o", "{out}"),
+    ("diff", "{other}", "-o", "{out}.html"),
+    *(("signature", "{other}", "-o", f"{{out}}{suffix}") for suffix in (".html", ".h5")),
+    ("assess", "{other}", "--segment", "1", "-o", "{out}.html"),
+    ("assess", "{other}", "--segment", "1", "--train", "-o", "{out}.json"),
+    ("schedule", "{other}", "--plot", "{out}.svg", "-o", "{out}.json"),
+    ("watch", "--replay", "{trace}"),
 )
+KEEPING: Final = ("collect",)
+"""Commands that keep what they have done when they are ended, and go on with it when they are repeated."""
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 _STARTING: Final = 0.15
 """Seconds in which Python itself starts, and says what it likes."""
 _LONGEST: Final = 300.0
+_ENDING: Final = 10.0
 
 
 def end_one(command: tuple[str, ...], trace: Path, number: signal.Signals, after: float) -> tuple[str, float]:
     """Start a command, send it a signal `after` seconds; return what is wrong, or nothing, and how long it ran."""
     with tempfile.TemporaryDirectory() as room:
         out = Path(room) / "written"
-        arguments = [command[0], str(trace), *(part.format(out=out) for part in command[1:])]
+        parts = [part.format(out=out, other=OTHER, trace=trace) for part in command]
+        arguments = parts if "{trace}" in command else [parts[0], str(trace), *parts[1:]]
         begin = time.monotonic()
         process = subprocess.Popen(
             [str(Path(sys.executable).parent / "iostrata"), *arguments],
@@ -57,6 +70,8 @@ def end_one(command: tuple[str, ...], trace: Path, number: signal.Signals, after
                 return "goes on", time.monotonic() - begin
         took = time.monotonic() - begin
         left = sorted(path.name for path in Path(room).iterdir())
+        if command[0] in KEEPING and left == [out.name]:
+            left = _unreadable(out)
         return _fault(process.returncode, said.decode(), left, number, after) or _orphans(process.pid), took
 
 
@@ -75,13 +90,41 @@ def _fault(status: int, said: str, left: list[str], number: signal.Signals, afte
     return ""
 
 
+def _unreadable(folder: Path) -> list[str]:
+    """Return the tables under their final names that are not whole."""
+    import pyarrow.parquet
+
+    found = []
+    for path in folder.rglob("*.parquet"):
+        try:
+            pyarrow.parquet.read_table(path)
+        except (OSError, ValueError) as error:
+            found.append(f"written/{path.name}: {error}")
+    return found
+
+
 def _orphans(group: int) -> str:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return ""
-    os.killpg(group, signal.SIGKILL)
+    """Say whether a process of the group outlives the command by more than it takes to end."""
+    end = time.monotonic() + _ENDING
+    while time.monotonic() < end:
+        if not _alive(group):
+            return ""
+        time.sleep(0.05)
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
     return "left a process"
+
+
+def _alive(group: int) -> bool:
+    """Tell whether processes of a group run; those that have ended and wait for somebody to notice do not."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, of_group = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(of_group) == group and state != "Z":
+            return True
+    return False
 
 
 def main() -> None:
