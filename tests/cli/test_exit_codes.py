@@ -260,10 +260,12 @@ import sys
 class Half:
     def __del__(self):
         raise AttributeError("half of me")
+class Interrupting:
     def find_spec(self, name, *_):
         if name == "click":
             raise KeyboardInterrupt
-sys.meta_path.insert(0, Half())
+half = Half()
+sys.meta_path.insert(0, Interrupting())
 from iostrata.cli import main
 sys.exit(main())"""
     command = [sys.executable, "-c", code, "info"]
