@@ -264,10 +264,13 @@ class Interrupting:
     def find_spec(self, name, *_):
         if name == "click":
             raise KeyboardInterrupt
-half = Half()
 sys.meta_path.insert(0, Interrupting())
 from iostrata.cli import main
-sys.exit(main())"""
+status = main()
+del sys.meta_path[0], Interrupting
+half = Half()
+del half
+sys.exit(status)"""
     command = [sys.executable, "-c", code, "info"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (130, "iostrata: error: interrupted\n")
