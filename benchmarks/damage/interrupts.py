@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -70,8 +71,9 @@ def end_one(command: tuple[str, ...], trace: Path, number: signal.Signals, after
                 return "goes on", time.monotonic() - begin
         took = time.monotonic() - begin
         left = sorted(path.name for path in Path(room).iterdir())
-        if command[0] in KEEPING and left == [out.name]:
-            left = _unreadable(out)
+        if number == signal.SIGKILL or (command[0] in KEEPING and left == [out.name]):
+            # Between its last step and its end a command has written what it should.
+            left = _unreadable(Path(room))
         return _fault(process.returncode, said.decode(), left, number, after) or _orphans(process.pid), took
 
 
@@ -79,7 +81,7 @@ def _fault(status: int, said: str, left: list[str], number: signal.Signals, afte
     if status == 0:
         return ""
     if number == signal.SIGKILL:
-        return "" if status == -number and not any(name.startswith("written") for name in left) else f"{status} {left}"
+        return "" if status == -number and not left else f"{status} {left}"
     if left:
         return f"left {left}"
     if (status == -number and not said) or (after < _STARTING and status in (1, 130)):
@@ -91,16 +93,54 @@ def _fault(status: int, said: str, left: list[str], number: signal.Signals, afte
 
 
 def _unreadable(folder: Path) -> list[str]:
-    """Return the tables under their final names that are not whole."""
+    """Return what stands under its final name, or hides in a folder of that name, and is not whole."""
+    found = []
+    for path in sorted(path for path in folder.rglob("written*") if not path.name.endswith((".def", ".marker"))):
+        for file in path.rglob("*.parquet") if path.is_dir() else (path,):
+            try:
+                _ENDS[file.suffix](file)
+            except Exception as error:  # noqa: BLE001 - whatever a reader dislikes
+                found.append(f"{file.name}: {error}"[:200])
+    return found
+
+
+def _ends_with(end: bytes) -> Callable[[Path], None]:
+    def check(path: Path) -> None:
+        if not path.read_bytes().rstrip().endswith(end):
+            raise ValueError("it is cut")
+
+    return check
+
+
+def _printed(path: Path) -> None:
+    subprocess.run(["otf2-print", str(path)], check=True, capture_output=True)
+
+
+def _open_table(path: Path) -> None:
     import pyarrow.parquet
 
-    found = []
-    for path in folder.rglob("*.parquet"):
-        try:
-            pyarrow.parquet.read_table(path)
-        except (OSError, ValueError) as error:
-            found.append(f"written/{path.name}: {error}")
-    return found
+    pyarrow.parquet.read_table(path)
+
+
+def _open_hdf5(path: Path) -> None:
+    import h5py
+
+    with h5py.File(path) as file:
+        file.visititems(lambda _name, node: node[()] if isinstance(node, h5py.Dataset) else None)
+
+
+_ENDS: Final[dict[str, Callable[[Path], None]]] = {
+    ".png": _ends_with(b"IEND\xaeB`\x82"),
+    ".svg": _ends_with(b"</svg>"),
+    ".html": _ends_with(b"</html>"),
+    ".json": _ends_with(b"}"),
+    ".jsonl": _ends_with(b"}"),
+    ".parquet": _open_table,
+    ".h5": _open_hdf5,
+    ".nc": _open_hdf5,
+    ".otf2": _printed,
+}
+"""What tells whether a file is whole, by its suffix."""
 
 
 def _orphans(group: int) -> str:
