@@ -59,6 +59,8 @@ DEFINITIONS: Final = {
     "subtree": "The handle and all below it. Layers are views of the same traffic, so a subtree counts it once in "
     "each.",
     "metadata_events": "Events that name the handle and move no data: open, close, duplicate, seek, lock.",
+    "calls_inside": "All calls of the lower layer on selected files inside a call of the upper one: "
+    "transfers, and what runs under opens, closes and other functions that move no data.",
     "set_aside": "Operations on system files and on handles without a file, which the numbers above leave out.",
 }
 """Definition of each number by its key."""

@@ -52,7 +52,7 @@ const betweenRow = (pair) => {
   const say = saying(who);
   const segments = known(pair.coherence_segments) ? `${exactly(pair.coherence)}, over ${counted(pair.coherence_segments, 'segment')}` : exactly(pair.coherence);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
-    cell('Verdict', pair.verdict, `${who}: ${pair.verdict_reason}. ${definitions.verdict}`),
+    cell('Verdict', pair.verdict, `${who}: ${pair.verdict_reason}. ${definitions.verdict}`, true),
     cell('Above', secondsText(pair.upper_period_s), say(exactly(pair.upper_period_s, ' s'), 'period_s')),
     cell('Below', secondsText(pair.lower_period_s), say(exactly(pair.lower_period_s, ' s'), 'period_s')),
     cell('Lag', secondsText(pair.lag_s), say(exactly(pair.lag_s, ' s'), 'lag_s')),

@@ -42,15 +42,17 @@ const layersSection = () => {
 };
 
 const nodesSection = () => {
-  const { nodes, columns, total } = contents.nodes;
-  if (!nodes.length || !columns.length) return null;
+  const { nodes, columns, total, calls } = contents.nodes;
+  if (!nodes.length || !(columns.length || calls.length)) return null;
+  const inside = (one) => `${one.lower} calls in ${one.upper}`;
   return section('nodes', 'Nodes', 'Nodes of the machine',
     total > nodes.length ? h('p', {}, `${countText(nodes.length)} of ${countText(total)} nodes are shown.`) : null,
-    tableOf(['Node', 'Ranks', ...columns.map((column) => `${column.layer} ${column.direction}`)],
+    tableOf(['Node', 'Ranks', ...columns.map((column) => `${column.layer} ${column.direction}`), ...calls.map(inside)],
       nodes.map((node, row) => h('tr', {},
         h('th', { scope: 'row', class: 'name' }, [...node.path, node.name].map(nameOf).join(' / ')),
         cell('Ranks', countText(node.ranks), `${counted(node.ranks, 'rank')} of the run on this node.`),
-        columns.map((column) => cell(`${column.layer} ${column.direction}`, bytesText(column.bytes[row]), `${column.layer} ${column.direction}: ${exactBytes(column.bytes[row])}. ${definitions.bytes}`))))));
+        columns.map((column) => cell(`${column.layer} ${column.direction}`, bytesText(column.bytes[row]), `${column.layer} ${column.direction}: ${exactBytes(column.bytes[row])}. ${definitions.bytes}`)),
+        calls.map((one) => cell(inside(one), countText(one.calls[row]), `${counted(one.calls[row], 'call')} of ${one.lower} inside calls of ${one.upper}. ${definitions.calls_inside}`))))));
 };
 
 const damageSection = () => {
@@ -63,6 +65,6 @@ const damageSection = () => {
     contents.cut.damaged_locations ? h('p', {}, `and ${countText(contents.cut.damaged_locations - damage.locations.length)} more locations`) : null);
 };
 
-const GLOSSARY_NAMES = { busy_s: 'busy', summed_s: 'summed', own_bytes: 'own bytes', undefined_bytes_operations: 'bytes unknown', request_bytes: 'request', period_s: 'period', period_interval_s: 'interval', recurrence_s: 'recurrence', volume_per_period: 'bytes a period', r_io: 'R_IO', b_io: 'B_IO', periodicity_score: 'periodicity score', fs_hz: 'sampling', amplification: 'ratio', attributed_amplification: 'ratio inside', rate: 'mean while busy', hidden_bytes: 'hidden', fan_out: 'fan-out', lag_s: 'lag', metadata_events: 'metadata events', set_aside: 'set aside', collective_calls: 'collective calls', alone_calls: 'by one rank', regime_confidence: 'confidence of a regime' };
+const GLOSSARY_NAMES = { calls_inside: 'calls in calls', busy_s: 'busy', summed_s: 'summed', own_bytes: 'own bytes', undefined_bytes_operations: 'bytes unknown', request_bytes: 'request', period_s: 'period', period_interval_s: 'interval', recurrence_s: 'recurrence', volume_per_period: 'bytes a period', r_io: 'R_IO', b_io: 'B_IO', periodicity_score: 'periodicity score', fs_hz: 'sampling', amplification: 'ratio', attributed_amplification: 'ratio inside', rate: 'mean while busy', hidden_bytes: 'hidden', fan_out: 'fan-out', lag_s: 'lag', metadata_events: 'metadata events', set_aside: 'set aside', collective_calls: 'collective calls', alone_calls: 'by one rank', regime_confidence: 'confidence of a regime' };
 const glossarySection = () => section('glossary', 'Glossary', 'What the numbers mean',
   h('dl', { class: 'glossary' }, Object.entries(definitions).map(([key, text]) => [h('dt', {}, GLOSSARY_NAMES[key] || key), h('dd', {}, text)])));
