@@ -24,8 +24,6 @@ MOST_CHAIN_SETS = 3
 """Sets in which trains at the same time are looked for."""
 MARKOV = 4.0
 """By Markov's inequality w B exceeds 1 / alpha in at most a share alpha of signals; measured, it is a quarter."""
-LINE_SHARE = 0.05
-"""Share of the false-alarm rate of the spectral line, which is looked for last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +164,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
         cycle = cycle_length(trains[0].bursts.volume, alpha) if len(trains) == 1 else None
         return Decision(kind, trains, best.bursts, rest, None, best.explained, len(sets), cycle)
     line = spectral_line(times, cumulative, bin_width)
-    if line is not None and line[1] <= alpha * LINE_SHARE:
+    if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], None, line, 0.0, len(sets))
     clearest = max(sets, key=lambda one: one.log_weight + GAIN_WEIGHT * math.log(alike(one.volume)))
     return Decision("irregular", (), clearest, None, None, 0.0, len(sets))
