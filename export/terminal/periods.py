@@ -259,7 +259,8 @@ def _details(period: LayerPeriod) -> Iterator[str]:
         text = (
             f"{counted(len(result.phases), 'phase')} with {share_text(within, period.signal.volume)} of the {of.noun}"
         )
-        if result.recurrence is not None:
+        # A single train of phases has been told with its distance and jitter.
+        if result.recurrence is not None and not (result.periodic and len(result.periods) == len(result.regimes) == 1):
             text += f", one every {seconds_text(result.recurrence)} on average"
             if result.jitter is not None:
                 text += f", jitter {percent_text(result.jitter)}"
