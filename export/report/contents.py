@@ -70,7 +70,7 @@ def report_contents(
     if len(shown) < len(periods):
         cut["curves"] = len(periods)
     curves = [(period.layer, period.direction or "total") for period in shown]
-    layer_names = tuple(dict.fromkeys(name for name, _ in curves)) or tuple(layer.name for layer in layers)[:1]
+    layer_names = tuple(dict.fromkeys(name for name, _ in curves)) or tuple(layer.name for layer in layers)
     whole = layers_document(trace, layers)
     compared = None if comparison is None else _comparison_document(comparison)
     content = {

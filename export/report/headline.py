@@ -7,7 +7,8 @@ from typing import Any, Final
 from ...analysis.comparison.alike import alike, is_part
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.results.result import PeriodResult, Regime
-from ...model.quantities import bytes_text, counted, interval_text, seconds_text, share_text
+from ...layers.attribution.breakdown import METADATA_KINDS
+from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 
 _REGIMES_SAID: Final = 4
 
@@ -95,7 +96,18 @@ def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Docum
         return [f"The trace holds no I/O records{read}; the guide's page on recording tells how to record them."]
     entries = [entry for entry in layers["layers"] if entry["bytes"] > 0]
     if not entries:
-        return ["No bytes were moved on the selected files."]
+        said = ["No bytes were moved on the selected files."]
+        made = layers.get("metadata_calls") or []
+        if made:
+            longest = max(made, key=lambda one: one["summed_s"])["layer"]
+            kinds = [one for one in made if one["layer"] == longest and one["kind"] in METADATA_KINDS]
+            # Kinds are plurals; of one call the number says so.
+            told = ", ".join(f"{count_text(one['calls'])} {one['kind'].replace('_', ' ')}" for one in kinds)
+            spent = seconds_text(sum(one["summed_s"] for one in kinds))
+            said.append(f"{longest} made {told}, which took {spent} in all, summed over ranks.")
+        if comparison and comparison["findings"]:
+            said.append(_sentence(comparison["findings"][0]["text"]))
+        return said
     return [
         _volume(entries, layers["trace"], comparison),
         _regularity(list(periods)),
