@@ -247,7 +247,8 @@ def _verdict(result: PeriodResult) -> Text:
     value = interval_text(result.period, result.period_interval)
     count = len(result.regimes)
     where = f", in {count} regimes" if count > 1 else ""
-    return Text.assemble(("periodic", "bold green"), f", {value}{where}, confidence {result.confidence:.2f}")
+    binned = " (binned)" if result.sampling.signal == "binned" else ""
+    return Text.assemble(("periodic", "bold green"), f", {value}{where}, confidence {result.confidence:.2f}{binned}")
 
 
 def _details(period: LayerPeriod) -> Iterator[str]:
@@ -299,7 +300,7 @@ def _details(period: LayerPeriod) -> Iterator[str]:
             text += f", abstraction error {percent_text(sampling.abstraction_error)} of the {of.noun}"
         yield text
     else:
-        yield f"{method}, on the exact signal"
+        yield f"{method}, on the {sampling.signal} signal"
 
 
 def _fit(period: LayerPeriod) -> Iterator[str]:
