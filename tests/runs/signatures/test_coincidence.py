@@ -1,4 +1,4 @@
-"""How improbable it is that samples are busy at the same time: right on noise, small where they are, alike in any order."""
+"""How improbable it is that samples are busy at the same time: right on noise, small where all are, in any order."""
 
 from itertools import product
 
