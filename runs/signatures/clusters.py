@@ -27,7 +27,8 @@ COVER_SHARE: Final = 0.5
 """Share of a burst's mean level that a sample has where the burst may hide in other traffic."""
 TESTS: Final = 2
 """Chance has this many ways to a common burst: points that are near, and samples that are busy."""
-PASSES: Final = 3
+MOST_PASSES: Final = 4
+"""Each common burst that is known makes what is left over rarer, and so others less probable by chance."""
 MOST_PEERS: Final = 256
 """With how many points of a neighbourhood each is compared at most."""
 
@@ -182,7 +183,7 @@ class Clusters:
             for rows in self.neighbourhoods(grid):
                 candidates.setdefault(rows.tobytes(), (rows, grid))
         found: tuple[Found, ...] = ()
-        for number in range(PASSES):
+        for number in range(MOST_PASSES):
             # Bursts that are common do not come by chance.
             other = np.ones(len(sample), np.bool_)
             other[[row for one in found for row in one.rows.tolist()]] = False
@@ -191,7 +192,9 @@ class Clusters:
             judged = [self._judged(rows, grid, rates, shapes) for rows, grid in candidates.values()]
             if number:
                 judged += self._busy(list(candidates.values()), found)
-            found = _apart([one for one in judged if one is not None])
+            before, found = found, _apart([one for one in judged if one is not None])
+            if number and [one.rows.tolist() for one in before] == [one.rows.tolist() for one in found]:
+                break
         return found
 
     def neighbourhoods(self, grid: Grid) -> list[Rows]:
