@@ -183,6 +183,42 @@ def test_the_scan_reads_what_python_reads(tmp_path, given_events, ascii_only):
             assert found == expected
 
 
+calls = st.tuples(
+    st.sampled_from(["read", "write", "open64", "a name of its own"]),
+    st.integers(0, 10**7) | st.integers(0, 10**17),
+    st.integers(-(10**9), 10**9),
+    st.sampled_from(["/a", "/b", "/a/long/name/of/a/file", '/with "quotes"', "/é", ""]),
+    st.sampled_from([None, True, 1.5, 12345, "", "x", {"ret": 5}, [1, "]"]]),
+    st.integers(0, 5),
+)
+
+
+@given(st.lists(calls, min_size=1, max_size=60), st.booleans(), st.sampled_from([",:", ", :", ",: ", ", : "]))
+def test_lines_that_are_alike_are_not_mistaken_for_each_other(tmp_path, rows, as_text, marks):
+    """Both dialects, with entries that come and go and change their order and kind from line to line."""
+    shown = str if as_text else lambda number: number
+    written = []
+    for name, start, moved, file, other, order in rows:
+        arguments = {"ret": shown(moved), "zz": other, "fname": file, "fd": shown(moved % 9)}
+        arguments = dict(sorted(arguments.items(), key=lambda one: one[0][:: 1 if order % 2 else -1])[: 2 + order % 3])
+        event = {"id": shown(order), "name": name, "pid": shown(start % 10**7), "ts": shown(start), "args": arguments}
+        if order == 4:
+            event["args"], event["pid"] = event.pop("pid"), shown(3)
+        written.append({**event, "ph": "X"})
+    separators = marks[: marks.index(":")], marks[marks.index(":") :]
+    text = "\n".join(json.dumps(one, separators=separators, ensure_ascii=False) for one in written)
+    (tmp_path / "t").write_text(f"{text}\n{text}")
+    lines = read_lines(tmp_path / "t")
+    assert lines.unreadable == 0
+    names = (*lines.names, None)
+    for row, event in enumerate(written * 2):
+        arguments = event["args"] if isinstance(event["args"], dict) else {}
+        for column, source in (("ts", event), ("pid", event), ("ret", arguments), ("fd", arguments)):
+            assert lines.numbers[column][row] == int(source.get(column, UNKNOWN))
+        assert names[lines.texts["fname"][row]] == (arguments.get("fname") or None)
+        assert names[lines.texts["name"][row]] == event["name"]
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_counted(tmp_path, data):
     path = tmp_path / "t"
@@ -217,6 +253,7 @@ def test_pieces_of_a_file_are_its_lines(tmp_path, monkeypatch):
             assert [found.names[one] for one in found.texts["fname"]] == [
                 whole.names[one] for one in whole.texts["fname"]
             ]
+    monkeypatch.setattr("iostrata.inputs.dftracer.lines._PIECE", 100)
     monkeypatch.setattr("iostrata.inputs.dftracer.lines._LONGEST_LINE", 200)
     assert read_lines(tmp_path / "plain").fault == "a line is too long"
 
