@@ -337,7 +337,8 @@ def _gap(text: Any, words: Any, i: int, depth: int, keys: Any, places: Any) -> A
 @compiled_uncounted
 def _scan(
     text: Any, words: Any, i: int, numbers: Any, codes: Any, row: int, slots: Any, table: Any, letters: Any,
-    letter_words: Any, counts: Any, seed: Any, keys: Any, places: Any, gaps: Any, masks: Any, facts: Any, known: Any, before: Any,
+    letter_words: Any, counts: Any, seed: Any, keys: Any, places: Any, gaps: Any, masks: Any, facts: Any, known: Any,
+    before: Any,
 ) -> Any:  # fmt: skip
     """Read lines until there is no room for another one, or may be none for its names.
 
