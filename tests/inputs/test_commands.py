@@ -182,7 +182,11 @@ def test_files_of_layers_known_by_intervals_hold_their_signals(capsys, tmp_path,
     assert main(["convert", str(two_binned_layers), str(tmp_path / "x.h5"), "--fs", "2"]) == 0
     with h5netcdf.File(tmp_path / "x.h5") as file:
         volume = file["bandwidth"][...].sum(axis=2) / 2
-        assert dict(zip(map(bytes.decode, file["layer"][...]), volume[:, 1].tolist(), strict=True)) == {"MPI-IO": 128, "ISOC": 64, "POSIX": 128}
+        assert dict(zip(map(bytes.decode, file["layer"][...]), volume[:, 1].tolist(), strict=True)) == {
+            "MPI-IO": 128,
+            "ISOC": 64,
+            "POSIX": 128,
+        }
         assert "handles" not in file.groups
         assert "operations" not in file["statistics"].variables
         assert file["statistics"]["ranks"][...].tolist()[0] == [0, 2]
