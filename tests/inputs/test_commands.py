@@ -44,6 +44,9 @@ REFUSED = {
 }
 
 
+NOTHING_TIMED = {name: name in ("counted_log", "empty_log") for name in INPUTS}
+
+
 @pytest.fixture
 def binned_log(darshan_log):
     """Return a log with HEATMAP only."""
@@ -75,6 +78,12 @@ def test_an_answer_or_one_line(request, capsys, name, command, memory, as_json):
     first, *more = command.split()
     status = main([first, str(path), *more, *memory, *(["--json"] if as_json else [])])
     out, err = capsys.readouterr()
+    # What is read whole is told once the trace is open, whatever becomes of it then.
+    note, told, rest = err.partition("--memory bounds what is made of them\n")
+    if told:
+        assert memory
+        assert note.startswith("iostrata: note: ")
+        err = rest
     if command in REFUSED[name]:
         assert status == 1
         assert out == ""
@@ -82,6 +91,7 @@ def test_an_answer_or_one_line(request, capsys, name, command, memory, as_json):
         assert err.count("\n") == 1
         return
     assert (status, "error" in err) == (0, False)
+    assert bool(told) == bool(memory and not NOTHING_TIMED[name])
     if as_json:
         document = json.loads(out)
         assert document["schema_version"] == 1

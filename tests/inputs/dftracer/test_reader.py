@@ -116,6 +116,19 @@ def test_a_folder_is_one_run(tmp_path):
     assert (trace.ranks, trace.layers["POSIX"].statistics("write").ranks) == (3, 3)
 
 
+def test_files_of_several_runs_in_a_folder_are_not_one(tmp_path):
+    second, base = 10**6, 1_700_000_000 * 10**6
+    starts = {"a-1": 0, "a-2": 1, "late": 50, "b-1": 86_400, "b-2": 86_401}
+    for name, start in starts.items():
+        rows = [dftracer_event("write", base + (start + row) * second, 5, ret=1, fname="/a") for row in range(9)]
+        (tmp_path / f"{name}.pfw").write_text("[\n" + "\n".join(rows))
+    with pytest.raises(iostrata.TraceError, match=r"of 2 runs .*\(a-1.pfw and 2 more; b-1.pfw and 1 more\)"):
+        iostrata.open_trace(tmp_path)
+    for name in ("b-1", "b-2"):
+        (tmp_path / f"{name}.pfw").unlink()
+    assert iostrata.open_trace(tmp_path).layers["POSIX"].statistics("write").operations == 27
+
+
 def test_a_cut_file_gives_what_is_there(small_dftracer):
     lines = [dftracer_event("write", place, 1, ret=1, fname=f"/{place % 997}") for place in range(5000)]
     data = gzip.compress(("[\n" + "\n".join(lines)).encode())
