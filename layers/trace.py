@@ -333,7 +333,7 @@ class Trace:
     def operation_blocks(
         self, called: bool
     ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], Mapping[str, NamedRows], int]]:
-        """Give all operations in one or several blocks.
+        """Give all operations in one or several blocks, at least one.
 
         Each with the number of the collective call of each operation; by `CALL_KEYS` the names of who called, and the
         row of each operation there (−1 for none), nothing unless `called` is asked for; and the number of the block's
@@ -347,11 +347,15 @@ class Trace:
                 by = {name: named_keys(name, *tree) for name in CALL_KEYS}
             yield self.traffic, self.traffic.calls.call, by, 0
             return
-        places, first = CallPlaces(), 0
-        for block, sums in self._reading.followed_blocks(self._call_sums() if called else None):
-            operations = block.operations
+
+        def traffic_of(operations: Operations) -> Traffic:
             found = attribute_operations(operations, self.definitions, self.order)
-            traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
+            return Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
+
+        places, first, given = CallPlaces(), 0, False
+        for block, sums in self._reading.followed_blocks(self._call_sums() if called else None):
+            operations, given = block.operations, True
+            traffic = traffic_of(operations)
             places.finish(np.unique(operations.process).astype(np.int64))
             sequence, place = places.keys(operations, traffic.sequences)
             if sums is not None and block.path is not None:
@@ -359,6 +363,8 @@ class Trace:
                 by = {name: named_keys(name, *tree) for name in CALL_KEYS}
             yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
             first += len(operations)
+        if not given:
+            yield traffic_of(Operations.empty()), np.empty(0, np.int64), by, 0
 
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
         """Return sums over the blocks of the trace; where operations are not kept it is read once more.
