@@ -40,7 +40,18 @@ _NAMES: Final = {
     "operation": ("operation",),
 }
 NEEDED: Final = ("layer", "rank", "start", "end", "bytes", "mode")
-_DIGITS: Final = r"^[+-]?\d{1,18}$"
+_LARGEST: Final = str(2**63 - 1)
+_DIGITS: Final = "^-?({})$".format(
+    "|".join(
+        [r"\d{1,18}", _LARGEST]
+        + [
+            f"{_LARGEST[:place]}[0-{int(digit) - 1}]\\d{{{18 - place}}}"
+            for place, digit in enumerate(_LARGEST)
+            if digit > "0"
+        ]
+    )
+)
+"""Whole numbers that fit into 64 bits."""
 _NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _PARQUET: Final = b"PAR1"
 _LONGEST_LINE: Final = 1 << 20

@@ -109,7 +109,9 @@ class _Rows:
         """Return bytes, −1 where a row leaves them out; fractions, negative ones and what is no number are faults."""
         values, known = numbers(self._columns[role])
         absent = ~np.asarray(self._columns[role].is_valid())
-        whole = known & (values >= 0) & (values == np.floor(values)) & (values < 2.0**63)
+        whole = known & (values >= 0)
+        if values.dtype.kind == "f":
+            whole &= (values == np.floor(values)) & (values < 2.0**63)
         what = {"read": "bytes_read", "written": "bytes_written"}.get(role, role)
         self.faults[f"{what} that are no number of bytes"] = ~whole & ~absent
         return np.where(whole, np.where(whole, values, 0).astype(np.int64), -1)

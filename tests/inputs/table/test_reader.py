@@ -291,3 +291,15 @@ def test_bytes_of_one_direction_only(tmp_path):
     path.write_text("layer,rank,start,end,bytes_written\nPOSIX,0,0,1,3\nPOSIX,0,2,3,0\nPOSIX,0,4,5,\n")
     found = iostrata.open_trace(path).layers["POSIX"].statistics("write")
     assert (found.operations, found.bytes, found.undefined_bytes_operations) == (3, 3, 1)
+
+
+def test_numbers_of_19_digits_are_exact(tmp_path):
+    """Times in ns since 1970 and offsets beyond 2^53 have no place in floating point."""
+    start, path = 1_700_000_000_123_456_789, tmp_path / "any"
+    rows = [(start + step, start + step + 1, 2**63 - 1 - step) for step in (0, 1, 257)]
+    lines = [f"POSIX,0,read,{begin},{end},5,{offset}" for begin, end, offset in rows]
+    path.write_text("layer,rank,mode,start_ns,end_ns,bytes,offset\n" + "\n".join(lines))
+    operations = open_source(path).operations
+    assert operations.begin.tolist() == [0, 1, 257]
+    assert (operations.end - operations.begin).tolist() == [1, 1, 1]
+    assert operations.offset.tolist() == [offset for _, _, offset in rows]
