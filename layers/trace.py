@@ -49,6 +49,7 @@ from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
 from .statistics.statistics import SetAside
 from .summary.accumulator import OperationSums
+from .summary.parts import BinnedParts, Counted
 from .summary.reading import Binned, BlockSumsT, Reading
 from .table import data_frame, operation_table
 
@@ -380,6 +381,19 @@ class Trace:
         sums = make()
         sums.add(self.operations, self.metadata)
         return sums
+
+    def binned_parts(self, by: str) -> BinnedParts:
+        """Return the parts of the layers by a key; each use reads the trace once more.
+
+        Raises SelectionError if there is no such key, or the trace was not read in bounded memory: see `Layer.by`.
+
+        Parameters
+        ----------
+        by : {"file", "filesystem", "rank", "node", "handle"}
+        """
+        if self.binned is None:
+            raise SelectionError("parts in bins are of a trace that was read in bounded memory")
+        return BinnedParts(self._reading, Counted(*self._counted, by), self.binned.grid)
 
     def relations_with(
         self,

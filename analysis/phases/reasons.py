@@ -37,19 +37,20 @@ def reason(decision: Decision, phases: int, cycle: int | None = None, pause: flo
     if decision.kind == "regimes":
         parts = [f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in decision.trains]
         return (
-            f"{phases} bursts in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}. "
+            f"{phases} phases in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}. "
             "The period is that of the regime that moved most."
         )
     if decision.kind == "concurrent":
-        parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} bursts)" for one in decision.trains]
-        return f"{len(parts)} periods at the same time among {phases} bursts: {' and '.join(parts)}; {sure}."
-    further = f" Sizes repeat after {cycle} bursts." if cycle else ""
+        parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} phases)" for one in decision.trains]
+        return f"{len(parts)} periods at the same time among {phases} phases: {' and '.join(parts)}; {sure}."
+    further = f" Sizes repeat after {cycle} phases." if cycle else ""
     further += f" From each end to the next start {seconds_text(pause, 4)} pass." if pause else ""
-    return f"{_train(main)}; {sure}.{further}"
+    return f"{_train(main, phases)}; {sure}.{further}"
 
 
-def _train(train: PulseTrain) -> str:
-    text = f"{len(train.bursts)} bursts, {seconds_text(train.period, 4)} apart"
+def _train(train: PulseTrain, phases: int) -> str:
+    of_all = f" of {phases}" if len(train.bursts) < phases else ""
+    text = f"{len(train.bursts)}{of_all} phases, {seconds_text(train.period, 4)} apart"
     if train.drift:
         first, last = (train.period * math.exp(sign * train.drift / 2) for sign in (-1, 1))
         return f"{text} on average, drifting from {seconds_text(first)} to {seconds_text(last)}"
@@ -60,16 +61,16 @@ def _train(train: PulseTrain) -> str:
 
 def _few(bursts: int) -> str:
     if bursts == 0:
-        return "The signal never leaves its mean: no bursts."
+        return "The signal never leaves its mean: no phases."
     if bursts >= FEWEST_BURSTS:
-        return f"{bursts} bursts, in bins that are too coarse: a period needs at least four bins, and four bursts."
-    return f"{bursts} burst{'s' if bursts > 1 else ''}: a period needs at least four."
+        return f"{bursts} phases, in bins that are too coarse: a period needs at least four bins, and four phases."
+    return f"{bursts} phase{'s' if bursts > 1 else ''}: a period needs at least four."
 
 
 def _irregular(bursts: Bursts) -> str:
     intervals = np.diff(bursts.start)
     jitter = float(intervals.std() / intervals.mean())
-    text = f"{len(bursts)} bursts, {seconds_text(float(intervals.mean()), 4)} apart on average, jitter {jitter:.2f}"
+    text = f"{len(bursts)} phases, {seconds_text(float(intervals.mean()), 4)} apart on average, jitter {jitter:.2f}"
     if jitter > MOST_JITTER:
         return f"Recurring but irregular: {text}; up to {MOST_JITTER} is periodic."
     return f"Recurring, but it may be chance: {text}."

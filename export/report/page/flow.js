@@ -103,9 +103,9 @@ const pairRow = (pair) => {
   const say = saying(who);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     cell('Above', bytesText(pair.upper_bytes), say(`${exactBytes(pair.upper_bytes)} in ${counted(pair.upper_operations, 'operation')} above`, 'bytes')),
-    cell('Below', bytesText(pair.lower_bytes), say(`${exactBytes(pair.lower_bytes)} in ${counted(pair.lower_operations, 'operation')} below`, 'bytes')),
-    cell('By descent', times(pair.amplification), say(exactly(pair.amplification), 'amplification')),
-    cell('By attribution', times(pair.attributed_amplification), say(exactly(pair.attributed_amplification), 'attributed_amplification')),
+    cell('Below by descent', bytesText(pair.lower_bytes), say(`${exactBytes(pair.lower_bytes)} in ${counted(pair.lower_operations, 'operation')} below`, 'bytes')),
+    cell('Ratio', times(pair.amplification), say(exactly(pair.amplification), 'amplification')),
+    cell('Ratio inside', times(pair.attributed_amplification), say(exactly(pair.attributed_amplification), 'attributed_amplification')),
     cell('Hidden', bytesText(pair.hidden_bytes), say(exactBytes(pair.hidden_bytes), 'hidden_bytes')),
     cell('Fan-out', known(pair.fan_out) ? threeDigits(pair.fan_out) : DASH, say(exactly(pair.fan_out), 'fan_out')),
     cell('Ranks above', countText(pair.writers_upper), say(countText(pair.writers_upper), 'writers')),
@@ -126,7 +126,7 @@ const sideRow = (pair) => {
 
 const flowSection = () => {
   if (!contents.compare || !contents.compare.pairs.length) return null;
-  const head = ['Layers', 'Above', 'Below', 'By descent', 'By attribution', 'Hidden', 'Fan-out', 'Ranks above', 'Ranks below', 'Ranks a call'];
+  const head = ['Layers', 'Above', 'Below by descent', 'Ratio', 'Ratio inside', 'Hidden', 'Fan-out', 'Ranks above', 'Ranks below', 'Ranks a call'];
   if (contents.compare.pairs.some((pair) => known(pair.lower_layer_bytes))) {
     return section('flow', 'Layers side by side', 'Layers side by side',
       h('p', {}, `${contents.layers.trace.recorder} tells bytes by intervals of time: these are all that each layer moved. What of it served which layer is not recorded.`),
@@ -171,7 +171,7 @@ const rowsNamed = ({ layer, evidence }) => ({ layer, file: (evidence.files || []
 const finding = (found) => {
   const range = found.evidence.time_range_s;
   return h('div', { class: `finding ${found.severity}` },
-    h('p', {}, h('b', {}, found.severity), ` · ${found.layer} · `, found.text),
+    h('p', {}, h('b', {}, found.severity), ` ${found.id} · ${found.layer} · `, found.text),
     h('p', { class: 'advice' }, found.advice),
     range ? h('p', {}, timeLinkTo(range[0], range[1], 'timeline', rowsNamed(found), `Show ${secondsText(range[0])} to ${secondsText(range[1])} in the timeline`)) : null,
     h('details', {}, h('summary', {}, 'Evidence'), h('dl', { class: 'glossary' }, Object.entries(found.evidence).filter(([, value]) => !isEmpty(value)).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ').replace(/ s$/, '')), h('dd', {}, evidenceText(key, value))]))));

@@ -41,7 +41,7 @@ const dress = (dark) => { document.documentElement.classList.toggle('dark', dark
 dress(preferred.matches);
 
 // Without I/O there is nothing to draw, and without events no time to draw it over.
-const sections = (recorded ? [bandwidthSection(), findingsSection(), layersSection(), flowSection(), collectivesSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), callsSection(), nodesSection(), damageSection(), glossarySection()] : [damageSection()]).flat().filter(Boolean);
+const sections = (recorded ? [bandwidthSection(), findingsSection(), layersSection(), flowSection(), collectivesSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), stacksSection(), callsSection(), nodesSection(), damageSection(), glossarySection()] : [damageSection()]).flat().filter(Boolean);
 const bar = h('div', { class: 'bar' }, h('nav', { 'aria-label': 'Sections' }, sections.map((part) => h('a', { href: `#${part.id}` }, part.dataset.name))), timeTools());
 document.getElementById('report').replaceChildren(header(), ...(recorded ? [bar] : []), ...sections);
 document.body.append(hint);

@@ -171,3 +171,25 @@ def test_paper_shows_what_is_folded_and_labels_at_their_size(opened):
     settle(page)
     assert page.run(folded) == before
     assert page.run(wide)[0] > 1400
+
+
+def test_two_threads_side_by_side(opened):
+    page = opened("ncckpt4", address="#t=0.25:0.35", height=4000)
+    settle(page)
+    stacks = page.run("return JSON.parse(document.getElementById('contents').textContent)")["stacks"]
+    assert [stacks["threads"]["rank"][row] for row in (0, -1)] == [0, 1]
+    assert len(page.run("return [...document.querySelectorAll('#stacks select')]")) == 2
+    hint = page.run("""
+    const plots = [...document.querySelectorAll('#stacks .plot')];
+    const read = (plot, share, y) => {
+      const box = plot.getBoundingClientRect();
+      const [clientX, clientY] = [box.left + 96 + share * (box.width - 96), box.top + y];
+      plot.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY, pointerType: 'mouse' }));
+      return document.querySelector('.hint').innerText;
+    };
+    return [read(plots[1], 0.3, 20), read(plots[3], 0.3, 20)];
+    """)
+    # While rank 0 writes the fill values, rank 1 waits in a barrier.
+    assert "MPI_File_write_at (MPI-IO)" in hint[0]
+    assert "write: MPI-IO /scratch/demo/run/ncckpt4/out.nc" in hint[0]
+    assert "MPI_Barrier (MPI)" in hint[1]
