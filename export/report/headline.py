@@ -130,6 +130,11 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
     direction, other = ways
     said = _substantial(entries, direction)
     ranks = counted(trace["ranks"], "rank")
+    layers = [entry for entry in entries if entry["direction"] == direction]
+    if len(layers) > 1 and any(entry["own_bytes"] is None for entry in layers):
+        # Nobody knows which of them the program itself called.
+        each = [f"{bytes_text(entry['bytes'])} through {entry['layer']}{_on(entry, ranks)}" for entry in layers]
+        return f"Each layer {_VERBS[direction]}, whoever caused it: {'; '.join(each)}."
     if not said:
         top = max(entries, key=lambda entry: entry["bytes"])
         moved = f"{_VERBS[top['direction']]} {bytes_text(top['bytes'])}"
@@ -223,6 +228,8 @@ def _look_here(entries: list[Document], layers: Document, comparison: Document |
     news = [found for found in findings if found["id"] not in _SAID and found["severity"] != "info"]
     if news:
         return _sentence(str(news[0]["text"]))
+    if any(entry["busy_s"] is None for entry in entries):
+        return f"{layers['trace']['recorder']} recorded bytes by intervals of time: single operations are not known."
     busiest = max(entries, key=lambda entry: entry["busy_s"])
     start, end = layers["trace"]["window_s"]
     doing = "writing" if busiest["direction"] == "write" else "reading"
