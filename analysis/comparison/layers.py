@@ -23,6 +23,15 @@ from .periods import PeriodComparison, SignalKey, compare_flows, compare_periods
 from .side_by_side import SideBySide, side_by_side
 
 
+@dataclass(frozen=True)
+class FlushTime:
+    """Time in s in which a layer's flushes were under way on any rank, and with it that of its reads and writes."""
+
+    layer: str
+    flush_s: float
+    busy_s: float
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """What ``iostrata compare`` shows.
@@ -98,6 +107,18 @@ class Comparison:
         if self.trace.definitions.recording.rows != "operations":
             return ()
         return tuple(one for one in self.trace.time_splits if not self.layers or one.layer in self.layers)
+
+    @cached_property
+    def flush_times(self) -> tuple[FlushTime, ...]:
+        """Of the layers that were asked for and flush."""
+        found = []
+        for name, layer in self.trace.layers.items():
+            if self.layers and name not in self.layers:
+                continue
+            if layer.flushes:
+                others = sum(layer.statistics(direction).busy_s for direction in DIRECTIONS)
+                found.append(FlushTime(name, layer.flush_busy_s, layer.flush_busy_s + others))
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of ``iostrata compare --json``."""
@@ -197,6 +218,7 @@ def comparison_document(comparison: Comparison) -> Document:
         pairs=pair_entries(comparison),
         balance=[one.to_dict() for one in comparison.balances],
         time=[one.to_dict() for one in comparison.times],
+        flush_time=[vars(one) for one in comparison.flush_times],
         hidden=[one.to_dict() for one in comparison.hidden],
         findings=[one.to_dict() for one in comparison.findings],
     )

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...analysis.comparison.layers import Comparison
+from ...analysis.comparison.layers import Comparison, FlushTime
 from ...analysis.comparison.periods import PeriodComparison
 from ...analysis.comparison.side_by_side import SideBySide
 from ...layers.flow.balance import TimeSplit
@@ -127,6 +127,7 @@ def _print_details(comparison: Comparison, flows: list[Flow], console: Console) 
         print_paragraph(text, console, "dim", indent=0)
         _print_periods(comparison, console)
     _print_times(comparison.times, console)
+    _print_flushes(comparison.flush_times, console)
     _print_hidden(comparison.hidden, console)
 
 
@@ -245,6 +246,14 @@ def _print_times(times: Iterable[TimeSplit], console: Console) -> None:
         line = Text.assemble((f"{printable(one.layer)} {one.direction}", "bold"), f" {seconds_text(one.summed_s)}: ")
         line.append(", ".join(parts))
         print_paragraph(line, console)
+
+
+def _print_flushes(flushes: Iterable[FlushTime], console: Console) -> None:
+    """Print the time in which each layer flushed, beside that of its reads and writes."""
+    for one in flushes:
+        share = share_text(one.flush_s, one.busy_s)
+        text = f" busy for {seconds_text(one.flush_s)}, {share} of that of its reads, writes and flushes"
+        print_paragraph(Text.assemble((f"{printable(one.layer)} flush", "bold"), text), console)
 
 
 def _print_hidden(hidden: Iterable[HiddenTraffic], console: Console) -> None:
