@@ -4,7 +4,7 @@ from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
 from .records.columns import Columns, Key
 from .records.intake import Intake
-from .watcher import Watcher
+from .watcher import Credit, Watcher
 
 
 class LiveJob:
@@ -19,8 +19,13 @@ class LiveJob:
     def __init__(
         self, layers: frozenset[str] = frozenset(), budget: float | None = None, method: str = DEFAULT_METHOD
     ) -> None:
-        """Follow the layers of these names, or all; `budget` and `method` are of a `Watcher`."""
-        self._budget, self._method = budget, method
+        """Follow the layers of these names, or all.
+
+        `budget` is processor time in s that an update may take with all that belongs to it, None for as much as it
+        needs; `method` is of a `Watcher`.
+        """
+        self._credit, self._method = Credit(budget), method
+        self._turn = 0
         self.intake = Intake()
         self._layers = layers
         self._watchers: dict[Key, Watcher] = {}
@@ -29,7 +34,7 @@ class LiveJob:
         """Take in what the sources have told."""
         if self.intake.jumped:
             self._watchers, self.intake.jumped = {}, False
-        for key, columns in self.intake.batch.take().items():
+        for key, columns in self.intake.take().items():
             self.add(key, columns)
 
     def add(self, key: Key, columns: Columns) -> None:
@@ -38,9 +43,14 @@ class LiveJob:
             return
         watcher = self._watchers.get(key)
         if watcher is None:
-            watcher = self._watchers[key] = Watcher(key, self._budget, self._method)
+            watcher = self._watchers[key] = Watcher(key, self._credit, self._method)
         watcher.add(columns)
 
     def answers(self, begin: float, now: float, last: bool = False) -> list[Answer]:
         """Say what holds in each layer and direction at a time, of a run that began at another, in s."""
-        return [watcher.answer(begin, now, last) for watcher in self._watchers.values() if watcher.signal.bytes]
+        self._credit.grant()
+        moving = [watcher for watcher in self._watchers.values() if watcher.signal.bytes]
+        # Another one is the first to be looked at each time, or the credit would always go to the same.
+        self._turn = (self._turn + 1) % max(len(moving), 1)
+        found = [watcher.answer(begin, now, last) for watcher in moving[self._turn :] + moving[: self._turn]]
+        return found[len(moving) - self._turn :] + found[: len(moving) - self._turn]

@@ -33,7 +33,8 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
     alpha : float
         False-alarm rate; a train's gain is corrected for the periods and starts that it could have.
     """
-    n, found = len(bursts), []
+    n = len(bursts)
+    found: list[PulseTrain] = []
     if not 2 * FEWEST_BURSTS <= n <= MOST_BURSTS:
         return []
     from .kernels import best_chain
@@ -46,14 +47,16 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
     for _ in range(MOST_TRAINS):
         rate = max(int((~used).sum()), FEWEST_BURSTS) / length
         chains = []
-        for candidate in dict.fromkeys(periods + _frequent_differences(start[~used])):
+        candidates = dict.fromkeys(periods + _frequent_differences(start[~used]) if found else periods)
+        for candidate in candidates:
             period = candidate
             for share in CHAIN_DEVIATIONS:
                 gain, rows, spans = best_chain(start, used, period, share * length / n, rate, missing, MOST_SPANS)
                 if rows.size < FEWEST_BURSTS:
                     break
-                period = float(start[rows[-1]] - start[rows[0]]) / float(spans.sum())
-                present = spans.size / float(spans.sum())
+                turns = float(spans.sum())
+                period = float(start[rows[-1]] - start[rows[0]]) / turns
+                present = spans.size / turns
                 own = int((~used[rows]).sum()) >= max(FEWEST_BURSTS, MOST_SHARE * rows.size)
                 if own and present >= MOST_SHARE:
                     chains.append((gain, rows.size * present**2, rows, spans))
@@ -106,11 +109,15 @@ def _frequent_differences(start: Floats) -> list[float]:
     centres = np.exp(lowest + SAME_PERIOD * (np.arange(counts.size) + 0.5))
     expected = 3 * SAME_PERIOD * n * n / length * centres + 1
     order = np.argsort(-(counts - expected) / np.sqrt(expected), kind="stable")
-    found: list[float] = []
-    for period in centres[order[: 4 * MOST_PERIODS]].tolist():
-        if all(abs(period / other - 1) > 1.5 * SAME_PERIOD for other in found):
-            found.append(period)
-    return found[:MOST_PERIODS]
+    clearest = centres[order[: 4 * MOST_PERIODS]]
+    apart = np.abs(clearest[:, None] / clearest - 1) > 1.5 * SAME_PERIOD
+    found: list[int] = []
+    for row in range(clearest.size):
+        if apart[row, found].all():
+            found.append(row)
+            if len(found) == MOST_PERIODS:
+                break
+    return [float(period) for period in clearest[found]]
 
 
 IN_STEP = 0.1

@@ -40,8 +40,8 @@ METHOD = click.option(
     show_default=True,
     help="What finds periods; ftio also gives intervals of the frequencies found so far, with probabilities.",
 )
-BUDGET: Final = 0.003
-"""Processor time in s that looking at a layer and direction may take for each update."""
+BUDGET: Final = 0.0045
+"""Processor time in s that an update may take: signals are looked at as often as that allows."""
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...inputs.tmio import bandwidth_rows
 from .columns import MOST_BYTES, Key
-from .intake import MOST_LAYERS, Intake
+from .intake import MOST_LAYERS, Intake, Told
 
 LONGEST_LINE: Final = 2**20
 MOST_BINS: Final = 2**16
@@ -30,6 +30,8 @@ class LineReader:
         self._keys: dict[tuple[str, str], Key] = {}
         self._columns: list[str] | None = None
         self._row: tuple[float, list[float]] | None = None
+        self._records = Told()
+        self._decode = json.JSONDecoder().raw_decode
         self.ended = False
 
     def feed(self, data: bytes) -> None:
@@ -46,12 +48,14 @@ class LineReader:
         if len(self._rest) > LONGEST_LINE:
             self._job.counts.malformed += not self._too_long
             self._rest, self._too_long = b"", True
+        self._tell_all()
 
     def finish(self) -> None:
         """Take the last line, which has no end, if it is a whole one."""
         if self._rest.strip() and not self._too_long:
             self._line(self._rest)
         self._rest = b""
+        self._tell_all()
 
     def truncated(self) -> None:
         """Say that the file was cut or replaced: what follows is its beginning."""
@@ -60,14 +64,15 @@ class LineReader:
         self._columns, self._row = None, None
 
     def _line(self, line: bytes) -> None:
-        line = line.strip()
-        if not line:
-            return
         try:
-            if line[:1] == b"{":
-                self._entry(json.loads(line))
-            else:
-                self._counters(line.decode())
+            text = line.decode().strip()
+            if text[:1] == "{":
+                entry, length = self._decode(text)
+                if length < len(text):
+                    raise ValueError
+                self._entry(entry)
+            elif text:
+                self._counters(text)
         except (ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError):
             self._job.counts.malformed += 1
 
@@ -84,9 +89,13 @@ class LineReader:
             if not (-FARTHEST < start <= end < FARTHEST and 0 <= volume <= MOST_BYTES):
                 raise ValueError
             self._tell(key, start, end, volume)
-        elif kind == "bins":
+            return
+        if kind == "bins":
             self._bins(entry)
-        elif kind == "time":
+            return
+        # The clock is that of all that was told before.
+        self._tell_all()
+        if kind == "time":
             time = _number(entry["time"])
             self._begin(time)
             clock = self._job.clock
@@ -142,6 +151,7 @@ class LineReader:
         job = self._job
         if self._anew:
             self._anew = False
+            self._tell_all()
             now, begin = job.clock.now, job.clock.begin
             if now is not None and begin is not None and time + self._offset < 0.5 * (begin + now):
                 job.counts.restarts += 1
@@ -152,7 +162,12 @@ class LineReader:
         if not self._told or self._anew:
             self._begin(start)
         offset = self._offset
-        self._job.tell(key, start + offset, end + offset, volume)
+        self._records.append(key, start + offset, end + offset, volume)
+
+    def _tell_all(self) -> None:
+        """Tell the job what was read since the last time."""
+        records, self._records = self._records, Told()
+        self._job.tell(records)
 
     def _tmio(self, entry: dict[str, Any]) -> None:
         for direction, rows in bandwidth_rows(entry):
