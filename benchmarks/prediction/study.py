@@ -30,7 +30,7 @@ from tables import tables
 ROOT = Path(__file__).resolve().parents[2]
 FIRST_SEED = 1000
 FEWEST_PHASES = 6
-PEER_EVERY = 9
+PEER_EVERY = 4
 """FTIO is asked of every so many streams: each answer takes it a tenth of a second."""
 
 

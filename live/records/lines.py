@@ -27,7 +27,7 @@ class LineReader:
         self._offset = 0.0
         self._told = False
         self._anew = False
-        self._keys: dict[tuple[str, str], Key] = {}
+        self._keys: dict[object, Key] = {}
         self._columns: list[str] | None = None
         self._row: tuple[float, list[float]] | None = None
         self._records = Told()
@@ -65,10 +65,12 @@ class LineReader:
 
     def _line(self, line: bytes) -> None:
         try:
-            text = line.decode().strip()
+            text = line.decode()
+            if text[:1] != "{":
+                text = text.strip()
             if text[:1] == "{":
                 entry, length = self._decode(text)
-                if length < len(text):
+                if length < len(text) and text[length:].strip():
                     raise ValueError
                 self._entry(entry)
             elif text:
@@ -82,7 +84,7 @@ class LineReader:
             if "layer" not in entry:
                 self._tmio(entry)
                 return
-            key = self._key(entry)
+            key = self._key(entry["layer"], entry["mode"])
             start, end, volume = entry["start"], entry["end"], entry["bytes"]
             if not (type(start) is type(end) is float and type(volume) is int):
                 start, end, volume = _number(start), _number(end), _whole(volume)
@@ -108,17 +110,16 @@ class LineReader:
         else:
             raise ValueError
 
-    def _key(self, entry: dict[str, Any]) -> Key:
-        named = entry["layer"], entry["mode"]
-        key = self._keys.get(named)
+    def _key(self, layer: object, mode: object) -> Key:
+        key = self._keys.get((layer, mode))
         if key is None:
-            key = Key(_name(named[0]), _mode(named[1]))
+            key = Key(_name(layer), _mode(mode))
             if len(self._keys) < MOST_LAYERS:
-                self._keys[named] = key
+                self._keys[key] = key
         return key
 
     def _bins(self, entry: dict[str, Any]) -> None:
-        key = self._key(entry)
+        key = self._key(entry["layer"], entry["mode"])
         origin, width, first = _number(entry["origin"]), _number(entry["width"]), entry["first"]
         volumes = entry["bytes"]
         if not (width > 0 and isinstance(first, int) and isinstance(volumes, list) and len(volumes) <= MOST_BINS):
