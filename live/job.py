@@ -1,10 +1,15 @@
 """A running job: records in, answers for each layer and direction out."""
 
+from typing import Final
+
 from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
 from .records.columns import Columns, Key
 from .records.intake import Intake
 from .watcher import Credit, Watcher
+
+TOTAL: Final = "total"
+"""The direction of reads and writes together."""
 
 
 class LiveJob:
@@ -17,9 +22,13 @@ class LiveJob:
     """
 
     def __init__(
-        self, layers: frozenset[str] = frozenset(), budget: float | None = None, method: str = DEFAULT_METHOD
+        self,
+        layers: frozenset[str] = frozenset(),
+        budget: float | None = None,
+        method: str = DEFAULT_METHOD,
+        direction: str | None = None,
     ) -> None:
-        """Follow the layers of these names, or all.
+        """Follow the layers of these names, or all, in one direction, ``total`` of both together, or in each by itself.
 
         `budget` is processor time in s that an update may take with all that belongs to it, None for as much as it
         needs; `method` is of a `Watcher`.
@@ -28,6 +37,7 @@ class LiveJob:
         self._turn = 0
         self.intake = Intake()
         self._layers = layers
+        self._direction = direction
         self._watchers: dict[Key, Watcher] = {}
 
     def take(self) -> None:
@@ -40,6 +50,10 @@ class LiveJob:
     def add(self, key: Key, columns: Columns) -> None:
         """Take in records of one layer and direction."""
         if self._layers and key.layer not in self._layers:
+            return
+        if self._direction == TOTAL:
+            key = Key(key.layer, TOTAL)
+        elif self._direction not in (None, key.direction):
             return
         watcher = self._watchers.get(key)
         if watcher is None:

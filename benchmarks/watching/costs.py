@@ -1,7 +1,7 @@
 """What following a running job costs: processor time of an update, memory over many operations, and while nothing comes.
 
-    python benchmarks/watching.py              # 10^6 operations, to RESULTS.md; some minutes
-    python benchmarks/watching.py 50000        # fewer; prints only
+    python benchmarks/watching/costs.py          # 10^6 operations, to RESULTS.md; some minutes
+    python benchmarks/watching/costs.py 50000    # fewer; prints only
 
 The command `iostrata watch` follows a file that grows by 1,000 operations for each of its updates; what it takes is read
 from the system, so reading lines, looking at signals and writing answers are all in it.
@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from results import write_section
 
 OPERATIONS = 1_000_000
