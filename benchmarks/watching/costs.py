@@ -1,10 +1,10 @@
-"""What following a running job costs: processor time of an update, memory over many operations, and while nothing comes.
+"""What following a running job costs: processor time of an update, memory over many operations, and at rest.
 
     python benchmarks/watching/costs.py          # 10^6 operations, to RESULTS.md; some minutes
     python benchmarks/watching/costs.py 50000    # fewer; prints only
 
-The command `iostrata watch` follows a file that grows by 1,000 operations for each of its updates; what it takes is read
-from the system, so reading lines, looking at signals and writing answers are all in it.
+The command `iostrata watch` follows a file that grows by 1,000 operations for each of its updates; what it takes is
+read from the system, so reading lines, looking at signals and writing answers are all in it.
 """
 
 import json
@@ -99,13 +99,20 @@ def main() -> None:
     if sum(answer["operations"] for answer in last) != count:
         raise SystemExit("operations were lost")
     operations = count - BEFORE * FOR_UPDATE
-    body = f"""`iostrata watch FILE --json --interval {INTERVAL}` beside a writer of {count:,} operations of two layers, {FOR_UPDATE:,} for each update.
-
-| what | measured |
-|---|---|
-| processor time for {FOR_UPDATE:,} operations with their update | {1000 * seconds / (operations / FOR_UPDATE):.2f} ms ({updates:,} updates) |
-| growth of memory from operation {BEFORE * FOR_UPDATE:,} to {count:,} | {grown:+.1f} MB |
-| share of a core while nothing comes, updates every {INTERVAL} s | {idle:.2%} |"""
+    each = 1000 * seconds / (operations / FOR_UPDATE)
+    first = BEFORE * FOR_UPDATE
+    body = "\n".join(
+        [
+            f"`iostrata watch FILE --json --interval {INTERVAL}` beside a writer of {count:,} operations of "
+            f"{len(LAYERS)} layers, {FOR_UPDATE:,} for each update.",
+            "",
+            "| what | measured |",
+            "|---|---|",
+            f"| processor time for {FOR_UPDATE:,} operations with their update | {each:.2f} ms ({updates:,} updates) |",
+            f"| growth of memory from operation {first:,} to {count:,} | {grown:+.1f} MB |",
+            f"| share of a core while nothing comes, an update every {INTERVAL} s | {idle:.2%} |",
+        ]
+    )
     print(body)
     if count >= OPERATIONS:
         write_section("Following a running job (`make watching`)", body)

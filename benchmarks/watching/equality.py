@@ -2,10 +2,10 @@
 
     python benchmarks/watching/equality.py     # to RESULTS.md
 
-The recordings are the archives in `fixtures/`, and those in the folders that IOSTRATA_RECORDINGS names. Each is replayed
-in 1, 7 and 100 updates, and told as JSON lines that are cut into pieces of random lengths with updates in between, some
-of them by as many sources as it has layers. Period, its interval, confidence, phases, regime and the reason in words are
-compared, and the bytes.
+The recordings are the archives in `fixtures/`, and those in the folders that IOSTRATA_RECORDINGS names. Each is
+replayed in 1, 7 and 100 updates, and told as JSON lines that are cut into pieces of random lengths with updates in
+between, by one source and by one for each layer and direction. Period, its interval, confidence, phases, regime and the
+reason in words are compared, and the bytes.
 """
 
 import json
@@ -135,10 +135,11 @@ def main() -> None:
                     compared[f"{kind} different"] += 1
                     wrong.append(f"{path.parent.name} {key.layer} {key.direction}, {way}: {', '.join(names)}")
         print(f"{path.parent.name}: {len(wrong)} different so far", file=sys.stderr)
+    total = compared["exact"] + compared["bins"]
     body = "\n".join(
         [
             f"{archives} archives with {signals} layers and directions that moved bytes, {with_phases} of them with at "
-            f"least {FEWEST_PHASES} phases, each told in {len(UPDATES) + 2} ways: {compared['exact'] + compared['bins']:,} last answers.",
+            f"least {FEWEST_PHASES} phases, each told in {len(UPDATES) + 2} ways: {total:,} last answers.",
             "",
             f"Up to {EXACT:,} operations: {compared['exact']:,} compared, {compared['exact different']} differ from "
             f"`periods`. More, on the grid: {compared['bins']} compared, {compared['bins different']} differ.",

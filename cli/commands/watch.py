@@ -64,9 +64,7 @@ AS_JSON = click.option(
 @ENGINE
 @WORKERS
 @AS_JSON
-@click.pass_context
 def command(
-    context: click.Context,
     sources: tuple[str, ...],
     replay: Path | None,
     speed: float | None,
@@ -94,6 +92,7 @@ def command(
         raise click.UsageError("name what to follow, or a trace with --replay")
     if speed is not None and replay is None:
         raise click.UsageError("--speed is of --replay: a job that runs has its own")
+    context = click.get_current_context()
     for name in reading:
         if replay is None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} is of --replay: the lines of a source tell nothing of that")
