@@ -1,7 +1,8 @@
 """Period detection for any signal by any method."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from .registry import DEFAULT_METHOD, Detector, detector, options_of
 from .results.result import PeriodResult
 from .spectral.metrics import characterise
 from .timefrequency.filters import Butterworth
+
+_BINS_OF_A_PERIOD: Final = 16
+"""Where a signal was summed up in bins: each burst is up to half of one from its place, 3 % of a period."""
 
 
 def detect_period(
@@ -77,7 +81,7 @@ def detect_period(
     found = detector(method)
     _check_options(found, method, options)
     if filter is None:
-        return found(signal, fs, **options)
+        return _resolved(found(signal, fs, **options), signal)
     from .timefrequency.filters import filtered_signal, without_ripple
 
     filtered = filtered_signal(signal, filter, fs)
@@ -86,7 +90,8 @@ def detect_period(
     sampling = replace(result.sampling, automatic=fs == "auto", abstraction_error=None)
     evidence = replace(result.evidence, filter=str(filtered.form), baseline=filtered.baseline)
     result = _passed(result, filtered.form)
-    return replace(_with_volumes_of(signal, result, filtered.signal.volume), sampling=sampling, evidence=evidence)
+    result = replace(_with_volumes_of(signal, result, filtered.signal.volume), sampling=sampling, evidence=evidence)
+    return _resolved(result, signal)
 
 
 def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:
@@ -133,14 +138,29 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_
     return result
 
 
+def _resolved(result: PeriodResult, signal: StepSignal) -> PeriodResult:
+    """Leave out what bins are too wide for: times that are rounded to them look more regular than they are."""
+    if signal.resolution == 0:
+        return result
+    result = replace(result, sampling=replace(result.sampling, signal="binned"))
+    why = f"for which the bins of {seconds_text(signal.resolution, 4)} that it was read into are too wide"
+    enough = _BINS_OF_A_PERIOD * signal.resolution
+    return _with_periods(result, lambda period: period >= enough, why, "long enough for these bins")
+
+
 def _passed(result: PeriodResult, form: Butterworth) -> PeriodResult:
     """Leave out what the filter does not pass: bursts that ring after it still recur as they did before."""
+    return _with_periods(result, form.passes, f"which the filter {form} Hz does not pass", "within the filter")
+
+
+def _with_periods(result: PeriodResult, told: Callable[[float], bool], why_not: str, why: str) -> PeriodResult:
+    """Leave out the periods that are not `told`, and say why they are not, and the others are."""
     if result.period is None:
         return result
-    outside = f"recurs every {seconds_text(result.period, 4)}, which the filter {form} Hz does not pass"
-    periods = tuple(one for one in result.periods if form.passes(one.period))
-    regimes = tuple(one for one in result.regimes if form.passes(one.period))
-    if form.passes(result.period):
+    outside = f"recurs every {seconds_text(result.period, 4)}, {why_not}"
+    periods = tuple(one for one in result.periods if told(one.period))
+    regimes = tuple(one for one in result.regimes if told(one.period))
+    if told(result.period):
         return replace(result, periods=periods, regimes=regimes)
     if not periods:
         return replace(
@@ -163,7 +183,7 @@ def _passed(result: PeriodResult, form: Butterworth) -> PeriodResult:
         confidence=main.confidence,
         periods=periods,
         regimes=regimes,
-        reason=f"A period of {seconds_text(main.period, 4)} is within the filter; the signal also {outside}.",
+        reason=f"A period of {seconds_text(main.period, 4)} is {why}; the signal also {outside}.",
     )
 
 

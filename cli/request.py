@@ -68,7 +68,7 @@ class Request:
         _warn(trace)
         return trace
 
-    def open(self, handle_bytes: int = 700, relations: bool = False) -> "Trace":
+    def open(self, handle_bytes: int = 700, relations: bool = False, parts: tuple[str, int] | None = None) -> "Trace":
         """Open the trace as `open_full` does, in bounded memory where ``--memory`` asks for it.
 
         Parameters
@@ -77,6 +77,8 @@ class Request:
             Memory that the command itself takes for each handle, besides ``--memory``.
         relations : bool
             Whether the layers will be compared.
+        parts : (str, int), optional
+            By which key layers will be split, and how many parts of each in a direction will have signals.
         """
         if self.memory is None:
             return self.open_full()
@@ -95,6 +97,7 @@ class Request:
                 handle_bytes=handle_bytes,
                 client=self.dask,
                 relations=relations,
+                parts=parts,
             )
         _warn(trace)
         return trace

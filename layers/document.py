@@ -22,6 +22,7 @@ def document(trace: Trace, **parts: object) -> Document:
             "engine": trace.engine,
             "recorder": trace.definitions.recording.recorder,
             "not_recorded": list(trace.definitions.recording.missing),
+            "signals": "exact" if trace.resolution is None else "binned",
             **({} if trace.resolution is None else {"resolution_s": trace.resolution}),
         },
         **parts,

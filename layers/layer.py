@@ -68,7 +68,7 @@ class Layer:
     part: str = ""
 
     def __repr__(self) -> str:
-        moved = [f"{way} {self.sums.bytes(self._categories(way, 'all'))} bytes" for way in self.directions]
+        moved = [f"{way} {self.sums.bytes(self.categories(way, 'all'))} bytes" for way in self.directions]
         count = [] if self.kept is None else [f"{len(self.rows)} operations"]
         return f"<Layer {self._title}: {', '.join(count + moved) or 'no transfers'}>"
 
@@ -134,7 +134,7 @@ class Layer:
     @property
     def directions(self) -> tuple[str, ...]:
         """Those of ``read`` and ``write`` that have operations."""
-        return tuple(way for way in DIRECTIONS if self._count(self._categories(way, "all"), OPERATIONS))
+        return tuple(way for way in DIRECTIONS if self._count(self.categories(way, "all"), OPERATIONS))
 
     @property
     def flushes(self) -> int:
@@ -179,7 +179,7 @@ class Layer:
         """
         if self.grid is not None:
             categories = categories_of(self._lineages(traffic, below), modes_of(direction))
-            return self.grid.signal(np.array(categories, np.int64), self.tick_window, self._named(direction, traffic))
+            return self.grid.signal(np.array(categories, np.int64), self.tick_window, self.named(direction, traffic))
         mask = self._mask(direction, traffic)
         if below is not None:
             mask = mask & self._of_lineages(self.lineages_of("all", below))
@@ -188,13 +188,13 @@ class Layer:
         moved = completed_bytes(operations)
         moving = moved > 0
         kept = view(operations, moving)
-        return self._rate(kept.begin, self.tick_window.ends(kept), moved[moving], self._named(direction, traffic))
+        return self._rate(kept.begin, self.tick_window.ends(kept), moved[moving], self.named(direction, traffic))
 
     def operation_rate(self, direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return operations per second; each that ended counts one, spread evenly from its begin to its end."""
         operations = self._chosen(direction, traffic)
         ended = view(operations, operations.end != UNDEFINED_TIME)
-        name = f"{self._named(direction, traffic)} operations"
+        name = f"{self.named(direction, traffic)} operations"
         return self._rate(ended.begin, self.tick_window.ends(ended), np.ones(len(ended)), name, "s-1")
 
     def metadata_rate(self) -> StepSignal:
@@ -207,7 +207,7 @@ class Layer:
         operations = self._chosen(direction, traffic)
         begin, end = self.tick_window.clipped(operations)
         resolution = self.tick_window.ticks_per_second
-        name = f"{self._named(direction, traffic)} operations in flight"
+        name = f"{self.named(direction, traffic)} operations in flight"
         return level_signal(begin / resolution, end / resolution, window=self.window, name=name)
 
     def signal(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> StepSignal:
@@ -225,7 +225,7 @@ class Layer:
         SelectionError
             If there is no such quantity, direction or traffic, or metadata events are asked for by one of them.
         """
-        self._check_quantity(quantity, direction, traffic)
+        self.check_quantity(quantity, direction, traffic)
         if quantity == "metadata":
             return self.metadata_rate()
         if quantity == "bandwidth":
@@ -256,7 +256,7 @@ class Layer:
         SelectionError
             As `signal`.
         """
-        self._check_quantity(quantity, direction, traffic)
+        self.check_quantity(quantity, direction, traffic)
         if quantity == "metadata":
             return np.arange(len(self.metadata_events)), np.ones(len(self.metadata_events))
         mask = self._mask(direction, traffic)
@@ -324,7 +324,7 @@ class Layer:
 
     def request_counts(self, direction: str) -> ValueCounts:
         """Return how often each size was asked for, over the operations whose request the trace knows."""
-        return self._requests(self._categories(direction, "all"))
+        return self._requests(self.categories(direction, "all"))
 
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction; ``total`` is read and write together.
@@ -343,8 +343,8 @@ class Layer:
         SelectionError
             If there is no such direction or traffic.
         """
-        categories = self._categories(direction, traffic)
-        own = sorted({*categories} & {*self._categories(direction, "own")})
+        categories = self.categories(direction, traffic)
+        own = sorted({*categories} & {*self.categories(direction, "own")})
         sums, second = self.sums.sums, self.tick_window.ticks_per_second
         moved, own_moved = self.sums.bytes(categories), self.sums.bytes(own)
         here = sums.handle_used[:, list(modes_of(direction))].any(axis=1) & self._handles(categories)
@@ -395,7 +395,7 @@ class Layer:
         second = self.tick_window.ticks_per_second
         return step_signal_from_ticks(begin, end, volume, second, window=self.window, unit=unit, name=name)
 
-    def _named(self, direction: str, traffic: str) -> str:
+    def named(self, direction: str, traffic: str) -> str:
         """Return the name of a signal: layer, direction, and the traffic unless it is all."""
         return f"{self._title} {direction}" if traffic == "all" else f"{self._title} {direction} ({traffic})"
 
@@ -403,7 +403,8 @@ class Layer:
         """Return the operations of a direction and traffic."""
         return view(self.operations, self._mask(direction, traffic))
 
-    def _check_quantity(self, quantity: str, direction: str, traffic: str) -> None:
+    def check_quantity(self, quantity: str, direction: str, traffic: str) -> None:
+        """Raise SelectionError unless there is such a signal."""
         check_quantity(quantity)
         if quantity != "bandwidth":
             self._rows(f"the signal {quantity!r}")
@@ -416,7 +417,8 @@ class Layer:
         check_traffic(traffic)
         return mask if traffic == "all" else mask & (self.own == (traffic == "own"))
 
-    def _categories(self, direction: str, traffic: str) -> list[int]:
+    def categories(self, direction: str, traffic: str) -> list[int]:
+        """Return the categories of `sums` that are of a direction and traffic."""
         return categories_of(self.lineages_of(traffic), modes_of(direction))
 
     def _count(self, categories: list[int], column: int) -> int:

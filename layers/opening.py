@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
+from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.stream.columns import CollectedOperations
 from ..model.stream.mapping import Progress, cluster_of, map_partitions
@@ -14,9 +15,11 @@ from .flow.sums import RelationSums
 from .handles.order import layer_order
 from .handles.stack import handle_lineages, handle_stack
 from .handles.sums import HandleSums
+from .selection.directions import DIRECTIONS
 from .selection.files import DEFAULT_RULES, FileRule, select_files
 from .selection.source import open_timed_source
 from .selection.window import TickWindow, bounded_windows, select_window, trace_window
+from .statistics.grouping import grouping
 from .summary.accumulator import OperationSums
 from .summary.bins import BinGrid
 from .summary.memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
@@ -149,6 +152,7 @@ def read_binned_trace(
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
     handle_bytes: int = BYTES_PER_HANDLE,
     relations: bool = False,
+    parts: tuple[str, int] | None = None,
     client: object = None,
 ) -> Trace:
     """Read a trace into bins and statistics, in memory that does not follow the number of events.
@@ -162,6 +166,9 @@ def read_binned_trace(
         What to set aside of the memory for each handle of the trace.
     relations : bool
         Whether to add up what layers are to each other in the same pass; else their first use reads the trace again.
+    parts : (str, int), optional
+        By which key the layers will be split, and how many parts of each in a direction will have signals; see
+        `Trace.binned_parts`.
     path, memory, fs, engine, workers, files, window, progress, rules, client
         As in `open_trace`. There are at most 2^20 bins.
     """
@@ -172,19 +179,19 @@ def read_binned_trace(
     counted, covered = bounded_windows(definitions, window)
     order = layer_order(definitions)
     lineages = handle_lineages(handle_stack(definitions, order))
-    plan = plan_memory(
-        memory,
-        source,
-        2 * len(lineages),
-        workers,
-        handle_bytes,
-        2 * len(set(lineages.traffic)),
-        relations,
-    )
-    width, bins = _bins(covered, plan, fs)
+    signals, of_parts = 2 * len(lineages), _part_signals(definitions, order, parts)
+    kinds = 2 * len(set(lineages.traffic))
+    try:
+        plan = plan_memory(memory, source, signals + of_parts, workers, handle_bytes, kinds, relations)
+    except SelectionError as error:
+        if not of_parts:
+            raise
+        raise SelectionError(
+            f"{error}, or look at fewer parts with --parts: {of_parts:,} signals are too many"
+        ) from None
     extent = covered.start, covered.end
     reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
-    grid = BinGrid(MODES * len(lineages), bins, float(covered.start), width)
+    grid = BinGrid(MODES * len(lineages), plan.bins, *_origin_and_unit(covered, plan, fs), extent)
     sums, tally = OperationSums(definitions, order, selection, counted, extent, grid), Tally()
 
     known = (definitions, order, selection, counted)
@@ -192,12 +199,12 @@ def read_binned_trace(
     def make() -> Parts:
         return Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
 
-    parts = reading.summed(make, BinnedSums(sums, tally), progress)
+    found = reading.summed(make, BinnedSums(sums, tally), progress)
     tally.damage.check_something_read(source.path)
     final = select_window(trace_window(definitions.clock, sums.extent), window)
     grid.cover(final)
-    if parts.relations is not None:
-        parts.relations.window = final
+    if found.relations is not None:
+        found.relations.window = final
     return Trace(
         path=source.path,
         definitions=definitions,
@@ -207,19 +214,26 @@ def read_binned_trace(
         tick_window=final,
         rules=table,
         selection=selection,
-        binned=Binned(sums, grid, parts.handles, parts.relations),
+        binned=Binned(sums, grid, found.handles, found.relations),
         io_events=tally.io_events,
         unmatched_events=tally.unmatched,
         reading=reading,
     )
 
 
-def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[float, int]:
-    """Return width in ticks and number of the bins that are kept."""
-    length = window.end - window.start
+def _part_signals(definitions: Definitions, order: tuple[str, ...], parts: tuple[str, int] | None) -> int:
+    """Return how many signals of parts there can be at most."""
+    if parts is None:
+        return 0
+    by, most = parts
+    return min(most, len(grouping(definitions, by).keys)) * len(DIRECTIONS) * len(order)
+
+
+def _origin_and_unit(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[int, float]:
+    """Return where a bin begins, and of what widths of bins are powers of two; both in ticks."""
     if fs == "auto":
         # Nothing is known of what lies between two ticks.
-        return max(length / plan.bins, 1.0), plan.bins
+        return 0, 1.0
     low, high = window.seconds
     needed = bin_count(high - low, fs)
     if needed > MOST_BINS:
@@ -231,5 +245,5 @@ def _bins(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> 
             f"{needed} bins of {1 / fs:.6g} s do not fit into the memory: give it "
             f"{-(-plan.memory_for(needed) // 10**6)}M, or take a lower frequency"
         )
-    parts = max(1, min(plan.bins // needed, int(window.ticks_per_second / fs)))
-    return window.ticks_per_second / (fs * parts), plan.bins
+    halves = max(1, min(plan.bins // needed, int(window.ticks_per_second / fs))).bit_length() - 1
+    return window.start, window.ticks_per_second / (fs * (1 << halves))

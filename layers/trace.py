@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,9 @@ from .attribution.calls.calls import Calls, as_calls, sum_calls
 from .attribution.calls.cost import RunCost, run_cost
 from .attribution.calls.functions import function_groups
 from .attribution.calls.keys import CALL_KEYS, CALLPATH, NamedRows, key_rows, key_texts, named_keys
+from .attribution.calls.overlap import NonBlockingSums, Overlap, first_threads, overlap_of
 from .attribution.calls.paths import CallPaths, read_call_paths
+from .attribution.calls.stacks import stack_bars
 from .attribution.calls.sums import CallSums
 from .attribution.collectives import CallPlaces
 from .attribution.functions import CallingFunctions, io_function_names
@@ -47,12 +49,16 @@ from .mappings import LayerMapping
 from .selection.directions import DIRECTIONS, modes_of
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
+from .statistics.ranges import RangeUnion
 from .statistics.statistics import SetAside
 from .summary.accumulator import OperationSums
+from .summary.parts import BinnedParts, Counted
 from .summary.reading import Binned, BlockSumsT, Reading
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
+_ACTIVITY_BINS: Final = 480
+"""Stretches of the window in which ranks in I/O are counted."""
 
 
 class Kept(NamedTuple):
@@ -309,6 +315,26 @@ class Trace:
         """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
         return None if self.calls is None else run_cost(self.calls, self.definitions, self.tick_window)
 
+    @cached_property
+    def non_blocking(self) -> RangeUnion:
+        """When non-blocking operations on selected files were under way, by process, in ticks."""
+        exact = self.kept is not None
+        return self.sum_blocks(lambda: NonBlockingSums(self.selection, self.tick_window, exact)).union
+
+    @cached_property
+    def overlap(self) -> Overlap | None:
+        """Whether non-blocking I/O overlaps computing, and how many ranks are in I/O over time.
+
+        None where the trace does not record Enter and Leave. The first use reads the events of the archive once more.
+        """
+        if self.calls is None:
+            return None
+        reading, exact = self._reading, self.kept is not None
+        partitions, first = reading.source.partitions(reading.memory, reading.workers), first_threads(self.definitions)
+        functions = self.calls.functions
+        bars = stack_bars(reading.source, partitions, functions, self.order, self.tick_window, first.tolist())
+        return overlap_of(bars, self.non_blocking, self.definitions, functions, self.tick_window, _ACTIVITY_BINS, exact)
+
     def _call_sums(self) -> Callable[[], CallSums]:
         functions = function_groups(self._reading.source.regions, self.order)
         return functools.partial(CallSums, *self._counted, functions, exact=self.kept is not None)
@@ -333,7 +359,7 @@ class Trace:
     def operation_blocks(
         self, called: bool
     ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], Mapping[str, NamedRows], int]]:
-        """Give all operations in one or several blocks.
+        """Give all operations in one or several blocks, at least one.
 
         Each with the number of the collective call of each operation; by `CALL_KEYS` the names of who called, and the
         row of each operation there (−1 for none), nothing unless `called` is asked for; and the number of the block's
@@ -347,11 +373,15 @@ class Trace:
                 by = {name: named_keys(name, *tree) for name in CALL_KEYS}
             yield self.traffic, self.traffic.calls.call, by, 0
             return
-        places, first = CallPlaces(), 0
-        for block, sums in self._reading.followed_blocks(self._call_sums() if called else None):
-            operations = block.operations
+
+        def traffic_of(operations: Operations) -> Traffic:
             found = attribute_operations(operations, self.definitions, self.order)
-            traffic = Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
+            return Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
+
+        places, first, given = CallPlaces(), 0, False
+        for block, sums in self._reading.followed_blocks(self._call_sums() if called else None):
+            operations, given = block.operations, True
+            traffic = traffic_of(operations)
             places.finish(np.unique(operations.process).astype(np.int64))
             sequence, place = places.keys(operations, traffic.sequences)
             if sums is not None and block.path is not None:
@@ -359,6 +389,8 @@ class Trace:
                 by = {name: named_keys(name, *tree) for name in CALL_KEYS}
             yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
             first += len(operations)
+        if not given:
+            yield traffic_of(Operations.empty()), np.empty(0, np.int64), by, 0
 
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
         """Return sums over the blocks of the trace; where operations are not kept it is read once more.
@@ -374,6 +406,19 @@ class Trace:
         sums = make()
         sums.add(self.operations, self.metadata)
         return sums
+
+    def binned_parts(self, by: str) -> BinnedParts:
+        """Return the parts of the layers by a key; each use reads the trace once more.
+
+        Raises SelectionError if there is no such key, or the trace was not read in bounded memory: see `Layer.by`.
+
+        Parameters
+        ----------
+        by : {"file", "filesystem", "rank", "node", "handle"}
+        """
+        if self.binned is None:
+            raise SelectionError("parts in bins are of a trace that was read in bounded memory")
+        return BinnedParts(self._reading, Counted(*self._counted, by), self.binned.grid)
 
     def relations_with(
         self,

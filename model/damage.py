@@ -61,12 +61,14 @@ class DamageReport:
     def check_something_read(self, path: Path) -> None:
         """Do nothing unless all of the events of the archive at `path` are lost.
 
+        Losses of the archive that it was copied from, which could be read, are no reason.
+
         Raises
         ------
         TraceError
             If they are.
         """
-        if self.damaged and not self.events_read:
+        if self.damaged and not self.events_read and not any(one.events_read for one in self.locations):
             first = self.locations[0]
             raise TraceError(
                 f"{path}: none of the {self.events_expected} events can be read "

@@ -1,7 +1,7 @@
 """The step signal: an exact piecewise-constant function of time; `signal` makes them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class StepSignal:
         Unit of `values`; that of a volume is `unit` times second.
     name : str
         What the signal is, for titles and tables.
+    resolution : float
+        Width in s of the bins that it was summed up in; 0 where it is exact.
     """
 
     times: npt.NDArray[np.float64]
@@ -42,6 +44,7 @@ class StepSignal:
     cumulative: npt.NDArray[np.float64]
     unit: str = "byte s-1"
     name: str = ""
+    resolution: float = 0.0
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -152,7 +155,8 @@ class StepSignal:
         before_end = self.impulse_times <= high if high == last else self.impulse_times < high
         kept = (self.impulse_times >= low) & before_end
         impulses = self.impulse_times[kept], self.impulse_volumes[kept]
-        return StepSignal(times, values, *impulses, accumulate(times, values, *impulses), self.unit, self.name)
+        cumulative = accumulate(times, values, *impulses)
+        return StepSignal(times, values, *impulses, cumulative, self.unit, self.name, self.resolution)
 
     @staticmethod
     def sum(signals: Iterable["StepSignal"], name: str = "") -> "StepSignal":
@@ -181,7 +185,8 @@ class StepSignal:
         busy = rate > 0
         start, end, rate = start[busy], end[busy], rate[busy]
         spread = Spread(start, end, rate, rate * (end - start), point[order], point_volume[order])
-        return swept(spread, parts[0].window, parts[0].unit, name)
+        whole = swept(spread, parts[0].window, parts[0].unit, name)
+        return replace(whole, resolution=max(part.resolution for part in parts))
 
     def __add__(self, other: object) -> "StepSignal":
         if not isinstance(other, StepSignal):

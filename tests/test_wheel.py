@@ -38,14 +38,30 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copytree(TREE, tmp_path_factory.mktemp("wheel") / "tree", ignore=left_out, symlinks=True))
 
 
-@pytest.fixture(scope="module")
-def names(copy: Path) -> list[str]:
-    """Return the names of all files in the wheel, as the package's own build makes it of the source distribution."""
+def build(tree: Path, out: Path, *options: str) -> Path:
+    """Build the package in `tree` and return its wheel, the only one in the folder `out`."""
     # In isolation, because the setuptools of an environment may be older than the one that pyproject.toml asks for.
-    command = [sys.executable, "-m", "build", "--outdir", str(copy.parent), str(copy)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    run(sys.executable, "-m", "build", *options, "--outdir", out, tree)
+    (wheel,) = out.glob("*.whl")
+    return wheel
+
+
+def run(*command: object) -> str:
+    """Run a command to its end and return what it prints."""
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    (wheel,) = copy.parent.glob("*.whl")
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(copy: Path) -> Path:
+    """Return the wheel as the package's own build makes it of the source distribution."""
+    return build(copy, copy.parent)
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> list[str]:
+    """Return the names of all files in the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         return archive.namelist()
 
@@ -62,6 +78,46 @@ def test_the_wheel_has_every_module_and_nothing_else(names: list[str]) -> None:
     assert len(page) > 10
     assert PurePosixPath("iostrata/live/scorep/plugin.c") in plugin
     assert content - metadata == expected | page | plugin | {PurePosixPath("iostrata/py.typed")}
+
+
+SAMPLES = """
+import iostrata
+from iostrata.signals.construction import step_signal
+print(iostrata.__file__, step_signal([0.0], [2.0], [8.0]).sample(1.0).values.tolist())
+"""
+
+
+def test_an_upgrade_gives_new_results_at_once(copy: Path, wheel: Path, tmp_path: Path) -> None:
+    """Of two wheels that differ in a kernel, the second finds what the first compiled of a caller in another file."""
+    tree = Path(shutil.copytree(copy, tmp_path / "tree", symlinks=True))
+    kernel = tree / "signals" / "sweep.py"
+    text = kernel.read_text()
+    doubled = text.replace("    after = total + term\n", "    term = term + term\n    after = total + term\n")
+    assert doubled != text
+    kernel.write_text(doubled)
+    newer = build(tree, tmp_path / "newer", "--wheel")
+    home = tmp_path / "home"
+    run(sys.executable, "-m", "venv", "--without-pip", home)
+    python = home / "bin" / "python"
+    (site,) = home.glob("lib/python3*/site-packages")
+    others = site / "others.pth"
+
+    def results(upgrade: Path) -> str:
+        others.unlink(missing_ok=True)
+        options = ("--quiet", "--no-compile", "--no-deps", "--no-index", "--upgrade", "--force-reinstall")
+        run(sys.executable, "-m", "pip", "--python", python, "install", *options, upgrade)
+        # The libraries are those of this environment; its own iostrata comes behind.
+        others.write_text("\n".join(path for path in sys.path if path.endswith("site-packages")) + "\n")
+        file, values = run(python, "-I", "-c", SAMPLES).split(maxsplit=1)
+        assert Path(file).is_relative_to(site)
+        return values.strip()
+
+    assert results(wheel) == "[4.0, 4.0]"
+    compiled = site / "iostrata" / "signals" / "__pycache__"
+    old = set(compiled.glob("bins.bin_volumes.*.nbc"))
+    assert old
+    assert results(newer) == "[8.0, 8.0]"
+    assert old.isdisjoint(compiled.glob("bins.bin_volumes.*.nbc"))
 
 
 def test_every_folder_of_modules_is_a_package(names: list[str]) -> None:

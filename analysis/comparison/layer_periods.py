@@ -6,8 +6,10 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from ...layers.layer import Layer
+from ...layers.parts import part_title
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.grouping import Key
+from ...layers.summary.parts import BinnedParts, PartSignal
 from ...layers.trace import Trace
 from ...signals.construction import StepSignal
 from ..detect import detect_period
@@ -140,6 +142,7 @@ def part_periods(
     quantity: str = "bandwidth",
     filter: Butterworth | str | None = None,
     options: Mapping[str, Any] = NO_OPTIONS,
+    binned: BinnedParts | None = None,
 ) -> Iterator[LayerPeriod | PartsLeftOut]:
     """Detect the periods of the parts of each layer in each direction, the largest part first.
 
@@ -151,6 +154,8 @@ def part_periods(
         How many parts of a layer and direction are analysed; what is left out follows them as one `PartsLeftOut`.
     directions, traffic, method, fs, quantity, filter, options
         As in `layer_periods`.
+    binned : BinnedParts, optional
+        Of a trace that was read in bounded memory, where layers do not have their parts.
 
     Raises
     ------
@@ -164,22 +169,50 @@ def part_periods(
     """
     tables = []
     for layer in layers:
-        parts = layer.by(by)
+        parts = None if binned is not None else layer.by(by)
         for direction in _ways(quantity, directions):
-            volumes = parts.volumes(quantity, direction or "total", traffic)
-            tables.append((layer, parts, direction, [row for row in volumes.items() if row[1] > 0]))
-    count = sum(min(len(there), most) for *_, there in tables)
+            way = direction or "total"
+            if binned is not None:
+                layer.check_quantity(quantity, way, traffic)
+                volumes = binned.volumes(layer.categories(way, traffic))
+            elif parts is not None:
+                volumes = parts.volumes(quantity, way, traffic)
+            there = [row for row in volumes.items() if row[1] > 0]
+            tables.append((layer, parts, direction, there[:most], tuple(there[most:])))
+    count = sum(len(there) for *_, there, _ in tables)
     usual = {**options_of(detector(method)), **options}.get("false_alarm_rate")
     rate = None if usual is None else usual / max(count, 1)
     options = dict(options) if rate is None else {**options, "false_alarm_rate": rate}
-    for layer, parts, direction, there in tables:
-        for key, _ in there[:most]:
-            signal = parts[key].signal(quantity, direction or "total", traffic)
+    signals: Iterator[StepSignal]
+    if binned is None:
+        signals = (
+            parts[key].signal(quantity, direction or "total", traffic)
+            for _, parts, direction, there, _ in tables
+            for key, _ in there
+            if parts is not None
+        )
+    else:
+        signals = iter(
+            binned.signals(
+                [
+                    PartSignal(
+                        layer.categories(direction or "total", traffic),
+                        key,
+                        replace(layer, part=part_title(by, key)).named(direction or "total", traffic),
+                    )
+                    for layer, _, direction, there, _ in tables
+                    for key, _ in there
+                ]
+            )
+        )
+    for layer, _, direction, there, left_out in tables:
+        for key, _ in there:
+            signal = next(signals)
             result = detect_period(signal, method, fs, filter=filter, **options)
             yield LayerPeriod(layer.name, direction, traffic, signal, result, quantity, by, key, rate)
-        if there[most:]:
+        if left_out:
             unit = layer.signal(quantity, direction or "total", traffic).unit
-            yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, tuple(there[most:]))
+            yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, left_out)
 
 
 def with_fit(

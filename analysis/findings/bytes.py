@@ -36,7 +36,7 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
         steps = [
             {"upper": step.upper, "lower": step.lower, "amplification": step.amplification}
             for step in evidence.adjacent(direction)
-            if step.upper_bytes and evidence.cells.layer_row(step.upper) >= evidence.cells.layer_row(flow.upper)
+            if step.upper_bytes and _on_the_way(evidence, flow, step)
         ]
         yield Match(
             flow.upper,
@@ -59,6 +59,15 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
             cells=flow.parts["lower"],
             cost_s=(1 - asked / moved) * float(evidence.rank_seconds(flow.parts["lower"]).max(initial=0.0)),
         )
+
+
+def _on_the_way(evidence: Evidence, flow: Flow, step: Flow) -> bool:
+    """Tell whether what a flow moved passed through the two layers of a step."""
+    cells = evidence.cells
+    top, bottom, upper, lower = (cells.layer_row(one) for one in (flow.upper, flow.lower, step.upper, step.lower))
+    starts = upper == top or bool(cells.descends(top, upper).any())
+    ends = lower == bottom or bool(cells.descends(lower, bottom).any())
+    return starts and ends
 
 
 def _inside_writes(evidence: Evidence, flow: Flow) -> int | float:

@@ -7,22 +7,19 @@ import numpy as np
 from ...model.quantities import percent_text, seconds_text
 from .bursts import FEWEST_BURSTS, Bursts
 from .decision import Decision
+from .phases import Phases
 from .stretches import MOST_JITTER, PulseTrain
 
 
-def reason(decision: Decision, phases: int, cycle: int | None = None, pause: float | None = None) -> str:
+def reason(decision: Decision, phases: Phases) -> str:
     """Return one sentence or two that say why a decision is what it is.
 
     Parameters
     ----------
     decision : Decision
         On a signal.
-    phases : int
-        Number of all phases.
-    cycle : int, optional
-        Number of phases after which their sizes repeat.
-    pause : float, optional
-        Regular time in s from one phase's end to the next one's start.
+    phases : Phases
+        All of it.
     """
     if decision.line is not None:
         period, p_value = decision.line
@@ -30,26 +27,27 @@ def reason(decision: Decision, phases: int, cycle: int | None = None, pause: flo
             f"A period of {seconds_text(period, 4)} stands out of the noise in the spectrum, p = {p_value:.1g}; "
             "its single phases are lost in the noise."
         )
-    main = decision.main
+    main, count = decision.main, len(phases.bursts)
     if main is None:
-        return _irregular(decision.bursts) if decision.kind == "irregular" and decision.bursts else _few(phases)
+        return _irregular(decision.bursts) if decision.kind == "irregular" and decision.bursts else _few(count)
     sure = f"more regular than chance, Bayes factor 10^{min(main.gain / math.log(10), 999):.0f}"
     if decision.kind == "regimes":
         parts = [f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in decision.trains]
         return (
-            f"{phases} bursts in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}. "
+            f"{count} phases in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}. "
             "The period is that of the regime that moved most."
         )
     if decision.kind == "concurrent":
-        parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} bursts)" for one in decision.trains]
-        return f"{len(parts)} periods at the same time among {phases} bursts: {' and '.join(parts)}; {sure}."
-    further = f" Sizes repeat after {cycle} bursts." if cycle else ""
-    further += f" From each end to the next start {seconds_text(pause, 4)} pass." if pause else ""
-    return f"{_train(main)}; {sure}.{further}"
+        parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} phases)" for one in decision.trains]
+        return f"{len(parts)} periods at the same time among {count} phases: {' and '.join(parts)}; {sure}."
+    further = f" Sizes repeat after {decision.cycle} phases." if decision.cycle else ""
+    further += f" From each end to the next start {seconds_text(phases.pause, 4)} pass." if phases.pause else ""
+    return f"{_train(main, count)}; {sure}.{further}"
 
 
-def _train(train: PulseTrain) -> str:
-    text = f"{len(train.bursts)} bursts, {seconds_text(train.period, 4)} apart"
+def _train(train: PulseTrain, phases: int) -> str:
+    of_all = f" of {phases}" if len(train.bursts) < phases else ""
+    text = f"{len(train.bursts)}{of_all} phases, {seconds_text(train.period, 4)} apart"
     if train.drift:
         first, last = (train.period * math.exp(sign * train.drift / 2) for sign in (-1, 1))
         return f"{text} on average, drifting from {seconds_text(first)} to {seconds_text(last)}"
@@ -60,16 +58,16 @@ def _train(train: PulseTrain) -> str:
 
 def _few(bursts: int) -> str:
     if bursts == 0:
-        return "The signal never leaves its mean: no bursts."
+        return "The signal never leaves its mean: no phases."
     if bursts >= FEWEST_BURSTS:
-        return f"{bursts} bursts, in bins that are too coarse: a period needs at least four bins, and four bursts."
-    return f"{bursts} burst{'s' if bursts > 1 else ''}: a period needs at least four."
+        return f"{bursts} phases, in bins that are too coarse: a period needs at least four bins, and four phases."
+    return f"{bursts} phase{'s' if bursts > 1 else ''}: a period needs at least four."
 
 
 def _irregular(bursts: Bursts) -> str:
     intervals = np.diff(bursts.start)
     jitter = float(intervals.std() / intervals.mean())
-    text = f"{len(bursts)} bursts, {seconds_text(float(intervals.mean()), 4)} apart on average, jitter {jitter:.2f}"
+    text = f"{len(bursts)} phases, {seconds_text(float(intervals.mean()), 4)} apart on average, jitter {jitter:.2f}"
     if jitter > MOST_JITTER:
         return f"Recurring but irregular: {text}; up to {MOST_JITTER} is periodic."
     return f"Recurring, but it may be chance: {text}."

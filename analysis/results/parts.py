@@ -96,6 +96,8 @@ class SamplingInfo(Record):
         Whether the frequency was chosen by the program.
     abstraction_error : float or None
         Share of the volume that the bins place elsewhere than the signal does.
+    signal : {"exact", "binned"}
+        Whether the signal itself is exact, or was summed up in bins while a trace was read.
     """
 
     KEYS: ClassVar = {"fs": "fs_hz"}
@@ -104,6 +106,7 @@ class SamplingInfo(Record):
     samples: int
     automatic: bool
     abstraction_error: float | None
+    signal: str = "exact"
 
 
 @dataclass(frozen=True, kw_only=True)

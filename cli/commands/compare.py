@@ -10,8 +10,8 @@ def command(request: Request, brief: bool) -> None:
     """Show what each layer makes of the one above, with findings.
 
     First neighbouring layers and what stands out, on one screen. Then findings with what helps; for each upper and
-    lower layer bytes and their ratio, the ranks that moved them, the fan-out (operations below per call above; a
-    collective call counts once) and what became of the period; where the time of operations goes; and the bytes that
+    lower layer bytes and their ratio, the ranks that moved them, the fan-out (operations below inside one
+    operation above) and what became of the period; where the time of operations goes; and the bytes that
     only one of two layers shows.
 
     A lower layer's bytes by descent went through handles below the upper layer's; those inside ran within its

@@ -112,8 +112,8 @@ def command(
         raise click.UsageError("--parts says how many parts are analysed, so it needs --by")
     if quantity == "metadata" and (request.direction is not None or request.traffic != "all"):
         raise click.UsageError("--signal metadata has neither --direction nor --traffic: leave them out")
-    if request.memory is not None and (by is not None or quantity != "bandwidth"):
-        raise click.UsageError("--memory keeps only bandwidths of whole layers: leave out --by and --signal")
+    if request.memory is not None and quantity != "bandwidth":
+        raise click.UsageError("--memory keeps only bandwidths: leave out --signal")
     if order is not None and request.filter is None:
         raise click.UsageError("--order is that of a filter, so it needs --filter")
     options = _options(request.method, tuning)
@@ -135,9 +135,10 @@ def command(
         trace = request.open()
         found = layer_periods(chosen_layers(trace, request.layers), *looked_at)
     else:
-        trace = request.open_full()
         most = parts or (PARTS_IN_JSON if request.as_json else PARTS_SHOWN)
-        found = part_periods(chosen_layers(trace, request.layers), by, most, *looked_at)
+        trace = request.open(parts=(by, most))
+        binned = None if trace.binned is None else trace.binned_parts(by)
+        found = part_periods(chosen_layers(trace, request.layers), by, most, *looked_at, binned)
     recording = trace.definitions.recording
     if quantity != "bandwidth":
         recording.check_operations(trace.path, f"--signal {quantity}")

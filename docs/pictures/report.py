@@ -20,6 +20,7 @@ PICTURES = {
     "report-flow.png": ("flow", "section", 1280, 0, False),
     "report-timeline.png": ("timeline", "section", 1280, 0, False),
     "report-collectives.png": ("collectives", "section", 1280, 0, False),
+    "report-threads.png": ("stacks", "section", 1280, 0, False),
     "report-dark-phone.png": ("report", "whole", 400, 900, True),
 }
 """File name: element, whether its top or all of it, width, height, dark."""

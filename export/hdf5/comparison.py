@@ -17,7 +17,7 @@ _NUMBERS: Final = (
     ("set_aside_bytes", "byte", "bytes by descent on files that do not count"),
     ("amplification", "1", "lower_bytes over upper_bytes"),
     ("attributed_amplification", "1", "attributed_bytes over upper_bytes"),
-    ("fan_out", "1", "mean number of lower operations beneath a call; a collective call counts once"),
+    ("fan_out", "1", "mean number of lower operations inside an operation of the upper layer"),
     ("writers_upper", "1", "ranks that moved bytes in the upper layer"),
     ("writers_lower", "1", "ranks that moved bytes in the lower layer, by descent"),
     ("summed_s", "s", "sum of the durations of the upper operations"),

@@ -99,6 +99,8 @@ def write_handles(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> 
             "readers that merge groups show the root's layer in its place, for them there is layer_row",
         ),
         ("file", handles.file, "file of the handle, empty where it has none"),
+        ("scope", handles.scope, "part of the machine on which that name of a file holds, empty where on all of it"),
+        ("flags", handles.flags, "flags of the handle's definition"),
         ("name", handles.name, "name of the handle"),
         ("set_aside_reason", handles.set_aside, "why the handle is set aside, empty where it is not"),
     )

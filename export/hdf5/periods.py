@@ -48,11 +48,16 @@ _START: Final = "start of the {}, from the trace's start"
 _END: Final = "end of the {}, from the trace's start"
 
 _PERIODS: Final[tuple[Column[Any], ...]] = (
-    ("period_s", "s", "period of the component; the strongest of a signal comes first", attrgetter("period")),
-    ("period_low_s", "s", "lower end of the component's period", lambda one: one.period_interval[0]),
-    ("period_high_s", "s", "upper end of the component's period", lambda one: one.period_interval[1]),
-    ("confidence", "1", "confidence of the method in the component's period", attrgetter("confidence")),
-    ("bytes", "byte", "volume that recurs with the component's period", attrgetter("volume")),
+    (
+        "period_s",
+        "s",
+        "period that holds at the same time as others; the strongest of a signal comes first",
+        attrgetter("period"),
+    ),
+    ("period_low_s", "s", "lower end of this period", lambda one: one.period_interval[0]),
+    ("period_high_s", "s", "upper end of this period", lambda one: one.period_interval[1]),
+    ("confidence", "1", "confidence of the method in this period", attrgetter("confidence")),
+    ("bytes", "byte", "volume that recurs with this period", attrgetter("volume")),
 )
 _PHASES: Final[tuple[Column[Any], ...]] = (
     ("start_s", "s", _START.format("phase, a burst of substantial I/O"), attrgetter("start")),
@@ -64,7 +69,11 @@ _SPANS: Final[tuple[Column[Any], ...]] = (
     ("end_s", "s", _END.format("regime"), attrgetter("end")),
     ("period_s", "s", "period of the regime", attrgetter("period")),
 )
-_TABLES: Final = (("component", "periods", _PERIODS), ("phase", "phases", _PHASES), ("regime", "regimes", _SPANS))
+_TABLES: Final = (
+    ("concurrent_period", "periods", _PERIODS),
+    ("phase", "phases", _PHASES),
+    ("regime", "regimes", _SPANS),
+)
 """Tables in the group ``periods``: their dimension, what of a result they list, and their columns."""
 
 _REGIMES: Final = (

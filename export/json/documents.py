@@ -31,6 +31,7 @@ def info_document(summary: TraceSummary) -> Document:
     definitions = summary.definitions
     recording = definitions.recording
     clock, files, handles = definitions.clock, definitions.files, definitions.handles
+    nodes = definitions.system_tree
     # In the place of what is not recorded stands one for each layer.
     known = recording.handles != "absent"
     return {
@@ -66,9 +67,20 @@ def info_document(summary: TraceSummary) -> Document:
             for counts in summary.paradigms
         ],
         "files": [
-            {"id": identity, "name": name, "directory": directory, "properties": properties}
-            for identity, name, directory, properties in zip(
-                files.id.tolist(), files.name, files.directory.tolist(), files.properties, strict=True
+            {
+                "id": identity,
+                "name": name,
+                "directory": directory,
+                "scope": nodes.name[scope] if scope >= 0 else None,
+                "properties": properties,
+            }
+            for identity, name, directory, scope, properties in zip(
+                files.id.tolist(),
+                files.name,
+                files.directory.tolist(),
+                files.scope.tolist(),
+                files.properties,
+                strict=True,
             )
             if known
         ],
@@ -78,6 +90,12 @@ def info_document(summary: TraceSummary) -> Document:
             "precreated": summary.handles_precreated if known else None,
             "without_file": summary.handles_without_file if known else None,
         },
+        "system_tree": [
+            {"name": name, "class": kind, "parent": parent if parent >= 0 else None, "ranks": ranks}
+            for name, kind, parent, ranks in zip(
+                nodes.name, nodes.class_name, nodes.parent.tolist(), summary.ranks_of_nodes, strict=True
+            )
+        ],
         "communicators": [
             {"id": communicator.id, "name": communicator.name, "size": communicator.size}
             for communicator in summary.communicators
@@ -170,6 +188,7 @@ def _calls(trace: Trace, layers: Collection[str]) -> Document:
         "metadata_calls": [one.to_dict() for one in trace.calls.call_times if one.layer in layers],
         "exclusive_s": trace.calls.group_seconds,
         "cost": None if trace.cost is None else trace.cost.to_dict(),
+        "overlap": trace.overlap.to_dict() if trace.non_blocking.length and trace.overlap is not None else None,
     }
 
 

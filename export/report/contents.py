@@ -24,6 +24,7 @@ from .panels.heat_map import heat_maps
 from .panels.nodes import system_nodes
 from .panels.request_sizes import size_histogram
 from .panels.spectra import spectrum_curve
+from .panels.stacks import thread_stacks
 from .panels.timeline import timeline
 
 Document = dict[str, Any]
@@ -97,6 +98,7 @@ def report_contents(
         "timeline": timeline(trace, layer_names, names, limits),
         "handles": handle_tree(trace, names, limits),
         "calls": call_tree(trace, names, limits),
+        "stacks": thread_stacks(trace, names, limits),
         "nodes": system_nodes(trace, curves, names, limits.nodes),
         "cut": cut,
         "definitions": DEFINITIONS,

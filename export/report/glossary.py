@@ -8,7 +8,7 @@ DEFINITIONS: Final = {
     "layer repeats the bytes of the one above it.",
     "busy_s": "Time in which at least one operation was under way on any rank (the union of the operations).",
     "summed_s": "Sum of the durations of all operations, over all ranks.",
-    "rate": "Bytes divided by the time in which at least one operation was under way.",
+    "rate": "Bytes divided by the time in which at least one operation was under way (busy).",
     "files": "Distinct files of the operations.",
     "handles": "Distinct I/O handles of the operations.",
     "ranks": "Distinct processes of the operations.",
@@ -26,8 +26,8 @@ DEFINITIONS: Final = {
     "phases": "Bursts of substantial I/O.",
     "regimes": "Stretches of the run in which one period holds.",
     "volume_per_period": "Bytes of substantial I/O in one period.",
-    "r_io": "Share of the time that is spent on substantial I/O.",
-    "b_io": "Mean rate of the substantial I/O.",
+    "r_io": "R_IO: share of the time that is spent on substantial I/O, that is above the mean rate.",
+    "b_io": "B_IO: mean rate of the substantial I/O.",
     "periodicity_score": "1 − σ_vol − σ_time, from 0 to 1: how alike the periods are in volume and in time (FTIO, "
     "IPDPS'24).",
     "fs_hz": "Bins per second in which the signal was averaged for the analysis.",
@@ -40,7 +40,8 @@ DEFINITIONS: Final = {
     "attributed_amplification": "The same, but only what ran inside operations of the upper layer.",
     "hidden_bytes": "Bytes of the lower layer through handles below those of the upper layer, but outside any of its "
     "operations.",
-    "fan_out": "Operations of the lower layer beneath one call of the upper layer, on average.",
+    "fan_out": "Operations of the lower layer inside one operation of the upper layer, on average; those inside its "
+    "flushes count too, as in the ratio inside. Of a collective call each rank's operation counts.",
     "writers": "Ranks that moved bytes.",
     "movers": "Ranks of the lower layer that moved bytes beneath one call of the upper layer: mean, smallest, largest.",
     "participants": "Distinct ranks that make one collective call.",
@@ -58,6 +59,8 @@ DEFINITIONS: Final = {
     "subtree": "The handle and all below it. Layers are views of the same traffic, so a subtree counts it once in "
     "each.",
     "metadata_events": "Events that name the handle and move no data: open, close, duplicate, seek, lock.",
+    "calls_inside": "All calls of the lower layer on selected files inside a call of the upper one: "
+    "transfers, and what runs under opens, closes and other functions that move no data.",
     "set_aside": "Operations on system files and on handles without a file, which the numbers above leave out.",
 }
 """Definition of each number by its key."""

@@ -41,6 +41,8 @@ class Limits:
         Nodes of the system tree listed.
     call_paths : int
         Call paths listed.
+    stack_threads, stack_bars : int
+        Threads whose call stacks are drawn, and calls in them; of more, neighbours are drawn as one.
     calls : int
         Collective calls drawn a pair of layers and direction; of more, neighbours are drawn as one.
     pairs : int
@@ -64,6 +66,8 @@ class Limits:
     locations: int = 200
     nodes: int = 300
     call_paths: int = 400
+    stack_threads: int = 24
+    stack_bars: int = 12_000
     calls: int = 2000
     pairs: int = 200
 

@@ -26,6 +26,7 @@ SCRIPTS: Final = (
     "handles.js",
     "tables.js",
     "calls.js",
+    "stacks.js",
     "collectives.js",
     "periods.js",
     "main.js",

@@ -17,7 +17,7 @@ from .contents import report_contents
 from .limits import Limits
 from .page import page
 
-MOST_BYTES: Final = 5_000_000
+MOST_BYTES: Final = 2_000_000
 """Size that no report exceeds."""
 
 

@@ -88,8 +88,8 @@ def _print_details(comparison: Comparison, flows: list[Flow], console: Console) 
         console.print()
         text = (
             "ratio: bytes below over bytes above, by descent (through handles below the upper layer's) or inside "
-            "(within its operations); hidden: bytes below outside of them; fan-out: lower operations inside one upper; "
-            "time above: summed over ranks"
+            "(within its operations, flushes among them); hidden: bytes below outside of them; fan-out: lower "
+            "operations inside one upper operation; time above: summed over ranks"
         )
         if not all(flow.adjacent for flow in flows):
             text += f"; {_FAR}: with other layers in between"
@@ -135,7 +135,7 @@ def _cells(flow: Flow) -> list[str]:
         _ratio(flow.amplification),
         _ratio(flow.attributed_amplification),
         f"{flow.upper_ranks.movers} → {flow.lower_ranks.movers}",
-        _ratio(flow.fan_out.mean),
+        _ratio(flow.fan_out),
     ]
 
 
@@ -150,7 +150,7 @@ def _roomy_cells(flow: Flow) -> list[str]:
         count_text(flow.upper_ranks.movers),
         count_text(flow.lower_ranks.movers),
         "–" if busiest is None else f"rank {flow.lower_ranks.busiest_rank}: {share_text(busiest, 1.0)}",
-        _ratio(flow.fan_out.mean),
+        _ratio(flow.fan_out),
         seconds_text(flow.upper_summed_s),
         share_text(flow.contained_s, flow.upper_summed_s),
     ]

@@ -104,10 +104,18 @@ def _label(group: HandleGroup, prefix: str, room: int | None) -> Text:
     if group.file is None:
         target = f"({printable(group.name)})" if group.name else "(no file)"
     else:
-        target = "" if same_file else printable(group.file)
+        target = "" if same_file else printable(group.file) + _scope(group)
     if room is not None:
         target = shortened(target, max(8, room - len(prefix) - len(layer) - 1))
     return Text.assemble((prefix, "dim"), (layer, "bold"), " " if target else "", target)
+
+
+def _scope(group: HandleGroup) -> str:
+    """Return where the name of a file holds, where that is not everywhere."""
+    named = sorted(scope for scope in group.scopes if scope)
+    if not named or None in group.scopes:
+        return ""
+    return f" on {printable(named[0])}" if len(named) == 1 else f" on each of {counted(len(named), 'node')}"
 
 
 def _volume(volume: float) -> str:

@@ -11,6 +11,8 @@ from ...model.stream.summary import TraceSummary, start_time
 from ...model.text import printable
 from .notes import print_counters
 
+_NODES_SHOWN: Final = 4
+_DEEPEST_TREE: Final = 8
 _ROOMY: Final = 80
 """Columns from which on there is room between the columns of the table."""
 
@@ -47,6 +49,7 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
             f"{counted(summary.ranks, 'rank')} with {counted(summary.locations, 'location')}"
             + (f" on {counted(summary.nodes, 'node')}" if recording.nodes else ""),
         ),
+        *_system_tree(summary),
         ("events", f"{count_text(summary.events)} promised by the definitions, of all kinds"),
         *_files_and_handles(summary),
         ("communicators", count_text(len(summary.communicators))),
@@ -59,6 +62,22 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
     if recording.handles == "inferred":
         facts.append(("inferred", "handles and what hangs below them, from the names of files"))
     facts += [("note", printable(note)) for note in recording.notes]
+    return facts
+
+
+def _system_tree(summary: TraceSummary) -> list[tuple[str, str]]:
+    """Return a line for each node that has processes, the first few by name."""
+    nodes, ranks = summary.definitions.system_tree, summary.ranks_of_nodes
+    used = [row for row, count in enumerate(ranks) if count]
+    facts = []
+    for row in used[:_NODES_SHOWN]:
+        path = [row]
+        while (above := int(nodes.parent[path[-1]])) >= 0 and len(path) < _DEEPEST_TREE:
+            path.append(above)
+        names = " / ".join(printable(f"{nodes.class_name[one]} {nodes.name[one]}".strip()) for one in reversed(path))
+        facts.append(("system tree", f"{names}: {counted(ranks[row], 'rank')}"))
+    if len(used) > _NODES_SHOWN:
+        facts.append(("system tree", f"and {counted(len(used) - _NODES_SHOWN, 'further node')}; --json has them all"))
     return facts
 
 

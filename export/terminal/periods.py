@@ -247,7 +247,8 @@ def _verdict(result: PeriodResult) -> Text:
     value = interval_text(result.period, result.period_interval)
     count = len(result.regimes)
     where = f", in {count} regimes" if count > 1 else ""
-    return Text.assemble(("periodic", "bold green"), f", {value}{where}, confidence {result.confidence:.2f}")
+    binned = " (binned)" if result.sampling.signal == "binned" else ""
+    return Text.assemble(("periodic", "bold green"), f", {value}{where}, confidence {result.confidence:.2f}{binned}")
 
 
 def _details(period: LayerPeriod) -> Iterator[str]:
@@ -259,7 +260,8 @@ def _details(period: LayerPeriod) -> Iterator[str]:
         text = (
             f"{counted(len(result.phases), 'phase')} with {share_text(within, period.signal.volume)} of the {of.noun}"
         )
-        if result.recurrence is not None:
+        # A single train of phases has been told with its distance and jitter.
+        if result.recurrence is not None and not (result.periodic and len(result.periods) == len(result.regimes) == 1):
             text += f", one every {seconds_text(result.recurrence)} on average"
             if result.jitter is not None:
                 text += f", jitter {percent_text(result.jitter)}"
@@ -298,7 +300,7 @@ def _details(period: LayerPeriod) -> Iterator[str]:
             text += f", abstraction error {percent_text(sampling.abstraction_error)} of the {of.noun}"
         yield text
     else:
-        yield f"{method}, on the exact signal"
+        yield f"{method}, on the {sampling.signal} signal"
 
 
 def _fit(period: LayerPeriod) -> Iterator[str]:

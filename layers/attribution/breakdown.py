@@ -53,7 +53,8 @@ class Breakdown:
         ``calls_s`` and ``exclusive_s``: the sum of their times, by caller without calls inside another one of the
         layer, and that without any calls inside, in s. By other keys ``opens_s`` and so on: what the calls took that
         did such operations; ``other_calls`` and ``other_calls_s``, of those that leave no event; and ``metadata_s``,
-        the sum of all of these.
+        the sum of all of these. By rank and node also ``calls``, those of I/O functions, and ``inside_calls``: those of
+        them inside a call of a higher layer, opens, closes and functions without an operation among these.
     """
 
     by: str
@@ -97,6 +98,8 @@ _SUMMED: Final = (
     "inside_metadata",
 )  # fmt: skip
 _OF_FUNCTIONS: Final = ("calls", "calls_s", "exclusive_s")
+_OF_PROCESSES: Final = ("calls", "inside_calls")
+_BY_PROCESS: Final = ("rank", "node")
 _OF_KINDS: Final = (OTHER_CALLS, *(f"{kind}_s" for kind in CALL_KINDS), "metadata_s")
 
 
@@ -204,12 +207,22 @@ class BreakdownSums:
             of_kind = {name: np.isin(kind, np.array(records, np.int32)) for name, records in CALL_KINDS.items()}
             values = {f"{name}_s": ticks * mask for name, mask in of_kind.items()}
             values |= {"metadata_s": ticks, OTHER_CALLS: metadata["calls"] * of_kind[OTHER_CALLS]}
-        self._timed = tuple(values)
+        self._timed = (*values, *(_OF_PROCESSES if self._by in _BY_PROCESS else ()))
         known = layer >= 0
         nothing = np.zeros(len(self._sums), np.int64)
-        self._sums.values.update(dict.fromkeys(values, nothing))
+        self._sums.values.update(dict.fromkeys(self._timed, nothing))
         group = layer.astype(np.int64) * self._count + place
         self._merge(group[known], {name: value[known] for name, value in values.items()})
+        if self._by in _BY_PROCESS:
+            within = calls.counted_within
+            caller, within_layer, around = within.keys
+            nowhere = np.full(len(caller), -1, np.int32)
+            inside_place = self._places(nowhere, caller.astype(np.int32), nowhere)
+            counts = {
+                "calls": within["calls"],
+                "inside_calls": within["calls"] * (around & ((1 << within_layer) - 1) > 0),
+            }
+            self._merge(within_layer * self._count + inside_place, counts)
 
     def _merge(self, keys: npt.NDArray[np.int64], known: dict[str, npt.NDArray[Any]]) -> None:
         nothing = np.zeros(len(keys), np.int64)

@@ -161,8 +161,16 @@ class Flow:
         return self.sums.distributions()
 
     @property
-    def fan_out(self) -> Distribution:
-        """Lower operations of this direction beneath each call of the upper layer."""
+    def fan_out(self) -> float | None:
+        """Lower operations inside each operation of the upper layer on average; None where there are none above.
+
+        What ran inside the upper layer's flushes counts too, as in `attributed_amplification`.
+        """
+        return _ratio(self.attributed_operations, self.upper_operations)
+
+    @property
+    def call_operations(self) -> Distribution:
+        """Lower operations of this direction beneath each call of the upper layer; a call of all ranks is one call."""
         return self._distributions[0]
 
     @property
@@ -266,8 +274,8 @@ class Flow:
             "amplification": self.amplification,
             "attributed_amplification": self.attributed_amplification,
             "operation_amplification": self.operation_amplification,
-            "fan_out": self.fan_out.mean,
-            "fan_out_distribution": self.fan_out.to_dict(),
+            "fan_out": self.fan_out,
+            "operations_beneath_call": self.call_operations.to_dict(),
             "calls_without_children": self.childless_calls,
             "bytes_without_children": self.childless_bytes,
             "opposite_operations": self.against_operations,

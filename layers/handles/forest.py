@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import any_ancestor, depths, subtree_sums
+from ...model.arrays import any_ancestor, column_at, depths, subtree_sums
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ..selection.files import FileSelection
@@ -18,6 +18,8 @@ from .stack import handle_stack, higher_ancestors
 from .sums import LIFETIMES
 
 _ROWS_AT_ONCE: Final = 10_000
+_FLAGS: Final = (None, "pre-created", "all proxy", "pre-created, all proxy")
+"""By the bits of ``OTF2_IoHandleFlag``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,11 @@ class HandleForest:
     name : tuple of str
     file : tuple of (str or None)
         Name of the handle's file.
+    scope : tuple of (str or None)
+        Node or other part of the machine on which that name holds; None where it holds everywhere.
+    flags : tuple of (str or None)
+        ``pre-created`` where the handle was there from the start by its definition, ``all proxy`` where it stands for
+        all handles of its layer, or both, separated by a comma.
     layers : tuple of str
         Names of the layers, highest first.
     layer_row : int32
@@ -65,6 +72,8 @@ class HandleForest:
     id: npt.NDArray[np.uint32]
     name: tuple[str, ...]
     file: tuple[str | None, ...]
+    scope: tuple[str | None, ...]
+    flags: tuple[str | None, ...]
     layers: tuple[str, ...]
     layer_row: npt.NDArray[np.int32]
     parent: npt.NDArray[np.int32]
@@ -165,6 +174,8 @@ class HandleForest:
             "parent": self.parent,
             "layer": self.layer,
             "file": self.file,
+            "scope": self.scope,
+            "flags": self.flags,
             "name": self.name,
             "depth": self.depth,
             "operations": self.operations,
@@ -212,12 +223,15 @@ def handle_forest(
     """
     counts = dict(zip(LIFETIMES, lifetime_counts, strict=True))
     handles, stack = definitions.handles, handle_stack(definitions, order)
-    files = definitions.files.name
+    files, nodes = definitions.files.name, definitions.system_tree.name
+    scope = column_at(definitions.files.scope, handles.file)
     reasons = [rule.reason for rule in selection.reasons]
     return HandleForest(
         id=handles.id,
         name=handles.name,
         file=tuple(files[row] if row >= 0 else None for row in handles.file.tolist()),
+        scope=tuple(nodes[row] if row >= 0 else None for row in scope.tolist()),
+        flags=tuple(_FLAGS[flags & 3] for flags in handles.flags.tolist()),
         layers=order,
         layer_row=stack.layer,
         parent=stack.parent,

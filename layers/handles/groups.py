@@ -25,6 +25,8 @@ class HandleGroup:
         Name of the file, of a series with ``*`` for the numbers that differ; None for handles without a file.
     name : str
         Name of the handles, where they share one.
+    scopes : set of (str or None)
+        Parts of the machine on which the names of the files hold; None for all of it.
     children : list of HandleGroup
         The one with most bytes first.
     subtree_operations : int
@@ -40,6 +42,7 @@ class HandleGroup:
     children: "list[HandleGroup]" = field(default_factory=list)
     handles: int = 0
     files: set[str] = field(default_factory=set)
+    scopes: set[str | None] = field(default_factory=set)
     operations: int = 0
     bytes_read: int | float = 0
     bytes_written: int | float = 0
@@ -89,6 +92,7 @@ def handle_groups(
         group.metadata_s += 0.0 if seconds is None else seconds[row]
         if file is not None:
             group.files.add(file)
+            group.scopes.add(forest.scope[row])
         group_of[row] = group
     return _linked(list(groups.values()))
 

@@ -1,10 +1,12 @@
 """Bins of time that signals are summed up in while operations come, as wide as the trace turns out to need."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Floats
 from ...signals.step import StepSignal
 from ..selection.window import TickWindow
 
@@ -17,31 +19,38 @@ _SLIVER: Final = 1e-6
 class BinGrid:
     """Volumes in bins of equal width, one row a category.
 
-    Where an operation lies outside, two bins each become one, until all is covered.
+    All edges are multiples of the width from one origin, and widths are powers of two of a unit. Where an operation
+    lies outside, two bins each become one, until all is covered; what comes out depends on the operations alone.
 
     Parameters
     ----------
     categories : int
         Number of signals that may occur.
     bins : int
-        An even number.
-    origin : float
-        Tick at which the first bin begins.
-    width : float
-        Of a bin in ticks.
+        Most bins of each signal, at most 2^20.
+    origin : int
+        A tick at which a bin begins, however wide bins are.
+    unit : float
+        Narrowest width of a bin in ticks.
+    covered : (int, int)
+        First and last tick that the bins cover at first.
     """
 
-    def __init__(self, categories: int, bins: int, origin: float, width: float) -> None:
+    def __init__(self, categories: int, bins: int, origin: int, unit: float, covered: tuple[int, int]) -> None:
         self._row_of_category = np.full(categories, -1, np.int32)
-        self._bins = bins
+        # What happens at the very end of the last bin begins another one.
+        self._bins = bins + 1
         self._origin = origin
-        self._width = width
+        self._unit = unit
+        self._level = 0
+        self._extent = self._units(*covered)
+        self._first = self._placed()
         self._make_rows(0)
 
     @property
     def width(self) -> float:
         """Width of a bin in ticks."""
-        return self._width
+        return self._unit * 2.0**self._level
 
     def add(self, kept: "Kept", count: int, categories: npt.NDArray[np.integer]) -> None:
         """Add the first `count` rows of `kept`; only of known categories and `categories`."""
@@ -53,27 +62,28 @@ class BinGrid:
         while True:
             self._settled = False
             done = spread_over_bins(
-                self._row_of_category, kept, done, count, self._volumes, self._rates, self._origin, self._width
-            )
+                self._row_of_category, kept, done, count, self._volumes, self._rates,
+                self._origin, self._unit, 2.0**self._level, self._first, self._extent,
+            )  # fmt: skip
             if done == count:
                 return
-            self._widen(int(kept.begin[done]), int(kept.end[done]))
+            self._widen(self._units(int(kept.begin[done]), int(kept.end[done])))
 
-    def empty(self) -> "BinGrid":
-        """Return the same bins as they are now, with nothing in them."""
-        return BinGrid(len(self._row_of_category), self._bins, self._origin, self._width)
+    def empty(self, categories: int | None = None) -> "BinGrid":
+        """Return bins that cover the same, with nothing in them; of as many categories, or of another number."""
+        count = len(self._row_of_category) if categories is None else categories
+        grid = BinGrid(count, self._bins - 1, self._origin, self._unit, (self._origin, self._origin))
+        grid._extent = self._extent.copy()
+        grid._first = grid._placed()
+        return grid
 
     def merge(self, other: "BinGrid") -> None:
-        """Add the volumes of a grid that began with the same bins: both were widened by joining pairs of them."""
+        """Add the volumes of a grid with the same origin and unit."""
         other._settle()
-        self._widen(other._origin, other._origin + other._bins * other._width)
-        shift, joined = round((other._origin - self._origin) / other._width), round(self._width / other._width)
+        self._widen(other._extent)
+        moved = other._moved_to(self._level, self._first)
         for category in np.flatnonzero(other._row_of_category >= 0).tolist():
-            volumes, mine = other._volumes[other._row_of_category[category]], self._volumes[self._row(category)]
-            if joined == 1:
-                mine += volumes
-            else:
-                mine += np.bincount((shift + np.arange(other._bins)) // joined, volumes, self._bins)
+            self._volumes[self._row(category)] += moved(other._volumes[other._row_of_category[category]])
 
     def __getstate__(self) -> dict[str, Any]:
         # Most of the bins of a part of a trace are often empty.
@@ -102,23 +112,51 @@ class BinGrid:
         self._rows, self._settled = rows, True
         self._volumes, self._rates = np.zeros((categories, self._bins)), np.zeros((categories, self._bins + 1))
 
-    def _widen(self, low: float, high: float) -> None:
-        """Double the width of the bins until they cover tick `low` to `high`."""
+    def _units(self, low: int, high: int) -> Floats:
+        """Return from where on bins cover ticks `low` to `high`, and before which, in units from the origin."""
+        begin, end = ((float(tick) - self._origin) / self._unit for tick in (low, high))
+        return np.array([begin, end if end > begin else np.nextafter(begin, np.inf)])
+
+    def _placed(self) -> int:
+        """Double the width of the bins until they can cover the extent; return the number of the first from the origin.
+
+        What is left over is shared out to both sides, so that few operations outside make bins move.
+        """
+        while True:
+            low, high = np.floor(self._extent[0] * 0.5**self._level), np.ceil(self._extent[1] * 0.5**self._level)
+            if high - low <= self._bins:
+                return int(low) - (self._bins - int(high - low)) // 2
+            self._level += 1
+
+    def _moved_to(self, level: int, first: int) -> Callable[[Floats], Floats]:
+        """Return what puts volumes into bins of a level at least as high, in which all that is there has a place."""
+        there = (np.arange(self._bins) + self._first >> level - self._level) - first
+
+        def moved(volumes: Floats) -> Floats:
+            filled = np.flatnonzero(volumes)
+            return np.asarray(np.bincount(there[filled], volumes[filled], self._bins), np.float64)
+
+        return moved
+
+    def _widen(self, extent: Floats) -> None:
+        """Make the bins cover `extent`, too."""
         self._settle()
-        half, filled = self._bins // 2, self._volumes[: self._rows]
-        while low < self._origin or (high - self._origin) / self._width > self._bins:
-            pairs = filled.reshape(len(filled), half, 2).sum(axis=2)
-            filled[:] = 0
-            if low < self._origin:
-                filled[:, half:] = pairs
-                self._origin -= half * 2 * self._width
-            else:
-                filled[:, :half] = pairs
-            self._width *= 2
+        low, high = min(self._extent[0], extent[0]), max(self._extent[1], extent[1])
+        level, first = self._level, self._first
+        self._extent[:] = low, high
+        inside = first <= np.floor(low * 0.5**level) and np.ceil(high * 0.5**level) <= first + self._bins
+        if inside:
+            return
+        place = self._placed()
+        wider, self._level = self._level, level
+        moved = self._moved_to(wider, place)
+        for volumes in self._volumes[: self._rows]:
+            volumes[:] = moved(volumes)
+        self._level, self._first = wider, place
 
     def cover(self, window: TickWindow) -> None:
         """Make the bins cover all of `window`, so that `signal` has none that is wider than the others."""
-        self._widen(window.start, window.end)
+        self._widen(self._units(window.start, window.end))
 
     def _settle(self) -> None:
         """Turn changes of the rate into volumes."""
@@ -141,9 +179,9 @@ class BinGrid:
             volumes += self._volumes[row]
         second = window.ticks_per_second
         low, high = window.seconds
-        edges = (self._origin + np.arange(self._bins + 1) * self._width) / second
+        edges = (self._origin + (self._first + np.arange(self._bins + 1)) * self.width) / second
         # An edge that only rounding keeps from the window's own must not make a bin of almost no width.
-        sliver = _SLIVER * self._width / second
+        sliver = _SLIVER * self.width / second
         first = max(0, int(np.searchsorted(edges, low + sliver, side="right")) - 1)
         last = max(first + 1, int(np.searchsorted(edges[:-1], high - sliver, side="left")))
         times, inside = edges[first : last + 1], volumes[first:last].copy()
@@ -156,4 +194,6 @@ class BinGrid:
         changes = np.concatenate(([True], (values[1:] != values[:-1]), [True]))
         cumulative = np.concatenate(([0.0], np.cumsum(inside)))
         none = np.empty(0)
-        return StepSignal(times[changes], values[changes[:-1]], none, none, cumulative[changes], "byte s-1", name)
+        return StepSignal(
+            times[changes], values[changes[:-1]], none, none, cumulative[changes], "byte s-1", name, self.width / second
+        )

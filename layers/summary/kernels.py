@@ -1,8 +1,7 @@
 """Compiled sums over operations as they come: into bins of time, by layer and direction, by handle.
 
 Amounts in bins are multiples of 2^-16 byte, which float64 adds without error up to 2^37 bytes a bin. So neither the
-order of the operations nor the number of threads matters in a single bit; only where bins have to be widened, an
-operation that was spread before can differ by such a quantum in a bin from one that is spread later.
+order of the operations nor the number of threads or partitions matters in a single bit, nor when bins were widened.
 
 The module needs numba; import it inside the function that uses it.
 """
@@ -19,6 +18,8 @@ from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, K
 
 _QUANTUM: Final = 2.0**16
 _FEW: Final = 16
+_CELLS: Final = 20
+"""Binary logarithm of the most bins that there are."""
 _NEVER: Final = int(Status.NEVER_COMPLETED)
 _CANCELLED: Final = int(Status.CANCELLED)
 _COMPLETE: Final = int(Status.COMPLETE)
@@ -124,10 +125,17 @@ def spread_over_bins(
     count: int,
     volumes: Floats,
     rates: Floats,
-    origin: float,
+    origin: int,
+    unit: float,
     width: float,
+    first_bin: int,
+    extent: Floats,
 ) -> int:
     """Spread the bytes of operations evenly over the bins from their begin to their end.
+
+    An operation of 2^20 units and more is cut into 2^20 to 2^21 cells, whose edges are those of bins of any width that
+    it can meet; each cell has the same quanta but for one that the first have more. So wider bins hold what the narrow
+    ones do together, and nothing is further behind than by 8 bytes.
 
     Parameters
     ----------
@@ -139,10 +147,16 @@ def spread_over_bins(
         Gets the bytes in each bin.
     rates : float64 (rows, bins + 1)
         Gets the changes of bytes per bin, for operations that fill many bins.
-    origin : float
-        Tick at which the first bin begins.
+    origin : int
+        Tick from which bins are counted.
+    unit : float
+        Ticks.
     width : float
-        Of a bin in ticks.
+        Of a bin in units, a power of two.
+    first_bin : int
+        Number of the first bin, from the origin.
+    extent : float64 (2,)
+        Units between which all operations lie; becomes larger.
 
     Returns
     -------
@@ -157,31 +171,43 @@ def spread_over_bins(
         target = row_of_category[category]
         if target < 0:
             continue
-        volume = np.rint(kept.volume[row] * _QUANTUM) / _QUANTUM
-        low = (float(kept.begin[row]) - origin) / width
-        high = (float(kept.end[row]) - origin) / width
-        if low < 0 or high > bins:
-            return row
-        here = min(int(low), bins - 1)
+        volume = np.rint(kept.volume[row] * _QUANTUM)
+        low = (float(kept.begin[row]) - origin) / unit
+        high = (float(kept.end[row]) - origin) / unit
+        if not high > low:
+            high = np.nextafter(low, np.inf)
+        at = np.floor(low / width) - first_bin
         # An end at an edge belongs to the bin before it.
-        there = min(int(np.ceil(high)) - 1, bins - 1)
+        end = np.ceil(high / width) - first_bin
+        if at < 0 or end > bins:
+            return row
+        extent[0], extent[1] = min(extent[0], low), max(extent[1], high)
+        here, there = int(at), int(end) - 1
         if there <= here:
-            volumes[target, here] += volume
+            volumes[target, here] += volume / _QUANTUM
             continue
-        rate = volume / (high - low)
-        head = np.floor(rate * (here + 1 - low) * _QUANTUM)
-        # The bins between get the same but for a quantum that the first have more, so that nothing piles up.
+        length = high - low
+        cell = 2.0 ** max(np.floor(np.log2(length)) - _CELLS, 0.0)
+        begin = np.ceil(low / cell)
+        cells = max(np.floor(high / cell) - begin, 0.0)
+        head = min(np.floor(volume * ((begin * cell - low) / length)), volume)
+        inner = min(np.floor(volume * (cells * cell / length)), volume - head)
+        each = np.floor(inner / max(cells, 1.0))
+        more = min(max(inner - each * cells, 0.0), cells)
+        size = width / cell
+        before = (first_bin + here + 1) * size - begin
         between = there - here - 1
-        whole = np.floor(rate * between * _QUANTUM)
-        each = np.floor(whole / max(between, 1))
-        more = min(max(int(whole - each * between), 0), between)
-        volumes[target, here] += head / _QUANTUM
-        volumes[target, there] += (volume * _QUANTUM - head - each * between - more) / _QUANTUM
+        full = int(min(max(np.floor((more - before) / size), 0.0), float(between)))
+        volumes[target, here] += (head + each * before + min(more, before)) / _QUANTUM
+        passed = before + between * size
+        volumes[target, there] += (volume - head - each * passed - min(more, passed)) / _QUANTUM
+        if full < between:
+            volumes[target, here + 1 + full] += min(max(more - before - full * size, 0.0), size) / _QUANTUM
         if between <= _FEW:
             for number in range(between):
-                volumes[target, here + 1 + number] += (each + (number < more)) / _QUANTUM
+                volumes[target, here + 1 + number] += (each + (number < full)) * size / _QUANTUM
         else:
-            rates[target, here + 1] += (each + 1) / _QUANTUM
-            rates[target, here + 1 + more] -= 1 / _QUANTUM
-            rates[target, there] -= each / _QUANTUM
+            rates[target, here + 1] += (each + 1) * size / _QUANTUM
+            rates[target, here + 1 + full] -= size / _QUANTUM
+            rates[target, there] -= each * size / _QUANTUM
     return count

@@ -153,11 +153,34 @@ class Reading:
         return cast(BlockSumsT, sums)
 
 
+class WideSums(Protocol):
+    """Sums over operations that take much memory."""
+
+    def add(self, operations: Operations) -> None:
+        """Add operations, in any order."""
+
+    def empty(self) -> Any:
+        """Return the same sums over no operations."""
+
+    def merge(self, other: Any) -> None:
+        """Add the sums of another one of its kind."""
+
+
+class NoSums:
+    """Nothing to add up beside `BinnedSums`."""
+
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        """Do nothing."""
+
+    def merge(self, other: "NoSums") -> None:
+        """Do nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class BinnedSums:
     """Sums over operations, in bins of time and otherwise, and what else the blocks say."""
 
-    sums: OperationSums
+    sums: WideSums
     tally: Tally
 
     def add(self, block: Block) -> None:

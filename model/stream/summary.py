@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..codes import PROCESS
 from ..definitions import Clock, Definitions, Paradigm
 from .source import Source
 
@@ -55,6 +56,13 @@ class TraceSummary:
     handles_precreated: int
     handles_without_file: int
     files_per_system: tuple[tuple[str, str, int], ...]
+
+    @property
+    def ranks_of_nodes(self) -> tuple[int, ...]:
+        """Number of processes on each node of the system tree itself."""
+        groups, nodes = self.definitions.groups, self.definitions.system_tree
+        place = groups.node[(groups.kind == PROCESS) & (groups.node >= 0)]
+        return tuple(np.bincount(place, minlength=len(nodes.id)).tolist())
 
 
 def start_time(clock: Clock) -> str | None:

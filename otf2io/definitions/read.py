@@ -33,6 +33,8 @@ _PROPERTY_VERSION: Final = 0
 TYPE_STRING: Final = 11
 KEPT: Final = "IOSTRATA::RECORDING::"
 """Start of the names of properties of system tree nodes that hold what is kept of another recorder, in pieces."""
+UNDEFINED_PARADIGM: Final = "IOSTRATA::UNDEFINED"
+"""Identification of what is written where a handle has no paradigm, for the OTF2 tools die of such a handle."""
 _SIGNED_BITS: Final = {5: 8, 6: 16, 7: 32, 8: 64}
 _UNSIGNED_BITS: Final = {1: 8, 2: 16, 3: 32, 4: 64}
 _FLOAT_TYPES: Final = {9: ("<u4", "<f4"), 10: ("<u8", "<f8")}
@@ -214,6 +216,7 @@ def _paradigms(records: DefinitionRecords, names: _Names) -> tuple[Paradigm, ...
             ),
         )
         for identity, identification, name, kind, flags, properties in _first_of_each(records.paradigms)
+        if names[identification] != UNDEFINED_PARADIGM
     )
 
 

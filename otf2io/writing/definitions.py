@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from ...model.arrays import Links, depths
 from ...model.codes import PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
-from ...model.definitions import Clock, Definitions, Group
+from ...model.definitions import Clock, Definitions, Group, Paradigm
 from ...model.errors import OutputError, TraceError
 from ...model.interrupts import kept_interrupts
-from ..definitions.read import COMM_LOCATIONS, KEPT, PARADIGM_MPI, TYPE_STRING, ranks
+from ..definitions.read import COMM_LOCATIONS, KEPT, PARADIGM_MPI, TYPE_STRING, UNDEFINED_PARADIGM, ranks
 from ..libotf2 import FLUSH_CALLBACK, SUCCESS, FlushCallbacks, c_string, describe, library, silenced
 from .chunks import CHUNK
 
@@ -131,7 +131,7 @@ class DefinitionWriter:
             self._put("SystemTreeNodeProperty", root, self._text(f"{KEPT}{number}"), TYPE_STRING, piece)
 
     def _write_paradigms(self) -> None:
-        for paradigm in self._definitions.paradigms:
+        for paradigm in (*self._definitions.paradigms, *self._undefined_paradigm()):
             versions = [self._text(value) for name, value in paradigm.properties if name == _VERSION]
             count = len(versions)
             self._put(
@@ -146,6 +146,13 @@ class DefinitionWriter:
                 (ctypes.c_uint8 * count)(*[TYPE_STRING] * count),
                 (ctypes.c_uint64 * count)(*versions),
             )
+
+    def _undefined_paradigm(self) -> tuple[Paradigm, ...]:
+        """Return a paradigm for handles that have none, where there are such and an id is left."""
+        number = len(self._definitions.paradigms)
+        if number >= UNDEFINED_UINT8 or (self._definitions.handles.paradigm >= 0).all():
+            return ()
+        return (Paradigm(number, UNDEFINED_PARADIGM, "undefined", parallel=False, os=False, properties=()),)
 
     def _write_files(self) -> None:
         files, tree = self._definitions.files, self._definitions.system_tree
@@ -167,12 +174,13 @@ class DefinitionWriter:
     def _write_handles(self) -> None:
         handles = self._definitions.handles
         files = self._definitions.files.id
-        paradigms = [paradigm.id for paradigm in self._definitions.paradigms]
+        paradigms = [one.id for one in (*self._definitions.paradigms, *self._undefined_paradigm())]
+        paradigms.append(UNDEFINED_UINT8)
         columns = _rows(handles.id, handles.file, handles.paradigm, handles.flags, handles.communicator, handles.parent)
         known = list(columns)
         for row in _parents_first(handles.parent):
             identity, file, paradigm, flags, communicator, parent = known[row]
-            layer = paradigms[paradigm] if paradigm >= 0 else UNDEFINED_UINT8
+            layer = paradigms[paradigm if paradigm >= 0 else len(self._definitions.paradigms)]
             links = communicator, _id(handles.id, parent)
             self._put("IoHandle", identity, self._text(handles.name[row]), _id(files, file), layer, flags, *links)
         for row in np.flatnonzero(handles.precreated).tolist():

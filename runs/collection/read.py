@@ -230,7 +230,7 @@ def _layer_row(
         request_max=sizes.max,
         above=None if flow is None else printable(flow.upper),
         amplification=None if flow is None else flow.amplification,
-        fan_out=None if flow is None else flow.fan_out.mean,
+        fan_out=None if flow is None else flow.fan_out,
         periodic=None if result is None else result.periodic,
         period_s=None if result is None else result.period,
         period_low_s=low,

@@ -1,6 +1,7 @@
 """A damaged trace is read as far as it goes: exit code 0, and a warning on stderr that counts what is lost."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -56,3 +57,22 @@ def test_nothing_but_files_set_aside_is_worth_a_warning(run, fixtures):
     assert found["layers"] == []
     assert f"all {found['set_aside']['operations']:,} operations" in done.stderr
     assert done.stderr.startswith("iostrata: warning: nothing to show: ")
+
+
+def test_a_new_archive_of_a_trace_whose_events_are_all_ignored(made, document, tmp_path):
+    """It holds no event, for all are far outside of the trace, and tells what its source tells."""
+    base = made.base()
+    clock = [
+        replace(one, values=(10**9, 2**63, 2 * 10**10, 0)) if one.kind == made.records.CLOCK else one
+        for one in base.definitions
+    ]
+    made.records.write(replace(base, definitions=clock), tmp_path / "source")
+    document("convert", tmp_path / "source", tmp_path / "anew.otf2", "--rewrite")
+    first, again = (
+        document("layers", path, "--files", "all") for path in (tmp_path / "source", tmp_path / "anew.otf2")
+    )
+    assert first["damage"]["locations"]
+    assert again["layers"] == first["layers"]
+    assert [one["reason"] for one in again["damage"]["locations"]] == [
+        one["reason"] for one in first["damage"]["locations"]
+    ]

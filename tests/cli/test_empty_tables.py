@@ -18,6 +18,7 @@ COMMANDS = [
     ["compare"],
     ["report", "-o", "{folder}/x.html"],
     *(["convert", f"{{folder}}/x{suffix}"] for suffix in (".h5", ".parquet", ".perfetto.json", ".otf2")),
+    ["convert", "{folder}/y.parquet", "--memory", "300M"],
 ]
 
 
@@ -31,3 +32,5 @@ def test_every_command_copes_with_a_table_of_no_rows(run, tmp_path, kind):
         assert done.stderr.count("\n") <= (1 if done.returncode else 2), done.stderr
         if kind in ("region", "file", "group", "node"):
             assert done.returncode == 0, done.stderr
+    if kind not in ("event", "paradigm", "handle"):
+        assert run("layers", tmp_path / "y.parquet", "--files", "all").returncode == 0

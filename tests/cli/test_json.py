@@ -1,6 +1,9 @@
 """`--json`: one strict document on stdout and nothing else, with the keys that other programs rely on."""
 
 import json
+import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -90,6 +93,33 @@ def test_keys_of_handles(document, fixtures, archive):
         } <= set(handle)
         assert handle["parent"] is None or handle["parent"] in handles
         assert handle["subtree_operations"] >= handle["operations"]
+
+
+def test_flags_and_scopes_of_handles_are_those_that_otf2_print_shows(document, fixtures):
+    if shutil.which("otf2-print") is None:
+        pytest.skip("otf2-print is not installed")
+    command = ["otf2-print", "-G", str(fixtures / "ncckpt4" / "traces.otf2")]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    printed = re.findall(r"^IO_HANDLE +(\d+) .*, Flags: (.*?), Communicator:", text, re.MULTILINE)
+    files = dict(
+        re.findall(r"^IO_(?:REGULAR_FILE|DIRECTORY) +\d+  Name: \"(.*?)\" <\d+>, Scope: (.*)$", text, re.MULTILINE)
+    )
+    named = {"PRE_CREATED": "pre-created", "ALL_PROXY": "all proxy"}
+    handles = {
+        handle["id"]: handle for handle in document("handles", fixtures / "ncckpt4", "--files", "all")["handles"]
+    }
+    assert len(printed) == len(handles) == 323
+    for identity, flags in printed:
+        expected = ", ".join(text for name, text in named.items() if name in flags) or None
+        assert handles[int(identity)]["flags"] == expected
+    scoped = 0
+    for handle in handles.values():
+        if handle["file"] is not None and handle["scope"] is None:
+            assert "UNDEFINED" in files[handle["file"]]
+        elif handle["scope"] is not None:
+            scoped += 1
+            assert handle["scope"] in ("nid00001", "nid00002")
+    assert scoped > 200
 
 
 @pytest.mark.parametrize("archive", ARCHIVES)
@@ -230,7 +260,12 @@ def test_info_tells_the_definitions(document, fixtures):
     assert found["handles"]["total"] == sum(paradigm["handles"] for paradigm in paradigms.values()) == 323
     assert found["handles"]["roots"] == sum(paradigm["roots"] for paradigm in paradigms.values())
     assert len(found["files"]) == 268
-    assert {"id", "name", "directory", "properties"} == set(found["files"][0])
+    assert {"id", "name", "directory", "scope", "properties"} == set(found["files"][0])
+    scopes = {file["name"]: file["scope"] for file in found["files"]}
+    assert scopes["/scratch/demo/run/ncckpt4/out.nc"] is None
+    assert {"nid00001", "nid00002"} == {file["scope"] for file in found["files"] if file["name"].startswith("/sys/")}
+    tree = [(node["name"], node["class"], node["parent"], node["ranks"]) for node in found["system_tree"]]
+    assert tree == [("Linux", "machine", None, 0), ("nid00001", "node", 0, 2), ("nid00002", "node", 0, 2)]
     assert {"id", "name", "size"} == set(found["communicators"][0])
 
 

@@ -51,7 +51,7 @@ def test_the_same_document(command: str, document: Callable[..., Any], fixtures:
         full = document(command, fixtures / "ncckpt4", *more)
         bounded = document(command, fixtures / "ncckpt4", "--memory", "500M", *more)
         assert 0 < bounded["trace"].pop("resolution_s") < 1e-3
-        full["trace"].pop("resolution_s", None)
+        assert (bounded["trace"].pop("signals"), full["trace"].pop("signals")) == ("binned", "exact")
         assert bounded["trace"] == full["trace"]
         assert bounded.keys() == full.keys()
         for found, expected in zip(bounded[command], full[command], strict=True):
@@ -78,6 +78,25 @@ def test_readable_output(command: str, run: Run, fixtures: Path) -> None:
     bounded = run(command, fixtures / "ckpt4", "--memory", "400MiB")
     assert bounded.returncode == 0, bounded.stderr
     assert bounded.stdout.split("\n\n")[1:] == full.stdout.split("\n\n")[1:]
+
+
+def test_periods_of_parts_and_that_they_are_of_binned_signals(
+    document: Callable[..., Any], run: Run, fixtures: Path
+) -> None:
+    arguments = ("periods", fixtures / "ckpt4", "--by", "rank", "--parts", "3")
+    full, bounded = document(*arguments), document(*arguments, "--memory", "400M")
+    assert len(bounded["layers"]) == len(full["layers"]) > 6
+    assert bounded["not_analysed"] == full["not_analysed"]
+    for found, expected in zip(bounded["layers"], full["layers"], strict=True):
+        same = ("layer", "part", "direction", "false_alarm_rate", "bytes")
+        assert [found[key] for key in same] == [expected[key] for key in same]
+        assert found["periodic"] == expected["periodic"]
+        if expected["periodic"]:
+            assert found["period_s"] == pytest.approx(expected["period_s"], rel=1e-3)
+        assert (found["sampling"]["signal"], expected["sampling"]["signal"]) == ("binned", "exact")
+    told = run("periods", fixtures / "ckpt4", "--layer", "MPI-IO", "--memory", "400M").stdout
+    assert "confidence 1.00 (binned)" in told
+    assert "on the exact signal" not in told
 
 
 @pytest.mark.parametrize("by", ["function", "caller", "callpath"])

@@ -7,23 +7,15 @@ const verdicts = new Map(contents.periods.layers.map((entry) => [`${entry.layer}
 const verdictOf = (layer, direction) => verdicts.get(`${layer} ${direction}`);
 const curves = contents.curves.map((content) => new Curve(content));
 const MOST_ABOVE_MEAN = 6;
-// Where single operations are far faster than the mean of a column, the range would leave nothing to see of the mean.
-const spiky = (curve) => {
-  const step = (RUN_END - RUN_START) / 1000;
-  let [mean, high] = [0, 0];
-  for (let number = 0; number < 1000; number += 1) {
-    const found = curve.between(RUN_START + number * step, RUN_START + (number + 1) * step);
-    [mean, high] = [Math.max(mean, found.mean), Math.max(high, found.high)];
-  }
-  return high > mean * MOST_ABOVE_MEAN;
-};
-const scale = { common: false, range: curves.filter(spiky).length * 2 <= curves.length };
+const DECADES = 4;
+const scale = { common: false, range: false, logarithmic: false };
 
-const columnsOf = (curve, width) => {
-  const left = Math.round(gutter(width));
-  const found = [];
-  for (let x = left; x < width; x += 1) found.push(curve.between(timeAt(x, width), timeAt(x + 1, width)));
-  return { left, found };
+// What is shown is cut into as many columns on every screen, so that the axis is the same on all of them.
+const COLUMNS_SHOWN = 480;
+const columnLength = () => (view.end - view.start) / COLUMNS_SHOWN;
+const columnsOf = (curve, count = COLUMNS_SHOWN) => {
+  const step = (view.end - view.start) / count;
+  return Array.from({ length: count }, (_, place) => curve.between(view.start + place * step, view.start + (place + 1) * step));
 };
 
 // A single step of a few nanoseconds can have a thousand times the rate of all else: what exceeds the largest mean by
@@ -39,10 +31,15 @@ const visibleRegimes = (verdict) => verdict.regimes.filter(
 
 const drawBandwidth = (canvas, curve, verdict) => {
   const { context, width } = prepared(canvas, PANEL);
-  const { left, found } = columnsOf(curve, width);
-  const everything = scale.common ? curves.map((other) => topOf(columnsOf(other, width).found)) : [topOf(found)];
+  const left = Math.round(gutter(width));
+  const columns = columnsOf(curve);
+  const everything = scale.common ? curves.map((other) => topOf(columnsOf(other))) : [topOf(columns)];
   const top = niceTop(Math.max(...everything));
-  const yOf = (rate) => 4 + (PLOT - 4) * (1 - Math.min(1, rate / top));
+  const share = (rate) => (scale.logarithmic ? Math.max(0, 1 + Math.log10(rate / top) / DECADES) : rate / top);
+  const yOf = (rate) => 4 + (PLOT - 4) * (1 - Math.min(1, share(rate)));
+  // A column narrower than a pixel is drawn together with its neighbours.
+  const found = width - left < COLUMNS_SHOWN ? columnsOf(curve, width - left) : columns;
+  const edge = (place) => left + Math.round(place / found.length * (width - left));
   visibleRegimes(verdict).forEach((regime, number) => {
     const span = spanOf(regime.start_s, regime.end_s, width);
     if (!span) return;
@@ -51,27 +48,29 @@ const drawBandwidth = (canvas, curve, verdict) => {
   });
   context.strokeStyle = palette.line;
   context.lineWidth = 1;
-  for (const share of [0, 0.5]) {
-    const y = Math.round(yOf(top * (1 - share))) + 0.5;
+  for (const part of [0, 0.5]) {
+    const y = Math.round(4 + (PLOT - 4) * part) + 0.5;
     drawLine(context, left, y, width, y);
   }
   found.forEach(({ mean, low, high }, place) => {
-    const x = left + place;
+    const x = edge(place);
+    const wide = edge(place + 1) - x;
     if (scale.range && high > 0) {
       context.fillStyle = palette[`${curve.direction}-light`];
-      context.fillRect(x, yOf(high), 1, Math.max(0.75, yOf(low) - yOf(high)));
+      context.fillRect(x, yOf(high), wide, Math.max(0.75, yOf(low) - yOf(high)));
     }
     if (mean > 0) {
       context.fillStyle = palette[curve.direction];
-      context.fillRect(x, Math.min(yOf(mean), PLOT - 0.75), 1, Math.max(PLOT - yOf(mean), 0.75));
+      context.fillRect(x, Math.min(yOf(mean), PLOT - 0.75), wide, Math.max(PLOT - yOf(mean), 0.75));
     }
   });
   context.fillStyle = palette.line;
   context.fillRect(left, PLOT, width - left, 1);
   context.fillStyle = palette.muted;
   context.textAlign = 'right';
+  canvas.dataset.top = rateText(top);
   context.fillText(rateText(top), left - 6, 13);
-  context.fillText('0', left - 6, PLOT - 1);
+  context.fillText(scale.logarithmic ? rateText(top / 10 ** DECADES) : '0', left - 6, PLOT - 1);
   context.font = '11px system-ui, "Segoe UI", Roboto, sans-serif';
   const { phases } = curve;
   if (phases.total) context.fillText('phases', left - 6, PLOT + STRIP + 9);
@@ -131,20 +130,27 @@ const describeBandwidth = (curve, verdict) => (start, end) => {
   return lines;
 };
 
+const peakText = ({ peak }, label) => (peak ? h('span', { title: `${label}: the highest rate of all, ${exactNumber(peak.rate)} B/s from ${exactNumber(peak.start_s)} s on for ${secondsText(peak.length_s)}. ${definitions.bandwidth}` },
+  `peak ${rateText(peak.rate)} for ${secondsText(peak.length_s)}`) : null);
+
 const bandwidthSection = () => {
   const redrawAll = () => redraw(panels.filter((panel) => panel.timed));
+  const columnNote = h('b', {});
+  const showColumn = () => { columnNote.textContent = secondsText(columnLength()); };
+  onZoom.push(showColumn);
+  showColumn();
   const choice = (name, text, definition) => h('label', { title: definition }, h('input', {
     type: 'checkbox', checked: scale[name], onchange: (event) => { scale[name] = event.target.checked; redrawAll(); },
   }), ` ${text}`);
   return section('bandwidth', 'Bandwidth', 'Bandwidth of the layers',
-    h('p', {}, 'One panel a layer and direction, the highest layer first, each on its own scale. Drag to zoom, double-click for the whole run; all panels move together.'),
+    h('p', {}, 'One panel a layer and direction, the highest layer first, each on its own scale: bars are means over columns of ', columnNote, ', and their areas are bytes. The highest rate of all, which lasts much shorter, stands beside the name. Drag to zoom, double-click for the whole run; all panels move together.'),
     h('details', { class: 'tools' }, h('summary', {}, 'Moving about by wheel, touch and keys'),
       h('p', {}, 'Shift and the wheel zoom at the pointer. On a touch screen one finger moves in time and two zoom; tap twice for the whole run. With the focus on a panel, the left and right arrow keys move, + and − zoom, 0 shows the whole run; shift and the arrow keys read values off the picture. Every number has a hint with its layer, unit and definition: point at it, tap it, or go to its table with the Tab key and on with the arrow keys.')),
-    legend(['write', 'write: mean of each column', definitions.bandwidth], ['read', 'read', definitions.bandwidth],
-      ['write-light', 'from the smallest to the largest rate', definitions.bandwidth], ['phase', 'phases', definitions.phases],
+    legend(['write', 'write: mean of each column', definitions.bandwidth], ['read', 'read', definitions.bandwidth], ['phase', 'phases', definitions.phases],
       ['period', 'every period', definitions.period_s]),
     h('div', { class: 'legend tools' }, choice('common', 'one scale for all', 'Draw all panels up to the same bandwidth.'),
-      choice('range', 'show the range', 'Scale the panels to the largest rate, not to the largest mean.')),
+      choice('range', 'with the range in each column', 'Draw in light colour from the smallest to the largest rate of each column, and scale the panels to it.'),
+      choice('logarithmic', 'logarithmic', `Draw ${DECADES} powers of ten, so that low rates show beside high ones; areas are no bytes then.`)),
     curves.length ? null : h('p', {}, 'No bytes were moved by these layers on the selected files.'),
     curves.map((curve) => {
       const verdict = verdictOf(curve.layer, curve.direction);
@@ -152,6 +158,7 @@ const bandwidthSection = () => {
       return h('div', { class: 'panel' },
         h('div', { class: 'panel-head' }, h('h3', {}, label),
           h('span', { title: `${label}: ${exactBytes(verdict.bytes)}. ${definitions.bytes}` }, bytesText(verdict.bytes)),
+          peakText(curve, label),
           h('span', { class: 'muted', title: `${label}: ${verdict.reason}` }, curve.verdict)),
         timePlot(`Bandwidth of ${label}: ${bytesText(verdict.bytes)}, ${curve.verdict}`, PANEL,
           (canvas) => drawBandwidth(canvas, curve, verdict), describeBandwidth(curve, verdict)));

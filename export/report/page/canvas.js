@@ -7,10 +7,17 @@ const readPalette = () => {
   palette = new Proxy({}, { get: (_, name) => style.getPropertyValue(`--${name}`).trim() });
 };
 
+// A sheet of paper is drawn as wide as it is, whatever the screen: scaled down from there, labels would be too small.
+const PAPER = 700;
+const MOST_PIXELS = 16000;
+const paper = { printing: false };
+const widthOf = (canvas) => (paper.printing ? PAPER / (canvas.closest('.grid') ? 2 : 1) : canvas.parentElement.clientWidth);
+
 // Fit a canvas to its place; gives the context in units of CSS pixels.
 const prepared = (canvas, height) => {
-  const width = canvas.parentElement.clientWidth;
-  const ratio = Math.min(3, Math.max(1, devicePixelRatio || 1));
+  const width = widthOf(canvas);
+  const sharp = paper.printing ? 2 : Math.min(3, Math.max(1, devicePixelRatio || 1));
+  const ratio = Math.min(sharp, MOST_PIXELS / height);
   const [columns, rows] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== columns || canvas.height !== rows) {
     canvas.width = columns;

@@ -31,6 +31,7 @@ class Curve {
     this.verdict = content.verdict;
     this.exact = content.exact;
     this.impulses = content.impulses;
+    this.peak = content.peak;
     const { start: begins, end: ends, bytes, total, together } = content.phases;
     this.phases = { start: unpacked(begins), end: unpacked(ends), bytes: unpacked(bytes), total, together };
     this.mean = unpacked(content.mean);

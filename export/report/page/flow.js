@@ -103,9 +103,9 @@ const pairRow = (pair) => {
   const say = saying(who);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
     cell('Above', bytesText(pair.upper_bytes), say(`${exactBytes(pair.upper_bytes)} in ${counted(pair.upper_operations, 'operation')} above`, 'bytes')),
-    cell('Below', bytesText(pair.lower_bytes), say(`${exactBytes(pair.lower_bytes)} in ${counted(pair.lower_operations, 'operation')} below`, 'bytes')),
-    cell('By descent', times(pair.amplification), say(exactly(pair.amplification), 'amplification')),
-    cell('By attribution', times(pair.attributed_amplification), say(exactly(pair.attributed_amplification), 'attributed_amplification')),
+    cell('Below by descent', bytesText(pair.lower_bytes), say(`${exactBytes(pair.lower_bytes)} in ${counted(pair.lower_operations, 'operation')} below`, 'bytes')),
+    cell('Ratio', times(pair.amplification), say(exactly(pair.amplification), 'amplification')),
+    cell('Ratio inside', times(pair.attributed_amplification), say(exactly(pair.attributed_amplification), 'attributed_amplification')),
     cell('Hidden', bytesText(pair.hidden_bytes), say(exactBytes(pair.hidden_bytes), 'hidden_bytes')),
     cell('Fan-out', known(pair.fan_out) ? threeDigits(pair.fan_out) : DASH, say(exactly(pair.fan_out), 'fan_out')),
     cell('Ranks above', countText(pair.writers_upper), say(countText(pair.writers_upper), 'writers')),
@@ -115,7 +115,7 @@ const pairRow = (pair) => {
 
 const flowSection = () => {
   if (!contents.compare || !contents.compare.pairs.length) return null;
-  const head = ['Layers', 'Above', 'Below', 'By descent', 'By attribution', 'Hidden', 'Fan-out', 'Ranks above', 'Ranks below', 'Ranks a call'];
+  const head = ['Layers', 'Above', 'Below by descent', 'Ratio', 'Ratio inside', 'Hidden', 'Fan-out', 'Ranks above', 'Ranks below', 'Ranks a call'];
   return section('flow', 'Flow', 'From layer to layer',
     h('p', {}, 'Bars are bytes, all on one scale. A band leads from a layer to what the layer below made of it; what that moved outside of the upper layer’s operations is hidden traffic.'),
     legend(['write', 'written'], ['read', 'read'], ['hidden-bytes', 'hidden: outside of the upper layer’s operations', definitions.hidden_bytes]),
@@ -130,21 +130,34 @@ const UNITS = {
   '1/s': (value) => `${countText(value)}/s`, rank: String,
 };
 const isEmpty = (value) => !known(value) || value === '' || (typeof value === 'object' && !Object.keys(value).length);
+// Numbers that follow each other as one range.
+const rangesText = (numbers) => {
+  const ranges = [];
+  for (const number of numbers) {
+    const last = ranges[ranges.length - 1];
+    if (last && number === last[1] + 1) last[1] = number; else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (last > first ? `${first}${last > first + 1 ? '–' : ', '}${last}` : `${first}`)).join(', ');
+};
 const evidenceText = (key, value) => {
   const inUnit = (number) => (typeof number === 'number' ? (UNITS[contents.evidence_units[key]] || String)(number) : String(number));
   if (key === 'steps') return value.map((step) => `${step.upper} → ${step.lower}: ${inUnit(step.amplification)}`).join('; ');
   if (key === 'time_range_s') return value.map(inUnit).join(' to ');
+  if (contents.evidence_units[key] === 'rank' && Array.isArray(value)) return rangesText(value);
   if (Array.isArray(value)) return value.map(inUnit).join(', ');
   if (typeof value === 'object') return Object.entries(value).map(([name, item]) => `${name}: ${inUnit(item)}`).join('; ');
   return inUnit(value);
 };
 
+// Which rows of the timeline a finding is about: of its layer, and of the first file and rank that it names.
+const rowsNamed = ({ layer, evidence }) => ({ layer, file: (evidence.files || [])[0], rank: (evidence.slow_ranks || evidence.ranks || [])[0] });
+
 const finding = (found) => {
   const range = found.evidence.time_range_s;
   return h('div', { class: `finding ${found.severity}` },
-    h('p', {}, h('b', {}, found.severity), ` · ${found.layer} · `, found.text),
+    h('p', {}, h('b', {}, found.severity), ` ${found.id} · ${found.layer} · `, found.text),
     h('p', { class: 'advice' }, found.advice),
-    range ? h('p', {}, timeLink(range[0], range[1], 'timeline', `Show ${secondsText(range[0])} to ${secondsText(range[1])} in the timeline`)) : null,
+    range ? h('p', {}, timeLinkTo(range[0], range[1], 'timeline', rowsNamed(found), `Show ${secondsText(range[0])} to ${secondsText(range[1])} in the timeline`)) : null,
     h('details', {}, h('summary', {}, 'Evidence'), h('dl', { class: 'glossary' }, Object.entries(found.evidence).filter(([, value]) => !isEmpty(value)).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ').replace(/ s$/, '')), h('dd', {}, evidenceText(key, value))]))));
 };
 

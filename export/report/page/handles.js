@@ -35,6 +35,8 @@ const handlesSection = () => {
       h('span', { class: 'who' }, h('span', { class: 'layer' }, nameOf(handles.layer[row])),
         wanted && text(row).toLowerCase().includes(wanted) ? h('mark', {}, text(row)) : text(row),
         handles.file[row] >= 0 && handles.name[row] >= 0 && nameOf(handles.name[row]) ? h('span', { class: 'muted' }, ` ${nameOf(handles.name[row])}`) : null,
+        handles.scope[row] >= 0 ? h('span', { class: 'muted' }, ` on ${nameOf(handles.scope[row])}`) : null,
+        handles.flags[row] >= 0 ? h('span', { class: 'muted' }, ` (${nameOf(handles.flags[row])})`) : null,
         handles.set_aside[row] >= 0 ? h('span', { class: 'muted' }, ` (set aside: ${nameOf(handles.set_aside[row])})`) : null),
       h('span', { class: 'numbers' },
         number(countText(handles.operations[row]), handles.operations[row] === 1 ? 'operation' : 'operations', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}: operations of the handle itself, flushes among them. With all below it: ${countText(handles.subtree_operations[row])}. ${definitions.subtree}`),

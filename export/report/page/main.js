@@ -41,7 +41,7 @@ const dress = (dark) => { document.documentElement.classList.toggle('dark', dark
 dress(preferred.matches);
 
 // Without I/O there is nothing to draw, and without events no time to draw it over.
-const sections = (recorded ? [bandwidthSection(), findingsSection(), layersSection(), flowSection(), collectivesSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), callsSection(), nodesSection(), damageSection(), glossarySection()] : [damageSection()]).flat().filter(Boolean);
+const sections = (recorded ? [bandwidthSection(), findingsSection(), layersSection(), flowSection(), collectivesSection(), periodsSection(), spectraSection(), timelineSection(), heatSection(), sizesSection(), handlesSection(), stacksSection(), callsSection(), nodesSection(), damageSection(), glossarySection()] : [damageSection()]).flat().filter(Boolean);
 const bar = h('div', { class: 'bar' }, h('nav', { 'aria-label': 'Sections' }, sections.map((part) => h('a', { href: `#${part.id}` }, part.dataset.name))), timeTools());
 document.getElementById('report').replaceChildren(header(), ...(recorded ? [bar] : []), ...sections);
 document.body.append(hint);
@@ -50,8 +50,20 @@ showTimes();
 followAddress();
 addEventListener('hashchange', followAddress);
 preferred.addEventListener('change', (event) => { dress(event.matches); redraw(panels); });
-addEventListener('beforeprint', () => { dress(false); drawNow(); });
-addEventListener('afterprint', () => { dress(preferred.matches); redraw(panels); });
+// On paper nothing can be opened, so all that is folded is shown there, but for how to move about.
+const opened = [];
+addEventListener('beforeprint', () => {
+  dress(false);
+  paper.printing = true;
+  for (const folded of document.querySelectorAll('details:not([open], .tools, .calls details)')) { folded.open = true; opened.push(folded); }
+  drawNow();
+});
+addEventListener('afterprint', () => {
+  dress(preferred.matches);
+  paper.printing = false;
+  for (const folded of opened.splice(0)) folded.open = false;
+  redraw(panels);
+});
 let widest = 0;
 addEventListener('resize', () => { if (innerWidth !== widest) { widest = innerWidth; redraw(panels); } });
 document.documentElement.dataset.ready = 'true';

@@ -15,9 +15,9 @@ const periodRow = (entry) => {
     cell('Jitter', known(entry.jitter) ? percentText(entry.jitter) : DASH, say(known(entry.jitter) ? exactNumber(entry.jitter) : 'not given', 'jitter')),
     cell('Phases', countText(phasesOf(entry)), say(countText(phasesOf(entry)), 'phases')),
     cell('Bytes a period', bytesText(metrics.volume_per_period), say(known(metrics.volume_per_period) ? exactBytes(metrics.volume_per_period) : 'not defined', 'volume_per_period')),
-    cell('I/O share', known(metrics.r_io) ? shareText(metrics.r_io, 1) : DASH, say(known(metrics.r_io) ? exactNumber(metrics.r_io) : 'not defined', 'r_io')),
-    cell('I/O rate', rateText(metrics.b_io), say(known(metrics.b_io) ? `${exactNumber(metrics.b_io)} B/s` : 'not defined', 'b_io')),
-    cell('Score', plainNumber(metrics.periodicity_score, 2), say(known(metrics.periodicity_score) ? exactNumber(metrics.periodicity_score) : 'not defined', 'periodicity_score')));
+    cell('R_IO', known(metrics.r_io) ? shareText(metrics.r_io, 1) : DASH, say(known(metrics.r_io) ? exactNumber(metrics.r_io) : 'not defined', 'r_io')),
+    cell('B_IO', rateText(metrics.b_io), say(known(metrics.b_io) ? `${exactNumber(metrics.b_io)} B/s` : 'not defined', 'b_io')),
+    cell('Periodicity score', plainNumber(metrics.periodicity_score, 2), say(known(metrics.periodicity_score) ? exactNumber(metrics.periodicity_score) : 'not defined', 'periodicity_score')));
 };
 
 const regimeRow = (entry, regime, number) => {
@@ -35,7 +35,7 @@ const periodsSection = () => {
   if (!entries.length) return null;
   const regimes = entries.flatMap((entry) => entry.regimes.map((regime, number) => regimeRow(entry, regime, number)));
   return section('periods', 'Periods', 'Periods', h('p', {}, `Found by the method “${entries[0].method}”. A hint on a period says why it is what it is.`),
-    tableOf(['Layer', 'Period', 'Confidence', 'Recurrence', 'Jitter', 'Phases', 'Bytes a period', 'I/O share', 'I/O rate', 'Score'], entries.map(periodRow)),
+    tableOf(['Layer', 'Period', 'Confidence', 'Recurrence', 'Jitter', 'Phases', 'Bytes a period', 'R_IO', 'B_IO', 'Periodicity score'], entries.map(periodRow)),
     regimes.length ? [h('h3', { title: definitions.regimes, class: 'has-title' }, 'Regimes'), tableOf(['Layer', 'When', 'Period', 'Confidence', 'Phases'], regimes)] : null,
     entries.map((entry) => {
       const others = entry.periods.slice(1);
@@ -47,16 +47,12 @@ const periodsSection = () => {
         phasesOf(entry) > PHASES_LISTED ? ` · and ${countText(phasesOf(entry) - PHASES_LISTED)} more` : ''))));
 };
 
-const VERDICT_TEXT = {
-  same: 'the same', harmonic: 'a multiple', smeared: 'smeared', split: 'split', 'absent-below': 'gone below', 'absent-above': 'only below', none: 'none',
-};
-
 const betweenRow = (pair) => {
   const who = `${pair.upper} → ${pair.lower}, ${pair.direction}`;
   const say = saying(who);
   const segments = known(pair.coherence_segments) ? `${exactly(pair.coherence)}, over ${counted(pair.coherence_segments, 'segment')}` : exactly(pair.coherence);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
-    cell('Verdict', VERDICT_TEXT[pair.verdict] || pair.verdict, `${who}: ${pair.verdict_reason}. ${definitions.verdict}`),
+    cell('Verdict', pair.verdict, `${who}: ${pair.verdict_reason}. ${definitions.verdict}`, true),
     cell('Above', secondsText(pair.upper_period_s), say(exactly(pair.upper_period_s, ' s'), 'period_s')),
     cell('Below', secondsText(pair.lower_period_s), say(exactly(pair.lower_period_s, ' s'), 'period_s')),
     cell('Lag', secondsText(pair.lag_s), say(exactly(pair.lag_s, ' s'), 'lag_s')),
@@ -71,7 +67,7 @@ const betweenLayers = () => {
   const stretches = pairs.flatMap((pair) => pair.stretches.map((stretch) => h('tr', {}, h('th', { scope: 'row', class: 'name' }, `${pair.upper} → ${pair.lower}, ${pair.direction}`),
     h('td', { 'data-label': 'When', class: 'long' }, timeLink(stretch.start_s, stretch.end_s, 'bandwidth', `${secondsText(stretch.start_s)} to ${secondsText(stretch.end_s)}`)),
     cell('Above', secondsText(stretch.upper_period_s), definitions.period_s), cell('Below', secondsText(stretch.lower_period_s), definitions.period_s),
-    cell('Relation', VERDICT_TEXT[stretch.relation] || stretch.relation, definitions.stretches))));
+    cell('Relation', stretch.relation, definitions.stretches))));
   return [h('h3', {}, 'From layer to layer'),
     tableOf(['Layers', 'Verdict', 'Above', 'Below', 'Lag', 'Coherence', 'Modulation above', 'Modulation below'], pairs.map(betweenRow)),
     stretches.length ? [h('h3', { title: definitions.stretches, class: 'has-title' }, 'Stretch by stretch'), tableOf(['Layers', 'When', 'Above', 'Below', 'Relation'], stretches)] : null];

@@ -14,7 +14,7 @@ const layersSection = () => {
   const { layers, flushes, set_aside: aside, trace } = contents.layers;
   if (!layers.length && !flushes.length && !aside.operations) return null;
   const span = trace.window_s[1] - trace.window_s[0];
-  const head = ['Layer', 'Operations', 'Bytes', 'Own', 'Busy', 'Summed', 'Rate while busy', 'Request: min', 'median', '90\u00a0%', 'max', 'Ranks', 'Files', 'Handles', 'Bytes unknown'];
+  const head = ['Layer', 'Operations', 'Bytes', 'Busy', 'Summed', 'Mean while busy', 'Request min', 'Median', '90\u00a0%', 'Max', 'Ranks', 'Files', 'Handles', 'Own bytes', 'Bytes unknown'];
   const table = tableOf(head, layers.map((entry) => {
     const who = `${entry.layer} ${entry.direction}`;
     const say = saying(who);
@@ -22,14 +22,14 @@ const layersSection = () => {
     return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
       cell('Operations', countText(entry.operations), say(countText(entry.operations), 'operations')),
       cell('Bytes', bytesText(entry.bytes), say(exactBytes(entry.bytes), 'bytes')),
-      cell('Own', shareText(entry.own_bytes, entry.bytes), say(known(entry.own_bytes) ? `${exactBytes(entry.own_bytes)} in ${counted(entry.own_operations, 'operation')}` : 'unknown', 'own_bytes')),
       cell('Busy', secondsText(entry.busy_s), say(`${exactNumber(entry.busy_s)} s, ${shareText(entry.busy_s, span)} of the time`, 'busy_s')),
       cell('Summed', secondsText(entry.summed_s), say(`${exactNumber(entry.summed_s)} s`, 'summed_s')),
-      cell('Rate while busy', entry.busy_s > 0 ? rateText(entry.bytes / entry.busy_s) : DASH, say(entry.busy_s > 0 ? `${Math.round(entry.bytes / entry.busy_s).toLocaleString('en-US')} B/s` : DASH, 'rate')),
-      ['min', 'p50', 'p90', 'max'].map((key, place) => cell(`Request: ${['min', 'median', '90\u00a0%', 'max'][place]}`, bytesText(request[key]), say(known(request[key]) ? exactBytes(request[key]) : 'unknown', 'request_bytes'))),
+      cell('Mean while busy', entry.busy_s > 0 ? rateText(entry.bytes / entry.busy_s) : DASH, say(entry.busy_s > 0 ? `${Math.round(entry.bytes / entry.busy_s).toLocaleString('en-US')} B/s` : DASH, 'rate')),
+      ['min', 'p50', 'p90', 'max'].map((key, place) => cell(['Request min', 'Median', '90\u00a0%', 'Max'][place], bytesText(request[key]), say(known(request[key]) ? exactBytes(request[key]) : 'unknown', 'request_bytes'))),
       cell('Ranks', countText(entry.ranks), say(countText(entry.ranks), 'ranks')),
       cell('Files', countText(entry.files), say(countText(entry.files), 'files')),
       cell('Handles', countText(entry.handles), say(countText(entry.handles), 'handles')),
+      cell('Own bytes', shareText(entry.own_bytes, entry.bytes), say(known(entry.own_bytes) ? `${exactBytes(entry.own_bytes)} in ${counted(entry.own_operations, 'operation')}` : 'unknown', 'own_bytes')),
       cell('Bytes unknown', countText(entry.undefined_bytes_operations), say(countText(entry.undefined_bytes_operations), 'undefined_bytes_operations')));
   }));
   return section('layers', 'Layers', 'What each layer did',
@@ -42,15 +42,17 @@ const layersSection = () => {
 };
 
 const nodesSection = () => {
-  const { nodes, columns, total } = contents.nodes;
-  if (!nodes.length || !columns.length) return null;
+  const { nodes, columns, total, calls } = contents.nodes;
+  if (!nodes.length || !(columns.length || calls.length)) return null;
+  const inside = (one) => `${one.lower} calls in ${one.upper}`;
   return section('nodes', 'Nodes', 'Nodes of the machine',
     total > nodes.length ? h('p', {}, `${countText(nodes.length)} of ${countText(total)} nodes are shown.`) : null,
-    tableOf(['Node', 'Ranks', ...columns.map((column) => `${column.layer} ${column.direction}`)],
+    tableOf(['Node', 'Ranks', ...columns.map((column) => `${column.layer} ${column.direction}`), ...calls.map(inside)],
       nodes.map((node, row) => h('tr', {},
         h('th', { scope: 'row', class: 'name' }, [...node.path, node.name].map(nameOf).join(' / ')),
         cell('Ranks', countText(node.ranks), `${counted(node.ranks, 'rank')} of the run on this node.`),
-        columns.map((column) => cell(`${column.layer} ${column.direction}`, bytesText(column.bytes[row]), `${column.layer} ${column.direction}: ${exactBytes(column.bytes[row])}. ${definitions.bytes}`))))));
+        columns.map((column) => cell(`${column.layer} ${column.direction}`, bytesText(column.bytes[row]), `${column.layer} ${column.direction}: ${exactBytes(column.bytes[row])}. ${definitions.bytes}`)),
+        calls.map((one) => cell(inside(one), countText(one.calls[row]), `${counted(one.calls[row], 'call')} of ${one.lower} inside calls of ${one.upper}. ${definitions.calls_inside}`))))));
 };
 
 const damageSection = () => {
@@ -63,6 +65,6 @@ const damageSection = () => {
     contents.cut.damaged_locations ? h('p', {}, `and ${countText(contents.cut.damaged_locations - damage.locations.length)} more locations`) : null);
 };
 
-const GLOSSARY_NAMES = { busy_s: 'busy', summed_s: 'summed', own_bytes: 'own', undefined_bytes_operations: 'bytes unknown', request_bytes: 'request', period_s: 'period', period_interval_s: 'interval', recurrence_s: 'recurrence', volume_per_period: 'bytes a period', r_io: 'I/O share', b_io: 'I/O rate', periodicity_score: 'score', fs_hz: 'sampling', attributed_amplification: 'amplification by attribution', hidden_bytes: 'hidden bytes', fan_out: 'fan-out', lag_s: 'lag', metadata_events: 'metadata events', set_aside: 'set aside', collective_calls: 'collective calls', alone_calls: 'by one rank', regime_confidence: 'confidence of a regime' };
+const GLOSSARY_NAMES = { calls_inside: 'calls in calls', busy_s: 'busy', summed_s: 'summed', own_bytes: 'own bytes', undefined_bytes_operations: 'bytes unknown', request_bytes: 'request', period_s: 'period', period_interval_s: 'interval', recurrence_s: 'recurrence', volume_per_period: 'bytes a period', r_io: 'R_IO', b_io: 'B_IO', periodicity_score: 'periodicity score', fs_hz: 'sampling', amplification: 'ratio', attributed_amplification: 'ratio inside', rate: 'mean while busy', hidden_bytes: 'hidden', fan_out: 'fan-out', lag_s: 'lag', metadata_events: 'metadata events', set_aside: 'set aside', collective_calls: 'collective calls', alone_calls: 'by one rank', regime_confidence: 'confidence of a regime' };
 const glossarySection = () => section('glossary', 'Glossary', 'What the numbers mean',
   h('dl', { class: 'glossary' }, Object.entries(definitions).map(([key, text]) => [h('dt', {}, GLOSSARY_NAMES[key] || key), h('dd', {}, text)])));

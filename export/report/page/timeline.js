@@ -2,6 +2,8 @@
 
 const ROW = 13;
 const HEAD = 20;
+// Data is drawn over all else: at the scale of a run thousands of closes would hide the writes between them.
+const DRAWN = [0, 6, 5, 4, 3, 1, 2];
 const KIND_COLOURS = ['use', 'read', 'write', 'flush', 'open', 'close', 'other'];
 
 const timelineRows = () => {
@@ -12,6 +14,8 @@ const timelineRows = () => {
     file: !contents.timeline.by_file ? 'all files' : rows.file[number] < 0 ? '(no file)' : nameOf(rows.file[number]),
     group: `${layer} ${rows.file[number]}`,
     who: rows.rank[number] < 0 ? 'no rank' : rows.rank[number] === rows.last_rank[number] ? `rank ${rows.rank[number]}` : `${rows.rank[number]}–${rows.last_rank[number]}`,
+    first: rows.rank[number],
+    last: rows.last_rank[number],
     operations: rows.operations[number],
     bytes: rows.bytes[number],
   }));
@@ -68,13 +72,15 @@ const timelineSection = () => {
       context.textAlign = 'right';
       context.fillText(row.who, left - 6, y + ROW - 3);
       context.textAlign = 'left';
-      for (let kind = 0; kind < 7; kind += 1) {
+      for (const kind of DRAWN) {
         context.fillStyle = palette[KIND_COLOURS[kind]];
         for (let place = marks.first[row.number]; place < marks.first[row.number + 1]; place += 1) {
           if (marks.kind[place] !== kind) continue;
           const span = spanOf(toTime(marks.start[place]), toTime(marks.end[place]), width, kind < 4 ? 1 : 1.5);
           if (!span) continue;
-          const [x, extent] = span;
+          // Whole pixels: parts of them would let what lies below shine through.
+          const x = Math.floor(span[0]);
+          const extent = Math.max(1, Math.round(span[0] + span[1]) - x);
           if (kind === 0) context.fillRect(x, y + 4, extent, ROW - 7);
           else if (halves && kind < 3) context.fillRect(x, y + (kind === 1 ? 1 : ROW / 2), extent, ROW / 2 - 1);
           else if (kind < 4) context.fillRect(x, y + 1, extent, ROW - 2);
@@ -115,6 +121,21 @@ const timelineSection = () => {
       && (!wanted || `${row.who} ${row.file}`.toLowerCase().includes(wanted)));
     redraw(panels.filter((panel) => panel.element === plot));
   };
+  const box = h('div', { class: 'scroll' }, plot);
+  const select = h('select', { onchange: (event) => { chosen.layer = event.target.value; filter(); } },
+    h('option', { value: '' }, 'all'), layers.map((layer) => h('option', { value: layer }, layer)));
+  rowsOf.timeline = ({ layer, file, rank }) => {
+    if (layers.includes(layer)) {
+      chosen.layer = layer;
+      select.value = layer;
+      filter();
+    }
+    const fits = (row) => 2 * (file === row.file) + (rank !== undefined && Number(rank) >= row.first && Number(rank) <= row.last);
+    const best = shownRows.filter((entry) => entry.row).reduce((found, entry) => (!found || fits(entry.row) > fits(found.row) ? entry : found), null);
+    drawNow([plot]);
+    box.scrollTop = best ? Math.max(0, best.y - HEAD - 2) : 0;
+    box.scrollIntoView();
+  };
   const { by_file: byFile, ranks_a_row: together } = contents.timeline;
   return section('timeline', 'Timeline', 'I/O timeline',
     h('p', {}, byFile ? 'Each row is a rank’s use of a file in a layer.' : together > 1
@@ -123,8 +144,7 @@ const timelineSection = () => {
       contents.timeline.gap_s > 0 ? ` Marks closer than ${secondsText(contents.timeline.gap_s)} are drawn as one.` : ''),
     legend(['use', 'handle open'], ['read', 'read'], ['write', 'write'], ['flush', 'flush'], ['open', 'open'], ['close', 'close'], ['other', 'seek, lock, other']),
     h('div', { class: 'legend tools' },
-      h('label', {}, 'Layer ', h('select', { onchange: (event) => { chosen.layer = event.target.value; filter(); } },
-        h('option', { value: '' }, 'all'), layers.map((layer) => h('option', { value: layer }, layer)))),
+      h('label', {}, 'Layer ', select),
       h('label', {}, 'File or rank ', h('input', { type: 'search', oninput: (event) => { chosen.text = event.target.value; filter(); } }))),
-    h('div', { class: 'scroll' }, plot), timeAxis());
+    box, timeAxis());
 };

@@ -36,7 +36,9 @@ const redraw = (some) => {
   });
 };
 
-const drawNow = () => { for (const panel of panels) { stale.delete(panel); panel.draw(); } };
+const drawNow = (elements) => {
+  for (const panel of panels) if (!elements || elements.includes(panel.element)) { stale.delete(panel); panel.draw(); }
+};
 
 const watcher = new IntersectionObserver((entries) => {
   for (const entry of entries) {
@@ -59,6 +61,20 @@ const showTimes = () => {
   timeOutput.textContent = `${timeText(view.start, span)} … ${timeText(view.end, span)}`;
 };
 
+// The stretch that is shown stands in the address, so that it can be sent and is there after a reload. Browsers allow
+// few such changes in a row.
+let writing = 0;
+const noted = (time) => String(Number(time.toPrecision(12)));
+const writeAddress = () => {
+  clearTimeout(writing);
+  writing = setTimeout(() => {
+    const whole = view.start <= RUN_START && view.end >= RUN_END;
+    const at = whole ? '' : `#t=${noted(view.start)}:${noted(view.end)}`;
+    if (whole ? location.hash.startsWith('#t=') : location.hash.split('&')[0] !== at) history.replaceState(history.state, '', at || location.pathname);
+  }, 250);
+};
+
+const onZoom = [];
 const zoomTo = (start, end) => {
   let span = Math.min(RUN_END - RUN_START, Math.max(SHORTEST, end - start));
   if (!(span > 0)) span = RUN_END - RUN_START;
@@ -66,6 +82,8 @@ const zoomTo = (start, end) => {
   view.start = Math.min(Math.max(RUN_START, middle - span / 2), RUN_END - span);
   view.end = view.start + span;
   showTimes();
+  for (const act of onZoom) act();
+  writeAddress();
   redraw(panels.filter((panel) => panel.timed));
 };
 const zoomBy = (factor, around) => {
@@ -93,12 +111,15 @@ const timeTools = () => h('div', { class: 'time-tools', role: 'group', 'aria-lab
   h('button', { type: 'button', onclick: showAll }, 'whole run'));
 
 // A place in time that a person can follow: `#t=START:END&in=SECTION`, in s.
-const timeLink = (start, end, place, ...text) => {
+const timeLink = (start, end, place, ...text) => timeLinkTo(start, end, place, {}, ...text);
+const timeLinkTo = (start, end, place, rows, ...text) => {
   const margin = (end - start) * 0.5 || SHORTEST * 100;
   const [from, to] = [Math.max(RUN_START, start - margin), Math.min(RUN_END, end + margin)];
-  return h('a', { href: `#t=${from}:${to}&in=${place}`, title: `Show ${secondsText(start)} to ${secondsText(end)}` }, ...text);
+  const which = Object.entries(rows).filter(([, value]) => known(value)).map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join('');
+  return h('a', { href: `#t=${noted(from)}:${noted(to)}&in=${place}${which}`, title: `Show ${secondsText(start)} to ${secondsText(end)}` }, ...text);
 };
 // Going back from such a place returns to what was shown before it; a link to a section leaves the time as it is.
+const rowsOf = {};
 let beforeLink = null;
 let toSection = false;
 document.addEventListener('click', (event) => {
@@ -106,7 +127,7 @@ document.addEventListener('click', (event) => {
   if (link) toSection = !link.hash.startsWith('#t=') && link.hash !== location.hash;
 });
 const followAddress = () => {
-  const found = /^#t=(-?[\d.e+-]+):(-?[\d.e+-]+)(?:&in=(bandwidth|timeline))?$/.exec(location.hash);
+  const found = /^#t=(-?[\d.e+-]+):(-?[\d.e+-]+)(?:&in=(bandwidth|timeline))?((?:&(?:layer|file|rank)=[^&]*)*)$/.exec(location.hash);
   if (!found) {
     if (beforeLink && !toSection) { zoomTo(beforeLink.start, beforeLink.end); beforeLink = null; }
     toSection = false;
@@ -116,5 +137,8 @@ const followAddress = () => {
   if (!(start < end)) return;
   beforeLink = beforeLink || { start: view.start, end: view.end };
   zoomTo(start, end);
-  document.getElementById(found[3] || 'bandwidth').scrollIntoView();
+  const place = found[3] || 'bandwidth';
+  const rows = Object.fromEntries(new URLSearchParams(found[4]));
+  if (Object.keys(rows).length && rowsOf[place]) rowsOf[place](rows);
+  else document.getElementById(place).scrollIntoView();
 };

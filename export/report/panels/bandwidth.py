@@ -22,6 +22,7 @@ def curve(signal: StepSignal, most_steps: int, bins: int) -> dict[str, Any]:
         "impulses": len(signal.impulse_times),
         "window_s": signal.window,
         "count": len(shown.mean),
+        "peak": _peak(signal),
         "mean": packed(shown.mean, "f4"),
     }
     if shown.exact:
@@ -30,6 +31,15 @@ def curve(signal: StepSignal, most_steps: int, bins: int) -> dict[str, Any]:
         content["low"] = packed(shown.low, "f4")
         content["high"] = packed(shown.high, "f4")
     return content
+
+
+def _peak(signal: StepSignal) -> dict[str, float] | None:
+    """Return the highest rate of the signal itself, whatever it is drawn with, and when; None where it has none."""
+    if not len(signal.values) or not signal.values.max() > 0:
+        return None
+    place = int(signal.values.argmax())
+    start, end = signal.times[place : place + 2]
+    return {"rate": float(signal.values[place]), "start_s": float(start), "length_s": float(end - start)}
 
 
 def phase_strip(phases: Sequence[Phase], most: int) -> dict[str, Any]:

@@ -51,6 +51,12 @@ def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
             "layer": [names.number(layers[row] or "?") for row in rows.tolist()],
             "file": [-1 if forest.file[row] is None else names.number(str(forest.file[row])) for row in rows.tolist()],
             "name": [names.number(forest.name[row]) for row in rows.tolist()],
+            "scope": [
+                -1 if forest.scope[row] is None else names.number(str(forest.scope[row])) for row in rows.tolist()
+            ],
+            "flags": [
+                -1 if forest.flags[row] is None else names.number(str(forest.flags[row])) for row in rows.tolist()
+            ],
             **{name: getattr(forest, name)[rows].tolist() for name in _NUMBERS},
             "set_aside": [
                 -1 if forest.set_aside[row] is None else names.number(str(forest.set_aside[row]))

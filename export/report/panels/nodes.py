@@ -28,6 +28,7 @@ def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most
         totals = sums_by(node[node >= 0], trace.cells.moved[chosen][node >= 0], len(tree.id))
         columns.append({"layer": name, "direction": direction, "bytes": totals[shown].tolist()})
     return {
+        "calls": _calls_within(trace, shown),
         "total": len(used),
         "nodes": [
             {
@@ -40,6 +41,23 @@ def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most
         ],
         "columns": columns,
     }
+
+
+def _calls_within(trace: Trace, shown: Any) -> list[dict[str, Any]]:
+    """Return for each two layers how many calls of the lower one ran inside calls of the upper one, by node."""
+    if trace.calls is None:
+        return []
+    process, layer, around = trace.calls.counted_within.keys
+    node = np.append(trace.definitions.groups.node, -1)[process]
+    known, found = node >= 0, []
+    for low in range(1, len(trace.order)):
+        for high in range(low):
+            counts = trace.calls.counted_within["calls"] * ((layer == low) & (around >> high & 1 > 0) & known)
+            if counts.any():
+                totals = np.bincount(node[known], counts[known], minlength=len(trace.definitions.system_tree.id))
+                pair = {"upper": trace.order[high], "lower": trace.order[low]}
+                found.append({**pair, "calls": totals[shown].astype(np.int64).tolist()})
+    return found
 
 
 def _ancestors(parent: list[int], row: int) -> list[int]:

@@ -89,7 +89,7 @@ class Calls:
     times : int64 (n, 3, 3)
         Of the calls that count, those on files that are set aside, and those of I/O that do not tell their file: how
         many, ticks from Enter to Leave, and ticks without the calls inside.
-    metadata : KeyedSums
+    metadata, within : KeyedSums
     busy : RangeUnion
     shares : KeyedSums
         As in `iostrata.layers.attribution.calls.sums.CallSums`.
@@ -107,6 +107,7 @@ class Calls:
     recursive: Mask
     times: Ints
     metadata: KeyedSums
+    within: KeyedSums
     busy: RangeUnion
     shares: KeyedSums
     files: str
@@ -163,6 +164,14 @@ class Calls:
         """The sums of the calls that move no data and count."""
         region, undecided = self.metadata.keys[5:]
         return self.metadata.taken((undecided == 0) | np.append(self.undecided_count, True)[region])
+
+    @cached_property
+    def counted_within(self) -> KeyedSums:
+        """The calls of I/O that count by process, layer and the layers in whose calls they were (a bit each)."""
+        _, layer, _, region = self.within.keys
+        counted = (region < 0) | np.append(self.undecided_count, True)[region]
+        chosen = self.within.taken(counted & (layer >= 0))
+        return KeyedSums(chosen.keys[:3], chosen.values)
 
     @cached_property
     def call_times(self) -> tuple[CallTime, ...]:
@@ -269,6 +278,6 @@ def as_calls(sums: CallSums) -> Calls:
     """Return what sums have found."""
     parent, region, recursive, times = sums.paths
     return Calls(
-        sums.order, sums.functions, parent, region, recursive, times, sums.metadata, sums.busy, sums.shares, sums.files,
-        sums.left_out, sums.ticks_per_second,
+        sums.order, sums.functions, parent, region, recursive, times, sums.metadata, sums.within, sums.busy,
+        sums.shares, sums.files, sums.left_out, sums.ticks_per_second,
     )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Ints, Links, RowsOfIds, column_at
+from ....model.arrays import Ints, Links, RowsOfIds, any_ancestor, column_at
 from ....model.codes import IoRecord
 from ....model.definitions import Definitions
 from ....model.events import IoEvents
@@ -22,6 +22,8 @@ KINDS: Final = 256
 NO_EVENT: Final = 0
 """In place of a record's kind where a call has no I/O event of its own."""
 _FEWEST: Final = 1 << 8
+_MOST_LAYERS: Final = 62
+"""Layers that have a bit of an int64."""
 
 
 class CallSums:
@@ -39,6 +41,9 @@ class CallSums:
         By layer, kind of record (0: without an I/O event), process, handle, file and, where there is no event,
         function, each −1 for none, and whether the call is undecided: calls that move no data within the window,
         none on files that are set aside, and their ticks from Enter to Leave.
+    within : KeyedSums
+        By process, layer, the layers in whose calls it was (a bit each, the highest layer's the lowest), and the
+        function where the call is undecided, −1 where it is not: calls of I/O, whatever they did.
     busy : RangeUnion
         When such calls, and those that move data, were under way, by `busy_groups`.
     shares : KeyedSums
@@ -78,6 +83,7 @@ class CallSums:
         self._paths = _new_paths(_FEWEST)
         self._frames = _new_frames(_FEWEST)
         self.metadata = KeyedSums.none(7, "calls", "ticks")
+        self.within = KeyedSums.none(4, "calls")
         self.busy = RangeUnion(exact)
         self.shares = KeyedSums.none(2, "ticks")
 
@@ -110,6 +116,7 @@ class CallSums:
         known = places >= 0
         np.add.at(self._paths.times, places[known], times[known])
         self.metadata = self.metadata.merged(other.metadata)
+        self.within = self.within.merged(other.within)
         self.busy.merge(other.busy)
         self.shares = self.shares.merged(other.shares)
         return places
@@ -198,10 +205,21 @@ class CallSums:
         region = np.where(kind == NO_EVENT, calls.region[rows], -1)
         self.busy.add(busy_groups(layer, kind, region, undecided), begin, end)
         process = self._process(calls.location[rows])
+        around = self._enclosing()[calls.path[rows]]
+        decided = np.where(undecided, calls.region[rows], -1)
+        self.within = self.within.merged(KeyedSums((process, layer, around, decided), {"calls": np.ones(len(rows))}))
         keys = (layer, kind, process, calls.handle[rows], calls.file[rows], region, undecided)
         still = kind != TRANSFER
         values = {"calls": np.ones(int(still.sum()), np.int64), "ticks": (end - begin)[still]}
         self.metadata = self.metadata.merged(KeyedSums([key[still] for key in keys], values))
+
+    def _enclosing(self) -> Ints:
+        """Return the layers in whose calls each path is, a bit each; none for the places behind the last path."""
+        parent, region, _, _ = self.paths
+        layer, found = self.functions.layer[region], np.zeros(len(parent) + 2, np.int64)
+        for row in range(min(len(self.order), _MOST_LAYERS)):
+            found[:-2] |= any_ancestor(parent, layer == row).astype(np.int64) << row
+        return found
 
     def _process(self, location: npt.NDArray[np.integer]) -> Links:
         return np.asarray(self._known[0].locations.group[location], np.int32)

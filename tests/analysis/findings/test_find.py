@@ -54,6 +54,8 @@ def test_fill_values(found, fixtures):
     amplification = found("ncckpt4")["write-amplification"].evidence
     assert (amplification["upper"], amplification["lower"]) == ("netCDF", "POSIX")
     assert amplification["amplification"] == pytest.approx((167_778_846 - 120) / 83_886_240)
+    steps = [(step["upper"], step["lower"]) for step in amplification["steps"]]
+    assert steps == [("netCDF", "HDF5"), ("HDF5", "MPI-IO"), ("MPI-IO", "POSIX")]
     assert "NOFILL" in one.advice
     assert 0 < start < end
 

@@ -114,7 +114,7 @@ def test_periods_are_those_of_detect_period(trace: Trace, tmp_path: Path, fs: An
             tables = {
                 "phase": ("phases", ("start_s", "end_s", "bytes")),
                 "regime": ("regimes", ("start_s", "end_s", "period_s")),
-                "component": ("periods", ("period_s", "confidence", "bytes")),
+                "concurrent_period": ("periods", ("period_s", "confidence", "bytes")),
             }
             for table, (key, columns) in tables.items():
                 rows = (group[f"{table}_layer"] == row) & (group[f"{table}_direction"] == column)

@@ -261,7 +261,7 @@ def test_stretches_of_a_pair_are_told_with_links_to_them(opened, tmp_path):
         "return [...document.querySelectorAll('#periods tr')].map((r) => [...r.children].map((c) => c.textContent"
         ".replaceAll('\u00a0', ' '))).filter((cells) => cells.length === 5 && cells[4].includes('below'))"
     )
-    assert [row[1:] for row in rows] == [["4 s to 8 s", "400 ms", "–", "gone below"]]
+    assert [row[1:] for row in rows] == [["4 s to 8 s", "400 ms", "–", "absent-below"]]
 
 
 def test_the_heading_of_a_panel_is_the_verdict_with_its_stretches(opened, tmp_path):

@@ -150,6 +150,7 @@ def test_flows(printed, name):
         assert (flow.lower_operations, flow.lower_bytes) == (len(lower), sum(one.moved for one in lower))
         assert flow.attributed_operations == len(attributed)
         assert flow.attributed_bytes == sum(one.moved for one in attributed)
+        assert flow.fan_out == (len(attributed) / len(upper) if upper else None)
         assert flow.hidden_operations == len(hidden)
         assert flow.hidden_bytes == sum(one.moved for one in hidden)
         assert flow.upper_ranks.moving_ranks.tolist() == sorted({one.rank for one in upper if one.moved})
@@ -231,6 +232,9 @@ def test_what_the_archives_are_known_for(printed):
     def write(name, upper, lower):
         return printed(name)[1].flow(upper, lower, "write")
 
+    # One to one on each of four ranks, in collective calls.
+    assert write("ncckpt4", "netCDF", "HDF5").fan_out == 1.0
+    assert write("ncckpt4", "netCDF", "HDF5").call_operations.mean == 4.0
     fill = write("ncckpt4", "netCDF", "POSIX")
     assert fill.amplification == pytest.approx(2.0, abs=1e-3)
     assert fill.attributed_amplification == pytest.approx(1.0, abs=1e-3)

@@ -386,6 +386,17 @@ def test_ids_are_numbered_anew(make_definitions, make_events, tmp_path):
     printed(tmp_path / "out" / "x.otf2")
 
 
+def test_handles_of_no_paradigm_stay_so_and_the_tools_live(make_definitions, tmp_path):
+    """otf2-print dies of a handle that has a file and no paradigm."""
+    definitions = make_definitions(HANDLES)
+    handles = replace(definitions.handles, paradigm=np.array([-1, 1, -1], np.int32))
+    write(tmp_path / "out", replace(definitions, handles=handles), [(one_operation(0, 5), IoEvents.empty())])
+    assert printed(tmp_path / "out" / "x.otf2")
+    again = read_back(tmp_path / "out", "direct").definitions
+    assert again.handles.paradigm.tolist() == [-1, 1, -1]
+    assert [one.identification for one in again.paradigms] == [one.identification for one in definitions.paradigms]
+
+
 def test_a_name_longer_than_a_usual_chunk(definitions, tmp_path):
     files = replace(definitions.files, name=("x" * 1_000_000,))
     write(tmp_path / "out", replace(definitions, files=files), [])

@@ -270,3 +270,44 @@ def test_who_calls_in_a_benchmark():
     row = rows["POSIX", key]
     # 4 ranks, 16 repetitions of 4 transfers of 256 KiB, written and read.
     assert (row["writes"], row["reads"], row["bytes_written"]) == (256, 256, 256 * 2**18)
+
+
+@needs_print
+@pytest.mark.parametrize("name", ["ncckpt4", "ckpt4_compiler"])
+def test_calls_inside_calls_of_a_higher_layer_by_rank(name):
+    anchor = FIXTURES / name / "traces.otf2"
+    trace = open_trace(anchor, files="all")
+    functions = trace.calls.functions
+    layer_of = {
+        text: trace.order[row]
+        for text, row in zip(functions.regions.name, functions.layer.tolist(), strict=True)
+        if row >= 0
+    }
+    text = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, check=True).stdout
+    stacks, expected = defaultdict(list), Counter()
+    command = ["otf2-print", "-G", anchor]
+    printed_definitions = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    region = dict(re.findall(r'^REGION +(\d+)  Name: "(.*?)" <', printed_definitions, re.MULTILINE))
+    group = np.append(trace.definitions.groups.rank, -1)[trace.definitions.locations.group]
+    rank = dict(zip(trace.definitions.locations.id.tolist(), group.tolist(), strict=True))
+    for line in text.splitlines():
+        if (found := EVENT.match(line)) is None:
+            continue
+        stack, called = stacks[found[2]], region[found[4]]
+        if found[1] == "LEAVE":
+            del stack[max(row for row, one in enumerate(stack) if one == called)]
+            continue
+        if called in layer_of:
+            here = trace.order.index(layer_of[called])
+            inside = any(one in layer_of and trace.order.index(layer_of[one]) < here for one in stack)
+            expected[rank[int(found[2])], layer_of[called], inside] += 1
+        stack.append(called)
+    rows = {(row["rank"], row["layer"]): row for row in trace.breakdown("rank").to_dict()}
+    assert {key[:2] for key in expected} <= set(rows)
+    # A helper thread's call is on the path of what was open when it was entered, which is the innermost call by time.
+    for (number, layer), row in rows.items():
+        whole = expected[number, layer, True] + expected[number, layer, False]
+        assert row["calls"] == whole
+        assert row["inside_calls"] == pytest.approx(expected[number, layer, True], abs=0.01 * whole)
+    nodes = trace.breakdown("node").to_dict()
+    assert sum(row["inside_calls"] for row in nodes) == sum(row["inside_calls"] for row in rows.values())

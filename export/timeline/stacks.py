@@ -1,0 +1,75 @@
+"""Call stacks of some threads as bars over time, merged where there are too many."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...layers.attribution.calls.calls import Calls
+from ...layers.attribution.calls.stacks import StackBars, stack_bars
+from ...layers.trace import Trace
+from .marks import Marks, merged_marks
+
+_MOST_KEPT: Final = 1 << 18
+"""Calls from which on neighbours are drawn as one while the trace is read."""
+
+
+def io_threads(calls: Calls, locations: int) -> npt.NDArray[np.float64]:
+    """Return the time in s that each location spends in calls of I/O on selected files, float64 (locations,)."""
+    functions = calls.functions
+    of_io = np.zeros(len(functions.names), np.bool_)
+    of_io[functions.group[functions.does_io]] = True
+    location, group = calls.group_ticks.keys
+    return (
+        np.bincount(location, calls.group_ticks["ticks"] * of_io[group], minlength=locations) / calls.ticks_per_second
+    )
+
+
+def call_stacks(trace: Trace, locations: Sequence[int], most: int) -> tuple[StackBars, int]:
+    """Return at most about `most` bars of some locations, and across which gaps in ticks neighbours were drawn as one.
+
+    Only the partitions that have these locations are read. None of the bars is outside of the window.
+    """
+    calls, reading = trace.calls, trace.reading
+    if calls is None or reading is None:
+        raise ValueError("the trace does not tell when functions were entered and left")
+    partitions = reading.source.partitions(reading.memory, reading.workers)
+    parts = stack_bars(reading.source, partitions, calls.functions, trace.order, trace.tick_window, locations)
+    bars, gap = _no_bars(), 0
+    for part in parts:
+        bars = StackBars.concatenate([bars, part])
+        if len(bars) > _MOST_KEPT:
+            bars, gap = _merged(bars, _MOST_KEPT // 2, gap)
+    return _merged(bars, most, gap)
+
+
+def _merged(bars: StackBars, most: int, before: int) -> tuple[StackBars, int]:
+    """Merge bars of one place across small gaps until there are at most `most`."""
+    keys = np.stack((bars.location, bars.depth, bars.region, bars.handle, bars.kind.astype(np.int32)))
+    places, row = np.unique(keys, axis=1, return_inverse=True) if len(bars) else (keys, np.zeros(0, np.int64))
+    nothing = np.zeros(len(bars))
+    marks = Marks(row.ravel(), np.zeros(len(bars), np.int64), bars.begin, bars.end, bars.count, nothing)
+    merged, gap = merged_marks(marks, most)
+    location, depth, region, handle, kind = places[:, merged.row]
+    return (
+        StackBars(
+            location,
+            depth,
+            region,
+            handle,
+            kind.astype(np.uint8),
+            merged.start,
+            merged.end,
+            merged.count.astype(np.int64),
+        ),
+        max(gap, before),
+    )
+
+
+def _no_bars() -> StackBars:
+    columns: Any = (np.empty(0, dtype) for dtype in _TYPES)
+    return StackBars(*columns)
+
+
+_TYPES: Final = (np.int32, np.int32, np.int32, np.int32, np.uint8, np.int64, np.int64, np.int64)

@@ -1,0 +1,195 @@
+"""Axes are the same on every screen, data is drawn over the rest, jumps arrive, and paper shows all."""
+
+from pathlib import Path
+from typing import Any
+
+import otf2
+import pytest
+from iostrata import open_trace, write_report
+from otf2.enums import IoAccessMode, IoHandleFlag, IoOperationMode, IoParadigmClass, IoParadigmFlag, LocationGroupType
+
+SETTLED = """
+const done = arguments[arguments.length - 1];
+requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
+"""
+LAST_GUARD_S = 600
+"""Ends what would wait forever; no test is about time."""
+SCROLLED = """
+const box = document.querySelector('#timeline .scroll').getBoundingClientRect();
+return [box.top, box.left, document.querySelector('#timeline .scroll').scrollTop, innerHeight];
+"""
+
+
+def settle(page: Any) -> None:
+    page.browser.execute_async_script(SETTLED)
+
+
+def tops(page: Any) -> list[str]:
+    settle(page)
+    return list(page.run("return [...document.querySelectorAll('#bandwidth canvas')].map((c) => c.dataset.top)"))
+
+
+@pytest.mark.parametrize("name", ["ior384", "ncckpt4"])
+def test_the_axis_of_bandwidth_does_not_depend_on_the_screen(opened, name):
+    found = {width: tops(opened(name, width=width, height=4000)) for width in (400, 800, 1600)}
+    assert any(found[400])
+    assert found[400] == found[800] == found[1600]
+
+
+def test_the_peak_is_that_of_the_signal_itself(opened, trace_of):
+    contents = opened("ior384").run("return JSON.parse(document.getElementById('contents').textContent)")
+    for curve in contents["curves"]:
+        signal = trace_of("ior384").layers[curve["layer"]].bandwidth(curve["direction"])
+        assert curve["peak"]["rate"] == signal.values.max()
+        place = signal.values.argmax()
+        assert curve["peak"]["length_s"] == pytest.approx(signal.times[place + 1] - signal.times[place])
+    heads = opened("ior384").run("return [...document.querySelectorAll('.panel-head')].map((e) => e.textContent)")
+    assert "peak 150 GB/s for 2.98 µs" in heads[0]
+
+
+def test_one_scale_and_a_logarithmic_one(opened):
+    page = opened("ncckpt4", height=4000)
+    own = tops(page)
+    page.run("[...document.querySelectorAll('#bandwidth input')][0].click()")
+    assert set(filter(None, tops(page))) != set(filter(None, own))
+    assert len(set(filter(None, tops(page)))) == 1
+    drawn = """
+    const canvas = document.querySelectorAll('#bandwidth canvas')[0];
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let i = 3; i < data.length; i += 4) count += data[i] > 200;
+    return count;
+    """
+    before = page.run(drawn)
+    page.run("[...document.querySelectorAll('#bandwidth input')][2].click()")
+    settle(page)
+    assert page.run(drawn) > before
+
+
+@pytest.fixture(scope="module")
+def many_small_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a report of 1000 writes, each between an open and a close, all of them within 1 s."""
+    folder = tmp_path_factory.mktemp("small-files")
+    with otf2.writer.open(str(folder / "trace"), archive_name="traces", timer_resolution=10**6) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        posix = definitions.io_paradigm("POSIX", "POSIX", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+        group = definitions.location_group("MPI Rank 0", LocationGroupType.PROCESS, node)
+        writer = trace.event_writer("thread", group=group)
+        handle = definitions.io_handle(
+            "", definitions.io_regular_file("/data/a", node), posix, IoHandleFlag.NONE, None, None
+        )
+        for begin in range(0, 1_000_000, 1000):
+            writer.io_create_handle(begin, handle, IoAccessMode.WRITE_ONLY, 0, 0)
+            writer.io_operation_begin(begin + 100, handle, IoOperationMode.WRITE, 0, 4096, 1)
+            writer.io_operation_complete(begin + 700, handle, 4096, 1)
+            writer.io_destroy_handle(begin + 800, handle)
+    return write_report(open_trace(folder / "trace" / "traces.otf2"), folder / "report.html").path
+
+
+def test_transfers_are_drawn_over_opens_and_closes(opened, many_small_files):
+    page = opened("ncckpt4")
+    page.browser.get(many_small_files.as_uri())
+    page.run("document.getElementById('timeline').scrollIntoView({behavior: 'instant'})")
+    settle(page)
+    shares = page.run("""
+    const canvas = document.querySelector('#timeline canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const style = getComputedStyle(document.documentElement);
+    const count = (name) => {
+      const hex = style.getPropertyValue(name).trim().slice(1);
+      const [r, g, b] = [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
+      let found = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        found += Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 12;
+      }
+      return found;
+    };
+    return [count('--write'), count('--close'), count('--open')];
+    """)
+    assert shares[0] > 1000
+    assert shares[0] > 5 * (shares[1] + shares[2])
+
+
+def test_a_jump_from_a_finding_shows_its_rows(opened):
+    page = opened("ior384")
+    settle(page)
+    page.run("""
+    const slow = [...document.querySelectorAll('.finding')].find((e) => e.textContent.includes('ranks 96, 97'));
+    slow.querySelector('a').click();
+    """)
+    settle(page)
+    settle(page)
+    top, left, scrolled, height = page.run(SCROLLED)
+    assert scrolled > 0
+    assert 0 <= top < height - 100
+    hint = page.run(
+        """
+        const plot = document.querySelector('#timeline .plot');
+        const [clientX, clientY] = [arguments[0] + 300, arguments[1] + 30];
+        plot.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY, pointerType: 'mouse' }));
+        return document.querySelector('.hint').innerText;
+        """,
+        left,
+        top,
+    )
+    assert "rank 96," in hint
+
+
+def test_the_stretch_shown_is_in_the_address_and_there_after_a_reload(opened):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    page = opened("ncckpt4")
+    settle(page)
+    press = "document.querySelector('.plot').dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0]}))"
+    shown = "return document.querySelector('.time-tools output').textContent"
+    page.run(press, "+")
+    page.run(press, "ArrowRight")
+    wait = WebDriverWait(page.browser, LAST_GUARD_S)
+    wait.until(lambda _: page.run("return location.hash").startswith("#t="))
+    before = page.run(shown)
+    address = page.run("return location.href")
+    page.browser.get("about:blank")
+    page.browser.get(address)
+    settle(page)
+    assert page.run(shown) == before
+    page.run(press, "0")
+    wait.until(lambda _: page.run("return location.hash") == "")
+
+
+def test_paper_shows_what_is_folded_and_labels_at_their_size(opened):
+    page = opened("ncckpt4", width=1600)
+    folded = "return document.querySelectorAll('details:not([open]):not(.tools):not(.calls details)').length"
+    wide = "return [...document.querySelectorAll('#bandwidth canvas, #timeline canvas')].map((c) => c.width)"
+    settle(page)
+    before = page.run(folded)
+    assert before > 3
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert page.run(folded) == 0
+    assert set(page.run(wide)) == {1400}
+    page.run("dispatchEvent(new Event('afterprint'))")
+    settle(page)
+    assert page.run(folded) == before
+    assert page.run(wide)[0] > 1400
+
+
+def test_two_threads_side_by_side(opened):
+    page = opened("ncckpt4", address="#t=0.25:0.35", height=4000)
+    settle(page)
+    stacks = page.run("return JSON.parse(document.getElementById('contents').textContent)")["stacks"]
+    assert [stacks["threads"]["rank"][row] for row in (0, -1)] == [0, 1]
+    assert len(page.run("return [...document.querySelectorAll('#stacks select')]")) == 2
+    hint = page.run("""
+    const plots = [...document.querySelectorAll('#stacks .plot')];
+    const read = (plot, share, y) => {
+      const box = plot.getBoundingClientRect();
+      const [clientX, clientY] = [box.left + 96 + share * (box.width - 96), box.top + y];
+      plot.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY, pointerType: 'mouse' }));
+      return document.querySelector('.hint').innerText;
+    };
+    return [read(plots[1], 0.3, 20), read(plots[3], 0.3, 20)];
+    """)
+    # While rank 0 writes the fill values, rank 1 waits in a barrier.
+    assert "MPI_File_write_at (MPI-IO)" in hint[0]
+    assert "write: MPI-IO /scratch/demo/run/ncckpt4/out.nc" in hint[0]
+    assert "MPI_Barrier (MPI)" in hint[1]
