@@ -30,8 +30,9 @@ from tables import tables
 ROOT = Path(__file__).resolve().parents[2]
 FIRST_SEED = 1000
 FEWEST_PHASES = 6
-PEER_EVERY = 4
-"""FTIO is asked of every so many streams: each answer takes it a tenth of a second."""
+PEER_EVERY = 9
+"""FTIO is asked of every so many streams: each answer takes it a tenth of a second. Odd, as made runs have one to four
+regimes in turn."""
 
 
 @dataclass(frozen=True, eq=False)
