@@ -78,3 +78,10 @@ def test_looks_take_no_more_than_they_may(monkeypatch):
     # One look, and then none is left.
     assert (watcher._seen, looks) == (20, [])
     assert watcher.answer(0.0, 400.0, last=True).period == pytest.approx(10.0)
+
+
+def test_the_reason_is_of_the_latest_regime():
+    starts = np.concatenate((10.0 * np.arange(30), 300 + 4.0 * np.arange(12)))
+    _, answers = watched(*phases_at(starts + np.random.default_rng(2).uniform(0, 0.1, starts.size)), 100)
+    assert answers[-1].period == pytest.approx(4.0, rel=1e-2)
+    assert "that moved most" not in answers[-1].reason
