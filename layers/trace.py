@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,9 @@ from .attribution.calls.calls import Calls, as_calls, sum_calls
 from .attribution.calls.cost import RunCost, run_cost
 from .attribution.calls.functions import function_groups
 from .attribution.calls.keys import CALL_KEYS, CALLPATH, NamedRows, key_rows, key_texts, named_keys
+from .attribution.calls.overlap import NonBlockingSums, Overlap, first_threads, overlap_of
 from .attribution.calls.paths import CallPaths, read_call_paths
+from .attribution.calls.stacks import stack_bars
 from .attribution.calls.sums import CallSums
 from .attribution.collectives import CallPlaces
 from .attribution.functions import CallingFunctions, io_function_names
@@ -47,6 +49,7 @@ from .mappings import LayerMapping
 from .selection.directions import DIRECTIONS, modes_of
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
+from .statistics.ranges import RangeUnion
 from .statistics.statistics import SetAside
 from .summary.accumulator import OperationSums
 from .summary.parts import BinnedParts, Counted
@@ -54,6 +57,8 @@ from .summary.reading import Binned, BlockSumsT, Reading
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
+_ACTIVITY_BINS: Final = 480
+"""Stretches of the window in which ranks in I/O are counted."""
 
 
 class Kept(NamedTuple):
@@ -309,6 +314,26 @@ class Trace:
     def cost(self) -> RunCost | None:
         """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
         return None if self.calls is None else run_cost(self.calls, self.definitions, self.tick_window)
+
+    @cached_property
+    def non_blocking(self) -> RangeUnion:
+        """When non-blocking operations on selected files were under way, by process, in ticks."""
+        exact = self.kept is not None
+        return self.sum_blocks(lambda: NonBlockingSums(self.selection, self.tick_window, exact)).union
+
+    @cached_property
+    def overlap(self) -> Overlap | None:
+        """Whether non-blocking I/O overlaps computing, and how many ranks are in I/O over time.
+
+        None where the trace does not record Enter and Leave. The first use reads the events of the archive once more.
+        """
+        if self.calls is None:
+            return None
+        reading, exact = self._reading, self.kept is not None
+        partitions, first = reading.source.partitions(reading.memory, reading.workers), first_threads(self.definitions)
+        functions = self.calls.functions
+        bars = stack_bars(reading.source, partitions, functions, self.order, self.tick_window, first.tolist())
+        return overlap_of(bars, self.non_blocking, self.definitions, functions, self.tick_window, _ACTIVITY_BINS, exact)
 
     def _call_sums(self) -> Callable[[], CallSums]:
         functions = function_groups(self._reading.source.regions, self.order)

@@ -7,9 +7,8 @@ import numpy as np
 from ..analysis.phases.bins import bin_width
 from ..analysis.phases.bursts import Bursts, vertices
 from ..analysis.phases.confidence import confidence
-from ..analysis.phases.cycles import cycle_length
 from ..analysis.phases.decision import Decision, decide
-from ..analysis.phases.phases import Phases, phases_of
+from ..analysis.phases.phases import phases_of
 from ..analysis.phases.reasons import reason
 from ..analysis.phases.stretches import PulseTrain
 from ..model.arrays import Floats
@@ -80,11 +79,11 @@ def outlook(signal: StepSignal) -> Outlook:
             period_interval=(period - period**2 / signal.duration, period + period**2 / signal.duration),
             confidence=confidence(decision, None, width),
             regime_start=signal.window[0],
-            reason=_reason(decision, phases),
+            reason=reason(decision, phases),
         )
     train = latest_train(decision)
     if train is None:
-        return Outlook(len(bursts), last, reason=_reason(decision, phases))
+        return Outlook(len(bursts), last, reason=reason(decision, phases))
     own = phases.bursts.start[phases.rows[decision.trains.index(train)]]
     return Outlook(
         phases=len(bursts),
@@ -94,7 +93,7 @@ def outlook(signal: StepSignal) -> Outlook:
         confidence=confidence(decision, train, width),
         regime_start=max(float(own[0]), train.start - 0.5 * train.period),
         train=train,
-        reason=_reason(decision, phases),
+        reason=reason(decision, phases),
         lead=_lead(train, own),
         since=0 if decision.bursts is None else int((decision.bursts.start > train.bursts.start[-1]).sum()),
         quiet=QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0),
@@ -114,15 +113,3 @@ def _lead(train: PulseTrain, edges: Floats) -> float:
     usual = float(np.median(ahead))
     alike = float(np.median(np.abs(ahead - usual))) <= STEADY_LEAD * usual
     return usual if alike and usual <= LONGEST_LEAD * train.period else 0.0
-
-
-def _reason(decision: Decision, phases: Phases) -> str:
-    main = decision.main
-    single = main is not None and len(decision.trains) == 1
-    cycle = cycle_length(main.bursts.volume, FALSE_ALARM_RATE) if main is not None and single else None
-    pause = (
-        phases.regular_pause(decision.trains.index(main))
-        if main is not None and decision.kind != "concurrent"
-        else None
-    )
-    return reason(decision, len(phases.bursts), cycle, pause)

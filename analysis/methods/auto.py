@@ -9,7 +9,6 @@ from ...signals.samples import bin_count
 from ..phases.bins import bin_width
 from ..phases.bursts import vertices
 from ..phases.confidence import confidence
-from ..phases.cycles import cycle_length
 from ..phases.decision import Decision
 from ..phases.phases import Phases, signal_phases
 from ..phases.reasons import reason
@@ -57,11 +56,7 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
     width = bin_width(signal, fs)
     decision, phases = signal_phases(signal, width, false_alarm_rate=false_alarm_rate)
     main, kind = decision.main, decision.kind
-    cycle = (
-        cycle_length(main.bursts.volume, false_alarm_rate) if main is not None and len(decision.trains) == 1 else None
-    )
-    pause = phases.regular_pause(decision.trains.index(main)) if main is not None and kind != "concurrent" else None
-    periods = _periods(signal, decision, cycle, width)
+    periods = _periods(signal, decision, width)
     regimes = _regimes(signal, decision, phases, width)
     period = periods[0] if periods else None
     metrics = next((one.metrics for one in regimes if period is not None and one.period == period.period), None)
@@ -79,21 +74,21 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
         regimes=regimes,
         metrics=metrics or characterise(signal, period.period if period else None),
         sampling=SamplingInfo(1 / width if width > 0 else None, signal.values.size if width > 0 else 0, True, None),
-        reason=reason(decision, len(phases.bursts), cycle, pause),
+        reason=reason(decision, phases),
         evidence=PhaseEvidence(
             verdict=kind,
             log_bayes_factor=main.gain if main is not None else None,
             p_value=decision.line[1] if decision.line is not None else None,
             drift=main.drift if main is not None else 0.0,
-            pause=pause,
+            pause=phases.pause,
             missing_phases=main.missing if main is not None else 0,
             sets_of_phases=decision.sets,
-            size_cycle=cycle,
+            size_cycle=decision.cycle,
         ),
     )
 
 
-def _periods(signal: StepSignal, decision: Decision, cycle: int | None, width: float) -> tuple[Period, ...]:
+def _periods(signal: StepSignal, decision: Decision, width: float) -> tuple[Period, ...]:
     """Return the main period first, then those at the same time; a cycle of sizes is one of them."""
     if decision.line is not None:
         period = decision.line[0]
@@ -101,7 +96,7 @@ def _periods(signal: StepSignal, decision: Decision, cycle: int | None, width: f
         return (Period(period, interval, confidence(decision, None, width), signal.volume),)
     trains = decision.trains if decision.kind == "concurrent" else tuple(filter(None, [decision.main]))
     found = [Period(one.period, one.interval(), confidence(decision, one, width), one.volume) for one in trains]
-    if cycle is not None:
+    if (cycle := decision.cycle) is not None:
         low, high = found[0].period_interval
         found.append(replace(found[0], period=cycle * found[0].period, period_interval=(cycle * low, cycle * high)))
     return tuple(found)

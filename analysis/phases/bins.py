@@ -6,15 +6,12 @@ import numpy as np
 
 from ...model.arrays import Floats
 from ...signals.construction import StepSignal
+from .bursts import FEWEST_BURSTS, MOST, NEGLIGIBLE, busy_extent
 
 FEWEST_BINS = 4
 """Bins of a period. With fewer a burst and the gap beside it share a bin, and aliases look like periods."""
-FEWEST_STEPS = 16
+FEWEST_STEPS = FEWEST_BINS * FEWEST_BURSTS
 """Fewer breakpoints than these may lie on a grid by chance of round numbers."""
-FAST_SHARE = 0.6
-"""Share of the variation above the frequency of four bins a period: longer periods have less, aliases more."""
-MOST_BINS_A_STEP = 1000
-"""Bins to a step on average: more are the ticks of a clock."""
 OFF_GRID = 0.05
 """Share of steps that may lie beside the grid."""
 GRID_ROUNDING = 1e-6
@@ -45,16 +42,14 @@ def _common_width(steps: Floats) -> float:
     width = float(np.sort(steps)[max(2, int(OFF_GRID * steps.size))])
     turns = steps / width
     on_grid = (np.abs(turns - np.rint(turns)) <= GRID_ROUNDING * np.maximum(turns, 1)) & (turns > 0.5)
-    return width if turns.mean() <= MOST_BINS_A_STEP and np.mean(on_grid) >= 1 - OFF_GRID else 0.0
+    return width if NEGLIGIBLE * turns.mean() <= 1 and np.mean(on_grid) >= 1 - OFF_GRID else 0.0
 
 
 def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
     """Tell whether most of what happens in bins is faster than four bins a period, so that aliases cannot be told."""
-    from .bursts import busy_extent
-
     low, high = busy_extent(times, cumulative)
     count = round((high - low) / width)
     volumes = np.diff(np.interp(low + width * np.arange(count + 1), times, cumulative))
     power = np.abs(np.fft.rfft(volumes - volumes.mean())) ** 2
     total = float(power.sum())
-    return total > 0 and float(power[count // FEWEST_BINS + 1 :].sum()) > FAST_SHARE * total
+    return total > 0 and float(power[count // FEWEST_BINS + 1 :].sum()) > MOST * total

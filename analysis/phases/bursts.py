@@ -20,18 +20,20 @@ from ...signals.construction import StepSignal
 
 FEWEST_BURSTS = 4
 """Three bursts have two intervals, of which any two may be alike."""
-THRESHOLD_RANGE = 1e3
-"""Ratio of the largest to the smallest threshold: what is a thousand times smaller is no burst beside the others."""
+NEGLIGIBLE = 1e-3
+"""The smallest threshold over the largest: what is a thousand times smaller is no burst beside the others."""
+MOST_PERIODS = 12
+"""Bursts after which sizes repeat at most; periods and lags that are tried, and harmonics that are added up."""
+MOST, NEARLY = 0.6, 0.9
+"""Shares from which on a part stands for the whole, and from which on it is nearly all of it."""
+ALIKE = 0.1
+"""Share of themselves by which times differ at most that are taken for one."""
 MOST_SETS = 6
 """Sets of bursts of one level, the heaviest ones."""
 LEVELS = 4
 """A level of hardly any rate, the mean rate, and two lower ones, for small bursts beside a giant one."""
-LOWEST_LEVEL = 1e-6
-"""The lowest level, as a share of the mean rate: what is slower is no activity."""
 RUNG = 1.1
 """Ratio of thresholds that are not told from each other."""
-SMALL_BURST = 0.05
-"""Share of the largest burst below which others do not count, where there are few."""
 RELATIVE_ROUNDING = 1e-12
 """Differences below this share are rounding."""
 
@@ -97,7 +99,7 @@ def levels(times: Floats, cumulative: Floats) -> list[float]:
     if high <= low:
         return [0.0]
     mean = float(cumulative[-1]) / (high - low)
-    found = [LOWEST_LEVEL * mean, mean]
+    found = [NEGLIGIBLE**2 * mean, mean]
     while len(found) < LEVELS:
         found.append(float(np.minimum(volumes, found[-1] * steps).sum()) / (high - low))
     # What moved in no time is gone after the first clipping.
@@ -133,8 +135,7 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
     found = sorted(distinct.values(), key=lambda one: -one.log_weight)
     if bin_width > 0:
         random = np.random.default_rng(0)
-        moved = [np.sort(one.start + bin_width * random.uniform(-0.5, 0.5, len(one))) for one in found]
-        found = [replace(one, start=start) for one, start in zip(found, moved, strict=True)]
+        found = [replace(o, start=np.sort(o.start + bin_width * random.uniform(-0.5, 0.5, len(o)))) for o in found]
     return found
 
 
@@ -142,9 +143,9 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     """Return the sets over one level with most of the logarithmic axis of thresholds."""
     path = cumulative - level * (times - times[0])
     # Rounding makes a path that is flat wander a little.
-    lowest = RELATIVE_ROUNDING * (float(np.ptp(path)) + cumulative[-1] / THRESHOLD_RANGE)
+    lowest = RELATIVE_ROUNDING * (float(np.ptp(path)) + cumulative[-1] * NEGLIGIBLE)
     highest = max((upper for _, upper, _ in _climb(path, lowest, 2.0)), default=0.0)
-    lowest = max(highest / THRESHOLD_RANGE, lowest)
+    lowest = max(NEGLIGIBLE * highest, lowest)
     largest = heapq.nlargest(MOST_SETS, _climb(path, lowest, RUNG), key=lambda rung: rung[1] / rung[0])
     found = []
     for lower, upper, rows in largest:
@@ -170,11 +171,11 @@ def _climb(path: Floats, threshold: float, ratio: float) -> Iterator[tuple[float
 
 
 def few_bursts(times: Floats, cumulative: Floats) -> Bursts | None:
-    """Return the bursts over the mean rate that reach a twentieth of the largest; there may be fewer than four."""
+    """Return the bursts over the mean rate that are not negligible; there may be fewer than four."""
     from .kernels import rises_above
 
     # The mean of the whole window, so that idle time at its edges tells a burst from a constant.
     path = cumulative - cumulative[-1] / (times[-1] - times[0]) * (times - times[0])
-    rows = rises_above(path, max(SMALL_BURST * float(np.ptp(path)), RELATIVE_ROUNDING * float(cumulative[-1])))
+    rows = rises_above(path, max(NEGLIGIBLE * float(np.ptp(path)), RELATIVE_ROUNDING * float(cumulative[-1])))
     foot, top = rows[::2], rows[1::2]
     return Bursts(times[foot], times[top], cumulative[top] - cumulative[foot]) if rows.size else None

@@ -6,21 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.arrays import Floats, Mask, Rows
-from .bursts import FEWEST_BURSTS, Bursts
-from .stretches import MOST_SPANS, PRESENT_LAW, SAME_PERIOD, PulseTrain
+from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, NEARLY, Bursts
+from .line import MOST_BINS
+from .stretches import MOST_SPANS, PRESENT_LAW, SAME_PERIOD, SPAN_WITHIN, PulseTrain
 
-MOST_BURSTS = 4000
-"""Bursts of a set beyond which no chains are looked for."""
-MOST_PERIODS, MOST_TRAINS = 12, 4
-"""Periods tried, which are differences of up to so many starts, and trains found one after the other."""
-CHAIN_DEVIATIONS = (0.15, 0.04, 0.01)
+CHAIN_DEVIATIONS = (SPAN_WITHIN, SPAN_WITHIN / 4, SPAN_WITHIN / 16)
 """Deviations of an interval, as shares of the mean interval of all bursts: the period is refined from one to the next.
 Not as shares of the period, or twice the period would fit better."""
-MOST_SHARE = 0.6
-"""Share of the phases of a train that are there, of its bursts that are of no train found before, of the time that it
-lasts, and of the bursts that all trains together explain."""
-NEARLY = 0.9
-"""Share of the largest gain from which on the chain with most bursts is taken."""
 
 
 def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
@@ -34,7 +26,7 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
         False-alarm rate; a train's gain is corrected for the periods and starts that it could have.
     """
     n, found = len(bursts), []
-    if not 2 * FEWEST_BURSTS <= n <= MOST_BURSTS:
+    if not 2 * FEWEST_BURSTS <= n <= MOST_BINS:
         return []
     from .kernels import best_chain
 
@@ -43,7 +35,7 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
     periods = _frequent_differences(start)
     used = np.zeros(n, np.bool_)
     missing = PRESENT_LAW[1] / sum(PRESENT_LAW)
-    for _ in range(MOST_TRAINS):
+    for _ in range(MOST_PERIODS):
         rate = max(int((~used).sum()), FEWEST_BURSTS) / length
         chains = []
         for candidate in dict.fromkeys(periods + _frequent_differences(start[~used])):
@@ -54,8 +46,8 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
                     break
                 period = float(start[rows[-1]] - start[rows[0]]) / float(spans.sum())
                 present = spans.size / float(spans.sum())
-                own = int((~used[rows]).sum()) >= max(FEWEST_BURSTS, MOST_SHARE * rows.size)
-                if own and present >= MOST_SHARE:
+                own = int((~used[rows]).sum()) >= max(FEWEST_BURSTS, MOST * rows.size)
+                if own and present >= MOST:
                     chains.append((gain, rows.size * present**2, rows, spans))
         # A multiple of the period gains as much from each burst, but has fewer of them; in a fraction many are missing.
         most = max((one[0] for one in chains), default=-math.inf)
@@ -82,10 +74,10 @@ def _train(bursts: Bursts, rows: Rows, spans: Rows, used: Mask, gain: float) -> 
     middles = train.start[:-1] + 0.5 * np.diff(train.start) / counts
     if len(others) and middles.size:
         at = np.clip(np.searchsorted(others.start, middles, side="right") - 1, 0, len(others) - 1)
-        near = 0.05 * np.median(np.diff(train.start))
+        near = ALIKE * np.median(np.diff(train.start))
         within = (middles >= others.start[at] - near) & (middles <= others.end[at] + near)
         alone = np.setdiff1d(np.arange(len(others)), at)
-        if within.mean() > 0.5 and alone.size:
+        if within.mean() > MOST and alone.size:
             more = float(np.median(others.volume[at]) - np.median(others.volume[alone]))
             counts = 2 * counts if more > 0.5 * own else counts
     return PulseTrain(train, counts, gain)
@@ -107,14 +99,10 @@ def _frequent_differences(start: Floats) -> list[float]:
     expected = 3 * SAME_PERIOD * n * n / length * centres + 1
     order = np.argsort(-(counts - expected) / np.sqrt(expected), kind="stable")
     found: list[float] = []
-    for period in centres[order[: 4 * MOST_PERIODS]].tolist():
-        if all(abs(period / other - 1) > 1.5 * SAME_PERIOD for other in found):
+    for period in centres[order].tolist():
+        if len(found) < MOST_PERIODS and all(abs(period / other - 1) > 2 * SAME_PERIOD for other in found):
             found.append(period)
-    return found[:MOST_PERIODS]
-
-
-IN_STEP = 0.1
-"""Share of a period by which bursts of a slow train lie beside those of a fast one, where it is a part of that."""
+    return found
 
 
 def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:
@@ -136,5 +124,5 @@ def _in_step(slow: PulseTrain, fast: PulseTrain) -> bool:
     """Tell whether two trains have one period, or most bursts of one would be missing ones of the other."""
     at = np.clip(np.searchsorted(fast.bursts.start, slow.bursts.start), 1, len(fast.bursts) - 1)
     turns = (slow.bursts.start - fast.bursts.start[at - 1]) / fast.period
-    in_step = np.mean(np.abs(turns - np.rint(turns)) < IN_STEP) > 0.8
+    in_step = np.mean(np.abs(turns - np.rint(turns)) < ALIKE) > NEARLY
     return bool(in_step) or same_period(slow, fast)

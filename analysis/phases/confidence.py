@@ -12,12 +12,12 @@ from ...model.arrays import Floats
 from .decision import Decision
 from .stretches import PulseTrain
 
-COEFFICIENTS = (-0.04, 0.79, -0.01, -15.63, -0.86, 4.13, -0.08, -20.84, -5.7, -4.65)
-"""Of a constant and of the nine `features`."""
+COEFFICIENTS = (0.79, -15.63, 4.13, -20.84, -5.7, -4.65)
+"""Of the six `features`."""
 
 
 def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> Floats:
-    """Return what the confidence depends on; float64 (9,).
+    """Return what the confidence depends on; float64 (6,).
 
     Parameters
     ----------
@@ -29,16 +29,12 @@ def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> 
         In s, of a signal that is made of bins; else 0.
     """
     if train is None:
-        period, p_value = decision.line or (math.inf, 1.0)
-        return np.array([0.0, 0.0, 0.0, 0.0, 1.0, -math.log10(max(p_value, 1e-12)), bin_width / period, 0.0, 0.0])
+        return np.array([0.0, 0.0, 1.0, bin_width / decision.line[0] if decision.line else 0.0, 0.0, 0.0])
     gain = math.log1p(max(train.gain + train.bursts.log_weight, 0.0))
-    together = float(decision.kind == "concurrent")
-    shape = train.jitter, together, decision.explained
-    bins, paired = bin_width / train.period, float(train.joined > 1)
-    return np.array([gain, train.bursts.log_weight, *shape, 0.0, bins, paired, abs(train.drift)])
+    paired = float(train.joined > 1)
+    return np.array([gain, train.jitter, decision.explained, bin_width / train.period, paired, abs(train.drift)])
 
 
 def confidence(decision: Decision, train: PulseTrain | None, bin_width: float) -> float:
     """Return the confidence in a train or, without, in a spectral line; in [0, 1]. Parameters as of `features`."""
-    constant, *slopes = COEFFICIENTS
-    return 1 / (1 + math.exp(-constant - float(features(decision, train, bin_width) @ np.array(slopes))))
+    return 1 / (1 + math.exp(-float(features(decision, train, bin_width) @ np.array(COEFFICIENTS))))

@@ -5,13 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.arrays import Floats
-from .bursts import Bursts
-from .stretches import PulseTrain
-
-LONGEST_CYCLE, EXPLAINED = 12, 0.8
-"""Bursts after which values repeat at most, and share of the variance of their logarithm that a cycle explains."""
-UNEVEN = 0.05
-"""Coefficient of variation of intervals that repeat, from which on two of them make up one period."""
+from .bursts import FEWEST_BURSTS, MOST_PERIODS, NEARLY, Bursts
+from .stretches import SAME_PERIOD, PulseTrain
 
 
 def cycle_length(values: Floats, alpha: float) -> int | None:
@@ -19,7 +14,7 @@ def cycle_length(values: Floats, alpha: float) -> int | None:
 
     For each length L from 2 to 12 the bursts are sorted into L classes, and an F-test asks whether the logarithms of
     their sizes differ between classes (analysis of variance), corrected for the number of lengths. The shortest
-    significant cycle counts that explains 80 % of the variance.
+    significant cycle counts that explains nearly all of the variance.
 
     Parameters
     ----------
@@ -34,12 +29,11 @@ def cycle_length(values: Floats, alpha: float) -> int | None:
     logs = np.log(np.maximum(values, np.finfo(np.float64).tiny))
     logs -= logs.mean()
     total = float(logs @ logs)
-    # Values that differ by less than 3 % are equal.
-    for length in range(2, min(LONGEST_CYCLE, n // 3) + 1) if total > n * 0.03**2 and n >= 8 else ():
+    for length in range(2, min(MOST_PERIODS, n // FEWEST_BURSTS) + 1) if total > n * SAME_PERIOD**2 else ():
         place = np.arange(n) % length
         between = float((np.bincount(place, logs) ** 2 / np.bincount(place)).sum())
         ratio = between / (length - 1) / max((total - between) / (n - length), 1e-12 * total)
-        if between >= EXPLAINED * total and LONGEST_CYCLE * float(fdtrc(length - 1, n - length, ratio)) < alpha:
+        if between >= NEARLY * total and MOST_PERIODS * float(fdtrc(length - 1, n - length, ratio)) < alpha:
             return length
     return None
 
@@ -50,7 +44,7 @@ def in_whole_periods(train: PulseTrain, alpha: float) -> PulseTrain:
     A period begins after the longer interval; a burst before the first one is left out.
     """
     intervals = np.diff(train.bursts.start)
-    uneven = intervals.std() > UNEVEN * intervals.mean() and not train.drifts
+    uneven = intervals.std() > SAME_PERIOD * intervals.mean() and not train.drifts
     if not uneven or cycle_length(intervals, alpha) != 2:
         return train
     first = np.arange(int(intervals[::2].mean() > intervals[1::2].mean()), len(train.bursts), 2)

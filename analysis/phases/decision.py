@@ -7,34 +7,23 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS, too_coarse
-from .bursts import Bursts, busy_extent, few_bursts, sets_of_bursts
-from .concurrent import MOST_SHARE, concurrent_trains, same_period
-from .cycles import in_whole_periods
+from .bursts import ALIKE, MOST, Bursts, busy_extent, few_bursts, sets_of_bursts
+from .concurrent import concurrent_trains, same_period
+from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
 from .stretches import PulseTrain, trains_of
 
-SMALLEST_SHARE = 0.35
-"""Share of bursts, time and phases that regimes explain at least: fewer bursts are the parts of one."""
 SMALLEST_VOLUME = 0.01
-"""Share of the volume that bursts with a period move at least, were they all as the median."""
+"""Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
+from which on the bursts that moved most are listed as well."""
 MOST_GAIN = 60.0
 """A larger gain says no more: many short intervals have more of it than the few long ones that they make up."""
 GAIN_WEIGHT = 6.0
 """Weight of the logarithm of a set's gain, and of the share that it explains, beside that of its thresholds."""
-MARGIN = 1.0
-"""Trains at the same time are more to be told than regimes; they must be that much clearer, as a logarithm."""
 MOST_CHAIN_SETS = 3
 """Sets in which trains at the same time are looked for."""
-PAUSE_JITTER = 0.1
-"""Largest coefficient of variation of a regular pause: pauses that a threshold cuts out of noise are alike, too."""
 MARKOV = 4.0
 """By Markov's inequality w B exceeds 1 / alpha in at most a share alpha of signals; measured, it is a quarter."""
-PARTIAL_GAIN = math.log(1000)
-"""Logarithm of the Bayes factor that anything but one period of all phases needs."""
-LINE_SHARE = 0.05
-"""Share of the false-alarm rate of the spectral line, which is looked for last."""
-ALIKE_PERIODS = 0.1
-"""Sets of bursts whose main periods differ by less, as a logarithm, tell the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +96,8 @@ class Decision:
         Share of the bursts and of the busy time that trains explain.
     sets : int
         Number of sets of bursts.
+    cycle : int or None
+        Number of phases of the only train after which their sizes repeat.
     """
 
     kind: str
@@ -116,6 +107,7 @@ class Decision:
     line: tuple[float, float] | None = None
     explained: float = 0.0
     sets: int = 0
+    cycle: int | None = None
 
     @property
     def main(self) -> PulseTrain | None:
@@ -157,21 +149,22 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     regimes = [trains_of(one) for one in sets]
     # Where the clearest bursts wander, others have a period by chance.
     some = zip(sets, regimes, strict=True) if regimes[0] is not None else ()
-    sure = _sure([one for own, trains in some for one in told(own, trains or [], 0.0, SMALLEST_SHARE)], MARKOV * alpha)
+    sure = _sure([one for own, trains in some for one in told(own, trains or [], 0.0, 1 - MOST)], MARKOV * alpha)
     best, kind = max(sure, key=lambda one: one.clearness, default=None), "regimes"
     several = [(one, concurrent_trains(one, alpha)) for one in sets[:MOST_CHAIN_SETS]]
-    chains = [one for own, trains in several for one in told(own, trains, MOST_SHARE, MOST_SHARE)]
+    chains = [one for own, trains in several for one in told(own, trains, MOST, MOST)]
     together = max(chains, key=lambda one: one.clearness, default=None)
     if together is not None and _is_news(together, best):
         best, kind = together, "concurrent"
     best = best or _resting(sets[0], alpha, busy)
-    if best is not None and (best.is_whole or best.gain >= PARTIAL_GAIN):
+    if best is not None and (best.is_whole or best.gain >= -2 * math.log(alpha)):
         kind = kind if len(best.trains) > 1 else "drift" if best.trains[0].drift else "one period"
         rest = max(sets, key=lambda one: float(one.volume.sum()))
         trains = best.trains if kind == "concurrent" else tuple(in_whole_periods(one, alpha) for one in best.trains)
-        return Decision(kind, trains, best.bursts, rest, None, best.explained, len(sets))
+        cycle = cycle_length(trains[0].bursts.volume, alpha) if len(trains) == 1 else None
+        return Decision(kind, trains, best.bursts, rest, None, best.explained, len(sets), cycle)
     line = spectral_line(times, cumulative, bin_width)
-    if line is not None and line[1] <= alpha * LINE_SHARE:
+    if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], None, line, 0.0, len(sets))
     clearest = max(sets, key=lambda one: one.log_weight + GAIN_WEIGHT * math.log(alike(one.volume)))
     return Decision("irregular", (), clearest, None, None, 0.0, len(sets))
@@ -183,7 +176,7 @@ def _is_news(together: Explanation, known: Explanation | None) -> bool:
         return True
     if all(any(same_period(one, other) for other in together.trains) for one in known.trains):
         return len(together.trains) > 1
-    return together.clearness > known.clearness + MARGIN
+    return together.clearness > known.clearness
 
 
 def _resting(bursts: Bursts, alpha: float, busy: float) -> Explanation | None:
@@ -192,7 +185,7 @@ def _resting(bursts: Bursts, alpha: float, busy: float) -> Explanation | None:
     if pauses.min() <= 0:
         return None
     for train in trains_of(replace(bursts, start=np.append(0.0, np.cumsum(pauses)))) or []:
-        regular = len(train.bursts) == len(bursts) and train.jitter <= PAUSE_JITTER
+        regular = len(train.bursts) == len(bursts) and train.jitter <= ALIKE
         if regular and train.gain + bursts.log_weight >= -math.log(alpha):
             return Explanation((replace(train, bursts=bursts),), bursts, busy)
     return None
@@ -203,7 +196,7 @@ def _sure(told: list[Explanation], alpha: float) -> list[Explanation]:
     # A period of a part of the run could have been in any other: that part counts as its weight.
     gains = np.array([one.gain + math.log(one.coverage) for one in told])
     periods = np.log([one.main.period for one in told])
-    pooled = [np.logaddexp.reduce(gains[np.abs(periods - period) < ALIKE_PERIODS]) for period in periods]
+    pooled = [np.logaddexp.reduce(gains[np.abs(periods - period) < ALIKE]) for period in periods]
     return [one for one, gain in zip(told, pooled, strict=True) if gain >= -math.log(alpha)]
 
 

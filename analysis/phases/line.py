@@ -4,14 +4,12 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS
-from .bursts import busy_extent
+from .bursts import FEWEST_BURSTS, MOST, MOST_PERIODS, RUNG, busy_extent
 
-FEWEST_CYCLES = 8
+FEWEST_CYCLES = 2 * FEWEST_BURSTS
 """Cycles of the slowest line: the background beside a slower one cannot be told."""
-MOST_BINS, FINER, HARMONICS = 8192, 16, 12
-"""Bins at most, steps between two lines of the spectrum, and harmonics of a period that are added up."""
-DENSE = 0.5
-"""Share of the busy time with activity from which on bursts may be lost in noise."""
+MOST_BINS, FINER = 8192, 16
+"""Bins at most, and steps between two lines of the spectrum."""
 BACKGROUND_WIDTH = 0.35
 """Half-width of the background's window, in the logarithm of the frequency."""
 
@@ -41,7 +39,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     low, high = busy_extent(times, cumulative)
     step = max((high - low) / MOST_BINS, bin_width)
     active = float(np.diff(times)[np.diff(cumulative) > 0].sum())
-    if step <= 0 or active < DENSE * (high - low):
+    if step <= 0 or active < MOST * (high - low):
         return None
     step *= np.ceil(step / bin_width) * bin_width / step if bin_width > 0 else 1.0
     n = int((high - low) / step * (1 + 1e-9))
@@ -53,7 +51,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     power = np.abs(np.fft.rfft((values - values.mean()) * np.hanning(n + 2)[1:-1], FINER * n)) ** 2
     level = _levels(power, first)
     sums, best, log_p = np.zeros(fastest + 1 - first), first, 0.0
-    for harmonic in range(1, HARMONICS + 1):
+    for harmonic in range(1, MOST_PERIODS + 1):
         sums = sums[: max(min(power.size - 1, 3 * fastest) // harmonic + 1 - first, 0)]
         sums += level[harmonic * np.arange(first, first + sums.size)]
         top = float(sums.max(initial=0.0))
@@ -62,7 +60,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
         chance = np.logaddexp.reduce(orders * np.log(max(top, 1e-9)) - gammaln(orders + 1)) - top
         if chance < log_p:
             best, log_p = first + int(np.argmax(sums)), float(chance)
-    return FINER * n * step / best, float(np.exp(min(log_p + np.log(HARMONICS * (fastest - first)), 0.0)))
+    return FINER * n * step / best, float(np.exp(min(log_p + np.log(MOST_PERIODS * (fastest - first)), 0.0)))
 
 
 def _levels(power: Floats, first: int) -> Floats:
@@ -70,7 +68,7 @@ def _levels(power: Floats, first: int) -> Floats:
     found = np.zeros(power.size)
     start = first
     while start < power.size:
-        stop = max(start + FINER, int(1.1 * start))
+        stop = max(start + FINER, int(RUNG * start))
         centre = np.sqrt(start * stop)
         beside = power[int(centre * np.exp(-BACKGROUND_WIDTH)) : int(centre * np.exp(BACKGROUND_WIDTH)) + 1]
         worth = max(beside.size / FINER / 2 - 1, 1.0)

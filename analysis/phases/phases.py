@@ -11,14 +11,11 @@ from ...model.arrays import Floats, Rows
 from ...signals.construction import StepSignal
 from ..results.result import Phase
 from .bins import bin_width
-from .bursts import FEWEST_BURSTS, Bursts, vertices
-from .decision import PAUSE_JITTER, Decision, decide
+from .bursts import ALIKE, FEWEST_BURSTS, Bursts, vertices
+from .decision import SMALLEST_VOLUME, Decision, decide
 
 QUIET = 0.005
 """Share of the smaller of two phases that may move in the quiet stretch between them."""
-
-MOST_OUTSIDE = 0.02
-"""Share of the volume beside the phases with a period, from which on the bursts that moved most are listed as well."""
 BACKGROUND = 0.15
 """Share of two phases from which on what moves between them is background and no part of either."""
 
@@ -59,10 +56,14 @@ def with_edges(bursts: Bursts, times: Floats, cumulative: Floats) -> Bursts:
 
 @dataclass(frozen=True, eq=False)
 class Phases:
-    """All phases with their edges, and for each train of the decision the rows of its phases."""
+    """All phases with their edges, and for each train of the decision the rows of its phases.
+
+    `pause` is the mean time in s from the end of a phase of the main regime to the next, where it is what is regular.
+    """
 
     bursts: Bursts
     rows: tuple[Rows, ...]
+    pause: float | None
 
     @property
     def listed(self) -> tuple[Phase, ...]:
@@ -82,13 +83,6 @@ class Phases:
             return None
         return float(np.diff(self.bursts.start).std() / self.recurrence)
 
-    def regular_pause(self, train: int) -> float | None:
-        """Return the mean time in s from the end of a train's phase to the next, where it is what is regular."""
-        own = self.bursts[self.rows[train]]
-        pauses = own.start[1:] - own.end[:-1]
-        mean, spread = float(pauses.mean()), float(pauses.std())
-        return mean if 0 < spread <= min(PAUSE_JITTER * mean, 0.5 * float(np.diff(own.start).std())) else None
-
 
 def signal_phases(
     signal: StepSignal, width: float | None = None, *, false_alarm_rate: float = 0.01
@@ -106,11 +100,21 @@ def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
     """
     found = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
     for one in (*(train.bursts for train in decision.trains), decision.bursts, decision.rest):
-        if one is not None and (one is not decision.rest or found.volume.sum() < (1 - MOST_OUTSIDE) * cumulative[-1]):
+        if one is not None and (
+            one is not decision.rest or found.volume.sum() < (1 - SMALLEST_VOLUME) * cumulative[-1]
+        ):
             found = _with_others(found, one)
     rows = tuple(np.searchsorted(found.start, train.bursts.start) for train in decision.trains)
     found = replace(found, end=np.minimum(found.end, np.append(found.start[1:], np.inf)))
-    return Phases(with_edges(found, times, cumulative) if len(found) else found, rows)
+    edged, main = with_edges(found, times, cumulative) if len(found) else found, decision.main
+    single = main is not None and decision.kind != "concurrent"
+    return Phases(edged, rows, _regular_pause(edged[rows[decision.trains.index(main)]]) if single else None)
+
+
+def _regular_pause(own: Bursts) -> float | None:
+    pauses = own.start[1:] - own.end[:-1]
+    mean, spread = float(pauses.mean()), float(pauses.std())
+    return mean if 0 < spread <= min(ALIKE * mean, 0.5 * float(np.diff(own.start).std())) else None
 
 
 def _with_others(found: Bursts, others: Bursts) -> Bursts:

@@ -7,22 +7,19 @@ import numpy as np
 from ...model.quantities import percent_text, seconds_text
 from .bursts import FEWEST_BURSTS, Bursts
 from .decision import Decision
+from .phases import Phases
 from .stretches import MOST_JITTER, PulseTrain
 
 
-def reason(decision: Decision, phases: int, cycle: int | None = None, pause: float | None = None) -> str:
+def reason(decision: Decision, phases: Phases) -> str:
     """Return one sentence or two that say why a decision is what it is.
 
     Parameters
     ----------
     decision : Decision
         On a signal.
-    phases : int
-        Number of all phases.
-    cycle : int, optional
-        Number of phases after which their sizes repeat.
-    pause : float, optional
-        Regular time in s from one phase's end to the next one's start.
+    phases : Phases
+        All of it.
     """
     if decision.line is not None:
         period, p_value = decision.line
@@ -30,22 +27,22 @@ def reason(decision: Decision, phases: int, cycle: int | None = None, pause: flo
             f"A period of {seconds_text(period, 4)} stands out of the noise in the spectrum, p = {p_value:.1g}; "
             "its single phases are lost in the noise."
         )
-    main = decision.main
+    main, count = decision.main, len(phases.bursts)
     if main is None:
-        return _irregular(decision.bursts) if decision.kind == "irregular" and decision.bursts else _few(phases)
+        return _irregular(decision.bursts) if decision.kind == "irregular" and decision.bursts else _few(count)
     sure = f"more regular than chance, Bayes factor 10^{min(main.gain / math.log(10), 999):.0f}"
     if decision.kind == "regimes":
         parts = [f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in decision.trains]
         return (
-            f"{phases} phases in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}. "
+            f"{count} phases in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}. "
             "The period is that of the regime that moved most."
         )
     if decision.kind == "concurrent":
         parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} phases)" for one in decision.trains]
-        return f"{len(parts)} periods at the same time among {phases} phases: {' and '.join(parts)}; {sure}."
-    further = f" Sizes repeat after {cycle} phases." if cycle else ""
-    further += f" From each end to the next start {seconds_text(pause, 4)} pass." if pause else ""
-    return f"{_train(main, phases)}; {sure}.{further}"
+        return f"{len(parts)} periods at the same time among {count} phases: {' and '.join(parts)}; {sure}."
+    further = f" Sizes repeat after {decision.cycle} phases." if decision.cycle else ""
+    further += f" From each end to the next start {seconds_text(phases.pause, 4)} pass." if phases.pause else ""
+    return f"{_train(main, count)}; {sure}.{further}"
 
 
 def _train(train: PulseTrain, phases: int) -> str:

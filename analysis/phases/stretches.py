@@ -10,20 +10,20 @@ from ...model.arrays import Floats, Rows
 from .bursts import FEWEST_BURSTS, Bursts
 from .kernels import DRIFTING, FREE, MISSING
 
-FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (60.0, 0.55), (0.5, 0.03), (30.0, 0.25), (2.0, 0.2)
+STIFF = 60.0
+"""Shape of a law that allows hardly any other deviation than its own."""
+FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (STIFF, 0.55), (0.5, 0.03), (STIFF, 0.25), (2.0, 0.2)
 """Inverse-gamma laws (shape, size) of the deviation of ln d: of free intervals, as those that are cut out of noise, of
 a period, of one that hardly is one, and of the change from one interval to the next where intervals wander."""
 WANDERING_COST = 3.0
 """Logarithm of how much less is thought of wandering beforehand."""
-USUAL_CUTS = 3.0
-"""Number of cuts that is expected beforehand."""
 RANGE = 4.0
 """Range before anything is known of the mean of ln d, relative to its median, and of its drift over a stretch."""
 PRESENT_LAW = (12.0, 1.0)
 """Beta law of the share of phases that are there."""
 MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.15, 9
 """Intervals within an eighth of up to five times the usual of nine around them have phases missing."""
-MOST_POSITIONS = 200
+MOST_POSITIONS = 100
 """Intervals up to which each may be a boundary; of more the positions that differ most from what follows."""
 MOST_JITTER = 0.3
 """Above this coefficient of variation the next burst cannot be told to a third of a period."""
@@ -138,7 +138,7 @@ def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
     variance from an inverse-gamma law (`log_marginal`). With a drift the deviations are those about a line, and there
     is one degree of freedom less; with phases missing x is of intervals over their spans, with a Beta-binomial law of
     the long ones. A cut costs ln 2n: it could be anywhere, and what follows is free or not. Dynamic programming
-    (Jackson et al. 2005) over at most 200 positions: O(n) for many intervals.
+    (Jackson et al. 2005) over at most 100 positions: O(n) for many intervals.
     """
     intervals = np.diff(bursts.start)
     spans = spans_of(intervals)
@@ -153,9 +153,7 @@ def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
             law == DRIFTING,
             float(bursts.start[stop + 1]) if stop + 1 < len(bursts) else math.inf,
         )
-        # The cuts have been paid for in the division; half of their cost guards against chance.
-        sure = law != FREE and gain > 0.25 * cuts
-        if sure and train.jitter <= MOST_JITTER:
+        if law != FREE and train.jitter <= MOST_JITTER:
             found.append(train)
     return _joined(found) if divided or intervals.size <= 2 * NEIGHBOURS else None
 
@@ -204,7 +202,7 @@ class Stretch(NamedTuple):
 
 def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
     """Divide intervals, in s and above 0, into the most probable stretches, given how many periods each could span."""
-    from .kernels import most_probable
+    from .kernels import log_marginal, most_probable
 
     n = intervals.size
     logs = np.log(intervals) - np.log(np.median(intervals))
@@ -216,9 +214,10 @@ def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
     for row, column in enumerate(columns):
         np.cumsum(np.add.reduceat(column, positions[:-1]), out=sums[1:, row])
     before, law, gain, evidence = most_probable(
-        positions, sums, long, laws, math.log(RANGE), np.array(PRESENT_LAW), np.log([2 * n / USUAL_CUTS, 3.0])
+        positions, sums, long, laws, math.log(RANGE), np.array(PRESENT_LAW), np.log([n, 3.0])
     )
-    if evidence + WANDERING_COST < _wandering(logs, laws):
+    # Where each interval differs from the one before by a random factor, no period lasts.
+    if evidence + WANDERING_COST < log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), *laws[3]) - math.log(RANGE):
         return []
     found = []
     at = positions.size - 1
@@ -227,14 +226,6 @@ def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
         found.append(Stretch(int(positions[first]), int(positions[at]), int(law[at]), float(gain[at])))
         at = first
     return found[::-1]
-
-
-def _wandering(logs: Floats, laws: Floats) -> float:
-    """Return ln p of all intervals where each differs from the one before by a random factor: no period lasts then."""
-    from .kernels import log_marginal
-
-    within = float(np.sum(np.diff(logs) ** 2))
-    return float(log_marginal(logs.size - 1, within, *laws[3])) - math.log(RANGE)
 
 
 def _positions(logs: Floats) -> Rows:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from ...analysis.comparison.layers import Comparison
 from ...analysis.comparison.periods import PeriodComparison
+from ...analysis.comparison.side_by_side import SideBySide
 from ...layers.flow.balance import TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
@@ -33,6 +34,10 @@ def print_comparison(comparison: Comparison, console: Console, brief: bool = Fal
     With `brief` only the first two, which a terminal of 24 lines holds.
     """
     print_heading(comparison.trace, console)
+    if comparison.trace.definitions.recording.rows != "operations":
+        _print_sides(comparison, console, brief)
+        print_damage(comparison.trace.damage, console)
+        return
     flows = [flow for flow in comparison.flows if flow.lower_operations]
     if flows:
         rows = _print_neighbours(comparison, flows, console)
@@ -65,6 +70,32 @@ def _print_neighbours(comparison: Comparison, flows: list[Flow], console: Consol
     if len(shown) < len(near):
         console.print(Text(f"and {counted(len(near) - len(shown), 'further pair')}, see below", style="dim"))
     return len(shown) + 1 + (len(shown) < len(near))
+
+
+def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
+    """Print layers of which nobody knows what serves what."""
+    recording = comparison.trace.definitions.recording
+    if comparison.sides:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+        table.add_column("layers", overflow="fold", min_width=8)
+        table.add_column("", no_wrap=True)
+        for title in ("above", "below", "ratio", "ranks", "period"):
+            table.add_column(title, justify="right", no_wrap=True)
+        for place, side in enumerate(comparison.sides):
+            ranks = "–" if side.upper_ranks is None else f"{side.upper_ranks} | {side.lower_ranks}"
+            moved = bytes_text(side.upper_bytes), bytes_text(side.lower_layer_bytes), _ratio(side.ratio)
+            table.add_row(_named(side), side.direction, *moved, ranks, _verdict(comparison.periods.get(place)))
+        console.print(table)
+        if not brief:
+            _print_periods(comparison, console)
+    else:
+        console.print("No two layers moved bytes in the same direction.")
+    console.print()
+    text = (
+        f"{recording.recorder} recorded bytes by intervals of time: layers stand side by side, with all that each "
+        f"moved. What of it served which layer is not known, and there are no findings; {recording.remedy or ''}"
+    )
+    print_paragraph(text.rstrip("; "), console, "dim", indent=0)
 
 
 def _verdict(found: PeriodComparison | None) -> str:
@@ -123,7 +154,9 @@ def _pairs(flows: Iterable[Flow], roomy: bool) -> Table:
     return table
 
 
-def _named(flow: Flow) -> Text:
+def _named(flow: Flow | SideBySide) -> Text:
+    if isinstance(flow, SideBySide):
+        return Text(f"{printable(flow.upper)} | {printable(flow.lower)}", style="bold" if flow.adjacent else "")
     arrow, style = ("→", "bold") if flow.adjacent else (_FAR, "")
     return Text(f"{printable(flow.upper)} {arrow} {printable(flow.lower)}", style=style)
 
@@ -161,10 +194,13 @@ def _ratio(value: float | None) -> str:
 
 
 def _print_periods(comparison: Comparison, console: Console) -> None:
+    pairs: tuple[Flow | SideBySide, ...] = comparison.flows or comparison.sides
     shown = [
         (flow, comparison.periods[place])
-        for place, flow in enumerate(comparison.flows)
-        if flow.lower_operations and place in comparison.periods and comparison.periods[place].verdict != "none"
+        for place, flow in enumerate(pairs)
+        if (isinstance(flow, SideBySide) or flow.lower_operations)
+        and place in comparison.periods
+        and comparison.periods[place].verdict != "none"
     ]
     if not shown:
         return

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
 from ...layers.attribution.calls.cost import RunCost
+from ...layers.attribution.calls.overlap import Overlap
 from ...layers.handles.metadata import metadata_text
 from ...layers.layer import Layer
 from ...layers.statistics.statistics import LayerStatistics
@@ -65,6 +66,8 @@ def print_layers(
         _print_calls(trace.calls, [layer.name for layer in layers], console)
     if trace.cost is not None and len(layers) == len(trace.layers):
         _print_cost(trace.cost, console)
+        if trace.non_blocking.length and trace.overlap is not None:
+            _print_overlap(trace.overlap, console)
     if trace.unmatched_events:
         console.print(Text(f"{counted(trace.unmatched_events, 'event')} of operations that never began: not counted"))
     traced = set(trace.order) if trace.definitions.recording.rows == "operations" else set()
@@ -154,6 +157,16 @@ def _print_cost(cost: RunCost, console: Console) -> None:
     saved = f"{seconds_text(cost.most_saved)}, {share_text(cost.most_saved, cost.length)} of the time"
     console.print()
     print_paragraph(f"{told}. Free I/O would save at most {saved}.", console, indent=0)
+
+
+def _print_overlap(overlap: Overlap, console: Console) -> None:
+    """Print how much of the non-blocking I/O ran while its ranks computed."""
+    whole, hidden = float(overlap.under_way.sum()), float(overlap.computing.sum())
+    ranks = int((overlap.under_way > 0).sum())
+    text = f"Non-blocking operations are under way for {seconds_text(whole)} on {counted(ranks, 'rank')}, summed up"
+    print_paragraph(
+        f"{text}: {share_text(hidden, whole)} of it beside computing, outside of I/O and MPI.", console, indent=0
+    )
 
 
 def _print_calls(calls: Calls, layers: Iterable[str], console: Console) -> None:

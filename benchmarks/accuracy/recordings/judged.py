@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.results.result import PeriodResult
+from iostrata.signals.construction import step_signal
 from judging import deviation, phase_f1
 
 from .comparisons import judged_comparisons
@@ -75,4 +76,25 @@ def _judge(expected: Expected, result: PeriodResult) -> dict[str, Any]:
         said = np.array([phase.start for phase in result.phases])
         # What a program writes before its first checkpoint, such as fill values, is not in its list of them.
         row["f1"] = phase_f1(said[said >= expected.starts[0] - slack], expected.starts, slack)
+        row |= _of_the_starts(expected.starts, result)
+    return row
+
+
+def _of_the_starts(starts: np.ndarray, result: PeriodResult) -> dict[str, Any]:
+    """Return what the true starts of phases allow: their jitter, and what is told of them alone, as equal impulses.
+
+    A period is said of a regime, so that it also is compared with the mean interval of the phases of that regime.
+    """
+    intervals = np.diff(starts)
+    told = detect_period(step_signal(starts, starts, np.ones(starts.size)))
+    row: dict[str, Any] = {
+        "jitter": float(intervals.std() / intervals.mean()),
+        "first": float(intervals[0] / np.median(intervals)),
+        "told of starts": told.period if told.periodic else None,
+    }
+    regime = next((one for one in result.regimes if one.period == result.period), None)
+    if result.periodic and regime is not None and regime.phases:
+        first = int(np.argmin(np.abs(starts - regime.start)))
+        own = np.diff(starts[first : first + regime.phases])
+        row["right of its phases"] = bool(own.size) and abs(result.period / own.mean() - 1) <= PERIOD
     return row

@@ -7,7 +7,7 @@ import numpy as np
 from .classes import class_tables, extras
 from .confidence import by_class, confidence_table
 from .figures import draw_figures
-from .recordings import comparison_table, recordings_summary, recordings_table
+from .recordings import comparison_table, recordings_summary, recordings_table, starts_table
 from .shares import Rows, of
 from .sweep import pulse_table, sweep_table, time_table
 
@@ -53,6 +53,12 @@ classes: volume ratio in 0.95 to 1.05 for {volumes} %, bytes outside of phases {
 {recordings}
 
 {recorded}
+
+Where no period is stated, or another one than the mean of all intervals: what the same method says when it is told the
+true starts of phases and nothing else (equal impulses, so that nothing is lost in finding bursts), and how irregular
+these starts are. A period is stated of a regime, and is also compared with the mean of that regime's own phases.
+
+{starts}
 
 What became of a period in the layer below: flows whose verdict is wrong, or changes where either layer is without its
 last phase or has 1 % noise.
@@ -112,6 +118,7 @@ def write_document(
         extras=extras(rows),
         recordings=recordings_summary(recordings) if recordings else "Not part of this run.",
         recorded=recordings_table(recordings),
+        starts=starts_table(recordings),
         comparisons=comparison_table(recordings),
         sweep=sweep_table(rows),
         pulses=pulse_table(rows),

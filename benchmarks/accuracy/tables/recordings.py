@@ -17,6 +17,12 @@ def recordings_summary(rows: Rows) -> str:
     lines = []
     for what, chosen, score, target in (
         ("stated periods within 1 %, %", made, "right", "100"),
+        (
+            "the same, of the mean interval of the regime's own phases, %",
+            made,
+            "right of its phases",
+            "–",
+        ),
         ("regimes of six or more phases found, %", made, "regime found", "100"),
         ("IOR: number of phases right, %", made, "count right", "100"),
         ("IOR: bytes of every repetition within 2 %, %", made, "bytes right", "100"),
@@ -47,6 +53,33 @@ def recordings_table(rows: Rows) -> str:
         lines.append([row["recording"], row["signal"], expected, stated, cells[0], cells[1], phases, cells[2], f1])
     head = ["recording", "signal", "expected, s", "stated, s", "right", "regime found", "phases", "bytes right", "F1"]
     return table(head, lines)
+
+
+def starts_table(rows: Rows) -> str:
+    """Return one line for each signal whose period is not the mean of all its intervals, with what its starts tell."""
+    lines = [
+        [
+            row["recording"],
+            row["signal"],
+            f"{row['expected'][0]:.6g}",
+            "none" if row["stated"] is None else f"{row['stated']:.6g}",
+            "none" if row["told of starts"] is None else f"{row['told of starts']:.6g}",
+            f"{row['jitter']:.2f}",
+            f"{row['first']:.2f}",
+            _yes(row.get("right of its phases")),
+        ]
+        for row in rows
+        if row["kind"] == "recording" and "jitter" in row and not (row.get("right") and row.get("regime found"))
+    ]
+    head = [
+        "recording",
+        "signal",
+        "mean of all, s",
+        "stated, s",
+        "told the true starts alone, s",
+        "jitter of true starts",
+    ]
+    return table([*head, "first interval ÷ median", "right of its own phases"], lines)
 
 
 def comparison_table(rows: Rows) -> str:

@@ -11,6 +11,42 @@ const costText = (calls) => {
     + `Free I/O would save at most ${secondsText(calls.most_saved_s)}, ${shareText(calls.most_saved_s, calls.length_s)} of the run.`;
 };
 
+const ACTIVITY = 60;
+// How many ranks are in I/O and in MPI over time; one above the other, since a rank is in one of them at a time.
+const activityPlot = ({ activity, ranks }) => {
+  if (!activity) return null;
+  const [io, mpi] = [unpacked(activity.io), unpacked(activity.mpi)];
+  const step = (RUN_END - RUN_START) / io.length;
+  const draw = (canvas) => {
+    const { context, width } = prepared(canvas, ACTIVITY);
+    const scaleOf = (count) => (ACTIVITY - 6) * count / ranks;
+    for (let bin = 0; bin < io.length; bin += 1) {
+      const span = spanOf(RUN_START + bin * step, RUN_START + (bin + 1) * step, width);
+      if (!span) continue;
+      const x = Math.round(span[0]);
+      const wide = Math.max(1, Math.round(span[0] + span[1]) - x);
+      context.fillStyle = palette.write;
+      context.fillRect(x, ACTIVITY - scaleOf(io[bin]), wide, scaleOf(io[bin]));
+      context.fillStyle = palette.mpi;
+      context.fillRect(x, ACTIVITY - scaleOf(io[bin] + mpi[bin]), wide, scaleOf(mpi[bin]));
+    }
+    context.fillStyle = palette.line;
+    context.fillRect(gutter(width), ACTIVITY - 1, width - gutter(width), 1);
+    context.fillStyle = palette.muted;
+    context.textAlign = 'right';
+    context.fillText(counted(ranks, 'rank'), gutter(width) - 6, 14);
+    context.fillText('0', gutter(width) - 6, ACTIVITY - 2);
+  };
+  const describe = (start, end) => {
+    const bin = Math.min(io.length - 1, Math.max(0, Math.floor(((start + end) / 2 - RUN_START) / step)));
+    return [`${timeText(RUN_START + bin * step, view.end - view.start)} and ${secondsText(step)} on, of ${counted(ranks, 'rank')} on average:`,
+      `${threeDigits(io[bin])} in calls of I/O, ${threeDigits(mpi[bin])} in MPI, ${threeDigits(Math.max(0, ranks - io[bin] - mpi[bin]))} elsewhere`];
+  };
+  return [h('h3', {}, 'Ranks in I/O and in MPI over time'), legend(['write', 'in calls of I/O, on all files'], ['mpi', 'in other calls of MPI']),
+    timePlot('Ranks in I/O and in MPI over time', ACTIVITY, draw, describe), timeAxis(),
+    activity.under_way_s > 0 ? h('p', {}, `Non-blocking operations are under way for ${secondsText(activity.under_way_s)}, summed over ranks: ${shareText(activity.computing_s, activity.under_way_s)} of it beside computing, outside of I/O and MPI.`) : null];
+};
+
 const callsSection = () => {
   const { calls } = contents;
   const timed = contents.layers.metadata_calls || [];
@@ -78,6 +114,7 @@ const callsSection = () => {
 
   return section('calls', 'Calls', 'Who calls, and what it costs',
     h('p', {}, costText(calls)),
+    activityPlot(calls),
     timed.length ? tableOf(['Layer', 'Calls that move no data', 'How many', 'Time, summed', 'Busy'], timed.map((entry) => h('tr', {},
       h('th', { scope: 'row', class: 'name' }, entry.layer),
       cell('Calls that move no data', entry.functions ? entry.functions.slice(0, 4).map((one) => one.function).join(', ') : entry.kind.replaceAll('_', ' '), 'From Enter to Leave of each call.', true),

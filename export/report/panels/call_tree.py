@@ -8,8 +8,21 @@ from ....layers.attribution.calls.keys import caller_text
 from ....layers.trace import Trace
 from ....model.arrays import subtree_sums
 from ....model.stream.calls import OF_THE_PROGRAM
-from ..encoding import Names
+from ..encoding import Names, packed
 from ..limits import Limits
+
+
+def _activity(trace: Trace) -> dict[str, Any] | None:
+    """Return how many ranks were in I/O and in MPI over the window, and whether non-blocking I/O overlaps computing."""
+    overlap = trace.overlap
+    if overlap is None:
+        return None
+    return {
+        "io": packed(overlap.io, "f4"),
+        "mpi": packed(overlap.mpi, "f4"),
+        "under_way_s": float(overlap.under_way.sum()),
+        "computing_s": float(overlap.computing.sum()),
+    }
 
 
 def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | None:
@@ -48,6 +61,7 @@ def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | No
         "most_io_s": float(cost.io.max(initial=0.0)),
         "most_saved_s": cost.most_saved,
         "length_s": cost.length,
+        "activity": _activity(trace),
         "groups": list(functions.names),
         "paths": {
             "parent": place[calls.parent[kept]].tolist(),

@@ -5,12 +5,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...model.kernels import compiled
+from ....model.kernels import compiled
 
 LOCATION, DEPTH, TIME, STATE_SIZE = range(4)
 """What a state holds: row of the location, open calls, the last time stamp."""
 _TRANSFERS: Final = 3
-"""Kinds of transfers are 1 to this, as in ``KINDS`` of marks; 0 is none."""
+"""Kinds of transfers are 1 to this, as in ``STACK_KINDS``; 0 is none."""
 
 
 class Frames(NamedTuple):
@@ -68,7 +68,7 @@ def walk(events: Any, crossings: Any, layer_of: Any, frames: Any, state: Any, ba
     Parameters
     ----------
     events : (location, time, kind, handle, layer)
-        Columns of I/O events; kinds as in ``KINDS``, 0 for those that do not count.
+        Columns of I/O events; kinds as in ``STACK_KINDS``, 0 for those that do not count.
     crossings : (location, time, region, enter, position)
         Columns of Enter and Leave.
     layer_of : int32 (regions,)
