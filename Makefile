@@ -5,7 +5,8 @@
 # make bench  measurements against named peers (half an hour; 4 GB in build/traces)
 # make accuracy   the study of the period detection beside FTIO; writes docs/accuracy.md (about an hour on two cores)
 
-# make prediction   the next phase predicted while jobs run, beside FTIO's predictor (a quarter of an hour)
+# make prediction   the next phase predicted while jobs run, beside FTIO's predictor (half an hour)
+# make watching   what following a job costs, and its last answers beside the offline ones (a quarter of an hour)
 # make signatures   the study of signatures (IOSI) beside their baselines (some minutes)
 # make scheduling   what Set-10 gains in the simulation beside published numbers (some minutes)
 # make scores   100,000 made jobs trained and assessed (some minutes; 1.2 GB in the temporary folder)
@@ -27,7 +28,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint docs bench accuracy prediction signatures scheduling scores scorep-plugin setup install clean
+.PHONY: demo test lint docs bench accuracy prediction watching signatures scheduling scores scorep-plugin setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -64,6 +65,10 @@ accuracy: install $(VENV)/test-extras
 
 prediction: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/prediction/study.py
+
+watching: install $(VENV)/test-extras
+	$(BIN)/python benchmarks/watching/costs.py
+	$(BIN)/python benchmarks/watching/equality.py
 
 signatures: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/signatures/study.py

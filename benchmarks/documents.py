@@ -47,7 +47,7 @@ OF_RUNS = (("collect",), ("diff",), ("assess",), ("signature",))
 """They take several archives, and have no ``--memory`` or choose by it how each is read."""
 MEMORY = ("--memory", "1500M")
 BINNED = re.compile(
-    r"resolution|(upper_|lower_)?(period_s|period_interval_s|confidence|modulation)$|period$|overview$|verdict$|"
+    r"resolution|signals$|(upper_|lower_)?(period_s|period_interval_s|confidence|modulation)$|period$|overview$|verdict$|"
     r"coherence$|lag_s$|contained_s$"
 )
 """Keys of what comes of signals, which are exact or binned."""

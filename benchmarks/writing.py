@@ -7,6 +7,7 @@ rates are events a second of processor time.
 
 import argparse
 import json
+import os
 import resource
 import shutil
 import statistics
@@ -150,7 +151,9 @@ def main() -> None:
     text = (
         f"{chosen.operations:,} operations in blocks of {BLOCK:,}, each a begin with its offset and an end; the "
         f"package's writer, which takes a call an event, writes every {FEWER}th. Events a second of processor time, "
-        f"medians of {chosen.rounds} turns a writer, interleaved.\n\n"
+        f"medians of {chosen.rounds} turns a writer, interleaved; the load of the machine was "
+        f"{', '.join(f'{one:.1f}' for one in os.getloadavg())}. Each location has files of its own: where it has few "
+        "operations, opening and closing them is what takes time.\n\n"
     )
     write_section(TITLE, text + "\n".join(lines))
 

@@ -100,6 +100,7 @@ class Request:
                 parts=parts,
             )
         _warn(trace)
+        _tell_what_is_read_whole(trace)
         return trace
 
 
@@ -218,6 +219,19 @@ def _telling_of_compiling(progress: Progress) -> Iterator[None]:
         yield
     finally:
         end()
+
+
+def _tell_what_is_read_whole(trace: "Trace") -> None:
+    """Say on stderr that the bound of memory is not one of what another recorder's files take while they are read."""
+    from ..otf2io.archive import ENGINES
+
+    if trace.reading is not None and trace.engine not in ENGINES:
+        held = bytes_text(trace.reading.source.held)
+        click.echo(
+            f"iostrata: note: {trace.engine} is read whole, {held} of operations here: --memory bounds what is made of "
+            "them",
+            err=True,
+        )
 
 
 def _warn(trace: "Trace") -> None:

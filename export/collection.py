@@ -112,10 +112,7 @@ class CollectionWriter:
     @property
     def known(self) -> dict[str, tuple[str, str]]:
         """Content and settings of all runs that are there, by their key; what failed is to be tried again."""
-        if not is_collection(self.path):
-            return {}
-        jobs = Collection(self.path).jobs
-        return {job.job: (job.content, job.settings) for job in jobs if job.usable and job.content and job.settings}
+        return Collection(self.path).known if is_collection(self.path) else {}
 
     def add(self, runs: Iterable[Run]) -> None:
         """Add runs, a batch after the other."""
@@ -183,7 +180,8 @@ class CollectionWriter:
     def written(self, read: int, unchanged: int, failed: Iterable[tuple[str, str]]) -> CollectionWritten:
         """Return what became of it."""
         size = sum((self.path / f"{name}{SUFFIX}").stat().st_size for name in TABLES)
-        return CollectionWritten(self.path, read, unchanged, tuple(failed), len(Collection(self.path).jobs), size)
+        runs = arrow().parquet.read_metadata(self.path / f"job{SUFFIX}").num_rows
+        return CollectionWritten(self.path, read, unchanged, tuple(failed), runs, size)
 
 
 @contextmanager

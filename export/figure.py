@@ -150,7 +150,7 @@ def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: B
     fourier_axes.set_xlabel("time (s)")
     low, high = 2 / signal.duration, samples.fs / 2
     wavelet_axes.set_ylim(low, high)
-    _draw_spectrum(part.add_subplot(grid[1:, 1], sharey=wavelet_axes), samples, result)
+    _draw_spectrum(part.add_subplot(grid[1, 1], sharey=wavelet_axes), samples, result)
     words_axes = part.add_subplot(grid[0, 1])
     words_axes.axis("off")
     reason = "\n".join(textwrap.wrap(printable(result.reason), 34)[:9])
@@ -254,4 +254,8 @@ def _draw_spectrum(axes: Any, samples: Samples, result: PeriodResult) -> None:
     axes.set_title("power spectrum", fontsize="small", loc="left")
     axes.set_xlabel("share of the power")
     axes.xaxis.set_major_locator(MaxNLocator(_SHARES))
-    axes.tick_params(labelleft=False)
+    # Beside the wavelet transform and as high, so that lines of both stand at one height; with numbers of its own.
+    axes.yaxis.tick_right()
+    axes.yaxis.set_label_position("right")
+    axes.tick_params(labelleft=False, labelright=True)
+    axes.set_ylabel("frequency (Hz)")

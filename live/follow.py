@@ -60,7 +60,7 @@ def follow(job: LiveJob, sources: Sequence[Source], interval: float, *, once: bo
         while True:
             read = [source.read() for source in sources]
             more = any(read)
-            if intake.batch.size:
+            if intake.waiting:
                 job.take()
             now = time.monotonic()
             if clock.now != told:

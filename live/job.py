@@ -1,10 +1,15 @@
 """A running job: records in, answers for each layer and direction out."""
 
+from typing import Final
+
 from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
 from .records.columns import Columns, Key
 from .records.intake import Intake
-from .watcher import Watcher
+from .watcher import Credit, Watcher
+
+TOTAL: Final = "total"
+"""The direction of reads and writes together."""
 
 
 class LiveJob:
@@ -17,30 +22,49 @@ class LiveJob:
     """
 
     def __init__(
-        self, layers: frozenset[str] = frozenset(), budget: float | None = None, method: str = DEFAULT_METHOD
+        self,
+        layers: frozenset[str] = frozenset(),
+        budget: float | None = None,
+        method: str = DEFAULT_METHOD,
+        direction: str | None = None,
     ) -> None:
-        """Follow the layers of these names, or all; `budget` and `method` are of a `Watcher`."""
-        self._budget, self._method = budget, method
+        """Follow the layers of these names, or all, in one direction, ``total`` of both together, or in each by itself.
+
+        `budget` is processor time in s that an update may take with all that belongs to it, None for as much as it
+        needs; `method` is of a `Watcher`.
+        """
+        self._credit, self._method = Credit(budget), method
+        self._turn = 0
         self.intake = Intake()
         self._layers = layers
+        self._direction = direction
         self._watchers: dict[Key, Watcher] = {}
 
     def take(self) -> None:
         """Take in what the sources have told."""
         if self.intake.jumped:
             self._watchers, self.intake.jumped = {}, False
-        for key, columns in self.intake.batch.take().items():
+        for key, columns in self.intake.take().items():
             self.add(key, columns)
 
     def add(self, key: Key, columns: Columns) -> None:
         """Take in records of one layer and direction."""
         if self._layers and key.layer not in self._layers:
             return
+        if self._direction == TOTAL:
+            key = Key(key.layer, TOTAL)
+        elif self._direction not in (None, key.direction):
+            return
         watcher = self._watchers.get(key)
         if watcher is None:
-            watcher = self._watchers[key] = Watcher(key, self._budget, self._method)
+            watcher = self._watchers[key] = Watcher(key, self._credit, self._method)
         watcher.add(columns)
 
     def answers(self, begin: float, now: float, last: bool = False) -> list[Answer]:
         """Say what holds in each layer and direction at a time, of a run that began at another, in s."""
-        return [watcher.answer(begin, now, last) for watcher in self._watchers.values() if watcher.signal.bytes]
+        self._credit.grant()
+        moving = [watcher for watcher in self._watchers.values() if watcher.signal.bytes]
+        # Another one is the first to be looked at each time, or the credit would always go to the same.
+        self._turn = (self._turn + 1) % max(len(moving), 1)
+        found = [watcher.answer(begin, now, last) for watcher in moving[self._turn :] + moving[: self._turn]]
+        return found[len(moving) - self._turn :] + found[: len(moving) - self._turn]

@@ -58,6 +58,13 @@ def add_operations(
             # Whatever came before so many bins of one operation cannot be among the latest.
             low = max(low, high - most + 1)
             level = exponent % levels
+            size = count[level]
+            if low == high and size and index[level, size - 1] == high:
+                # Most are in the latest bin, and a call costs more than this.
+                moved[level, size - 1] += volume[row]
+                first[level, size - 1] = min(first[level, size - 1], start[row])
+                last[level, size - 1] = max(last[level, size - 1], end[row])
+                continue
             if exponent < top and count[level] >= most:
                 low = max(low, index[level, count[level] - most])
             before = share(start[row], end[row], volume[row], low * width)

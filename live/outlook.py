@@ -21,6 +21,8 @@ LATEST = 24
 """Phases that a look at the latest ones goes back to."""
 STEADY_LEAD, LONGEST_LEAD = 0.1, 0.1
 """Of what belongs to a phase before its burst: half of the deviations as a share of it, and its share of a period."""
+LATEST_REGIME = "the latest regime"
+"""Which of several regimes the period is told of."""
 NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
 
 
@@ -79,11 +81,11 @@ def outlook(signal: StepSignal) -> Outlook:
             period_interval=(period - period**2 / signal.duration, period + period**2 / signal.duration),
             confidence=confidence(decision, None, width),
             regime_start=signal.window[0],
-            reason=reason(decision, phases),
+            reason=reason(decision, phases, LATEST_REGIME),
         )
     train = latest_train(decision)
     if train is None:
-        return Outlook(len(bursts), last, reason=reason(decision, phases))
+        return Outlook(len(bursts), last, reason=reason(decision, phases, LATEST_REGIME))
     own = phases.bursts.start[phases.rows[decision.trains.index(train)]]
     return Outlook(
         phases=len(bursts),
@@ -93,7 +95,7 @@ def outlook(signal: StepSignal) -> Outlook:
         confidence=confidence(decision, train, width),
         regime_start=max(float(own[0]), train.start - 0.5 * train.period),
         train=train,
-        reason=reason(decision, phases),
+        reason=reason(decision, phases, LATEST_REGIME),
         lead=_lead(train, own),
         since=0 if decision.bursts is None else int((decision.bursts.start > train.bursts.start[-1]).sum()),
         quiet=QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0),

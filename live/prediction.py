@@ -10,18 +10,19 @@ from typing import Final
 import numpy as np
 
 from ..analysis.phases.stretches import PulseTrain
+from ..model.arrays import Floats
 
 LATEST: Final = 32
 """Intervals that the next one is predicted from, the latest ones."""
-PRIOR_INTERVALS, PRIOR_JITTER = 1.0, 0.005
-"""How many intervals' worth is thought beforehand of the jitter, and what."""
-WIDER: Final = 1.3
-"""Factor on the spread of starts: regimes are cut where intervals are alike, so that they seem more so."""
-CERTAINTY: Final = 8.0
-"""Intervals, halved, up to which more of them tell a clock more clearly from starts that follow one another."""
+PRIOR_INTERVALS, PRIOR_JITTER = 0.5, 0.0002
+"""How many intervals' worth is thought beforehand of the jitter, and what; it keeps equal intervals from being sure."""
+FIRST: Final = 3
+"""Intervals after which the train's own next starts are predicted to see how well that goes."""
+TRUSTED: Final = 4.0
+"""Such predictions after which what became of them counts as much as the law that they follow from."""
 COVERED: Final = 0.9
 """Share of the starts that lie between earliest and latest, while the regime goes on and no phase is missing."""
-ENDING: Final = (1.0, 12.0)
+ENDING: Final = (0.7, 8.0)
 """Beta law of the probability that a regime ends after a phase: of so many ends among so many phases."""
 MISSING: Final = 0.02
 """Phases that are missing, as thought beforehand, of one phase."""
@@ -40,13 +41,81 @@ class NextPhase:
     probability: float
 
 
-def next_phase(train: PulseTrain, now: float, lead: float = 0.0) -> NextPhase | None:
+@dataclass(frozen=True, eq=False)
+class StartLaw:
+    """When the burst after a train begins, if the train goes on: a mixture of Student t, corrected by its own record.
+
+    Attributes
+    ----------
+    weight, mean, scale : float64 (2,)
+        Of starts that keep to a clock, and of those that follow one another; in s.
+    freedom : float
+        Degrees of freedom of both.
+    period : float
+        In s.
+    record : float64 (k,)
+        Probability, by the law as it was then, of the smallest interval about the median that had each earlier start;
+        increasing.
+    missing, ending : float
+        Probability that a phase is missing, and that the regime has ended.
+    """
+
+    weight: Floats
+    mean: Floats
+    scale: Floats
+    freedom: float
+    period: float
+    record: Floats
+    missing: float
+    ending: float
+
+    def passed(self, time: float, turn: int = 0) -> float:
+        """Return the probability that the start lies before a time in s, of a phase `turn` periods later than usual."""
+        return self._corrected(self._mixture(time, turn))
+
+    def time(self, probability: float, turn: int = 0) -> float:
+        """Return the time in s before which the start lies with a probability, above 0 and below 1."""
+        from scipy.optimize import brentq
+        from scipy.special import stdtrit
+
+        share, own = self._knots()
+        within = float(np.interp(abs(2 * probability - 1), own, share))
+        level = 0.5 + math.copysign(0.5 * within, probability - 0.5)
+        mean, scale = self._later(turn)
+        times = mean + scale * stdtrit(self.freedom, level)
+        # Between those of its parts, and a little beyond what their rounding is.
+        room = 1e-6 * float(scale.max())
+        return float(brentq(lambda t: self._mixture(t, turn) - level, times.min() - room, times.max() + room))
+
+    def _later(self, turn: int) -> tuple[Floats, Floats]:
+        """Return means and scales of a phase so many periods later."""
+        return self.mean + turn * self.period, self.scale * math.sqrt(1 + turn)
+
+    def _mixture(self, time: float, turn: int) -> float:
+        from scipy.special import stdtr
+
+        mean, scale = self._later(turn)
+        return float(self.weight @ stdtr(self.freedom, (time - mean) / scale))
+
+    def _corrected(self, level: float) -> float:
+        """Return what a probability of the mixture is worth."""
+        return 0.5 + math.copysign(0.5 * float(np.interp(abs(2 * level - 1), *self._knots())), level - 0.5)
+
+    def _knots(self) -> tuple[Floats, Floats]:
+        """Return shares about the median, and what they have turned out to be, shrunk to what they should be."""
+        n = self.record.size
+        share = np.concatenate(([0.0], self.record, [1.0]))
+        found = np.linspace(0.0, 1.0, n + 2)
+        return share, (TRUSTED * share + n * found) / (TRUSTED + n)
+
+
+def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None:
     """Return when the next phase begins, known that none has by a time; None where the regime is rather over.
 
     Parameters
     ----------
-    train : PulseTrain
-        The regime.
+    law : StartLaw
+        Of the next burst.
     now : float
         In s.
     lead : float
@@ -54,58 +123,82 @@ def next_phase(train: PulseTrain, now: float, lead: float = 0.0) -> NextPhase | 
 
     Notes
     -----
-    The start is a Student t about the mean that `expected_start` gives; where phases are missing it is that of a period
-    later. What has passed is cut off, and what is left weighs against the regime's having ended.
+    Where phases are missing the next start is that of a period later. What has passed is cut off, and what is left
+    weighs against the regime's having ended.
     """
-    from scipy.special import stdtr, stdtrit
-
-    mean, scale, freedom = expected_start(train)
-    mean -= lead
-    missing = (train.missing + MISSING) / (float(train.spans.sum()) + 1)
-    ending = ENDING[0] / (ENDING[1] + len(train.bursts))
-    weight, left, best = 1 - ending, ending, (0.0, 0.0, 0.0, 0.0)
+    weight, left, best = 1 - law.ending, law.ending, (0.0, 0, 0.0)
     for turn in range(MOST_TURNS):
-        at, spread = mean + turn * train.period, scale * math.sqrt(1 + turn)
-        passed = float(stdtr(freedom, (now - at) / spread))
-        here = weight * (1 - missing) * (1 - passed)
-        best = max(best, (here, at, spread, passed))
+        passed = law.passed(now + lead, turn)
+        here = weight * (1 - law.missing) * (1 - passed)
+        best = max(best, (here, turn, passed))
         left += here
-        weight *= missing
-    here, at, spread, passed = best
+        weight *= law.missing
+    here, turn, passed = best
     probability = COVERED * here / left
     if probability < LEAST:
         return None
     outside = 0.5 * (1 - COVERED) * (1 - passed)
-    low, high = (at + spread * float(stdtrit(freedom, share)) for share in (passed + outside, 1 - outside))
-    return NextPhase(max(low, now), high, probability)
+    low, high = (law.time(level, turn) - lead for level in (passed + outside, 1 - outside))
+    return NextPhase(max(low, now), max(high, now), probability)
 
 
-def expected_start(train: PulseTrain) -> tuple[float, float, float]:
-    """Return mean and scale in s, and degrees of freedom, of the start of the next burst of a train that goes on.
+def start_law(train: PulseTrain) -> StartLaw:
+    """Return the law of the start of the next burst of a train that goes on.
 
-    Starts may keep to a clock, and vary about a line, or follow one another, each an interval after the last. Both are
-    fitted to the latest intervals and weigh by how well they do. With a drift each follows the last.
+    Notes
+    -----
+    Starts may keep to a clock, and vary about a line, or follow one another, each an interval after the last. Of both,
+    with uniform laws of line, period and logarithm of the deviation, the start that comes next is a Student t; the
+    marginal likelihoods of the starts so far say how much each weighs. With a drift each follows the last.
+
+    Intervals need not be normal, nor independent. So what this law would have said of each of the latest starts, by
+    those before it, is compared with when they came.
     """
+    from scipy.special import stdtr
+
     spans = train.spans[-LATEST:]
     n = spans.size
     start = train.bursts.start[-n - 1 :]
+    intervals = np.diff(start)
+    if train.drift != 0:
+        intervals = intervals * np.exp(-train.drift / train.spans.size * (np.arange(n) - n))
     place = np.append(0.0, np.cumsum(spans))
-    growth = np.exp(train.drift / train.spans.size * (np.arange(n) - n))
-    interval = float(np.mean(np.diff(start) / (spans * growth)))
-    if train.drift == 0:
-        interval = float((start[-1] - start[0]) / place[-1])
-    prior, freedom = PRIOR_INTERVALS * (PRIOR_JITTER * interval) ** 2, PRIOR_INTERVALS + n - 1
-    apart = float(np.sum((np.diff(start) / spans - interval * growth) ** 2 * spans))
-    scale = math.sqrt((prior + apart) / freedom * (1 + 1 / n))
-    mean = float(start[-1]) + interval
-    if train.drift == 0:
-        centred = place - place.mean()
-        lever = float(centred @ centred)
-        slope = float(centred @ start) / lever
-        ahead = place[-1] + 1 - place.mean()
-        off = start - start.mean() - slope * centred
-        about = (prior + float(off @ off)) / (PRIOR_INTERVALS + n - 1) * (1 + 1 / (n + 1) + ahead**2 / lever)
-        share = 1 / (1 + (math.sqrt(about) / scale) ** min(n / 2, CERTAINTY))
-        mean += share * (float(start.mean()) + slope * ahead - mean)
-        scale += share * (math.sqrt(about) - scale)
-    return mean, WIDER * scale, freedom
+    period = float(intervals.sum() / place[-1])
+    # Seen from a line most of the digits are those that vary.
+    steps = intervals - period * spans
+    off = np.append(0.0, np.cumsum(steps))
+
+    # Everything for the first k intervals, k = 2 … n.
+    k = np.arange(2, n + 1)
+    prior, freedom = PRIOR_INTERVALS * (PRIOR_JITTER * period) ** 2, PRIOR_INTERVALS + k - 1
+    follows = np.maximum(np.cumsum(steps**2 / spans)[k - 1] - off[k] ** 2 / place[k], 0.0) + prior
+    follows_mean = off[k] + off[k] / place[k]
+    follows_scale = np.sqrt(follows / freedom * (1 + 1 / place[k]))
+    place_sum, off_sum = np.cumsum(place)[k], np.cumsum(off)[k]
+    lever = np.cumsum(place**2)[k] - place_sum**2 / (k + 1)
+    slope = (np.cumsum(place * off)[k] - place_sum * off_sum / (k + 1)) / lever
+    clock = np.maximum(np.cumsum(off**2)[k] - off_sum**2 / (k + 1) - slope**2 * lever, 0.0) + prior
+    ahead = place[k] + 1 - place_sum / (k + 1)
+    clock_mean = off_sum / (k + 1) + slope * ahead
+    clock_scale = np.sqrt(clock / freedom * (1 + 1 / (k + 1) + ahead**2 / lever))
+    more_likely = 0.5 * (
+        freedom * np.log(clock / follows) + np.log((k + 1) * lever / place[k]) - np.cumsum(np.log(spans))[k - 1]
+    )
+    weight = np.zeros(k.size) if train.drift != 0 else 1 / (1 + np.exp(np.minimum(more_likely, 700.0)))
+
+    told = np.flatnonzero((k >= FIRST) & (k < n))
+    told = told[spans[k[told]] == 1]
+    came = off[k[told] + 1]
+    level = weight[told] * stdtr(freedom[told], (came - clock_mean[told]) / clock_scale[told])
+    level += (1 - weight[told]) * stdtr(freedom[told], (came - follows_mean[told]) / follows_scale[told])
+    usual = float(start[-1]) + period - float(off[-1])
+    return StartLaw(
+        weight=np.array([weight[-1], 1 - weight[-1]]),
+        mean=usual + np.array([clock_mean[-1], follows_mean[-1]]),
+        scale=np.array([clock_scale[-1], follows_scale[-1]]),
+        freedom=float(freedom[-1]),
+        period=train.period,
+        record=np.sort(np.abs(2 * level - 1)),
+        missing=(train.missing + MISSING) / (float(train.spans.sum()) + 1),
+        ending=ENDING[0] / (ENDING[1] + len(train.bursts)),
+    )

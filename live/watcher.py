@@ -1,5 +1,6 @@
 """One layer and direction of a running job: its signal, and what it says after every update."""
 
+import math
 import time
 from dataclasses import replace
 from typing import Final
@@ -11,7 +12,7 @@ from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
 from .frequencies import FtioPredictor
 from .outlook import Outlook, outlook
-from .prediction import next_phase
+from .prediction import StartLaw, next_phase, start_law
 from .records.columns import Columns, Key
 from .signal import LiveSignal
 
@@ -21,10 +22,44 @@ FEW: Final = 200
 """Operations up to which the whole run is looked at every time."""
 PARTS: Final = 64
 """Bins to a period of the latest phases."""
+SOON: Final = 1 / 16
+"""Share of a period after a look before which there is no other."""
 SAME_PERIOD: Final = 0.1
 """Share by which periods of one regime differ at most."""
-MOST_CREDIT: Final = 0.1
-"""Processor time in s that updates may save up for a look."""
+LEAST_SHARE: Final = 0.15
+"""Share of the processor time of an update that looks may take whatever all else took."""
+MOST_CREDIT: Final = 0.05
+"""Processor time in s that updates may save up for a look, or have to pay back: the first one compiles."""
+
+
+class Credit:
+    """Processor time in s that looks at the signals of a job may still take."""
+
+    def __init__(self, for_update: float | None = None) -> None:
+        """Grant for each update so much as all else has left of this; None for as much as looks need."""
+        self._for_update = for_update
+        self._left = 0.0
+        self._looks = 0.0
+        self._told = time.thread_time()
+
+    def grant(self) -> None:
+        """Say that there is another update."""
+        if self._for_update is None:
+            return
+        now = time.thread_time()
+        others = now - self._told - self._looks
+        self._told, self._looks = now, 0.0
+        granted = max(self._for_update - others, LEAST_SHARE * self._for_update)
+        self._left = min(self._left + granted, MOST_CREDIT)
+
+    def allows(self) -> bool:
+        """Tell whether there may be another look."""
+        return self._for_update is None or self._left >= 0
+
+    def spend(self, seconds: float) -> None:
+        """Say how long a look took."""
+        self._left = max(self._left - seconds, -MOST_CREDIT)
+        self._looks += seconds
 
 
 class Watcher:
@@ -34,20 +69,18 @@ class Watcher:
     update costs the same however long a job runs.
     """
 
-    def __init__(self, key: Key, budget: float | None = None, method: str = DEFAULT_METHOD) -> None:
-        """Take a key, and processor time in s that looks may take for each update, None for as much as they need.
-
-        The method is ``auto`` or ``ftio``.
-        """
+    def __init__(self, key: Key, credit: Credit | None = None, method: str = DEFAULT_METHOD) -> None:
+        """Take a key, and processor time for looks, which others may share; the method is ``auto`` or ``ftio``."""
         self._ftio = FtioPredictor() if method == "ftio" else None
         self._key = key
         self.signal = LiveSignal()
         self._outlook = Outlook(0)
+        self._law: StartLaw | None = None
         self._whole: Outlook | None = None
         self._whole_operations = 0
         self._seen = 0
-        self._budget = budget
-        self._credit = 0.0
+        self._credit = credit or Credit()
+        self._next_look = -math.inf
 
     def add(self, columns: Columns) -> None:
         """Take records in."""
@@ -55,15 +88,17 @@ class Watcher:
 
     def answer(self, begin: float, now: float, last: bool = False) -> Answer:
         """Say what holds at a time, of a run that began at another, in s; the `last` time it is that of the whole."""
+        before = self._outlook.train
         if self._ftio is not None:
             if self._seen != self.signal.operations:
                 self._predict(self._ftio, begin, now)
         elif last:
             self._outlook = outlook(self.signal.whole((begin, now)))
-        elif self._seen != self.signal.operations:
+        elif self._seen != self.signal.operations and self._credit.allows() and now >= self._next_look:
             self._look(begin, now)
-        elif self._budget is not None:
-            self._credit = min(self._credit + self._budget, MOST_CREDIT)
+            self._next_look = now + SOON * (self._outlook.period or 0.0)
+        if self._outlook.train is not before:
+            self._law = None if self._outlook.train is None else start_law(self._outlook.train)
         return self._told(self._outlook, now)
 
     def _predict(self, ftio: FtioPredictor, begin: float, now: float) -> None:
@@ -85,11 +120,7 @@ class Watcher:
         self._seen = self.signal.operations
 
     def _look(self, begin: float, now: float) -> None:
-        """Look at the signal, unless looks have taken more time than they may."""
-        if self._budget is not None:
-            self._credit = min(self._credit + self._budget, MOST_CREDIT)
-            if self._credit < 0:
-                return
+        """Look at the whole signal or at its latest phases."""
         started = time.thread_time()
         operations = self.signal.operations
         before = self._outlook
@@ -102,7 +133,7 @@ class Watcher:
                 self._whole, self._whole_operations = outlook(self.signal.whole((begin, now))), operations
                 self._outlook = self._whole if self._whole.train is not None else self._outlook
         self._seen = operations
-        self._credit -= time.thread_time() - started
+        self._credit.spend(time.thread_time() - started)
 
     def _latest(self, begin: float, now: float) -> Outlook:
         """Look at the latest phases."""
@@ -115,7 +146,7 @@ class Watcher:
         return outlook(self.signal.since((low, now), usual / PARTS))
 
     def _told(self, found: Outlook, now: float) -> Answer:
-        following = None if found.train is None or found.since else next_phase(found.train, now, found.lead)
+        following = None if self._law is None or found.since else next_phase(self._law, now, found.lead)
         return Answer(
             time=now,
             layer=self._key.layer,

@@ -74,6 +74,8 @@ class Overview:
     def to_dict(self) -> dict[str, Any]:
         """Return the document of ``iostrata TRACE --json``."""
         untold = self.trace.definitions.recording.untold
+        if "busy_s" in untold:
+            untold |= {"bandwidth_bytes_per_s"}
         rows = [{name: None if name in untold else value for name, value in row.to_dict().items()} for row in self.rows]
         return document(
             self.trace,

@@ -13,7 +13,7 @@ from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
 from .stretches import PulseTrain, trains_of
 
-SMALLEST_VOLUME = 0.02
+SMALLEST_VOLUME = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
 from which on the bursts that moved most are listed as well."""
 MOST_GAIN = 60.0

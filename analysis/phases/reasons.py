@@ -11,7 +11,7 @@ from .phases import Phases
 from .stretches import MOST_JITTER, PulseTrain
 
 
-def reason(decision: Decision, phases: Phases) -> str:
+def reason(decision: Decision, phases: Phases, chosen: str = "the regime that moved most") -> str:
     """Return one sentence or two that say why a decision is what it is.
 
     Parameters
@@ -20,6 +20,8 @@ def reason(decision: Decision, phases: Phases) -> str:
         On a signal.
     phases : Phases
         All of it.
+    chosen : str
+        Which of several regimes the period is told of.
     """
     if decision.line is not None:
         period, p_value = decision.line
@@ -35,7 +37,7 @@ def reason(decision: Decision, phases: Phases) -> str:
         parts = [f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in decision.trains]
         return (
             f"{count} phases in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}. "
-            "The period is that of the regime that moved most."
+            f"The period is that of {chosen}."
         )
     if decision.kind == "concurrent":
         parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} phases)" for one in decision.trains]

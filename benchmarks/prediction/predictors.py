@@ -42,6 +42,10 @@ class Ours:
         """Take in what has ended by `now`, the end of a phase that began at `last`, and predict."""
         del last
         self._watcher.add(columns)
+        return self.at(now)
+
+    def at(self, now: float) -> Said:
+        """Predict at a time, when nothing else has ended."""
         answer = self._watcher.answer(0.0, now)
         if answer.next_start is None:
             return Said(answer.period)

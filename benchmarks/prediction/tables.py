@@ -25,7 +25,10 @@ def tables(rows: list[Row]) -> str:
             told = [names[0], *([shared, *names[1:]] if theirs else [])]
             count = sum(row["predictor"] == names[0] for row in of)
             parts += [f"### {title}: {streams} streams, {count:,} ends of a phase", "", *_starts(compared, told), ""]
-            parts += [*_calibration([row for row in of if row["predictor"] == names[0]]), ""]
+            mine = [row for row in of if row["predictor"] == names[0]]
+            later = [{**row, **row["later"]} for row in mine if row["later"]]
+            parts += ["Asked at the end of each phase:", "", *_calibration(mine), ""]
+            parts += ["Asked at a random time of the pause after it:", "", *_calibration(later), ""]
             if made:
                 parts += [*_changes(compared, told), ""]
     ours = [row for row in rows if row["predictor"] == names[0] and row["probability"] is not None]
@@ -54,7 +57,7 @@ def _calibration(rows: list[Row]) -> Iterable[str]:
     said = [row for row in rows if row["probability"] is not None]
     yield "| stated probability | predictions | its mean | began in the interval | median width, share of the period |"
     yield "|---|---|---|---|---|"
-    for low, high in ((0.0, 0.5), (0.5, 0.8), (0.8, 1.0), (0.0, 1.0)):
+    for low, high in ((0.0, 0.5), (0.5, 0.8), (0.8, 0.85), (0.85, 0.87), (0.87, 0.9), (0.0, 1.0)):
         of = [row for row in said if low <= row["probability"] < high]
         if of:
             width = median((row["interval"][1] - row["interval"][0]) / row["true_period"] for row in of)

@@ -55,10 +55,15 @@ def main() -> None:
             f"\nUtilization 0: {1 - len(busy) / len(ranked):.1%} of the jobs; "
             f"Problem-Time 1: {always:.1%} of the others."
         )
-        longer = [one["job"] for one in ranked if one["duration_s"] > 1800]
-        first = Counter(kinds[job] for job in longer[:20] if job in kinds)
-        told = ", ".join(f"{kind} {count}" for kind, count in sorted(first.items()))
-        print(f"Of {PLANTED} planted jobs among the first 20 that run for over 30 min: {sum(first.values())} ({told}).")
+        for least, words in ((0, "of all"), (1800, "that run for over 30 min")):
+            longer = [one["job"] for one in ranked if one["duration_s"] > least]
+            places = sorted(place for place, job in enumerate(longer, 1) if job in kinds)
+            first = Counter(kinds[job] for job in longer[:20] if job in kinds)
+            told = ", ".join(f"{kind} {count}" for kind, count in sorted(first.items()))
+            print(
+                f"Of {PLANTED} planted jobs among the first 20 {words}: {sum(first.values())} ({told}); "
+                f"the last at place {places[-1]:,} of {len(longer):,}."
+            )
 
 
 if __name__ == "__main__":

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from iostrata.runs.signatures.coincidence import Stretch, coincidences
 from iostrata.runs.signatures.signature import Signature
 from made import Application, true_peaks, true_signature
 from scipy.signal import correlate
 
 NEAR_S = 15.0
 """A burst of a signature within this of a true one, or within half of its length, is that one."""
+USUAL_LAG_S = 6.0
+"""By which a burst of one run usually lies apart from the same of another."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class Judged:
     false: int
     timing_s: float
     bursts: int
+    hidden: tuple[float, ...]
+    """Of each burst missed: how probable samples as busy as at its true time and length are anywhere, by chance."""
 
 
 def judged(signature: Signature, application: Application) -> Judged:
@@ -30,12 +35,12 @@ def judged(signature: Signature, application: Application) -> Judged:
     true = true_signature(application, signature.interval_s)
     cross, coefficient = correlations(signature.signature, true)
     found = np.array([burst.peak_s for burst in signature.bursts])
-    missed, errors, taken = 0, [], set()
+    missed, errors, taken = [], [], set()
     for start, end in true_peaks(application):
         middle, room = (start + end) / 2, max(NEAR_S, (end - start) / 2)
         distance = np.abs(found - middle)
         if not len(found) or distance.min() > room:
-            missed += 1
+            missed.append((start, end))
             continue
         taken.add(int(distance.argmin()))
         errors.append(float(distance.min()))
@@ -43,11 +48,23 @@ def judged(signature: Signature, application: Application) -> Judged:
         cross,
         coefficient,
         signature.volume / sum(application.volumes),
-        missed,
+        len(missed),
         len(found) - len(taken),
         float(np.mean(errors)) if errors else np.nan,
         len(application.volumes),
+        tuple(by_chance(signature, application, one) for one in missed),
     )
+
+
+def by_chance(signature: Signature, application: Application, burst: tuple[float, float]) -> float:
+    """Return how probable it is that samples are by chance as busy as at a burst, for one who knows all of them."""
+    step = signature.interval_s
+    places = [(round(start / step), round(end / step)) for start, end in true_peaks(application)]
+    own = (round(burst[0] / step), round(burst[1] / step))
+    stretch = Stretch(*own, round(USUAL_LAG_S / step))
+    others = [one for one in places if one != own]
+    least = signature.parameters.supporting_samples
+    return float(coincidences(signature.prepared, [stretch], others, least)[0])
 
 
 def correlations(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> tuple[float, float]:

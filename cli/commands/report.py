@@ -16,8 +16,8 @@ PAGE = output(
     "out",
     metavar="OUT.html",
     known=(".html", ".htm"),
-    required=True,
-    help="The page; one that is there already is replaced once the new one is complete.",
+    help="The page; one that is there already is replaced once the new one is complete. Without it the page is named "
+    "after the trace and goes into the current folder, where none must be yet.",
 )
 
 SCORES = click.option(
@@ -38,17 +38,20 @@ EACH = click.option(
 @trace_command(
     "report traces.otf2 -o report.html", PAGE, SCORES, EACH, LAYERS, TRAFFIC, METHOD, FREQUENCY, *READING, MEMORY
 )
-def command(request: Request, out: Path, scores: Path | None, each: bool) -> None:
+def command(request: Request, out: Path | None, scores: Path | None, each: bool) -> None:
     """Write a page that shows a trace or many runs: one HTML file.
 
-    Of a collection, the folder that iostrata collect has written, the page ranks its runs.
+    The page is OUT.html, or named after the folder of the trace. Of a collection, the folder that iostrata collect
+    has written, the page ranks its runs.
 
-    It loads nothing, so it can be opened without a network and sent to others; it is at most 5 MB, and says what it
+    It loads nothing, so it can be opened without a network and sent to others; it is at most 2 MB, and says what it
     leaves out. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s), times in seconds from the trace's
     start.
     """
     from ...runs.collection.tables import is_collection
 
+    if out is None:
+        out = _named_after(Path(request.trace))
     if is_collection(request.trace):
         _report_runs(request, out, scores, each)
         return
@@ -68,6 +71,17 @@ def command(request: Request, out: Path, scores: Path | None, each: bool) -> Non
             progress=progress,
         )
     print_written(trace, written, request.as_json)
+
+
+def _named_after(trace: Path) -> Path:
+    """Return the page of a trace in the current folder; that must not be there."""
+    folder = trace if trace.is_dir() else trace.parent
+    # An archive of any name lies in a folder of its own; other recorders write files beside each other.
+    name = folder.resolve().name if trace.is_dir() or trace.suffix == ".otf2" else trace.name.partition(".")[0]
+    page = Path(f"{name or 'report'}.html")
+    if page.exists():
+        raise click.UsageError(f"{printable(str(page))} is there already: name the page, -o OUT.html")
+    return page
 
 
 def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -> None:

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
-from ..options import ENGINE, FILES, LAYERS, WORKERS
+from ..options import DIRECTION, ENGINE, FILES, LAYERS, WORKERS
 from ..request import Request, console
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ METHOD = click.option(
     show_default=True,
     help="What finds periods; ftio also gives intervals of the frequencies found so far, with probabilities.",
 )
-BUDGET: Final = 0.003
-"""Processor time in s that looking at a layer and direction may take for each update."""
+BUDGET: Final = 0.0045
+"""Processor time in s that an update may take: signals are looked at as often as that allows."""
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
 
 
@@ -57,6 +58,7 @@ AS_JSON = click.option(
 @INTERVAL
 @ONCE
 @LAYERS
+@DIRECTION
 @METHOD
 @FILES
 @ENGINE
@@ -69,6 +71,7 @@ def command(
     interval: float | None,
     once: bool,
     layers: tuple[str, ...],
+    direction: str | None,
     method: str,
     as_json: bool,
     **reading: Any,
@@ -82,15 +85,20 @@ def command(
     After every update each layer and direction says whether a phase is under way, its period in s with the confidence
     in it (0 to 1) and since when it holds, and between which times the next phase begins, with the probability of that;
     nothing is said of fewer than four phases. On a terminal this is a view that keeps up to date, in a pipe one JSON
-    object a line. The periods are those that "iostrata periods" finds.
+    object a line. The periods are those that "iostrata periods" finds. There is no --window and no --fs, as the stretch
+    and the bins that are looked at follow from the job.
     """
     if bool(sources) == (replay is not None):
         raise click.UsageError("name what to follow, or a trace with --replay")
     if speed is not None and replay is None:
         raise click.UsageError("--speed is of --replay: a job that runs has its own")
+    context = click.get_current_context()
+    for name in reading:
+        if replay is None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} is of --replay: the lines of a source tell nothing of that")
     from ...live.job import LiveJob
 
-    job = LiveJob(frozenset(layers), BUDGET, method)
+    job = LiveJob(frozenset(layers), BUDGET, method, direction)
     updates = (
         _followed(job, sources, interval or 1.0, once)
         if replay is None

@@ -25,6 +25,7 @@ _NUMBERS: Final = (
     ("upper_period_s", "s", "period of the upper layer"),
     ("lower_period_s", "s", "period of what the lower layer moved by descent"),
     ("lag_s", "s", "phase lag at the period of the upper layer; positive: the lower layer follows"),
+    ("lower_layer_bytes", "byte", "all that the lower layer moved, where nobody knows what served the upper layer"),
     ("coherence", "1", "magnitude-squared coherence at the period of the upper layer"),
 )
 

@@ -115,15 +115,22 @@ def write_axes(writer: GroupWriter, names: tuple[str, ...]) -> None:
 
 
 def write_statistics(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> None:
-    """Write the numbers of ``iostrata layers`` on (layer, direction); those of all traffic, whatever is exported."""
+    """Write the numbers of ``iostrata layers`` on (layer, direction); those of all traffic, whatever is exported.
+
+    What the recorder does not tell is not there.
+    """
     grid = ("layer", "direction")
     write_axes(writer, names)
     found = [trace.layers[name].statistics(direction) for name in names for direction in DIRECTIONS]
+    untold = trace.definitions.recording.untold
     for name, units, long_name in _COUNTS:
-        writer.amounts(name, grid, [getattr(one, name) for one in found], units, long_name)
+        if name not in untold:
+            writer.amounts(name, grid, [getattr(one, name) for one in found], units, long_name)
     for name, long_name in _SECONDS:
+        if name in untold or ("busy_s" in untold and name == "busy_step_s"):
+            continue
         writer.floats(name, grid, [getattr(one, name) for one in found], "s", long_name)
-    for name, long_name in _REQUESTS:
+    for name, long_name in _REQUESTS if "request_bytes" not in untold else ():
         sizes = [getattr(one.request_bytes, name) for one in found]
         writer.floats(f"request_bytes_{name}", grid, sizes, "byte", long_name)
     if trace.calls is not None:

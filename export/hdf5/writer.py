@@ -95,7 +95,7 @@ def write_hdf5(
         If the file cannot be written; nothing is left behind then.
     """
     check_traffic(traffic)
-    trace.definitions.recording.check_operations(trace.path, "a file of layers")
+    recording = trace.definitions.recording
     wanted = (layers,) if isinstance(layers, str) else layers or ()
     names = tuple(layer.name for layer in chosen_layers(trace, wanted) if layer.directions)
     start, end = trace.window
@@ -124,12 +124,15 @@ def write_hdf5(
                 root = GroupWriter(file, storage)
                 root.attributes(
                     **provenance(trace, rate, fs == "auto", traffic),
+                    recorder=recording.recorder,
+                    not_recorded=", ".join(recording.missing),
                     method=search.method if search else "none",
                     filter=search.filter or "none" if search else "none",
                 )
                 _write_axes(root, names, start, rate, bins)
                 results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
-                write_handles(root.subgroup("handles"), trace, names)
+                if recording.handles != "absent":
+                    write_handles(root.subgroup("handles"), trace, names)
                 write_statistics(root.subgroup("statistics"), trace, names)
                 write_damage(root.subgroup("damage"), trace.damage)
                 if search:

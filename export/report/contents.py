@@ -70,12 +70,15 @@ def report_contents(
     if len(shown) < len(periods):
         cut["curves"] = len(periods)
     curves = [(period.layer, period.direction or "total") for period in shown]
-    layer_names = tuple(dict.fromkeys(name for name, _ in curves)) or tuple(layer.name for layer in layers)[:1]
+    layer_names = tuple(dict.fromkeys(name for name, _ in curves)) or tuple(layer.name for layer in layers)
     whole = layers_document(trace, layers)
     compared = None if comparison is None else _comparison_document(comparison)
+    recording = trace.definitions.recording
+    single = recording.rows == "operations"
     content = {
         "headline": headline(whole, periods, compared),
         "holds_io": holds_io(whole),
+        "single_operations": single,
         "story": [one.to_dict() for one in story[: limits.segments]],
         "program": _program(trace),
         "layers": _shorter_lists(whole, limits, cut),
@@ -93,10 +96,10 @@ def report_contents(
         ],
         "spectra": [found for period in shown if (found := spectrum_curve(period, limits.lines)) is not None],
         "collectives": [] if comparison is None else collective_calls(comparison.flows, limits),
-        "sizes": [size_histogram(trace.layers[name], direction) for name, direction in curves],
+        "sizes": [size_histogram(trace.layers[name], direction) for name, direction in curves] if single else [],
         "heat": heat_maps(trace, curves, limits),
-        "timeline": timeline(trace, layer_names, names, limits),
-        "handles": handle_tree(trace, names, limits),
+        "timeline": timeline(trace, layer_names, names, limits) if single else None,
+        "handles": None if recording.handles == "absent" else handle_tree(trace, names, limits),
         "calls": call_tree(trace, names, limits),
         "stacks": thread_stacks(trace, names, limits),
         "nodes": system_nodes(trace, curves, names, limits.nodes),

@@ -7,7 +7,8 @@ from typing import Any, Final
 from ...analysis.comparison.alike import alike, is_part
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.results.result import PeriodResult, Regime
-from ...model.quantities import bytes_text, counted, interval_text, seconds_text, share_text
+from ...layers.attribution.breakdown import METADATA_KINDS
+from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 
 _REGIMES_SAID: Final = 4
 
@@ -95,7 +96,18 @@ def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Docum
         return [f"The trace holds no I/O records{read}; the guide's page on recording tells how to record them."]
     entries = [entry for entry in layers["layers"] if entry["bytes"] > 0]
     if not entries:
-        return ["No bytes were moved on the selected files."]
+        said = ["No bytes were moved on the selected files."]
+        made = layers.get("metadata_calls") or []
+        if made:
+            longest = max(made, key=lambda one: one["summed_s"])["layer"]
+            kinds = [one for one in made if one["layer"] == longest and one["kind"] in METADATA_KINDS]
+            # Kinds are plurals; of one call the number says so.
+            told = ", ".join(f"{count_text(one['calls'])} {one['kind'].replace('_', ' ')}" for one in kinds)
+            spent = seconds_text(sum(one["summed_s"] for one in kinds))
+            said.append(f"{longest} made {told}, which took {spent} in all, summed over ranks.")
+        if comparison and comparison["findings"]:
+            said.append(_sentence(comparison["findings"][0]["text"]))
+        return said
     return [
         _volume(entries, layers["trace"], comparison),
         _regularity(list(periods)),
@@ -118,6 +130,11 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
     direction, other = ways
     said = _substantial(entries, direction)
     ranks = counted(trace["ranks"], "rank")
+    layers = [entry for entry in entries if entry["direction"] == direction]
+    if len(layers) > 1 and any(entry["own_bytes"] is None for entry in layers):
+        # Nobody knows which of them the program itself called.
+        each = [f"{bytes_text(entry['bytes'])} through {entry['layer']}{_on(entry, ranks)}" for entry in layers]
+        return f"Each layer {_VERBS[direction]}, whoever caused it: {'; '.join(each)}."
     if not said:
         top = max(entries, key=lambda entry: entry["bytes"])
         moved = f"{_VERBS[top['direction']]} {bytes_text(top['bytes'])}"
@@ -211,6 +228,8 @@ def _look_here(entries: list[Document], layers: Document, comparison: Document |
     news = [found for found in findings if found["id"] not in _SAID and found["severity"] != "info"]
     if news:
         return _sentence(str(news[0]["text"]))
+    if any(entry["busy_s"] is None for entry in entries):
+        return f"{layers['trace']['recorder']} recorded bytes by intervals of time: single operations are not known."
     busiest = max(entries, key=lambda entry: entry["busy_s"])
     start, end = layers["trace"]["window_s"]
     doing = "writing" if busiest["direction"] == "write" else "reading"

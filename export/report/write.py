@@ -67,7 +67,6 @@ def write_report(
     >>> write_report(open_trace("fixtures/ckpt4"), "report.html").layers  # doctest: +SKIP
     ('MPI-IO', 'ISOC', 'POSIX')
     """
-    trace.definitions.recording.check_operations(trace.path, "a report")
     names = (layers,) if isinstance(layers, str) else tuple(layers or ())
     chosen = chosen_layers(trace, names)
     periods: list[LayerPeriod] = []

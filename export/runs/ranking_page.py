@@ -282,8 +282,8 @@ def _headline(usable: Sequence[JobRow], scores: Scores) -> list[str]:
             if count
         ]
         said.append(
-            f"{counted(len(serious), 'run')} of {len(usable):,} have warnings or critical findings; {worst.name} has "
-            f"the most, {' and '.join(told)}."
+            f"{counted(len(serious), 'run')} of {len(usable):,} {'has' if len(serious) == 1 else 'have'} warnings or "
+            f"critical findings; {worst.name} has the most, {' and '.join(told)}."
         )
     else:
         said.append("No run has a warning or a critical finding.")

@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...analysis.comparison.layers import Comparison
+from ...analysis.comparison.layers import Comparison, FlushTime
 from ...analysis.comparison.periods import PeriodComparison
+from ...analysis.comparison.side_by_side import SideBySide
 from ...layers.flow.balance import TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
@@ -33,6 +34,10 @@ def print_comparison(comparison: Comparison, console: Console, brief: bool = Fal
     With `brief` only the first two, which a terminal of 24 lines holds.
     """
     print_heading(comparison.trace, console)
+    if comparison.trace.definitions.recording.rows != "operations":
+        _print_sides(comparison, console, brief)
+        print_damage(comparison.trace.damage, console)
+        return
     flows = [flow for flow in comparison.flows if flow.lower_operations]
     if flows:
         rows = _print_neighbours(comparison, flows, console)
@@ -67,6 +72,32 @@ def _print_neighbours(comparison: Comparison, flows: list[Flow], console: Consol
     return len(shown) + 1 + (len(shown) < len(near))
 
 
+def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
+    """Print layers of which nobody knows what serves what."""
+    recording = comparison.trace.definitions.recording
+    if comparison.sides:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+        table.add_column("layers", overflow="fold", min_width=8)
+        table.add_column("", no_wrap=True)
+        for title in ("above", "below", "ratio", "ranks", "period"):
+            table.add_column(title, justify="right", no_wrap=True)
+        for place, side in enumerate(comparison.sides):
+            ranks = "–" if side.upper_ranks is None else f"{side.upper_ranks} | {side.lower_ranks}"
+            moved = bytes_text(side.upper_bytes), bytes_text(side.lower_layer_bytes), _ratio(side.ratio)
+            table.add_row(_named(side), side.direction, *moved, ranks, _verdict(comparison.periods.get(place)))
+        console.print(table)
+        if not brief:
+            _print_periods(comparison, console)
+    else:
+        console.print("No two layers moved bytes in the same direction.")
+    console.print()
+    text = (
+        f"{recording.recorder} recorded bytes by intervals of time: layers stand side by side, with all that each "
+        f"moved. What of it served which layer is not known, and there are no findings; {recording.remedy or ''}"
+    )
+    print_paragraph(text.rstrip("; "), console, "dim", indent=0)
+
+
 def _verdict(found: PeriodComparison | None) -> str:
     """Return what becomes of a period on the way down, and the period above where it has one."""
     if found is None or found.verdict == "none":
@@ -96,6 +127,7 @@ def _print_details(comparison: Comparison, flows: list[Flow], console: Console) 
         print_paragraph(text, console, "dim", indent=0)
         _print_periods(comparison, console)
     _print_times(comparison.times, console)
+    _print_flushes(comparison.flush_times, console)
     _print_hidden(comparison.hidden, console)
 
 
@@ -123,7 +155,9 @@ def _pairs(flows: Iterable[Flow], roomy: bool) -> Table:
     return table
 
 
-def _named(flow: Flow) -> Text:
+def _named(flow: Flow | SideBySide) -> Text:
+    if isinstance(flow, SideBySide):
+        return Text(f"{printable(flow.upper)} | {printable(flow.lower)}", style="bold" if flow.adjacent else "")
     arrow, style = ("→", "bold") if flow.adjacent else (_FAR, "")
     return Text(f"{printable(flow.upper)} {arrow} {printable(flow.lower)}", style=style)
 
@@ -161,10 +195,13 @@ def _ratio(value: float | None) -> str:
 
 
 def _print_periods(comparison: Comparison, console: Console) -> None:
+    pairs: tuple[Flow | SideBySide, ...] = comparison.flows or comparison.sides
     shown = [
         (flow, comparison.periods[place])
-        for place, flow in enumerate(comparison.flows)
-        if flow.lower_operations and place in comparison.periods and comparison.periods[place].verdict != "none"
+        for place, flow in enumerate(pairs)
+        if (isinstance(flow, SideBySide) or flow.lower_operations)
+        and place in comparison.periods
+        and comparison.periods[place].verdict != "none"
     ]
     if not shown:
         return
@@ -209,6 +246,14 @@ def _print_times(times: Iterable[TimeSplit], console: Console) -> None:
         line = Text.assemble((f"{printable(one.layer)} {one.direction}", "bold"), f" {seconds_text(one.summed_s)}: ")
         line.append(", ".join(parts))
         print_paragraph(line, console)
+
+
+def _print_flushes(flushes: Iterable[FlushTime], console: Console) -> None:
+    """Print the time in which each layer flushed, beside that of its reads and writes."""
+    for one in flushes:
+        share = share_text(one.flush_s, one.busy_s)
+        text = f" busy for {seconds_text(one.flush_s)}, {share} of that of its reads, writes and flushes"
+        print_paragraph(Text.assemble((f"{printable(one.layer)} flush", "bold"), text), console)
 
 
 def _print_hidden(hidden: Iterable[HiddenTraffic], console: Console) -> None:

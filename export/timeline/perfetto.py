@@ -59,16 +59,16 @@ def write_perfetto(
         Its window and its selection of files count.
     path, layers, traffic, method, fs
         As in `iostrata.write_report`, with the same errors; counters, phases and periods are of `traffic`, operations
-        of all.
+        of all. Where the recorder tells bytes by intervals and no single operations, there are no slices of operations.
     most_slices : int
         Most slices of operations. Where there are more, operations of one rank, layer, file and mode with little time
         between them are written as one; and if that is not enough those of one rank, layer and mode.
     """
-    trace.definitions.recording.check_operations(trace.path, "a timeline")
     chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
     names = tuple(layer.name for layer in chosen)
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
-    slices = _slices(trace, names, most_slices)
+    # What is known by intervals only is told by the counters.
+    slices = _slices(trace, names if trace.definitions.recording.rows == "operations" else (), most_slices)
     with atomic_file(path) as temporary:
         with temporary.open("w", encoding="ascii") as file:
             _write(file, trace, names, periods, slices)

@@ -2,11 +2,12 @@
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,12 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Links
 
 GZIP: Final = b"\x1f\x8b"
-_PIECE: Final = 1 << 23
-"""Bytes of text that are scanned at once."""
-_READ: Final = 1 << 20
+_PIECE: Final = 1 << 20
+"""Bytes of text that are scanned at once; they stay in the processor's cache."""
+_READ: Final = 1 << 18
+"""Bytes that are inflated at once."""
+_PACKED: Final = 1 << 14
+"""Bytes of a compressed file that are read at once: what a step of inflating leaves of them is copied."""
 _FIRST: Final = 1 << 16
 _LONGEST_LINE: Final = 1 << 24
 _COMPLETE, _METADATA = ord("X"), ord("M")
@@ -61,90 +65,94 @@ def first_lines(head: bytes) -> bytes:
 
 def read_lines(path: Path) -> Lines:
     """Read all events of a file; what lies behind damage is lost."""
-    from .scan import NUMBERS, TEXTS, scan
+    from .scan import NUMBERS, TEXTS, Scanner
 
-    names: dict[bytes, int] = {}
-    numbers: list[Any] = [np.empty((0, len(NUMBERS)), np.int64)]
-    texts: list[Any] = [np.empty((0, len(TEXTS)), np.int32)]
-    unreadable, faults = 0, list[str]()
+    scanner, faults = Scanner(), list[str]()
     for piece in _pieces(path, faults):
-        found, codes, different, state = scan(piece)
-        unreadable += int((state == 2).sum())
-        known = [names.setdefault(text, len(names)) for text in different.texts(piece)]
-        events = state == 1
-        if not events.all():
-            found, codes = found[events], codes[events]
-        numbers.append(found)
-        texts.append(np.array([*known, -1], np.int32)[codes])
-    table, codes = np.concatenate(numbers), np.concatenate(texts)
+        scanner.add(piece)
     return Lines(
-        {name: table[:, column].copy() for column, name in enumerate(NUMBERS)},
-        {name: codes[:, column].copy() for column, name in enumerate(TEXTS)},
-        tuple(map(_decoded, names)),
-        unreadable,
+        {name: scanner.numbers[:, column] for column, name in enumerate(NUMBERS)},
+        {name: scanner.codes[:, column] for column, name in enumerate(TEXTS)},
+        tuple(_decoded(name) if "\\" in name else name for name in scanner.names.texts()),
+        scanner.unreadable,
         faults[0] if faults else None,
     )
 
 
-def _decoded(raw: bytes) -> str:
-    if b"\\" in raw:
-        try:
-            return str(json.loads(b'"' + raw + b'"')).encode("utf-8", "backslashreplace").decode()
-        except ValueError:
-            pass
-    return raw.decode("utf-8", "backslashreplace")
+def _decoded(written: str) -> str:
+    """Return a text that has escapes."""
+    try:
+        return str(json.loads(f'"{written}"')).encode("utf-8", "backslashreplace").decode()
+    except ValueError:
+        return written
 
 
 def _pieces(path: Path, faults: list[str]) -> Iterator[npt.NDArray[np.uint8]]:
     """Yield the text of a file in pieces of whole lines, each until the next; why it ends early goes to `faults`."""
     # One room for all of them, which stays in the cache.
-    room = np.empty(_PIECE + _READ, np.uint8)
+    room = np.empty(_PIECE, np.uint8)
     filled = 0
-    for part in _text(path, faults):
-        if filled + len(part) > len(room):
-            if filled > _LONGEST_LINE:
+    with path.open("rb", buffering=0) as file:
+        packed = file.read(2) == GZIP
+        file.seek(0)
+        fill = _inflating(file, faults) if packed else file.readinto
+        while got := fill(room.data[filled:]):
+            filled += got
+            if filled < len(room):
+                continue
+            end = _behind_the_last_line(room)
+            if end:
+                yield room[:end]
+                filled -= end
+                room[:filled] = room[end : end + filled].copy()
+            elif filled > _LONGEST_LINE:
                 faults.append("a line is too long")
                 return
-            room = np.concatenate([room, np.empty(len(room), np.uint8)])
-        room[filled : filled + len(part)] = np.frombuffer(part, np.uint8)
-        before, filled = filled, filled + len(part)
-        if filled < _PIECE:
-            continue
-        last = part.rfind(b"\n")
-        if last >= 0:
-            end = before + last + 1
-            yield room[:end]
-            filled -= end
-            room[:filled] = room[end : end + filled].copy()
+            else:
+                room = np.concatenate([room, np.empty(len(room), np.uint8)])
     if filled:
         yield room[:filled]
 
 
-def _text(path: Path, faults: list[str]) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        start = file.read(2)
-        file.seek(0)
-        if start != GZIP:
-            while part := file.read(_READ):
-                yield part
-            return
-        # One or several members, as DFTracer writes them a block each.
-        stream = zlib.decompressobj(31)
-        over = True
-        while waiting := file.read(_READ):
-            while waiting:
-                if over and not waiting.startswith(GZIP[:1]):
-                    faults.append("what follows the compressed data is something else")
-                    return
-                over = False
-                try:
-                    part = stream.decompress(waiting, _READ)
-                except zlib.error:
-                    faults.append("the compressed data are damaged")
-                    return
-                yield part
-                waiting = stream.unconsumed_tail
-                if stream.eof:
-                    waiting, stream, over = stream.unused_data, zlib.decompressobj(31), True
-        if not over:
-            faults.append("the compressed data end too early: the file is cut")
+def _behind_the_last_line(room: npt.NDArray[np.uint8]) -> int:
+    """Return how much of a text are whole lines."""
+    end, step = len(room), 1 << 12
+    while end:
+        start = max(end - step, 0)
+        last = room[start:end].tobytes().rfind(b"\n")
+        if last >= 0:
+            return start + last + 1
+        end, step = start, 16 * step
+    return 0
+
+
+def _inflating(file: FileIO, faults: list[str]) -> Callable[[memoryview], int]:
+    """Return what puts the next of a compressed file's text into a room and returns its length, 0 at the end."""
+    # One or several members, as DFTracer writes them a block each.
+    stream, over, waiting = zlib.decompressobj(31), True, b""
+
+    def fill(room: memoryview) -> int:
+        nonlocal stream, over, waiting
+        while True:
+            if stream.eof:
+                waiting, stream, over = stream.unused_data, zlib.decompressobj(31), True
+            waiting = waiting or file.read(_PACKED)
+            if not waiting:
+                if not over:
+                    faults.append("the compressed data end too early: the file is cut")
+                return 0
+            if over and not waiting.startswith(GZIP[:1]):
+                faults.append("what follows the compressed data is something else")
+                return 0
+            over = False
+            try:
+                part = stream.decompress(waiting, min(len(room), _READ))
+            except zlib.error:
+                faults.append("the compressed data are damaged")
+                return 0
+            waiting = stream.unconsumed_tail
+            if part:
+                room[: len(part)] = part
+                return len(part)
+
+    return fill

@@ -49,6 +49,8 @@ _EXPLICIT: Final = ["pread", "pread64", "preadv", "preadv64", "pwrite", "pwrite6
 """Functions that tell their offset."""
 _APPEND: Final = 0o2000
 """``O_APPEND`` of Linux: writes go to the end, wherever that is."""
+_SHORTEST_PAUSE: Final = 60 * 10**6
+"""µs between two files of which one ended before the other began that are nothing to wonder about."""
 _SINCE_2001: Final = 10**15
 """µs from which on times count since 1970-01-01 UTC."""
 _MICROSECOND: Final = NANOSECONDS // 10**6
@@ -96,13 +98,43 @@ class _Events:
 def open_dftracer(path: Path) -> RowSource:
     """Read a file of DFTracer, or all those of a folder.
 
-    Raises TraceError if no event can be read.
+    Raises TraceError if no event can be read, or a folder's files are of several runs.
     """
-    parts = [read_lines(one) for one in (_files(path) if path.is_dir() else [path])]
+    files = _files(path) if path.is_dir() else [path]
+    parts = [read_lines(one) for one in files]
+    _check_one_run(path, files, parts)
     if not any(len(part.numbers["ts"]) for part in parts):
         faults = [part.fault for part in parts if part.fault]
         raise TraceError(f"{path}: no event can be read{f' ({faults[0]})' if faults else ''}; record the trace again")
     return _source(path, _joined(parts))
+
+
+def _check_one_run(folder: Path, files: list[Path], parts: list[Lines]) -> None:
+    """Raise TraceError where some files begin long after the others ended: later than both together lasted."""
+    from .scan import UNKNOWN
+
+    spans = []
+    for file, part in zip(files, parts, strict=True):
+        start = part.numbers["ts"]
+        known = start[(start >= _SINCE_2001) & (start < LONGEST)]
+        if len(known):
+            duration = part.numbers["dur"][start == known.max()].max()
+            spans.append((int(known.min()), int(known.max()) + max(int(duration), 0) * (duration != UNKNOWN), file))
+    spans.sort()
+    runs: list[tuple[int, int, list[str]]] = []
+    for begin, end, file in spans:
+        if runs and begin - runs[-1][1] <= max(runs[-1][1] - runs[-1][0], end - begin, _SHORTEST_PAUSE):
+            first, last, names = runs.pop()
+            runs.append((first, max(last, end), [*names, file.name]))
+        else:
+            runs.append((begin, end, [file.name]))
+    if len(runs) > 1:
+        first_of = [f"{names[0]}{f' and {len(names) - 1} more' if names[1:] else ''}" for _, _, names in runs]
+        told = "; ".join([*first_of[:4], *(["…"] if first_of[4:] else [])])
+        raise TraceError(
+            f"{folder}: the files are of {len(runs)} runs that lie far apart in time ({told}); "
+            "give one file, or put the files of each run into a folder of its own"
+        )
 
 
 def _joined(parts: list[Lines]) -> _Events:

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,8 @@ _NAMES: Final = {
     "layer": ("layer",),
     "rank": ("rank",),
     "bytes": ("bytes", "bytes_moved"),
+    "read": ("bytes_read",),
+    "written": ("bytes_written",),
     "requested": ("bytes_requested",),
     "mode": ("mode", "direction"),
     "thread": ("thread", "location"),
@@ -38,7 +40,18 @@ _NAMES: Final = {
     "operation": ("operation",),
 }
 NEEDED: Final = ("layer", "rank", "start", "end", "bytes", "mode")
-_DIGITS: Final = r"^[+-]?\d{1,18}$"
+_LARGEST: Final = str(2**63 - 1)
+_DIGITS: Final = "^-?({})$".format(
+    "|".join(
+        [r"\d{1,18}", _LARGEST]
+        + [
+            f"{_LARGEST[:place]}[0-{int(digit) - 1}]\\d{{{18 - place}}}"
+            for place, digit in enumerate(_LARGEST)
+            if digit > "0"
+        ]
+    )
+)
+"""Whole numbers that fit into 64 bits."""
 _NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _PARQUET: Final = b"PAR1"
 _LONGEST_LINE: Final = 1 << 20
@@ -91,33 +104,43 @@ def is_table(head: bytes, path: Path) -> bool:
     """Tell a table of operations: Parquet by its magic, others by the names in their first line."""
     if path.is_dir():
         return any(_starts_with_parquet(part) for part in _parts(path)[:1])
+    names = _names_in(head, path)
+    if names is None:
+        # A Parquet file that cannot be read: its reader says why.
+        return head.startswith(_PARQUET)
+    found = {"layer", "start"} & roles(names)[0].keys()
+    return bool(found) if head.startswith(_PARQUET) else len(found) == 2
+
+
+def lacking_columns(head: bytes, path: Path) -> tuple[str, ...]:
+    """Return what a file that looks like a table lacks to be one of operations; empty where it looks like none."""
+    names = None if path.is_dir() else _names_in(head, path)
+    if names is None:
+        return ()
+    found = roles(names)[0]
+    some = len({"layer", "rank", "start", "end", "bytes", "mode"} & found.keys()) > 1
+    return _lacking(found) if head.startswith(_PARQUET) or some else ()
+
+
+def _names_in(head: bytes, path: Path) -> list[str] | None:
+    """Return the names of the columns of a file; None where it is no table, or cannot be read."""
     if head.startswith(_PARQUET):
-        return _may_be_operations(path)
+        try:
+            import pyarrow
+            import pyarrow.parquet
+
+            return list(pyarrow.parquet.read_schema(path).names)
+        except (ImportError, OSError):
+            return None
+        except pyarrow.ArrowException:
+            return None
     try:
         line = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].decode()
-    except UnicodeDecodeError:
-        return False
-    if line.startswith("{"):
-        try:
-            names = list(json.loads(line))
-        except (ValueError, RecursionError):
-            return False
-    else:
-        names = next(iter(csv.reader([line], delimiter=_delimiter(line))), [])
-    return {"layer", "start"} <= roles(names)[0].keys()
-
-
-def _may_be_operations(path: Path) -> bool:
-    """Tell whether a Parquet file has any column of a table of operations, or cannot be read: its reader says why."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-
-        return bool({"layer", "start"} & roles(pyarrow.parquet.read_schema(path).names)[0].keys())
-    except (ImportError, OSError):
-        return True
-    except pyarrow.ArrowException:
-        return True
+        if line.startswith("{"):
+            return list(json.loads(line))
+    except (ValueError, RecursionError):
+        return None
+    return next(iter(csv.reader([line], delimiter=_delimiter(line))), [])
 
 
 def _starts_with_parquet(path: Path) -> bool:
@@ -154,13 +177,25 @@ def read_table(path: Path) -> TableColumns:
         raise TraceError(f"{path}: the table cannot be read: {str(error).splitlines()[0]}") from None
 
 
+def _lacking(found: Collection[str]) -> tuple[str, ...]:
+    """Return which columns are needed and not there."""
+    by_direction = "read" in found or "written" in found
+    either = {"bytes", "mode"} if by_direction else set()
+    return tuple(role for role in NEEDED if role not in found and role not in either)
+
+
 def _check(path: Path, found: dict[str, str]) -> None:
-    missing = [role for role in NEEDED if role not in found]
+    missing = _lacking(found)
     if missing:
-        raise TraceError(
-            f"{path}: the table has no column {' and no column '.join(missing)}; needed are layer, rank, start, end, "
-            "bytes and mode"
-        )
+        raise TraceError(f"{path}: {lack_text(missing)}")
+
+
+def lack_text(missing: Sequence[str]) -> str:
+    """Return in words which columns a table lacks."""
+    text = f"the table has no column {' or '.join(missing)}; needed are layer, rank, start, end, bytes and mode"
+    if "mode" in missing:
+        text += " (read, write or flush); without mode, a column bytes_read or bytes_written tells the direction"
+    return text
 
 
 def _parquet(path: Path, parts: list[Path]) -> TableColumns:

@@ -60,10 +60,12 @@ class _Rows:
         self.faults: dict[str, Mask] = {}
         self.layer, self.layers = names_of(table.columns["layer"])
         self.faults["no layer"] = self.layer < 0
-        mode, modes = names_of(table.columns["mode"])
-        codes = np.array([*(_MODES.get(name.strip().lower(), 255) for name in modes), 255], np.uint8)
-        self.mode = codes[mode]
-        self.faults["neither read, write nor flush"] = self.mode == 255
+        self.mode = np.full(self.count, 255, np.uint8)
+        if "mode" in table.columns:
+            mode, modes = names_of(table.columns["mode"])
+            codes = np.array([*(_MODES.get(name.strip().lower(), 255) for name in modes), 255], np.uint8)
+            self.mode = codes[mode]
+            self.faults["neither read, write nor flush"] = self.mode == 255
         self.status = np.full(self.count, Status.COMPLETE, np.uint8)
         if "status" in table.columns:
             status, names = names_of(table.columns["status"])
@@ -75,16 +77,43 @@ class _Rows:
         for role, flag in (("collective", IoFlag.COLLECTIVE), ("non_blocking", IoFlag.NON_BLOCKING)):
             if role in table.columns:
                 self.flags |= np.where(flags_of(table.columns[role]), np.uint32(flag), np.uint32(0))
-        self.moved = self._amounts("bytes")
+        whole = {"bytes", "mode"} <= table.columns.keys()
+        self.moved = self._amounts("bytes") if whole else self._moved_by_direction()
         self.requested = self._amounts("requested") if "requested" in table.columns else self.moved
         self.offset = self._amounts("offset") if "offset" in table.columns else np.full(self.count, -1, np.int64)
+
+    def _moved_by_direction(self) -> Ints:
+        """Return the bytes of columns that are each of one direction, which is that of the row where none is given."""
+        sides = {
+            mode: self._amounts(role)
+            for role, mode in (("read", IoMode.READ), ("written", IoMode.WRITE))
+            if role in self._columns
+        }
+        if "mode" not in self._columns:
+            moving = [moved > 0 for moved in sides.values()]
+            if len(sides) == 1:
+                self.mode[:] = next(iter(sides))
+            else:
+                for mode, some in zip(sides, moving, strict=True):
+                    self.mode[some] = mode
+                self.faults["both read and written in one row"] = np.logical_and.reduce(moving)
+                self.faults["nothing read or written, so that nobody knows which it was"] = ~np.logical_or.reduce(
+                    moving
+                )
+        moved = np.full(self.count, -1, np.int64)
+        for mode, amounts in sides.items():
+            moved = np.where(self.mode == mode, amounts, moved)
+        return moved
 
     def _amounts(self, role: str) -> Ints:
         """Return bytes, −1 where a row leaves them out; fractions, negative ones and what is no number are faults."""
         values, known = numbers(self._columns[role])
         absent = ~np.asarray(self._columns[role].is_valid())
-        whole = known & (values >= 0) & (values == np.floor(values)) & (values < 2.0**63)
-        self.faults[f"{role} that are no number of bytes"] = ~whole & ~absent
+        whole = known & (values >= 0)
+        if values.dtype.kind == "f":
+            whole &= (values == np.floor(values)) & (values < 2.0**63)
+        what = {"read": "bytes_read", "written": "bytes_written"}.get(role, role)
+        self.faults[f"{what} that are no number of bytes"] = ~whole & ~absent
         return np.where(whole, np.where(whole, values, 0).astype(np.int64), -1)
 
 

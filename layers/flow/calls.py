@@ -21,6 +21,8 @@ from .rows import FlowRows
 ALIGNMENT: Final = 4096
 """Where a request that begins at a multiple of it counts as aligned."""
 _MOST_STEPS: Final = 1 << 16
+_AT_ONCE: Final = 1 << 15
+"""Operations that are made points of at a time: these take many times the memory."""
 _BUSY_POINTS: Final = 1 << 22
 _BEGINS: Final = ("opened", "moving", "came")
 _ENDS: Final = ("closed", "moved", "left")
@@ -120,11 +122,15 @@ class CallSteps:
 
     def _add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, begun: Mapping[str, Ints]) -> None:
         """Add operations that count in the columns `begun` from their begin to their end."""
-        nothing = np.zeros(len(begin), np.int64)
-        values = {name: np.append(begun[name], nothing) for name in _BEGINS}
-        values |= {ends: np.append(nothing, begun[name]) for name, ends in zip(_BEGINS, _ENDS, strict=True)}
-        keys = (np.append(sequence, sequence), np.append(place, place), np.append(begin, end))
-        self._take(KeyedSums(keys, values), 0)
+        for first in range(0, len(begin), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            low, high = begin[some], end[some]
+            nothing = np.zeros(len(low), np.int64)
+            values = {name: np.append(begun[name][some], nothing) for name in _BEGINS}
+            values |= {ends: np.append(nothing, begun[name][some]) for name, ends in zip(_BEGINS, _ENDS, strict=True)}
+            calls, places = sequence[some], place[some]
+            keys = (np.append(calls, calls), np.append(places, places), np.append(low, high))
+            self._take(KeyedSums(keys, values), 0)
 
     def _take(self, points: KeyedSums, shift: int) -> None:
         shift = max(shift, self._shift)

@@ -47,11 +47,16 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
 
     if not _may_be_other(path):
         return open_archive(path, engine)
-    from ...inputs.recognition import find_recorder, open_recorded, recorders
+    from ...inputs.recognition import HEAD, find_recorder, open_recorded, recorders
+    from ...inputs.table.columns import lack_text, lacking_columns
 
     recorder = find_recorder(path)
     if recorder is None:
         if Path(path).is_file():
+            with Path(path).open("rb") as file:
+                missing = lacking_columns(file.read(HEAD), Path(path))
+            if missing:
+                raise TraceError(f"{path}: {lack_text(missing)}")
             known = ", ".join(one.name for one in recorders())
             raise TraceError(
                 f"{path} is not an OTF2 anchor, nor what another recorder writes that is known here ({known}); give "

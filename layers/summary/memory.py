@@ -9,7 +9,7 @@ from ...model.stream.source import Source
 
 PROGRAM: Final = 200 << 20
 """Bytes of the program itself with compiled kernels and what analyses and HDF5 need, as measured."""
-RELATIONS: Final = 350 << 20
+RELATIONS: Final = 560 << 20
 """Most bytes of what layers are to each other, and of the blocks that are looked at for it, as measured."""
 _RELATIONS_PER_EVENT: Final = 100
 MOST_BINS: Final = 1 << 20

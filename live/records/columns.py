@@ -66,27 +66,28 @@ class Counts:
 
 
 class Batch:
-    """Records that are collected until they are taken, as lists by key; times in s on the job's clock."""
+    """Records that are collected until they are taken; times in s on the job's clock."""
 
     def __init__(self) -> None:
-        self._lists: dict[Key, tuple[list[float], list[float], list[int]]] = {}
+        self._parts: list[tuple[Rows, Columns]] = []
         self.size = 0
 
-    def add(self, key: Key, start: float, end: float, volume: int) -> None:
-        """Add an operation."""
-        lists = self._lists.get(key)
-        if lists is None:
-            lists = self._lists[key] = ([], [], [])
-        lists[0].append(start)
-        lists[1].append(end)
-        lists[2].append(volume)
-        self.size += 1
+    def add(self, numbers: Rows, columns: Columns) -> None:
+        """Add operations, and the number of the key of each, int64 (n,)."""
+        self._parts.append((numbers, columns))
+        self.size += len(columns)
 
-    def take(self) -> dict[Key, Columns]:
-        """Return what was collected and forget it."""
-        taken = {
-            key: Columns(np.array(start), np.array(end), np.array(volume, np.int64))
-            for key, (start, end, volume) in self._lists.items()
-        }
-        self._lists, self.size = {}, 0
+    def take(self) -> dict[int, Columns]:
+        """Return what was collected by the number of its key, and forget it."""
+        taken: dict[int, Columns] = {}
+        if self._parts:
+            numbers = np.concatenate([own for own, _ in self._parts])
+            start, end, volume = (
+                np.concatenate([getattr(columns, name) for _, columns in self._parts])
+                for name in ("start", "end", "volume")
+            )
+            for number in np.unique(numbers).tolist():
+                rows = numbers == number
+                taken[number] = Columns(start[rows], end[rows], volume[rows])
+        self._parts, self.size = [], 0
         return taken

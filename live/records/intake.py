@@ -2,10 +2,30 @@
 
 from typing import Final
 
+import numpy as np
+
+from ...model.arrays import Rows
 from .clock import LATE, JobClock
-from .columns import Batch, Counts, Key
+from .columns import Batch, Columns, Counts, Key
 
 MOST_LAYERS: Final = 64
+
+
+class Told:
+    """Records in the order in which they were told: key, start and end in s on the job's clock, and bytes of each."""
+
+    def __init__(self) -> None:
+        # Columns, as a thousand objects that are kept for a while make Python look for rubbish among all there are.
+        self.keys: list[Key] = []
+        self.start: list[float] = []
+        self.end: list[float] = []
+        self.volume: list[int] = []
+
+    def append(self, key: Key, start: float, end: float, volume: int) -> None:
+        self.keys.append(key)
+        self.start.append(start)
+        self.end.append(end)
+        self.volume.append(volume)
 
 
 class Intake:
@@ -14,11 +34,9 @@ class Intake:
     Attributes
     ----------
     clock : JobClock
-    batch : Batch
-        Records that nobody has taken yet.
     counts : Counts
-    keys : dict of Key
-        Layers and directions so far, in the order in which they came.
+    keys : dict of Key to int
+        Layers and directions so far, numbered in the order in which they came.
     epoch : float or None
         The clock's zero in s since the epoch, of the first header that says it.
     program : str
@@ -28,31 +46,67 @@ class Intake:
 
     def __init__(self) -> None:
         self.clock = JobClock()
-        self.batch = Batch()
         self.counts = Counts()
-        self.keys: dict[Key, None] = {}
+        self.keys: dict[Key, int] = {}
         self.epoch: float | None = None
         self.program = ""
         self.jumped = False
+        self._batch = Batch()
 
-    def tell(self, key: Key, start: float, end: float, volume: int) -> None:
-        """Take a record in, unless its time is far from all others, or there are too many layers."""
+    @property
+    def waiting(self) -> int:
+        """Number of records that nobody has taken yet."""
+        return self._batch.size
+
+    def take(self) -> dict[Key, Columns]:
+        """Return the records that nobody has taken yet, in the order in which they came."""
+        keys = list(self.keys)
+        return {keys[number]: columns for number, columns in self._batch.take().items()}
+
+    def tell(self, told: Told) -> None:
+        """Take records in, but for those whose time is far from all others, and those of too many layers."""
+        if not told.keys:
+            return
         clock, counts = self.clock, self.counts
-        if clock.now is not None:
-            if not (clock.low <= start <= end <= clock.high) and not (clock.reaches(start) and clock.reaches(end)):
-                counts.clock_jumps += 1
-                if not clock.jumps(start, end):
-                    return
-                # What was told before is of another time.
-                self.jumped = True
-                self.batch.take()
-            elif end < clock.now:
-                counts.out_of_order += 1
-                counts.late += end < clock.now - LATE
-        if key not in self.keys:
-            if len({known.layer for known in self.keys} | {key.layer}) > MOST_LAYERS:
-                counts.refused += 1
-                return
-            self.keys[key] = None
-        clock.advance(start, end)
-        self.batch.add(key, start, end, volume)
+        numbers, columns = self._columns(told)
+        near = clock.low <= float(columns.start.min()) and float(columns.end.max()) <= clock.high
+        if clock.now is None or not near or numbers.min() < 0:
+            # What is known of time and layers changes within these records.
+            kept = self._one_by_one(told)
+            if kept.keys:
+                self._batch.add(*self._columns(kept))
+            return
+        latest = np.maximum.accumulate(np.append(clock.now, columns.end[:-1]))
+        counts.out_of_order += int((columns.end < latest).sum())
+        counts.late += int((columns.end < latest - LATE).sum())
+        clock.advance(float(columns.start.min()), float(columns.end.max()))
+        self._batch.add(numbers, columns)
+
+    def _columns(self, told: Told) -> tuple[Rows, Columns]:
+        """Return the number of each record's key, or -1 of a new one, and what it says."""
+        numbers = np.array([self.keys.get(key, -1) for key in told.keys])
+        return numbers, Columns(np.array(told.start), np.array(told.end), np.array(told.volume, np.int64))
+
+    def _one_by_one(self, told: Told) -> Told:
+        """Return the records that are taken in."""
+        clock, counts, kept = self.clock, self.counts, Told()
+        for key, start, end, volume in zip(told.keys, told.start, told.end, told.volume, strict=True):
+            if clock.now is not None:
+                if not (clock.reaches(start) and clock.reaches(end)):
+                    counts.clock_jumps += 1
+                    if not clock.jumps(start, end):
+                        continue
+                    # What was told before is of another time.
+                    self.jumped, kept = True, Told()
+                    self._batch.take()
+                elif end < clock.now:
+                    counts.out_of_order += 1
+                    counts.late += end < clock.now - LATE
+            if key not in self.keys:
+                if len({known.layer for known in self.keys} | {key.layer}) > MOST_LAYERS:
+                    counts.refused += 1
+                    continue
+                self.keys[key] = len(self.keys)
+            clock.advance(start, end)
+            kept.append(key, start, end, volume)
+        return kept

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...inputs.tmio import bandwidth_rows
 from .columns import MOST_BYTES, Key
-from .intake import MOST_LAYERS, Intake
+from .intake import MOST_LAYERS, Intake, Told
 
 LONGEST_LINE: Final = 2**20
 MOST_BINS: Final = 2**16
@@ -27,9 +27,11 @@ class LineReader:
         self._offset = 0.0
         self._told = False
         self._anew = False
-        self._keys: dict[tuple[str, str], Key] = {}
+        self._keys: dict[object, Key] = {}
         self._columns: list[str] | None = None
         self._row: tuple[float, list[float]] | None = None
+        self._records = Told()
+        self._decode = json.JSONDecoder().raw_decode
         self.ended = False
 
     def feed(self, data: bytes) -> None:
@@ -46,12 +48,14 @@ class LineReader:
         if len(self._rest) > LONGEST_LINE:
             self._job.counts.malformed += not self._too_long
             self._rest, self._too_long = b"", True
+        self._tell_all()
 
     def finish(self) -> None:
         """Take the last line, which has no end, if it is a whole one."""
         if self._rest.strip() and not self._too_long:
             self._line(self._rest)
         self._rest = b""
+        self._tell_all()
 
     def truncated(self) -> None:
         """Say that the file was cut or replaced: what follows is its beginning."""
@@ -60,14 +64,17 @@ class LineReader:
         self._columns, self._row = None, None
 
     def _line(self, line: bytes) -> None:
-        line = line.strip()
-        if not line:
-            return
         try:
-            if line[:1] == b"{":
-                self._entry(json.loads(line))
-            else:
-                self._counters(line.decode())
+            text = line.decode()
+            if text[:1] != "{":
+                text = text.strip()
+            if text[:1] == "{":
+                entry, length = self._decode(text)
+                if length < len(text) and text[length:].strip():
+                    raise ValueError
+                self._entry(entry)
+            elif text:
+                self._counters(text)
         except (ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError):
             self._job.counts.malformed += 1
 
@@ -77,16 +84,20 @@ class LineReader:
             if "layer" not in entry:
                 self._tmio(entry)
                 return
-            key = self._key(entry)
+            key = self._key(entry["layer"], entry["mode"])
             start, end, volume = entry["start"], entry["end"], entry["bytes"]
             if not (type(start) is type(end) is float and type(volume) is int):
                 start, end, volume = _number(start), _number(end), _whole(volume)
             if not (-FARTHEST < start <= end < FARTHEST and 0 <= volume <= MOST_BYTES):
                 raise ValueError
             self._tell(key, start, end, volume)
-        elif kind == "bins":
+            return
+        if kind == "bins":
             self._bins(entry)
-        elif kind == "time":
+            return
+        # The clock is that of all that was told before.
+        self._tell_all()
+        if kind == "time":
             time = _number(entry["time"])
             self._begin(time)
             clock = self._job.clock
@@ -99,17 +110,16 @@ class LineReader:
         else:
             raise ValueError
 
-    def _key(self, entry: dict[str, Any]) -> Key:
-        named = entry["layer"], entry["mode"]
-        key = self._keys.get(named)
+    def _key(self, layer: object, mode: object) -> Key:
+        key = self._keys.get((layer, mode))
         if key is None:
-            key = Key(_name(named[0]), _mode(named[1]))
+            key = Key(_name(layer), _mode(mode))
             if len(self._keys) < MOST_LAYERS:
-                self._keys[named] = key
+                self._keys[key] = key
         return key
 
     def _bins(self, entry: dict[str, Any]) -> None:
-        key = self._key(entry)
+        key = self._key(entry["layer"], entry["mode"])
         origin, width, first = _number(entry["origin"]), _number(entry["width"]), entry["first"]
         volumes = entry["bytes"]
         if not (width > 0 and isinstance(first, int) and isinstance(volumes, list) and len(volumes) <= MOST_BINS):
@@ -142,6 +152,7 @@ class LineReader:
         job = self._job
         if self._anew:
             self._anew = False
+            self._tell_all()
             now, begin = job.clock.now, job.clock.begin
             if now is not None and begin is not None and time + self._offset < 0.5 * (begin + now):
                 job.counts.restarts += 1
@@ -152,7 +163,12 @@ class LineReader:
         if not self._told or self._anew:
             self._begin(start)
         offset = self._offset
-        self._job.tell(key, start + offset, end + offset, volume)
+        self._records.append(key, start + offset, end + offset, volume)
+
+    def _tell_all(self) -> None:
+        """Tell the job what was read since the last time."""
+        records, self._records = self._records, Told()
+        self._job.tell(records)
 
     def _tmio(self, entry: dict[str, Any]) -> None:
         for direction, rows in bandwidth_rows(entry):

@@ -63,17 +63,17 @@ def _below(folder: Path, recorders_known: tuple[Recorder, ...]) -> Iterator[Path
         if not anchors and any(name.endswith(_EVENTS) for name in files):
             yield here.parent if here != folder else here
         others = (here / name for name in files if not name.endswith((_ANCHOR, *_MEMBERS)))
-        yield from _recorded(here, others, recorders_known)
+        yield from _recorded(here, others, recorders_known, bool(anchors))
         events = {Path(name).stem for name in anchors}
         waiting += [here / name for name, is_folder in reversed(known) if is_folder and name not in events]
 
 
-def _recorded(folder: Path, files: Iterable[Path], known: tuple[Recorder, ...]) -> Iterator[Path]:
-    """Give what other recorders wrote."""
+def _recorded(folder: Path, files: Iterable[Path], known: tuple[Recorder, ...], archive: bool) -> Iterator[Path]:
+    """Give what other recorders wrote; beside an anchor file by file, for the folder itself is then the archive."""
     together = False
     for path in files:
         recorder = find_recorder(path, known)
-        if recorder is not None and not recorder.folders:
+        if recorder is not None and (archive or not recorder.folders):
             yield path
         elif recorder is not None and not together:
             together = True
@@ -92,8 +92,17 @@ def trace_name(path: Path) -> str:
 
 
 def trace_files(path: Path) -> Iterator[Path]:
-    """Give the files of a trace in the order of their names: an anchor and all that has its name, or a folder."""
+    """Give the files of a trace in the order of their names: an anchor and all that has its name, or a folder.
+
+    Of a folder in which a recorder leaves a file a process these are its own: what is below it are other traces.
+    """
     if path.is_dir():
+        own = sorted(one for one in path.iterdir() if one.is_file())
+        known = tuple(recorders())
+        found = (find_recorder(one, known) for one in own)
+        if any(recorder is not None and recorder.folders for recorder in found):
+            yield from own
+            return
         roots = [path]
     else:
         yield path
@@ -117,8 +126,8 @@ def content_hash(path: Path) -> tuple[str, int]:
     digest = hashlib.blake2b(digest_size=16)
     size = 0
     for file in trace_files(path):
-        # A pipe or a device has no content of its own, and reading one may wait for ever.
-        if not stat.S_ISREG(file.stat().st_mode):
+        # A pipe or a device has no content of its own, and reading one may wait for ever; nor has a link to nothing.
+        if (file != path and not file.exists()) or not stat.S_ISREG(file.stat().st_mode):
             continue
         digest.update(os.fsencode(os.path.relpath(file, path.parent)) + b"\0")
         with file.open("rb", buffering=0) as stream:

@@ -95,8 +95,11 @@ def read_run(path: Path, settings: Settings, known: tuple[str, str] | None = Non
         if known == (content, settings.text):
             return None
         return _run(path, content, size, settings)
-    except (IostrataError, OSError) as error:
+    except IostrataError as error:
         return failed_run(path, str(error), content, settings)
+    except OSError as error:
+        reason = (error.strerror or " ".join(str(error).split())).lower()
+        return failed_run(path, f"cannot read {error.filename or path}: {reason}", content, settings)
     except MemoryError:
         return failed_run(path, "out of memory; give --memory less or fewer --workers", content, settings)
     except Exception as error:  # noqa: BLE001

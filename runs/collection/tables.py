@@ -5,6 +5,7 @@ The module needs pyarrow; import it inside the function that uses it.
 
 import functools
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -14,7 +15,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, cast, get_args, get_origin, get_type_hints
 
 from ...model.errors import TraceError
-from .rows import TABLES, FindingRow, JobRow, LayerRow, Row, Run, SegmentRow, SignalRow
+from .rows import READ, TABLES, FindingRow, JobRow, LayerRow, Row, Run, SegmentRow, SignalRow
 
 SUFFIX: Final = ".parquet"
 PENDING: Final = ".pending"
@@ -109,6 +110,18 @@ class Collection:
         rows = {row.job: row for row in self._rows("job")}
         return tuple(cast(JobRow, rows[job]) for job in sorted(rows))
 
+    @property
+    def known(self) -> dict[str, tuple[str, str]]:
+        """Content and settings of all runs that could be read, by their key; nothing else of them is kept."""
+        found: dict[str, tuple[str, str]] = {}
+        for part in self.parts("job"):
+            columns = (part[name].to_pylist() for name in ("job", "status", "content", "settings"))
+            for job, status, content, settings in zip(*columns, strict=True):
+                if status == READ and content and settings:
+                    # Nearly all have the same settings.
+                    found[job] = content, sys.intern(settings)
+        return found
+
     def table(self, name: str, jobs: Iterable[str] | None = None) -> Any:
         """Return one of the tables as a ``pyarrow.Table``, of some runs only where `jobs` are given."""
         pyarrow = arrow()
@@ -123,23 +136,24 @@ class Collection:
         pyarrow = arrow()
         whole, batches = table_files(self.path, name)
         wanted = None if jobs is None else pyarrow.array(sorted(jobs), pyarrow.string())
-        again: list[frozenset[str]] = [frozenset()]
-        for batch in reversed(table_files(self.path, "job")[1]):
-            again.append(again[-1] | frozenset(_column(batch, "job")))
-        again.reverse()
+        last = {
+            job: place
+            for place, batch in enumerate(table_files(self.path, "job")[1], 1)
+            for job in _column(batch, "job")
+        }
         for place, file in enumerate([whole, *batches]):
             if file is None:
                 continue
-            # Batch `place` - 1 is held again by those after it; the table by all of them.
-            later = pyarrow.array(sorted(again[place]), pyarrow.string())
             with reading(file), pyarrow.parquet.ParquetFile(file) as opened:
                 expected = schema(name)
                 if [one for one in expected.names if one not in opened.schema_arrow.names]:
                     raise TraceError(f"{file} is of another version of iostrata; collect the runs into a new folder")
                 for group in range(opened.num_row_groups):
                     part = opened.read_row_group(group, columns=expected.names).cast(expected)
-                    if len(later):
-                        part = part.filter(pyarrow.compute.invert(pyarrow.compute.is_in(part["job"], later)))
+                    later = [job for job in part["job"].unique().to_pylist() if last.get(job, place) > place]
+                    if later:
+                        held = pyarrow.compute.is_in(part["job"], pyarrow.array(later, pyarrow.string()))
+                        part = part.filter(pyarrow.compute.invert(held))
                     if wanted is not None:
                         part = part.filter(pyarrow.compute.is_in(part["job"], wanted))
                     if part.num_rows:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Ints, Mask
 from ...model.errors import TraceError
 from ..collection.tables import Collection
 from .blocks import METRICS, Block
@@ -92,7 +92,8 @@ class MetricTable:
     missing : int
         Values that are negative or not finite, after reading.
     failed : dict of str to str
-        Nothing.
+        Why a job cannot be used, by its name, after reading: its segments are longer than those asked for, as a
+        collection has them where a long run would have too many.
     """
 
     path: Path
@@ -141,6 +142,8 @@ class MetricTable:
                 yield from self._blocks(rows.take(np.arange(starts[-1])))
             if carried:
                 yield from self._blocks(_Rows.joined(carried))
+            elif self.failed:
+                raise TraceError(f"{self.path}: no job is left: {next(iter(self.failed.values()))}")
 
     def _measured(self) -> int:
         """Read what kind of table it is; return a bound on its values."""
@@ -197,16 +200,26 @@ class MetricTable:
                 rows = _Rows(names, _floats(batch["start_s"]), flat, step, offset.astype(np.int64))
                 known &= np.diff(offset) > 0
                 known &= np.isfinite(rows.time) & (step > 0)
-                if (step > self.segment * (1 + 1e-9)).any():
-                    raise TraceError(
-                        f"{self.path}: it has segments of {float(step.max()):.6g} s, longer than the "
-                        f"{self.segment:g} s asked for; give a longer --segment"
-                    )
+                known &= ~self._too_long(names[0], step)
             else:
                 rows = _Rows(names, _floats(batch["time"]), _floats(batch["value"]))
                 known &= np.isfinite(rows.time)
             self.missing += int((~(rows.value >= 0)).sum())
-            yield rows if known.all() else rows.take(np.flatnonzero(known))
+            if known.any():
+                yield rows if known.all() else rows.take(np.flatnonzero(known))
+
+    def _too_long(self, job: Ints, step: Floats) -> Mask:
+        """Return which rows have longer segments than those asked for, and note of which jobs they are."""
+        longer: Mask = step > self.segment * (1 + 1e-9)
+        if longer.any():
+            names = list(self._codes[0])
+            for one in np.unique(job[longer]).tolist():
+                length = float(step[longer & (job == one)].max())
+                self.failed[names[one]] = (
+                    f"{names[one]}: it has segments of {length:.6g} s, longer than the {self.segment:g} s asked for; "
+                    f"take --segment {length:.6g}"
+                )
+        return longer
 
     def _segments(self) -> Iterator[Any]:
         return iter(()) if self._collection is None else self._collection.parts(COLLECTION)

@@ -12,17 +12,23 @@ from scipy.special import bdtrc
 
 from ...model.arrays import Floats, Ints, Rows
 from .bursts import Burst
+from .coincidence import Stretch, coincidences
 from .sample import Sample
 
 HEIGHTS: Final = (0.05, 0.25)
 """Heights of a unit, on the axis of correlation (IOSI, section 5.3)."""
+ANY_SHAPE: Final = 1.0
+"""And this one: beside other traffic the same burst has many shapes."""
 SETTINGS: Final = 5
 """Widths and heights of a unit that are tried."""
 FALSE_ALARM_RATE: Final = 0.05
 """Signatures with a burst in which samples agree by chance."""
 COVER_SHARE: Final = 0.5
 """Share of a burst's mean level that a sample has where the burst may hide in other traffic."""
-PASSES: Final = 2
+TESTS: Final = 2
+"""Chance has this many ways to a common burst: points that are near, and samples that are busy."""
+MOST_PASSES: Final = 4
+"""Each common burst that is known makes what is left over rarer, and so others less probable by chance."""
 MOST_PEERS: Final = 256
 """With how many points of a neighbourhood each is compared at most."""
 
@@ -126,7 +132,8 @@ def grids(durations: Floats, times: Sequence[Floats]) -> list[Grid]:
     narrow = float(durations.mean())
     wide = max(narrow, float(gaps.mean())) if len(gaps) else narrow
     widths = dict.fromkeys(np.linspace(narrow, wide, SETTINGS).tolist())
-    return [Grid(*sides) for sides in product(widths, np.linspace(*HEIGHTS, SETTINGS).tolist())]
+    heights = [*np.linspace(*HEIGHTS, SETTINGS).tolist(), ANY_SHAPE]
+    return [Grid(*sides) for sides in product(widths, heights)]
 
 
 class Clusters:
@@ -164,7 +171,9 @@ class Clusters:
 
         The neighbourhoods of all grids are candidates, and those with most evidence are taken. IOSI takes one grid for
         all, the one that puts most points into common bursts: a wide one then gathers points that have nothing to do
-        with each other, while a narrow one loses bursts that drift.
+        with each other, while a narrow one loses bursts that drift. A candidate is common where its points agree too
+        well for chance, or, once the first are known and can be left out of what is usual, where its samples are too
+        busy at that time.
         """
         sample, time = self.points.sample, self.points.time
         own = [np.sort(time[sample == place]) for place in range(len(self._prepared))]
@@ -174,14 +183,18 @@ class Clusters:
             for rows in self.neighbourhoods(grid):
                 candidates.setdefault(rows.tobytes(), (rows, grid))
         found: tuple[Found, ...] = ()
-        for _ in range(PASSES):
+        for number in range(MOST_PASSES):
             # Bursts that are common do not come by chance.
             other = np.ones(len(sample), np.bool_)
             other[[row for one in found for row in one.rows.tolist()]] = False
             rates = (np.bincount(sample[other], minlength=len(self._prepared)) + 1) / self._durations
             shapes = np.sort(self.points.correlation[other])
             judged = [self._judged(rows, grid, rates, shapes) for rows, grid in candidates.values()]
-            found = _apart([one for one in judged if one is not None])
+            if number:
+                judged += self._busy(list(candidates.values()), found)
+            before, found = found, _apart([one for one in judged if one is not None])
+            if number and [one.rows.tolist() for one in before] == [one.rows.tolist() for one in found]:
+                break
         return found
 
     def neighbourhoods(self, grid: Grid) -> list[Rows]:
@@ -234,7 +247,7 @@ class Clusters:
         share = (alike + 1) / (len(shapes) + 1)
         near = 1 - np.exp(-2 * width[:, None] * share[:, None] * rates).mean(axis=1)
         places = np.maximum(1.0, self._durations.max() / (2 * width)) / share
-        chance = bdtrc(numbers - 1, samples, near) * places * len(numbers)
+        chance = TESTS * bdtrc(numbers - 1, samples, near) * places * len(numbers)
         for best in np.argsort(chance, kind="stable").tolist():
             if chance[best] > FALSE_ALARM_RATE:
                 break
@@ -246,6 +259,40 @@ class Clusters:
                 return Found(core, members, -math.log10(probability), grid)
         return None
 
+    def _busy(self, candidates: Sequence[tuple[Rows, Grid]], known: Sequence[Found]) -> list[Found]:
+        """Return those candidates at whose time too many samples are too busy for chance.
+
+        Their points are those within half a burst of the median time.
+
+        Parameters
+        ----------
+        candidates : sequence of (intp (k,), Grid)
+            What neighbourhoods voted for.
+        known : sequence of Found
+            Common bursts, which do not count as what samples usually have.
+        """
+        cores, stretches = [], []
+        for rows, grid in candidates:
+            time = self.points.time[rows]
+            distance = np.abs(time - np.median(time))
+            half = float(np.median([len(self._bursts[row].values) for row in rows.tolist()])) * self._interval / 2
+            core = rows[distance <= half]
+            if len(core) < max(self._dense, min(2, len(self._prepared))):
+                continue
+            _, start, end = _window([self._bursts[row] for row in core.tolist()])
+            lag = max(1, round(float(distance[distance <= half].max()) / self._interval))
+            cores.append((core, grid))
+            stretches.append(Stretch(max(0, start), end, lag))
+        taken = [_window(one.bursts[: len(one.rows)])[1:] for one in known]
+        chance = TESTS * coincidences(self._prepared, stretches, taken, self._supported)
+        found = []
+        for (core, grid), probability in zip(cores, chance.tolist(), strict=True):
+            if probability <= FALSE_ALARM_RATE:
+                members, _ = self._covered(core)
+                if len(members) >= self._supported:
+                    found.append(Found(core, members, -math.log10(max(probability, 1e-300)), grid))
+        return found
+
     def _covered(self, core: Rows) -> tuple[tuple[Burst, ...], float]:
         """Return the bursts of `core` and the stretches of other samples in which as much goes on at that time.
 
@@ -253,9 +300,7 @@ class Clusters:
         probability that these samples are so busy at any time.
         """
         own = [self._bursts[row] for row in core.tolist()]
-        centre = round(float(np.mean([one.centre for one in own])))
-        start = centre - round(float(np.median([one.centre - one.start for one in own])))
-        end = centre + round(float(np.median([one.end - one.centre for one in own])))
+        centre, start, end = _window(own)
         level = COVER_SHARE * float(np.median([one.values.mean() for one in own]))
         members, probability = list(own), 1.0
         for place in sorted(set(range(len(self._prepared))) - {one.sample for one in own}):
@@ -267,15 +312,20 @@ class Clusters:
         return tuple(members), probability
 
 
+def _window(bursts: Sequence[Burst]) -> tuple[int, int, int]:
+    """Return the mean centre of bursts of some samples, and where such a burst usually starts and ends around it."""
+    centre = round(float(np.mean([one.centre for one in bursts])))
+    start = centre - round(float(np.median([one.centre - one.start for one in bursts])))
+    end = centre + round(float(np.median([one.end - one.centre for one in bursts])))
+    return centre, start, end
+
+
 def _apart(found: Sequence[Found]) -> tuple[Found, ...]:
     """Return the bursts with most evidence, without those that share a point or a time with a better one."""
     used: set[int] = set()
-    taken: list[tuple[float, float, Found]] = []
+    taken: list[tuple[int, int, Found]] = []
     for one in sorted(found, key=lambda one: (-one.evidence, int(one.rows[0]))):
-        own = one.bursts[: len(one.rows)]
-        centre = float(np.mean([burst.centre for burst in own]))
-        low = centre - float(np.median([burst.centre - burst.start for burst in own]))
-        high = centre + float(np.median([burst.end - burst.centre for burst in own]))
+        _, low, high = _window(one.bursts[: len(one.rows)])
         rows = set(one.rows.tolist())
         place = bisect_left(taken, low, key=lambda other: other[0])
         before = place and taken[place - 1][1] > low

@@ -1,6 +1,9 @@
 """`compare` and `layers --by`: the documents, and that the views say the same."""
 
 import json
+import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -113,3 +116,32 @@ def test_wrong_usage(run, fixtures):
     assert run("layers", fixtures / "ckpt4", "--by", "colour").returncode == 2
     assert run("compare", fixtures / "ckpt4", "--layer", "none").returncode == 1
     assert run("compare", fixtures / "nothing").returncode == 1
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+def test_flushes_have_a_share_in_where_the_time_goes(document, run, fixtures):
+    text = subprocess.run(
+        ["otf2-print", str(fixtures / "ncckpt4" / "traces.otf2")], check=True, capture_output=True, text=True
+    ).stdout
+    begun, flushes, flushed, until = {}, [], 0, 0
+    pattern = (
+        r"^IO_OPERATION_(BEGIN|COMPLETE) +(\d+) +(\d+)  Handle: .* <(\d+)>,(?: Mode: (\w+),)?.*Matching Id: (\d+)$"
+    )
+    handles = {
+        handle["id"]
+        for handle in document("handles", fixtures / "ncckpt4")["handles"]
+        if handle["layer"] == "HDF5" and handle["set_aside"] is None
+    }
+    for kind, location, time, handle, mode, matching in re.findall(pattern, text, re.MULTILINE):
+        if int(handle) in handles and kind == "BEGIN" and mode == "FLUSH":
+            begun[location, handle, matching] = int(time)
+        elif kind == "COMPLETE" and (location, handle, matching) in begun:
+            flushes.append((begun.pop((location, handle, matching)), int(time)))
+    for begin, end in sorted(flushes):
+        flushed += max(0, end - max(begin, until))
+        until = max(until, end)
+    times = {entry["layer"]: entry for entry in document("compare", fixtures / "ncckpt4")["flush_time"]}
+    assert times["HDF5"]["flush_s"] == pytest.approx(flushed / 1e9)
+    assert flushed > 0
+    assert times["HDF5"]["busy_s"] > times["HDF5"]["flush_s"]
+    assert "HDF5 flush " in run("compare", fixtures / "ncckpt4").stdout

@@ -54,4 +54,15 @@ def test_a_page_has_the_name_of_a_page(run, fixtures, tmp_path):
     done = run("report", fixtures / "ckpt4", "-o", tmp_path / "page.pdf")
     assert done.returncode == 2
     assert "ends in none of the known suffixes: .html" in done.stderr
-    assert run("report", fixtures / "ckpt4").returncode == 2
+
+
+def test_without_a_name_the_page_has_that_of_the_trace_and_replaces_none(run, fixtures, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("report", fixtures / "serial1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("wrote serial1.html: ")
+    written = (tmp_path / "serial1.html").read_bytes()
+    again = run("report", fixtures / "serial1" / "traces.otf2")
+    assert again.returncode == 2
+    assert "serial1.html is there already: name the page, -o OUT.html" in again.stderr
+    assert (tmp_path / "serial1.html").read_bytes() == written

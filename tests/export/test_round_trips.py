@@ -134,27 +134,30 @@ COLUMNS = (
     "layer", "rank", "node", "thread", "mode", "start_ns", "end_ns", "bytes", "bytes_requested", "offset", "file",
     "status", "collective", "non_blocking",
 )  # fmt: skip
-names = st.sampled_from(["/a", "/data/b c", "/\u00e9/\u4e2d", 'odd "name", with; commas', "/dev/null"])
+names = st.sampled_from(["/a", "/data/b c", "/\u00e9/\u4e2d", 'odd "name", with; commas', "/dev/null"]) | st.text(
+    st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=12
+).map("/{}".format)
+threads = st.sampled_from(["main", "t1", "t2"]) | st.integers(0, 60).map("worker {}".format)
 sizes = st.none() | st.integers(0, 2**47)
 operations = st.lists(
     st.tuples(
         st.sampled_from(["netCDF", "HDF5", "MPI-IO", "POSIX", "my own"]),
         st.integers(0, 3),
         st.just("n0") | st.just("n1"),
-        st.sampled_from(["main", "t1", "t2"]),
+        threads,
         st.sampled_from(["read", "write", "flush"]),
         st.integers(0, 20) | st.integers(0, 2**50),
-        st.integers(0, 9) | st.integers(0, 2**50),
+        st.just(0) | st.integers(0, 9) | st.integers(0, 2**50),
         sizes,
         sizes,
-        st.none() | st.integers(0, 2**62),
+        st.none() | st.integers(0, 2**62) | st.just(2**63 - 1),
         names,
         st.sampled_from(["complete", "complete", "cancelled", "never completed"]),
         st.booleans(),
         st.booleans(),
     ),
     min_size=1,
-    max_size=25,
+    max_size=40,
 )
 
 
@@ -207,6 +210,16 @@ def test_any_table_to_otf2_to_parquet_to_otf2(tmp_path, kind, options, rows):
         assert operations_of(first) == found
         assert operations_of(table) == found
         assert operations_of(again) == found
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@settings(max_examples=25)
+@given(rows=operations)
+def test_any_table_is_read_as_it_is(tmp_path, kind, rows):
+    with TemporaryDirectory(dir=tmp_path) as name:
+        path = Path(name) / "any"
+        expected = write_table(path, rows, kind)
+        assert told(operations_of(path)) == expected
 
 
 segments = st.lists(

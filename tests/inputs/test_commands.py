@@ -29,7 +29,7 @@ COMMANDS = {
 }
 REFUSED = {
     "traced_log": {"layers --by function", "periods --signal metadata"},
-    "binned_log": set(COMMANDS) - {"info", "layers", "periods"},
+    "binned_log": set(COMMANDS) - {"info", "layers", "periods", "compare"},
     "counted_log": set(COMMANDS) - {"info", "layers"},
     "empty_log": set(COMMANDS) - {"info", "layers"},
     "small_dftracer": set(),
@@ -42,6 +42,9 @@ REFUSED = {
     },
     "small_table": {"layers --by function", "periods --signal metadata"},
 }
+
+
+NOTHING_TIMED = {name: name in ("counted_log", "empty_log") for name in INPUTS}
 
 
 @pytest.fixture
@@ -75,6 +78,12 @@ def test_an_answer_or_one_line(request, capsys, name, command, memory, as_json):
     first, *more = command.split()
     status = main([first, str(path), *more, *memory, *(["--json"] if as_json else [])])
     out, err = capsys.readouterr()
+    # What is read whole is told once the trace is open, whatever becomes of it then.
+    note, told, rest = err.partition("--memory bounds what is made of them\n")
+    if told:
+        assert memory
+        assert note.startswith("iostrata: note: ")
+        err = rest
     if command in REFUSED[name]:
         assert status == 1
         assert out == ""
@@ -82,6 +91,7 @@ def test_an_answer_or_one_line(request, capsys, name, command, memory, as_json):
         assert err.count("\n") == 1
         return
     assert (status, "error" in err) == (0, False)
+    assert bool(told) == bool(memory and not NOTHING_TIMED[name])
     if as_json:
         document = json.loads(out)
         assert document["schema_version"] == 1
@@ -97,7 +107,7 @@ def test_files_are_written_or_not_at_all(request, capsys, tmp_path, name, out):
     command = ["report", path, "-o", target] if out.endswith("html") else ["convert", path, target]
     status = main([str(one) for one in command])
     err = capsys.readouterr().err
-    refused = name in ("counted_log", "empty_log") or (name == "binned_log" and not out.endswith((".otf2", ".parquet")))
+    refused = name in ("counted_log", "empty_log")
     assert (status, target.exists()) == ((1, False) if refused else (0, True))
     assert not refused or err.count("\n") == 1
 
@@ -139,3 +149,62 @@ def test_nothing_is_guessed_of_handles_that_are_not_recorded(capsys, small_tmio)
     assert "--by" not in capsys.readouterr().err
     assert main(["compare", str(small_tmio), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["hidden"] == []
+
+
+@pytest.fixture
+def two_binned_layers(darshan_log):
+    """Return a log with HEATMAP of two layers, which come every 2 s, and a third that nothing calls."""
+    beat = [8, 0, 0, 0] * 8
+    return darshan_log(
+        modules={
+            "HEATMAP": (
+                1,
+                [
+                    heatmap(1, 0, 0.5, [2 * one for one in beat], [0] * 32),
+                    heatmap(2, 0, 0.5, beat, [0] * 32),
+                    heatmap(2, 1, 0.5, beat, [0] * 32),
+                    heatmap(3, 0, 0.5, beat, beat),
+                ],
+            )
+        },
+        names={1: "heatmap:POSIX", 2: "heatmap:MPIIO", 3: "heatmap:STDIO"},
+        version="3.41",
+        length=16.0,
+    )
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "2G")], ids=["full", "memory"])
+def test_layers_known_by_intervals_stand_side_by_side(capsys, two_binned_layers, memory):
+    assert main(["compare", str(two_binned_layers), "--json", *memory]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (pair,) = document["pairs"]
+    assert (pair["upper"], pair["lower"], pair["direction"]) == ("MPI-IO", "POSIX", "write")
+    assert (pair["upper_bytes"], pair["lower_layer_bytes"], pair["layer_ratio"]) == (128, 128, 1)
+    assert (pair["writers_upper"], pair["lower_layer_writers"]) == (2, 1)
+    unknown = ("lower_bytes", "attributed_bytes", "hidden_bytes", "amplification", "fan_out", "contained_s")
+    assert [pair[name] for name in unknown] == [None] * len(unknown)
+    assert (pair["verdict"], pair["upper_period_s"]) == ("same", pytest.approx(2, rel=0.02))
+    assert [document[name] for name in ("findings", "hidden", "balance", "time")] == [[]] * 4
+
+
+def test_files_of_layers_known_by_intervals_hold_their_signals(capsys, tmp_path, two_binned_layers):
+    h5netcdf = pytest.importorskip("h5netcdf")
+    assert main(["convert", str(two_binned_layers), str(tmp_path / "x.h5"), "--fs", "2"]) == 0
+    with h5netcdf.File(tmp_path / "x.h5") as file:
+        volume = file["bandwidth"][...].sum(axis=2) / 2
+        assert dict(zip(map(bytes.decode, file["layer"][...]), volume[:, 1].tolist(), strict=True)) == {
+            "MPI-IO": 128,
+            "ISOC": 64,
+            "POSIX": 128,
+        }
+        assert "handles" not in file.groups
+        assert "operations" not in file["statistics"].variables
+        assert file["statistics"]["ranks"][...].tolist()[0] == [0, 2]
+        assert file["comparison"]["lower_layer_bytes"][...].tolist() == [128]
+        assert "single operations" in file.attrs["not_recorded"]
+    assert main(["convert", str(two_binned_layers), str(tmp_path / "x.perfetto.json")]) == 0
+    events = json.loads((tmp_path / "x.perfetto.json").read_text())["traceEvents"]
+    counters = {one["name"] for one in events if one["ph"] == "C"}
+    assert counters == {f"{name} bandwidth" for name in ("MPI-IO write", "POSIX write", "ISOC write", "ISOC read")}
+    assert not [one for one in events if one["ph"] == "X" and one["pid"] > min(one["pid"] for one in events)]
+    capsys.readouterr()

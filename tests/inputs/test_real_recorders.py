@@ -197,5 +197,5 @@ def test_dftracers_lines_added_up_by_python(recorders, name):
 
 
 def test_a_table_of_another_kind_says_what_it_lacks(recorders):
-    with pytest.raises(iostrata.TraceError, match=r"table of operations \(layer, rank, start, end, bytes\)"):
+    with pytest.raises(iostrata.TraceError, match="no column layer or start or end or bytes or mode"):
         iostrata.open_trace(recorders / "recorder" / "part.1.parquet")

@@ -15,6 +15,7 @@ from iostrata.live.records.columns import Columns, Key
 from iostrata.live.sources import FileSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+BENCHMARKS = Path(__file__).resolve().parents[3] / "shared" / "benchmarks"
 
 
 def made_run(seed=3):
@@ -72,13 +73,24 @@ def test_cut_into_any_pieces_the_last_answer_is_that_of_the_whole(tmp_path, cuts
     "name", ["ckpt4", "ckpt4_jitter", "ncckpt8", "aperiodic4", "nonblocking4", "threads2", "mixed4"]
 )
 def test_replayed_in_any_steps_the_last_answer_is_the_offline_one(name):
-    trace = open_trace(FIXTURES / name)
+    check_last_answers(open_trace(FIXTURES / name))
+
+
+@pytest.mark.parametrize("name", ["ior_posix_fpp8", "ior_compiler4", "pair_strided_coll", "sig_run1"])
+def test_so_it_is_of_benchmarks(name):
+    if not (BENCHMARKS / name).exists():
+        pytest.skip("the recordings of benchmarks are not here")
+    check_last_answers(open_trace(BENCHMARKS / name))
+
+
+def check_last_answers(trace):
     compared = 0
     for interval in (None, trace.duration / 7):
         for answer in last_of(replay(LiveJob(), trace, interval)):
             offline = detect_period(trace.layers[answer.layer].bandwidth(answer.direction))
             assert answer.periodic == offline.periodic
             assert answer.phases == len(offline.phases)
+            assert answer.reason == offline.reason.replace("the regime that moved most", "the latest regime")
             if offline.periodic:
                 latest = offline.regimes[-1]
                 assert answer.period == pytest.approx(latest.period, rel=1e-6)

@@ -21,7 +21,7 @@ def drained(source):
 
 
 def starts(intake):
-    return [start for found in intake.batch.take().values() for start in found.start.tolist()]
+    return [start for found in intake.take().values() for start in found.start.tolist()]
 
 
 def test_a_file_that_grows_is_cut_and_replaced(tmp_path):
@@ -99,7 +99,7 @@ def test_a_port():
     source = open_source("tcp:127.0.0.1:0", intake)
     with socket.create_connection(source._listening.getsockname()) as writer:
         writer.sendall(line(0.0))
-        while not intake.batch.size:
+        while not intake.waiting:
             source.read()
     source.close()
     assert starts(intake) == [0.0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from iostrata.live import signal as live_signal
 from iostrata.live.records.columns import Columns, Key
-from iostrata.live.watcher import Watcher
+from iostrata.live.watcher import Credit, Watcher
 
 
 def phases_at(starts, per_phase=20, seed=0):
@@ -69,7 +69,7 @@ def test_a_burst_that_fits_no_regime_takes_it_away_too():
 def test_looks_take_no_more_than_they_may(monkeypatch):
     start, end, volume = phases_at(10.0 * np.arange(40))
     looks = []
-    watcher = Watcher(Key("POSIX", "write"), budget=0.0)
+    watcher = Watcher(Key("POSIX", "write"), Credit(0.0))
     monkeypatch.setattr(Watcher, "_latest", lambda self, *_: looks.append(1) or self._outlook)
     for low in range(0, start.size, 20):
         rows = slice(low, low + 20)
@@ -78,3 +78,10 @@ def test_looks_take_no_more_than_they_may(monkeypatch):
     # One look, and then none is left.
     assert (watcher._seen, looks) == (20, [])
     assert watcher.answer(0.0, 400.0, last=True).period == pytest.approx(10.0)
+
+
+def test_the_reason_is_of_the_latest_regime():
+    starts = np.concatenate((10.0 * np.arange(30), 300 + 4.0 * np.arange(12)))
+    _, answers = watched(*phases_at(starts + np.random.default_rng(2).uniform(0, 0.1, starts.size)), 100)
+    assert answers[-1].period == pytest.approx(4.0, rel=1e-2)
+    assert "that moved most" not in answers[-1].reason

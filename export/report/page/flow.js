@@ -113,9 +113,25 @@ const pairRow = (pair) => {
     cell('Ranks a call', distributionText(pair.movers_beneath_call), say(distributionText(pair.movers_beneath_call), 'movers')));
 };
 
+// Where nobody knows what of the lower layer served the upper one.
+const sideRow = (pair) => {
+  const who = `${pair.upper} | ${pair.lower}, ${pair.direction}`;
+  return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
+    cell('Above', bytesText(pair.upper_bytes), `${who}: ${exactBytes(pair.upper_bytes)} moved by the upper layer.`),
+    cell('Below', bytesText(pair.lower_layer_bytes), `${who}: ${exactBytes(pair.lower_layer_bytes)} moved by the lower layer, whoever caused it.`),
+    cell('Ratio', times(pair.layer_ratio), `${who}: bytes of the lower layer over those of the upper one.`),
+    cell('Ranks above', countText(pair.writers_upper), `${who}: ranks that moved bytes in the upper layer.`),
+    cell('Ranks below', countText(pair.lower_layer_writers), `${who}: ranks that moved bytes in the lower layer.`));
+};
+
 const flowSection = () => {
   if (!contents.compare || !contents.compare.pairs.length) return null;
   const head = ['Layers', 'Above', 'Below by descent', 'Ratio', 'Ratio inside', 'Hidden', 'Fan-out', 'Ranks above', 'Ranks below', 'Ranks a call'];
+  if (contents.compare.pairs.some((pair) => known(pair.lower_layer_bytes))) {
+    return section('flow', 'Layers side by side', 'Layers side by side',
+      h('p', {}, `${contents.layers.trace.recorder} tells bytes by intervals of time: these are all that each layer moved. What of it served which layer is not recorded.`),
+      tableOf(['Layers', 'Above', 'Below', 'Ratio', 'Ranks above', 'Ranks below'], contents.compare.pairs.map(sideRow)));
+  }
   return section('flow', 'Flow', 'From layer to layer',
     h('p', {}, 'Bars are bytes, all on one scale. A band leads from a layer to what the layer below made of it; what that moved outside of the upper layer’s operations is hidden traffic.'),
     legend(['write', 'written'], ['read', 'read'], ['hidden-bytes', 'hidden: outside of the upper layer’s operations', definitions.hidden_bytes]),
@@ -163,6 +179,9 @@ const finding = (found) => {
 
 const findingsSection = () => {
   if (!contents.compare) return null;
+  if (!contents.single_operations) {
+    return section('findings', 'Findings', 'What deserves a look', h('p', {}, 'Findings need single operations, which are not recorded.'));
+  }
   const { findings } = contents.compare;
   return section('findings', 'Findings', 'What deserves a look',
     findings.length ? h('div', { class: 'two' }, findings.map(finding)) : h('p', {}, 'No rule found anything.'),

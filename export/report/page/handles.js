@@ -3,6 +3,7 @@
 const AT_ONCE = 60;
 
 const handlesSection = () => {
+  if (!contents.handles) return null;
   const { handles, bins } = contents.handles;
   const count = handles.id.length;
   if (!count) return null;

@@ -3,7 +3,7 @@
 const LEVEL = 15;
 const TREE_LABEL = 16;
 const TREE_ROW = 11;
-const MOST_HANDLES = 40;
+const MOST_HANDLES = 16;
 const MOST_LEVELS = 40;
 const KINDS_DRAWN = [0, 6, 5, 4, 3, 1, 2];
 

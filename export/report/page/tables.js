@@ -18,7 +18,7 @@ const layersSection = () => {
   const table = tableOf(head, layers.map((entry) => {
     const who = `${entry.layer} ${entry.direction}`;
     const say = saying(who);
-    const request = entry.request_bytes;
+    const request = entry.request_bytes || {};
     return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
       cell('Operations', countText(entry.operations), say(countText(entry.operations), 'operations')),
       cell('Bytes', bytesText(entry.bytes), say(exactBytes(entry.bytes), 'bytes')),

@@ -32,7 +32,7 @@ const countText = (value) => (known(value) ? value.toLocaleString('en-US') : DAS
 const frequencyText = (value) => scaled(value, 'Hz');
 // Nine digits: what rounding left in the last places is no value.
 const exactNumber = (value) => (typeof value === 'number' ? String(Number(value.toPrecision(9))) : String(value));
-const exactBytes = (value) => `${value.toLocaleString('en-US', { maximumFractionDigits: 1 })} B`;
+const exactBytes = (value) => (known(value) ? `${value.toLocaleString('en-US', { maximumFractionDigits: 1 })} B` : DASH);
 const counted = (count, noun, plural) => `${countText(count)} ${count === 1 ? noun : plural || `${noun}s`}`;
 
 const timeUnit = (seconds) => [['h', 3600, 432e3], ['min', 60, 7200], ['s', 1, 1], ['ms', 1e-3, 1e-3]]

@@ -31,6 +31,7 @@ const timelineMarks = (count) => {
 };
 
 const timelineSection = () => {
+  if (!contents.timeline) return null;
   const rows = timelineRows();
   if (!rows.length) return null;
   const marks = timelineMarks(rows.length);

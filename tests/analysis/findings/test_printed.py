@@ -1,5 +1,6 @@
 """Numbers of findings against the same counted from the text of ``otf2-print``, which knows nothing of ours."""
 
+import json
 import os
 import re
 import shutil
@@ -245,3 +246,26 @@ def test_flushes_and_writes_take_as_long_as_printed(name, fixtures):
     if name == "ior_fsync_per_write":
         assert (seconds["POSIX", "FLUSH"], seconds["POSIX", "WRITE"]) == pytest.approx((0.58, 0.09), abs=0.01)
         assert next(one for one in found if one.severity == "warning").id == "flush-dominates"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "knob", "opposite"),
+    [
+        ("pair_xfer_4k", "pair_xfer_1m", "write more per call", ("smaller requests", "less per call")),
+        ("pair_strided_indep", "pair_strided_coll", "independent calls", ("MPI_File_write_at_all",)),
+        # OMPIO against ROMIO: no advice names the other library, and none may ask for the slower one.
+        ("pair_ompio", "pair_romio", None, ("use ROMIO", "--mca io romio")),
+    ],
+)
+def test_advice_for_the_slower_of_a_pair_never_is_the_opposite_of_what_helped(one, other, knob, opposite, fixtures):
+    rates = {}
+    for name in (one, other):
+        results = json.loads((archive(name, fixtures) / "truth.json").read_text())["repetitions"]
+        writes = [row["bwMiB"] for row in results if row["access"] == "write"]
+        rates[name] = sum(writes) / len(writes)
+    slower = min(rates, key=rates.__getitem__)
+    advice = [found.advice for found in find(open_trace(archive(slower, fixtures)))]
+    assert advice
+    assert not [text for text in advice if any(words.lower() in text.lower() for words in opposite)]
+    if knob is not None:
+        assert knob in advice[0]

@@ -93,6 +93,13 @@ def test_every_third_phase_larger_is_one_period_and_a_cycle() -> None:
     assert any(one.period == pytest.approx(30.0, rel=0.01) for one in result.periods)
 
 
+def test_a_read_of_twenty_times_the_volume_changes_no_period() -> None:
+    start = jittered(np.random.default_rng(0), 30, 10.0)
+    volume = np.where(np.arange(30) % 3 == 0, 1e10, 1e9)
+    result = verdict(np.append(-100.0, start), 1.0, np.append(20 * volume.sum(), volume))
+    assert result.period == pytest.approx(10.0, rel=0.01)
+
+
 def test_constant_pauses_between_phases_of_any_length() -> None:
     random = np.random.default_rng(0)
     lengths = random.gamma(2.0, 6.0, 25)

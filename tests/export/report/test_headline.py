@@ -129,3 +129,22 @@ def test_layers_with_other_regimes_are_told_apart(trace_of, alike):
     sentence = headline(layers_document(trace, chosen_layers(trace)), [one, other], None)[1]
     assert sentence.startswith("Writes of POSIX and MPI-IO come" if alike else "Writes of POSIX come")
     assert ("writes of MPI-IO every 450 ms from 4." in sentence) is not alike
+
+
+def test_a_run_without_bytes_says_what_it_did_instead():
+    kinds = (("opens", 1160, 0.5), ("deletions", 576, 0.03), ("other_calls", 8, 0.001))
+    document = {
+        "trace": {"io_events": 9466},
+        "layers": [],
+        "set_aside": {"operations": 2},
+        "damage": {"damaged": False},
+        "metadata_calls": [
+            {"layer": "POSIX", "kind": kind, "calls": calls, "summed_s": summed} for kind, calls, summed in kinds
+        ],
+    }
+    finding = {"text": "many POSIX metadata operations beside 0 transfers"}
+    assert headline(document, [], {"findings": [finding]}) == [
+        "No bytes were moved on the selected files.",
+        "POSIX made 1,160 opens, 576 deletions, which took 530 ms in all, summed over ranks.",
+        "Many POSIX metadata operations beside 0 transfers.",
+    ]

@@ -116,6 +116,19 @@ def test_a_folder_is_one_run(tmp_path):
     assert (trace.ranks, trace.layers["POSIX"].statistics("write").ranks) == (3, 3)
 
 
+def test_files_of_several_runs_in_a_folder_are_not_one(tmp_path):
+    second, base = 10**6, 1_700_000_000 * 10**6
+    starts = {"a-1": 0, "a-2": 1, "late": 50, "b-1": 86_400, "b-2": 86_401}
+    for name, start in starts.items():
+        rows = [dftracer_event("write", base + (start + row) * second, 5, ret=1, fname="/a") for row in range(9)]
+        (tmp_path / f"{name}.pfw").write_text("[\n" + "\n".join(rows))
+    with pytest.raises(iostrata.TraceError, match=r"of 2 runs .*\(a-1.pfw and 2 more; b-1.pfw and 1 more\)"):
+        iostrata.open_trace(tmp_path)
+    for name in ("b-1", "b-2"):
+        (tmp_path / f"{name}.pfw").unlink()
+    assert iostrata.open_trace(tmp_path).layers["POSIX"].statistics("write").operations == 27
+
+
 def test_a_cut_file_gives_what_is_there(small_dftracer):
     lines = [dftracer_event("write", place, 1, ret=1, fname=f"/{place % 997}") for place in range(5000)]
     data = gzip.compress(("[\n" + "\n".join(lines)).encode())
@@ -183,6 +196,42 @@ def test_the_scan_reads_what_python_reads(tmp_path, given_events, ascii_only):
             assert found == expected
 
 
+calls = st.tuples(
+    st.sampled_from(["read", "write", "open64", "a name of its own"]),
+    st.integers(0, 10**7) | st.integers(0, 10**17),
+    st.integers(-(10**9), 10**9),
+    st.sampled_from(["/a", "/b", "/a/long/name/of/a/file", '/with "quotes"', "/é", ""]),
+    st.sampled_from([None, True, 1.5, 12345, "", "x", {"ret": 5}, [1, "]"]]),
+    st.integers(0, 5),
+)
+
+
+@given(st.lists(calls, min_size=1, max_size=60), st.booleans(), st.sampled_from([",:", ", :", ",: ", ", : "]))
+def test_lines_that_are_alike_are_not_mistaken_for_each_other(tmp_path, rows, as_text, marks):
+    """Both dialects, with entries that come and go and change their order and kind from line to line."""
+    shown = str if as_text else lambda number: number
+    written = []
+    for name, start, moved, file, other, order in rows:
+        arguments = {"ret": shown(moved), "zz": other, "fname": file, "fd": shown(moved % 9)}
+        arguments = dict(sorted(arguments.items(), key=lambda one: one[0][:: 1 if order % 2 else -1])[: 2 + order % 3])
+        event = {"id": shown(order), "name": name, "pid": shown(start % 10**7), "ts": shown(start), "args": arguments}
+        if order == 4:
+            event["args"], event["pid"] = event.pop("pid"), shown(3)
+        written.append({**event, "ph": "X"})
+    separators = marks[: marks.index(":")], marks[marks.index(":") :]
+    text = "\n".join(json.dumps(one, separators=separators, ensure_ascii=False) for one in written)
+    (tmp_path / "t").write_text(f"{text}\n{text}")
+    lines = read_lines(tmp_path / "t")
+    assert lines.unreadable == 0
+    names = (*lines.names, None)
+    for row, event in enumerate(written * 2):
+        arguments = event["args"] if isinstance(event["args"], dict) else {}
+        for column, source in (("ts", event), ("pid", event), ("ret", arguments), ("fd", arguments)):
+            assert lines.numbers[column][row] == int(source.get(column, UNKNOWN))
+        assert names[lines.texts["fname"][row]] == (arguments.get("fname") or None)
+        assert names[lines.texts["name"][row]] == event["name"]
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_counted(tmp_path, data):
     path = tmp_path / "t"
@@ -217,6 +266,7 @@ def test_pieces_of_a_file_are_its_lines(tmp_path, monkeypatch):
             assert [found.names[one] for one in found.texts["fname"]] == [
                 whole.names[one] for one in whole.texts["fname"]
             ]
+    monkeypatch.setattr("iostrata.inputs.dftracer.lines._PIECE", 100)
     monkeypatch.setattr("iostrata.inputs.dftracer.lines._LONGEST_LINE", 200)
     assert read_lines(tmp_path / "plain").fault == "a line is too long"
 

@@ -119,11 +119,15 @@ def test_text_where_numbers_should_be(tmp_path):
     assert trace.damage.events_expected - trace.damage.events_read == 5
 
 
-@pytest.mark.parametrize("missing", ["rank", "end", "bytes", "mode"])
-def test_a_column_that_is_needed(tmp_path, missing):
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("missing", ["layer", "rank", "start", "end", "bytes", "mode"])
+def test_a_column_that_is_needed(tmp_path, missing, kind):
     names = [name for name in ("layer", "rank", "mode", "start", "end", "bytes") if name != missing]
     path = tmp_path / "t.csv"
-    path.write_text(",".join(names) + "\n")
+    if kind == "csv":
+        path.write_text(",".join(names) + "\n")
+    else:
+        pyarrow.parquet.write_table(pyarrow.table({name: [1] for name in names}), path)
     with pytest.raises(iostrata.TraceError, match=f"no column {missing}"):
         iostrata.open_trace(path)
 
@@ -131,7 +135,7 @@ def test_a_column_that_is_needed(tmp_path, missing):
 def test_parquet_of_something_else_and_a_cut_one(tmp_path):
     other, cut = tmp_path / "o", tmp_path / "c"
     pyarrow.parquet.write_table(pyarrow.table({"temperature": [1.0]}), other)
-    with pytest.raises(iostrata.TraceError, match=r"a table of operations \(layer, rank, start, end, bytes\)"):
+    with pytest.raises(iostrata.TraceError, match="no column layer or rank or start or end or bytes or mode"):
         iostrata.open_trace(other)
     cut.write_bytes(other.read_bytes()[:-20])
     with pytest.raises(iostrata.TraceError, match="cannot be read"):
@@ -256,3 +260,46 @@ def test_a_folder_of_parquet_files(tmp_path):
     for number in range(12):
         write(folder / f"part.{number}.parquet", [("POSIX", number, "read", 1.0, 2.0, 10, "/a")], "parquet", unit="")
     assert iostrata.open_trace(folder).layers["POSIX"].statistics("read").ranks == 12
+
+
+@pytest.mark.parametrize("kind", ["parquet", "json", "csv"])
+def test_columns_of_one_direction_each_tell_it_without_a_mode(tmp_path, kind):
+    rows = [(3, 0), (None, 5), (0, 7), (1, 1), (0, 0), (None, None)]
+    columns = ("layer", "rank", "start", "end", "bytes_written", "bytes_read")
+    path = tmp_path / "any"
+    table = [
+        dict(zip(columns, ("POSIX", 0, float(place), place + 1.0, *row), strict=True)) for place, row in enumerate(rows)
+    ]
+    if kind == "parquet":
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(table), path)
+    elif kind == "json":
+        path.write_text("\n".join(json.dumps(row) for row in table))
+    else:
+        lines = [",".join("" if value is None else str(value) for value in row.values()) for row in table]
+        path.write_text("\n".join([",".join(columns), *lines]))
+    trace = iostrata.open_trace(path)
+    read, write = (trace.layers["POSIX"].statistics(direction) for direction in ("read", "write"))
+    assert (read.operations, read.bytes, write.operations, write.bytes) == (2, 12, 1, 3)
+    (lost,) = trace.damage.locations
+    assert (lost.events_expected, lost.events_read) == (6, 3)
+    assert "both read and written in one row" in lost.reason
+    assert "nobody knows which" in lost.reason
+
+
+def test_bytes_of_one_direction_only(tmp_path):
+    path = tmp_path / "any"
+    path.write_text("layer,rank,start,end,bytes_written\nPOSIX,0,0,1,3\nPOSIX,0,2,3,0\nPOSIX,0,4,5,\n")
+    found = iostrata.open_trace(path).layers["POSIX"].statistics("write")
+    assert (found.operations, found.bytes, found.undefined_bytes_operations) == (3, 3, 1)
+
+
+def test_numbers_of_19_digits_are_exact(tmp_path):
+    """Times in ns since 1970 and offsets beyond 2^53 have no place in floating point."""
+    start, path = 1_700_000_000_123_456_789, tmp_path / "any"
+    rows = [(start + step, start + step + 1, 2**63 - 1 - step) for step in (0, 1, 257)]
+    lines = [f"POSIX,0,read,{begin},{end},5,{offset}" for begin, end, offset in rows]
+    path.write_text("layer,rank,mode,start_ns,end_ns,bytes,offset\n" + "\n".join(lines))
+    operations = open_source(path).operations
+    assert operations.begin.tolist() == [0, 1, 257]
+    assert (operations.end - operations.begin).tolist() == [1, 1, 1]
+    assert operations.offset.tolist() == [offset for _, _, offset in rows]

@@ -29,7 +29,7 @@ def operation(start, end, volume=8, layer="POSIX", mode="write", **other):
 
 
 def rows(intake, key=WRITE):
-    found = intake.batch.take()[key]
+    found = intake.take()[key]
     return list(zip(found.start.tolist(), found.end.tolist(), found.volume.tolist(), strict=True))
 
 
@@ -60,7 +60,7 @@ def test_cut_into_any_pieces(cuts):
         reader.feed(data[low:high])
     assert parts.counts == whole.counts
     assert (parts.clock.begin, parts.clock.now) == (whole.clock.begin, whole.clock.now) == (0.5, 102.0)
-    one, other = whole.batch.take(), parts.batch.take()
+    one, other = whole.take(), parts.take()
     assert list(one) == list(other) == [WRITE, Key("HDF5", "read")]
     for key, found in one.items():
         np.testing.assert_array_equal(found.start, other[key].start)

@@ -148,6 +148,29 @@ def test_all_that_a_killed_program_wrote_is_told(loop: Path, plugin: Path, tmp_p
     assert data.stat().st_size - by_series(lines)["POSIX", "write"] in (0, 777)
 
 
+def test_a_watch_that_is_killed_and_one_that_comes_after_it(loop: Path, plugin: Path, tmp_path: Path) -> None:
+    live, data = tmp_path / "live", tmp_path / "data"
+    live.mkdir()
+    watch = [COMMAND, "watch", str(live), "--json", "--interval", "0.1"]
+    surroundings = environment(plugin, tmp_path / "archive", IOSTRATA_LIVE=str(live))
+    with subprocess.Popen([str(loop), str(data), "0", "777"], env=surroundings) as process:
+        with subprocess.Popen(watch, stdout=subprocess.PIPE) as first:
+            assert first.stdout is not None
+            early = json.loads(first.stdout.readline())
+            first.kill()
+        with subprocess.Popen(watch, stdout=subprocess.PIPE) as second:
+            assert second.stdout is not None
+            again = json.loads(second.stdout.readline())
+            process.kill()
+            # It ends by itself, as what is beside the program tells the end.
+            rest, _ = second.communicate(timeout=LAST_GUARD_S)
+    assert 0 < early["bytes"] <= again["bytes"]
+    last = json.loads(rest.splitlines()[-1])
+    assert (last["layer"], last["direction"], last["last"]) == ("POSIX", "write", True)
+    assert not any(last["input"].values())
+    assert data.stat().st_size - last["bytes"] in (0, 777)
+
+
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [

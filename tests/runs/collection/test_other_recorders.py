@@ -60,6 +60,27 @@ def test_folders_hold_what_any_recorder_wrote(folder, fixtures):
     assert found == {"deep/traced", "deep/binned.log", "counted", "table.txt", "ranks", "score/traces.otf2"}
 
 
+def test_what_lies_around_files_of_processes_is_none_of_their_run(tmp_path, fixtures, capsys):
+    """A folder below it with another run, a link to nothing, and an anchor beside them."""
+    here = tmp_path / "runs"
+    shutil.copytree(fixtures / "serial1", here / "below")
+    event = {"id": 0, "name": "write", "cat": "POSIX", "pid": 1, "tid": 1, "ts": 5, "dur": 5, "ph": "X"}
+    line = json.dumps({**event, "args": {"fname": "/x", "ret": 4096, "fd": 5}})
+    (here / "one.pfw").write_text(f"[\n{line}\n")
+    (here / "below" / "dangling").symlink_to("nowhere")
+    assert main(["collect", str(here), "-o", str(tmp_path / "c"), "--workers", "1"]) == 0
+    jobs = {job.name: job for job in Collection(tmp_path / "c").jobs}
+    assert {name: job.status for name, job in jobs.items()} == {"runs": "read", "below": "read"}
+    assert jobs["runs"].bytes_written == 4096
+    # What changes below is not read again with it.
+    (here / "below" / "new").write_text("x")
+    capsys.readouterr()
+    assert main(["collect", str(here), "-o", str(tmp_path / "c"), "--workers", "1"]) == 0
+    assert "2 unchanged" in capsys.readouterr().out
+    (here / "other.otf2").write_bytes(b"")
+    assert here / "one.pfw" in list(find_traces([here]))
+
+
 def test_a_collection_within_a_folder_is_no_run(folder):
     assert main(["collect", str(folder), "-o", str(folder / "old" / "runs"), "--workers", "1"]) == 0
     assert not [path for path in find_traces([folder]) if "old" in path.parts]

@@ -154,3 +154,23 @@ def test_nodes_of_a_trace_without_a_row_did_nothing():
     empty = block_of_rows("j", [], 4, 1.0)
     (nothing,) = assess([empty], train([block]))
     assert (nothing.problem_score, nothing.segments) == (0.0, 1)
+
+
+def test_a_job_of_longer_segments_is_left_out_and_told_and_the_others_stay(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    row = {"node": "n0", "filesystem": "fs", "metric": "md_mod", "start_s": 0.0}
+    short = {**row, "job": "short", "segment_s": 5.0, "values": [1.0] * 24}
+    long = {**row, "job": "long", "segment_s": 640.0, "values": [1.0] * 3}
+    for name, held in (("both", [short, long]), ("one", [long])):
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(held), tmp_path / f"{name}.parquet")
+    table = MetricTable(tmp_path / "both.parquet", 60.0)
+    assert [job for block in table.blocks() for job in block.jobs] == ["short"]
+    assert list(table.failed) == ["long"]
+    assert "--segment 640" in table.failed["long"]
+    both = MetricTable(tmp_path / "both.parquet", 640.0)
+    assert [job for block in both.blocks() for job in block.jobs] == ["short", "long"]
+    assert both.failed == {}
+    with pytest.raises(TraceError, match="no job is left: long: it has segments of 640 s"):
+        list(MetricTable(tmp_path / "one.parquet", 60.0).blocks())

@@ -60,6 +60,23 @@ def test_a_short_burst_that_comes_late_in_one_run_is_common():
     assert [len(burst.samples) for burst in near] == [sum(use.used for use in found.samples)]
 
 
+def test_bursts_that_other_traffic_gives_another_shape_in_each_run_are_common():
+    """Their points lie far apart in time and shape; that as much was moved in all runs at that time still shows."""
+    random = np.random.default_rng(2)
+    made = []
+    for sample in beside_others(4, 2, application=False):
+        values = sample.values
+        for start in (60, 180, 300, 420, 540):
+            values[start : start + 28] += 10
+            before, after = random.integers(0, 16, 2)
+            values[start - before : start] += random.uniform(6, 14)
+            values[start + 28 : start + 28 + after] += random.uniform(6, 14)
+        made.append(Sample(sample.name, values, sample.interval))
+    found = [burst.peak_s for burst in extract_signature(made).bursts]
+    # By their points alone only the third is; the second is drowned in one run.
+    assert found == pytest.approx([2 * (start + 14) for start in (60, 300, 420, 540)], abs=20)
+
+
 def test_jobs_that_have_nothing_in_common_have_no_signature():
     with_bursts = [bool(extract_signature(beside_others(6, seed, application=False)).bursts) for seed in range(40)]
     # One burst in 20 signatures may be chance.

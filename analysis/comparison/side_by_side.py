@@ -1,0 +1,83 @@
+"""Layers beside each other where nobody knows what serves what: recorded as bytes by intervals, without handles."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final
+
+from ...layers.trace import Trace
+
+_UNKNOWN: Final = (
+    "upper_operations", "lower_operations", "lower_bytes", "attributed_bytes", "inferred_bytes", "hidden_bytes",
+    "amplification", "attributed_amplification", "fan_out", "movers_beneath_call", "writers_lower", "contained_s",
+)  # fmt: skip
+"""Keys of a pair of layers that only operations and handles tell."""
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Two layers that both moved bytes in a direction.
+
+    Attributes
+    ----------
+    upper, lower, direction : str
+    adjacent : bool
+        Whether no layer stands in between.
+    upper_bytes, lower_layer_bytes : int or float
+        All that each of them moved, whoever caused it.
+    upper_ranks, lower_ranks : int or None
+        Ranks that moved it; None where these are not recorded.
+    """
+
+    upper: str
+    lower: str
+    direction: str
+    adjacent: bool
+    upper_bytes: int | float
+    lower_layer_bytes: int | float
+    upper_ranks: int | None
+    lower_ranks: int | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Bytes of the lower layer per byte of the upper one; what of them serves the upper one is not known."""
+        return self.lower_layer_bytes / self.upper_bytes if self.upper_bytes else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of ``pairs`` in ``compare --json``: null for what descent or attribution would tell."""
+        return {
+            "upper": self.upper,
+            "lower": self.lower,
+            "adjacent": self.adjacent,
+            "direction": self.direction,
+            "upper_bytes": self.upper_bytes,
+            "writers_upper": self.upper_ranks,
+            **dict.fromkeys(_UNKNOWN),
+            "lower_layer_bytes": self.lower_layer_bytes,
+            "lower_layer_writers": self.lower_ranks,
+            "layer_ratio": self.ratio,
+        }
+
+
+def side_by_side(trace: Trace, directions: tuple[str, ...]) -> Iterator[SideBySide]:
+    """Yield each pair of layers that both moved bytes, the highest first.
+
+    ISO C stands beside no other layer: no library writes through it, and what it hands down itself stays within the C
+    library, where recorders of calls do not see it.
+    """
+    ranks = trace.definitions.recording.ranks
+    layers = [layer for layer in trace.layers.values() if layer.name != "ISOC"]
+    for (place, upper), (other, lower) in combinations(enumerate(layers), 2):
+        for direction in directions:
+            above, below = (layer.statistics(direction) for layer in (upper, lower))
+            if above.bytes and below.bytes:
+                yield SideBySide(
+                    upper.name,
+                    lower.name,
+                    direction,
+                    other == place + 1,
+                    above.bytes,
+                    below.bytes,
+                    above.ranks if ranks else None,
+                    below.ranks if ranks else None,
+                )

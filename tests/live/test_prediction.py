@@ -1,0 +1,90 @@
+"""The next phase: its law is that of the two models, and stated shares of starts lie in its intervals."""
+
+import numpy as np
+import pytest
+from iostrata.analysis.phases.bursts import Bursts
+from iostrata.analysis.phases.stretches import PulseTrain
+from iostrata.live import prediction
+from iostrata.live.prediction import COVERED, next_phase, start_law
+from scipy import stats
+
+
+def train_of(starts, spans=None):
+    starts = np.asarray(starts, float)
+    spans = np.ones(starts.size - 1) if spans is None else np.asarray(spans, float)
+    return PulseTrain(Bursts(starts, starts + 0.1, np.ones(starts.size)), spans, 10.0)
+
+
+LAWS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "uniform": lambda rng, n: rng.uniform(-1.7, 1.7, n),
+    "heavy tails": lambda rng, n: rng.standard_t(3, n),
+    "lopsided": lambda rng, n: rng.exponential(1, n) - 1,
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("about_clock", [True, False])
+def test_nine_starts_in_ten_lie_in_the_interval(law, about_clock):
+    rng = np.random.default_rng(7)
+    hits = []
+    for _ in range(400):
+        n = int(rng.integers(4, 40))
+        jitter = rng.uniform(0.0005, 0.06)
+        off = jitter * LAWS[law](rng, n + 1)
+        starts = 5.0 * (np.arange(n + 1) + (off if about_clock else np.cumsum(off)))
+        if np.diff(starts).min() <= 0.5:
+            continue
+        found = next_phase(start_law(train_of(starts[:-1])), float(starts[-2]) + 0.1)
+        hits.append(found.earliest <= starts[-1] <= found.latest)
+    assert len(hits) > 350
+    assert np.mean(hits) == pytest.approx(COVERED, abs=0.045)
+
+
+def test_the_law_is_that_of_a_line_and_of_a_mean(monkeypatch):
+    monkeypatch.setattr(prediction, "PRIOR_INTERVALS", 0.0)
+    rng = np.random.default_rng(2)
+    starts = 3.0 * np.arange(12) + rng.normal(0, 0.1, 12)
+    law = start_law(train_of(starts))
+    x = np.arange(12.0)
+    line = stats.linregress(x, starts)
+    deviation = np.sqrt(np.sum((starts - line.intercept - line.slope * x) ** 2) / 10)
+    spread = deviation * np.sqrt(1 + 1 / 12 + (12 - x.mean()) ** 2 / np.sum((x - x.mean()) ** 2))
+    intervals = np.diff(starts)
+    assert law.mean == pytest.approx([line.intercept + 12 * line.slope, starts[-1] + intervals.mean()])
+    assert law.scale == pytest.approx([spread, intervals.std(ddof=1) * np.sqrt(1 + 1 / 11)])
+    assert law.freedom == 10
+
+
+def test_clocks_are_told_from_starts_that_follow_one_another():
+    rng = np.random.default_rng(4)
+    off = rng.normal(0, 0.05, 30)
+    assert start_law(train_of(np.arange(30) + off)).weight[0] > 0.9
+    assert start_law(train_of(np.arange(30) + np.cumsum(off))).weight[0] < 0.1
+
+
+def test_times_and_probabilities_belong_to_each_other():
+    rng = np.random.default_rng(5)
+    law = start_law(train_of(np.cumsum(rng.normal(4, 0.2, 15))))
+    for turn in (0, 2):
+        for probability in (0.001, 0.05, 0.3, 0.5, 0.77, 0.999):
+            assert law.passed(law.time(probability, turn), turn) == pytest.approx(probability, abs=1e-6)
+
+
+def test_equal_intervals_are_nearly_sure():
+    found = next_phase(start_law(train_of(np.arange(8.0))), 7.1)
+    assert 7.999 < found.earliest < 8.0 < found.latest < 8.001
+    assert 0.8 < found.probability < 0.9
+
+
+def test_a_phase_that_does_not_come_is_missing_or_the_regime_is_over():
+    rng = np.random.default_rng(6)
+    spans = np.array([1, 1, 2, 1, 3, 1, 1, 2, 1, 1])
+    places = np.append(0.0, np.cumsum(spans))
+    law = start_law(train_of(10 * places + rng.normal(0, 0.1, 11), spans))
+    on_time, late = next_phase(law, 140.5), next_phase(law, 151.0)
+    assert on_time.earliest < 150.0 < on_time.latest
+    assert late.earliest < 160.0 < late.latest
+    assert late.probability < on_time.probability
+    steady = start_law(train_of(10 * np.arange(11.0) + rng.normal(0, 0.1, 11)))
+    assert next_phase(steady, 112.0) is None
