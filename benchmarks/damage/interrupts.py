@@ -37,8 +37,6 @@ COMMANDS: Final = (
     ("schedule", "{other}", "--plot", "{out}.svg", "-o", "{out}.json"),
     ("watch", "--replay", "{trace}"),
 )
-KEEPING: Final = ("collect",)
-"""Commands that keep what they have done when they are ended, and go on with it when they are repeated."""
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 _STARTING: Final = 0.15
 """Seconds in which Python itself starts, and says what it likes."""
@@ -70,10 +68,10 @@ def end_one(command: tuple[str, ...], trace: Path, number: signal.Signals, after
                 process.communicate()
                 return "goes on", time.monotonic() - begin
         took = time.monotonic() - begin
-        left = sorted(path.name for path in Path(room).iterdir())
-        if number == signal.SIGKILL or (command[0] in KEEPING and left == [out.name]):
-            # Between its last step and its end a command has written what it should.
-            left = _unreadable(Path(room))
+        # Between its last step and its end a command has written what it should, and that is whole.
+        left = _unreadable(Path(room))
+        if number != signal.SIGKILL:
+            left += sorted(path.name for path in Path(room).iterdir() if not path.name.startswith("written"))
         return _fault(process.returncode, said.decode(), left, number, after) or _orphans(process.pid), took
 
 
