@@ -14,7 +14,7 @@ from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
-from ..model.operations import Operations
+from ..model.operations import Operations, check_rows
 from .attribution.attribution import Attribution
 from .attribution.breakdown import Breakdown
 from .attribution.callers import Callers
@@ -105,6 +105,11 @@ class Trace:
     io_events: int = 0
     unmatched_events: int = 0
     reading: Reading | None = None
+
+    def __post_init__(self) -> None:
+        # Of an archive, the reader has made the rows.
+        if self.kept is not None and self.reading is None:
+            check_rows(self.kept.operations, self.kept.other_events, self.definitions)
 
     def __repr__(self) -> str:
         start, end = self.window
