@@ -70,9 +70,12 @@ def provenance(trace: Layered, fs: float, automatic: bool, traffic: str) -> dict
     program = f"iostrata {version('iostrata')}"
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     start, end = trace.window
+    recording = trace.definitions.recording
     return {
         "Conventions": "CF-1.11",
         "title": f"I/O of {trace.path} by layer",
+        "recorder": recording.recorder,
+        "not_recorded": ", ".join(recording.missing),
         "history": f"{now} written by {program}",
         "source": f"{program}, trace {trace.path}",
         "schema_version": SCHEMA_VERSION,

@@ -22,10 +22,11 @@ from .selection.window import TickWindow, bounded_windows, select_window, trace_
 from .statistics.grouping import grouping
 from .summary.accumulator import OperationSums
 from .summary.bins import BinGrid
+from .summary.blocks import Kept
 from .summary.memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
 from .summary.reading import Binned, BinnedSums, Parts, Reading
 from .summary.tables import MODES
-from .trace import Kept, Trace, Window
+from .trace import Trace, Window
 
 
 def open_trace(

@@ -1,14 +1,12 @@
 """The layered trace: an archive's I/O, split into layers."""
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..model.arrays import Ints, column_at
 from ..model.codes import IoMode
@@ -17,56 +15,44 @@ from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
 from ..model.operations import Operations, check_rows
-from ..model.stream.mapping import cluster_of, reduce_partitions
-from ..model.stream.source import Partition
-from .attribution.attribution import Attribution, attribute_operations
-from .attribution.breakdown import Breakdown, BreakdownSums
-from .attribution.calls.calls import Calls, as_calls, sum_calls
-from .attribution.calls.cost import RunCost, run_cost
-from .attribution.calls.functions import function_groups
-from .attribution.calls.keys import CALL_KEYS, CALLPATH, NamedRows, key_rows, key_texts, named_keys
-from .attribution.calls.overlap import NonBlockingSums, Overlap, first_threads, overlap_of
-from .attribution.calls.paths import CallPaths, read_call_paths
-from .attribution.calls.stacks import stack_bars
-from .attribution.calls.sums import CallSums
-from .attribution.collectives import CallPlaces
-from .attribution.functions import CallingFunctions, io_function_names
+from .attribution.attribution import Attribution
+from .attribution.breakdown import Breakdown
+from .attribution.callers import Callers
+from .attribution.calls.calls import Calls
+from .attribution.calls.cost import RunCost
+from .attribution.calls.keys import CALLPATH, NamedRows
+from .attribution.calls.overlap import Overlap
+from .attribution.calls.paths import CallPaths
+from .attribution.functions import CallingFunctions
+from .attribution.splitting import called_blocks, split, split_by_calls
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
 from .flow.balance import LayerBalance, TimeSplit
 from .flow.cells import Cells
 from .flow.flow import Flow
 from .flow.hidden import HiddenTraffic
+from .flow.relations import flow_between, flows_of, sum_relations
 from .flow.sums import Limits, RelationSums
 from .handles.forest import HandleForest, handle_forest
 from .handles.lifetimes import handle_lifetimes
-from .handles.metadata import MetadataEvents, metadata_events, selected_metadata
+from .handles.metadata import MetadataEvents, selected_metadata
 from .handles.order import layer_order, layer_rows
 from .handles.stack import handle_stack
 from .handles.sums import HandleSums
 from .layer import Layer, LayerRows
 from .mappings import LayerMapping
-from .selection.directions import DIRECTIONS, modes_of
+from .selection.directions import DIRECTIONS
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
 from .statistics.ranges import RangeUnion
 from .statistics.statistics import SetAside
 from .summary.accumulator import OperationSums
+from .summary.blocks import Blocks, Kept
 from .summary.parts import BinnedParts, Counted
 from .summary.reading import Binned, BlockSumsT, Reading
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
-_ACTIVITY_BINS: Final = 480
-"""Stretches of the window in which ranks in I/O are counted."""
-
-
-class Kept(NamedTuple):
-    """All I/O of a trace, of all files and times."""
-
-    operations: Operations
-    other_events: IoEvents
-    """I/O events that are none of an operation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,23 +147,27 @@ class Trace:
         SelectionError
             If the trace was read in bounded memory.
         """
-        return self._kept.operations
+        return self._blocks.kept.operations
 
     @property
     def other_events(self) -> IoEvents:
         """All I/O events that are none of an operation; raises as `operations`."""
-        return self._kept.other_events
+        return self._blocks.kept.other_events
 
     @property
-    def _kept(self) -> Kept:
-        if self.kept is None:
-            raise SelectionError(f"{self.path}: operations are not kept where a trace is read in bounded memory")
-        return self.kept
-
-    @cached_property
     def metadata(self) -> MetadataEvents:
         """I/O events that move no data, of all files and times; raises as `operations`."""
-        return metadata_events(self.other_events, self.definitions)
+        return self._blocks.metadata
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        return Blocks(
+            self.path, self.definitions, self.order, self.selection, self.tick_window, self.kept, self.reading
+        )
+
+    @cached_property
+    def _callers(self) -> Callers:
+        return Callers(self._blocks)
 
     @property
     def extent(self) -> tuple[int, int] | None:
@@ -194,7 +184,7 @@ class Trace:
         """Sums over all operations."""
         if self.binned is not None:
             return self.binned.sums
-        sums = OperationSums(*self._counted, (self.tick_window.start, self.tick_window.end), exact=True)
+        sums = OperationSums(*self._blocks.counted, (self.tick_window.start, self.tick_window.end), exact=True)
         sums.add(self.operations)
         return sums
 
@@ -203,12 +193,7 @@ class Trace:
         """What metadata events and the lifetimes of handles add up to."""
         if self.binned is not None:
             return self.binned.handles
-        return self.sum_blocks(lambda: HandleSums(*self._counted, exact=True))
-
-    @property
-    def _counted(self) -> tuple[Definitions, tuple[str, ...], FileSelection, TickWindow]:
-        """What all sums are told."""
-        return self.definitions, self.order, self.selection, self.tick_window
+        return self.sum_blocks(lambda: HandleSums(*self._blocks.counted, exact=True))
 
     @cached_property
     def handles(self) -> HandleForest:
@@ -264,19 +249,17 @@ class Trace:
             {name: Layer(name, self.sums, window, kept) for name, kept in zip(self.order, rows, strict=True)}
         )
 
-    @cached_property
+    @property
     def attribution(self) -> Attribution:
         """The parent of each operation in a higher layer; of all files and times."""
-        return attribute_operations(self.operations, self.definitions, self.order)
+        return self._blocks.attribution
 
-    @cached_property
+    @property
     def traffic(self) -> Traffic:
         """All operations beside what the numbers between layers need of them."""
-        return Traffic(
-            self.operations, self.definitions, self.order, self.attribution, self.selection, self.tick_window
-        )
+        return self._blocks.traffic
 
-    @cached_property
+    @property
     def call_paths(self) -> CallPaths:
         """The call path in which each operation and other I/O event was recorded, of all files and times.
 
@@ -289,113 +272,56 @@ class Trace:
         TraceError
             If the archive is gone or has changed since it was opened.
         """
-        kept, reading = self._kept, self._reading
-        paths, sums = read_call_paths(
-            reading.source, kept.operations, kept.other_events, self._call_sums(), reading.workers
-        )
-        if reading.source.tells_calls:
-            # The same pass has told both.
-            self.__dict__.setdefault("calls", as_calls(sums))
-        return paths
+        return self._callers.paths
 
-    @cached_property
+    @property
     def calling_functions(self) -> CallingFunctions:
         """The I/O function in which each operation and other I/O event was recorded; of `call_paths`."""
-        return CallingFunctions.of_paths(self.call_paths)
+        return self._callers.functions
 
-    @cached_property
+    @property
     def calls(self) -> Calls | None:
         """What the calls took, as their Enter and Leave tell; None where the trace does not record them.
 
         The first use reads the events of the archive once more.
         """
-        if self.reading is None or not self.reading.source.tells_calls:
-            return None
-        source, workers = self.reading.source, self.reading.workers
-        partitions = source.partitions(self.reading.memory, workers)
-        return as_calls(sum_calls(source, self._call_sums(), partitions, workers, self.reading.client))
+        return self._callers.calls
 
-    @cached_property
+    @property
     def cost(self) -> RunCost | None:
         """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
-        return None if self.calls is None else run_cost(self.calls, self.definitions, self.tick_window)
+        return self._callers.cost
 
-    @cached_property
+    @property
     def non_blocking(self) -> RangeUnion:
         """When non-blocking operations on selected files were under way, by process, in ticks."""
-        exact = self.kept is not None
-        return self.sum_blocks(lambda: NonBlockingSums(self.selection, self.tick_window, exact)).union
+        return self._callers.non_blocking
 
-    @cached_property
+    @property
     def overlap(self) -> Overlap | None:
         """Whether non-blocking I/O overlaps computing, and how many ranks are in I/O over time.
 
         None where the trace does not record Enter and Leave. The first use reads the events of the archive once more.
         """
-        if self.calls is None:
-            return None
-        reading, exact = self._reading, self.kept is not None
-        partitions, first = reading.source.partitions(reading.memory, reading.workers), first_threads(self.definitions)
-        functions = self.calls.functions
-        bars = stack_bars(reading.source, partitions, functions, self.order, self.tick_window, first.tolist())
-        return overlap_of(bars, self.non_blocking, self.definitions, functions, self.tick_window, _ACTIVITY_BINS, exact)
-
-    def _call_sums(self) -> Callable[[], CallSums]:
-        functions = function_groups(self._reading.source.regions, self.order)
-        return functools.partial(CallSums, *self._counted, functions, exact=self.kept is not None)
+        return self._callers.overlap
 
     @property
     def function_names(self) -> tuple[str, ...]:
         """The I/O functions that the trace defines; SelectionError where it is not known who called what."""
-        return io_function_names(self._reading.source.regions)
-
-    @property
-    def _reading(self) -> Reading:
-        if self.reading is None:
-            raise SelectionError(f"{self.path}: it is not known where this trace was read from")
-        return self.reading
+        return self._callers.function_names
 
     def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
         """Give all operations and metadata events, of all files and times, as `Block` has them, in one or several."""
-        if self.kept is not None:
-            return iter([self.kept])
-        return ((block.operations, block.metadata) for block in self._reading.blocks())
+        return iter(self._blocks)
 
-    def operation_blocks(
-        self, called: bool
-    ) -> Iterator[tuple[Traffic, npt.NDArray[np.int64], Mapping[str, NamedRows], int]]:
+    def operation_blocks(self, called: bool) -> Iterator[tuple[Traffic, Ints, Mapping[str, NamedRows], int]]:
         """Give all operations in one or several blocks, at least one.
 
         Each with the number of the collective call of each operation; by `CALL_KEYS` the names of who called, and the
         row of each operation there (−1 for none), nothing unless `called` is asked for; and the number of the block's
         first operation.
         """
-        by: dict[str, NamedRows] = {}
-        if self.kept is not None:
-            if called:
-                paths = self.call_paths
-                tree = (paths.regions, paths.parent, paths.region, paths.operation)
-                by = {name: named_keys(name, *tree) for name in CALL_KEYS}
-            yield self.traffic, self.traffic.calls.call, by, 0
-            return
-
-        def traffic_of(operations: Operations) -> Traffic:
-            found = attribute_operations(operations, self.definitions, self.order)
-            return Traffic(operations, self.definitions, self.order, found, self.selection, self.tick_window)
-
-        places, first, given = CallPlaces(), 0, False
-        for block, sums in self._reading.followed_blocks(self._call_sums() if called else None):
-            operations, given = block.operations, True
-            traffic = traffic_of(operations)
-            places.finish(np.unique(operations.process).astype(np.int64))
-            sequence, place = places.keys(operations, traffic.sequences)
-            if sums is not None and block.path is not None:
-                tree = (sums.regions, *sums.paths[:2], block.path)
-                by = {name: named_keys(name, *tree) for name in CALL_KEYS}
-            yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
-            first += len(operations)
-        if not given:
-            yield traffic_of(Operations.empty()), np.empty(0, np.int64), by, 0
+        return called_blocks(self._blocks, self._callers, called)
 
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
         """Return sums over the blocks of the trace; where operations are not kept it is read once more.
@@ -406,11 +332,7 @@ class Trace:
             Gives empty sums, with ``add(operations, metadata)`` for a block and ``merge(other)`` for sums over other
             processes. The blocks of a process come one after the other.
         """
-        if self.kept is None:
-            return self._reading.summed(make)
-        sums = make()
-        sums.add(self.operations, self.metadata)
-        return sums
+        return self._blocks.summed(make)
 
     def binned_parts(self, by: str) -> BinnedParts:
         """Return the parts of the layers by a key; each use reads the trace once more.
@@ -423,7 +345,7 @@ class Trace:
         """
         if self.binned is None:
             raise SelectionError("parts in bins are of a trace that was read in bounded memory")
-        return BinnedParts(self._reading, Counted(*self._counted, by), self.binned.grid)
+        return BinnedParts(self._blocks.reading, Counted(*self._blocks.counted, by), self.binned.grid)
 
     def relations_with(
         self,
@@ -432,26 +354,12 @@ class Trace:
         pairs: tuple[tuple[int, int], ...] | None = None,
     ) -> RelationSums:
         """Add up what the layers are to each other: flows of some directions, limits and pairs of layers."""
-        covered = (self.tick_window.start, self.tick_window.end) if self.kept is not None else self._reading.covered
-        exact = self.kept is not None
-
-        def make() -> RelationSums:
-            return RelationSums(*self._counted, covered, directions, limits, exact=exact, pairs=pairs)
-
-        if self.kept is None:
-            return self.sum_blocks(make)
-        sums = make()
-        sums.add_traffic(self.traffic)
-        return sums
+        return sum_relations(self._blocks, directions, limits, pairs)
 
     @cached_property
     def relations(self) -> RelationSums:
         """What the layers are to each other, added up over all operations."""
         return (None if self.binned is None else self.binned.relations) or self.relations_with()
-
-    @property
-    def _known_traffic(self) -> Traffic | None:
-        return None if self.kept is None else self.traffic
 
     @cached_property
     def cells(self) -> Cells:
@@ -476,14 +384,13 @@ class Trace:
     @cached_property
     def flows(self) -> tuple[Flow, ...]:
         """The flows, read and write, of all pairs of layers that the handles connect."""
-        return self.relations.all_flows(self.cells, self._known_traffic)
+        return self.relations.all_flows(self.cells, self._blocks.known_traffic)
 
     def flows_of(self, directions: tuple[str, ...]) -> tuple[Flow, ...]:
         """Return the flows of some directions, of all pairs of layers that the handles connect."""
         if set(directions) <= set(DIRECTIONS):
             return tuple(flow for flow in self.flows if flow.direction in directions)
-        sums = self.relations_with(directions)
-        return sums.all_flows(sums.table(), self._known_traffic)
+        return flows_of(self._blocks, directions)
 
     def flow(self, upper: str, lower: str, direction: str = "total") -> Flow:
         """Return what became of the operations of one layer in a layer below it, adjacent or not.
@@ -499,19 +406,7 @@ class Trace:
         SelectionError
             If the trace has no such layer, `upper` does not stand above `lower`, or there is no such direction.
         """
-        modes_of(direction)
-        for name in (upper, lower):
-            if name not in self.order:
-                raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(self.order) or 'none'}")
-        high, low = self.order.index(upper), self.order.index(lower)
-        if high >= low:
-            raise SelectionError(f"layer {upper} does not stand above {lower}; the order is {', '.join(self.order)}")
-        known: tuple[Flow, ...] = self.__dict__.get("flows", ())
-        for flow in known:
-            if (flow.upper, flow.lower, flow.direction) == (upper, lower, direction):
-                return flow
-        sums = self.relations_with((direction,), pairs=((high, low),))
-        return sums.flow(sums.table(), high, low, direction, self._known_traffic)
+        return flow_between(self._blocks, upper, lower, direction, self.__dict__.get("flows", ()))
 
     def breakdown(self, by: str) -> Breakdown:
         """Split what each layer did, transfers and metadata operations, by a key.
@@ -525,70 +420,17 @@ class Trace:
         SelectionError
             If there is no such key, or it is not known who called: see `call_paths`.
         """
-        if by in CALL_KEYS:
-            return self._by_calls(by)[1]
-        if self.kept is not None:
-            sums = BreakdownSums(*self._counted, by, exact=True)
-            sums.add_traffic(self.traffic, self.metadata)
-        else:
-            sums = self.sum_blocks(lambda: BreakdownSums(*self._counted, by))
-        if self.calls is not None:
-            sums.add_calls(self.calls)
-        return sums.breakdown()
+        return split(self._blocks, self._callers, by)
 
     def by_path(self) -> tuple[Calls, Breakdown]:
         """Return all calls, and the split by call path with rows of their paths in place of names.
 
         SelectionError where the trace does not record Enter and Leave.
         """
-        calls, table = self._by_calls(CALLPATH, np.ndarray.tolist)
+        calls, table = split_by_calls(self._blocks, self._callers, CALLPATH, np.ndarray.tolist)
         if calls is None:
             raise SelectionError(f"{self.path}: the trace does not tell when functions were entered and left")
         return calls, table
-
-    def _by_calls(self, by: str, texts: Callable[[Ints], list[Any]] | None = None) -> tuple[Calls | None, Breakdown]:
-        """Return all calls and the split by who called; `texts` gives names of keys in place of the usual ones."""
-        if self.kept is not None:
-            paths, table = self.call_paths, BreakdownSums(*self._counted, by, exact=True)
-            tree, calls = (paths.regions, paths.parent, paths.region), self.calls
-            key = np.append(key_rows(by, *tree), np.int32(-1))
-            table.add_traffic(self.traffic, self.metadata, (key[paths.operation], key[paths.event]))
-        else:
-            table, sums = self._read_by_calls(by)
-            tree = (sums.regions, *sums.paths[:2])
-            calls = as_calls(sums) if self._reading.source.tells_calls else None
-        if calls is not None:
-            table.add_calls(calls)
-        table.name_calls(texts or functools.partial(key_texts, by, *tree))
-        return calls, table.breakdown()
-
-    def _read_by_calls(self, by: str) -> tuple[BreakdownSums, CallSums]:
-        """Read the trace once more for what operations and calls take by who called."""
-        reading, source, make = self._reading, self._reading.source, self._call_sums()
-
-        def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
-            table, calls = BreakdownSums(*self._counted, by), make()
-            for block in source.read(partition, calls, done):
-                parent, region, _, _ = calls.paths
-                key = np.append(key_rows(by, calls.regions, parent, region), np.int32(-1))
-                metadata = metadata_events(block.metadata, source.definitions)
-                table.add(block.operations, metadata, (key[block.path], key[block.metadata_path]))
-            return table, calls
-
-        def merge(
-            one: tuple[BreakdownSums, CallSums], other: tuple[BreakdownSums, CallSums]
-        ) -> tuple[BreakdownSums, CallSums]:
-            places = one[1].merge(other[1])
-            if by == CALLPATH:
-                other[0].rename(places)
-            one[0].merge(other[0])
-            return one
-
-        with cluster_of(reading.client, source.path) as cluster:
-            partitions = source.partitions(reading.memory, reading.workers)
-            if not partitions:
-                return BreakdownSums(*self._counted, by), make()
-            return reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
 
     @property
     def resolution(self) -> float | None:
@@ -694,16 +536,13 @@ class Trace:
             If no file matches, or the window is empty or outside the trace; or the trace was read in bounded memory:
             give ``files`` and ``window`` to `open_trace`.
         """
-        kept = self._kept
+        kept = self._blocks.kept
         selection = self.selection if files is None else select_files(self.definitions, files, self.rules)
         chosen = self.tick_window
         if window is not None:
             chosen = select_window(trace_window(self.definitions.clock, kept.operations.extent), window)
         selected = replace(self, selection=selection, tick_window=chosen)
-        for name in ("call_paths", "calling_functions"):
-            if known := self.__dict__.get(name):
-                # They cost another pass over the events and depend on neither files nor window.
-                selected.__dict__[name] = known
+        selected.__dict__["_callers"] = self._callers.of_selection(selected._blocks)
         return selected
 
 

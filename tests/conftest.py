@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from iostrata import DamageReport, Trace
 from iostrata.layers.selection.files import DEFAULT_RULES, select_files
 from iostrata.layers.selection.window import trace_window
-from iostrata.layers.trace import Kept
+from iostrata.layers.summary.blocks import Kept
 from iostrata.model.codes import (
     UNDEFINED_TIME,
     UNDEFINED_UINT8,

@@ -124,8 +124,6 @@ def write_hdf5(
                 root = GroupWriter(file, storage)
                 root.attributes(
                     **provenance(trace, rate, fs == "auto", traffic),
-                    recorder=recording.recorder,
-                    not_recorded=", ".join(recording.missing),
                     method=search.method if search else "none",
                     filter=search.filter or "none" if search else "none",
                 )

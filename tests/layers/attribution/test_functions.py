@@ -108,7 +108,7 @@ def test_every_way_of_reading_knows_them(fixtures, options):
 
 def test_a_trace_that_changed_is_refused(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
-    make = trace._call_sums()
+    make = trace._callers.make_sums
     events = replace(trace.other_events, time=trace.other_events.time + 1)
     with pytest.raises(TraceError, match="has changed"):
         read_call_paths(trace.reading.source, trace.operations, events, make)

@@ -1,6 +1,7 @@
 """However a trace is cut into partitions and blocks, all that is told of it is the same to the last bit."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from iostrata.analysis.findings.find import find
 from iostrata.inputs.source import RowSource
 from iostrata.layers import opening
 from iostrata.layers.document import document
+from iostrata.layers.summary import reading
 from iostrata.model.codes import IoMode
 from iostrata.model.definitions import Definitions, LocationGroups, Locations
 from iostrata.model.events import IoEvents
@@ -87,11 +89,28 @@ def with_processes(definitions: Definitions, count: int) -> Definitions:
     return replace(definitions, groups=groups, locations=locations)
 
 
-def told(source: Any, workers: int) -> str:
-    """Everything that is told of a trace, as text."""
+class Folding:
+    """In place of a cluster: every partition is summed up by itself, and results are merged as they lie."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def reduce(self, function: Any, merge: Any, partitions: Any, *_: Any) -> Any:
+        parts = [function([one]) for one in partitions]
+        while len(parts) > 1:
+            pairs = [parts[first : first + 2] for first in range(0, len(parts), 2)]
+            parts = [merge(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        return parts[0]
+
+
+def told(source: Any, workers: int, apart: bool = False) -> str:
+    """Everything that is told of a trace, as text; `apart`: partitions share no sums, as on a cluster."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "open_timed_source", lambda *_: source)
-        trace = opening.read_binned_trace("x", MEMORY, workers=workers, files="all", parts=("rank", 3))
+        patch.setattr(reading, "cluster_of", lambda *_: nullcontext(Folding(workers)))
+        trace = opening.read_binned_trace(
+            "x", MEMORY, workers=workers, files="all", parts=("rank", 3), client="folding" if apart else None
+        )
         layers = trace.layers.values()
         periods = [*layer_periods(layers), *part_periods(layers, "rank", 3, binned=trace.binned_parts("rank"))]
         found: list[Any] = [
@@ -137,4 +156,4 @@ def test_partitions_and_cuts_change_nothing(
     parts = [order[low:high] for low, high in zip([0, *edges], [*edges, len(order)], strict=True) if low < high]
     cut = st.sampled_from([None, 2 * LARGEST, 13, 30])
     dealt = tuple((tuple(sorted(part)), data.draw(cut)) for part in parts)
-    assert told(Dealt(inner, dealt), data.draw(st.sampled_from([1, 3]))) == whole
+    assert told(Dealt(inner, dealt), *data.draw(st.sampled_from([(1, False), (3, False), (2, True)]))) == whole

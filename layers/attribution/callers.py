@@ -1,0 +1,106 @@
+"""Who called the I/O of a trace, and what the calls took; read when it is first asked for."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from ..statistics.ranges import RangeUnion
+from ..summary.blocks import Blocks
+from .calls.calls import Calls, as_calls, sum_calls
+from .calls.cost import RunCost, run_cost
+from .calls.functions import function_groups
+from .calls.overlap import NonBlockingSums, Overlap, first_threads, overlap_of
+from .calls.paths import CallPaths, read_call_paths
+from .calls.stacks import stack_bars
+from .calls.sums import CallSums
+from .functions import CallingFunctions, io_function_names
+
+_ACTIVITY_BINS: Final = 480
+"""Stretches of the window in which ranks in I/O are counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Callers:
+    """Calls of a trace; the first use of `paths`, `calls` and `overlap` reads its events once more."""
+
+    blocks: Blocks
+
+    def of_selection(self, blocks: Blocks) -> "Callers":
+        """Return those of other files or another window, with what is known already and depends on neither."""
+        selected = Callers(blocks)
+        selected.__dict__.update(
+            {name: self.__dict__[name] for name in ("paths", "functions") if name in self.__dict__}
+        )
+        return selected
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the trace records Enter and Leave."""
+        reading = self.blocks.known_reading
+        return reading is not None and reading.source.tells_calls
+
+    @property
+    def make_sums(self) -> Callable[[], CallSums]:
+        """What makes sums over no calls; SelectionError where it is not known who called what."""
+        blocks = self.blocks
+        functions = function_groups(blocks.reading.source.regions, blocks.order)
+        return functools.partial(CallSums, *blocks.counted, functions, exact=blocks.exact)
+
+    @cached_property
+    def paths(self) -> CallPaths:
+        """As `iostrata.layers.trace.Trace.call_paths`."""
+        kept, reading = self.blocks.kept, self.blocks.reading
+        paths, sums = read_call_paths(
+            reading.source, kept.operations, kept.other_events, self.make_sums, reading.workers
+        )
+        if self.recorded:
+            # The same pass has told both.
+            self.__dict__.setdefault("calls", as_calls(sums))
+        return paths
+
+    @cached_property
+    def functions(self) -> CallingFunctions:
+        """The I/O function in which each operation and other I/O event was recorded; of `paths`."""
+        return CallingFunctions.of_paths(self.paths)
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        """The I/O functions that the trace defines; SelectionError where it is not known who called what."""
+        return io_function_names(self.blocks.reading.source.regions)
+
+    @cached_property
+    def calls(self) -> Calls | None:
+        """What the calls took, as their Enter and Leave tell; None where the trace does not record them."""
+        if not self.recorded:
+            return None
+        reading = self.blocks.reading
+        partitions = reading.source.partitions(reading.memory, reading.workers)
+        return as_calls(sum_calls(reading.source, self.make_sums, partitions, reading.workers, reading.client))
+
+    @cached_property
+    def cost(self) -> RunCost | None:
+        """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
+        return None if self.calls is None else run_cost(self.calls, self.blocks.definitions, self.blocks.window)
+
+    @cached_property
+    def non_blocking(self) -> RangeUnion:
+        """When non-blocking operations on selected files were under way, by process, in ticks."""
+        blocks = self.blocks
+        return blocks.summed(lambda: NonBlockingSums(blocks.selection, blocks.window, blocks.exact)).union
+
+    @cached_property
+    def overlap(self) -> Overlap | None:
+        """As `iostrata.layers.trace.Trace.overlap`."""
+        if self.calls is None:
+            return None
+        blocks, reading, functions = self.blocks, self.blocks.reading, self.calls.functions
+        partitions, first = (
+            reading.source.partitions(reading.memory, reading.workers),
+            first_threads(blocks.definitions),
+        )
+        bars = stack_bars(reading.source, partitions, functions, blocks.order, blocks.window, first.tolist())
+        return overlap_of(
+            bars, self.non_blocking, blocks.definitions, functions, blocks.window, _ACTIVITY_BINS, blocks.exact
+        )

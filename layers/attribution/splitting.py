@@ -1,0 +1,110 @@
+"""Layers split by a key, and operations with who called them: of a trace that is kept, or read once more."""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...model.arrays import Ints
+from ...model.operations import Operations
+from ...model.stream.mapping import cluster_of, reduce_partitions
+from ...model.stream.source import Partition
+from ..handles.metadata import metadata_events
+from ..summary.blocks import Blocks
+from .breakdown import Breakdown, BreakdownSums
+from .callers import Callers
+from .calls.calls import Calls, as_calls
+from .calls.keys import CALL_KEYS, CALLPATH, NamedRows, key_rows, key_texts, named_keys
+from .calls.sums import CallSums
+from .collectives import CallPlaces
+from .traffic import Traffic
+
+
+def split(blocks: Blocks, callers: Callers, by: str) -> Breakdown:
+    """Split what each layer did by a key; see `iostrata.layers.trace.Trace.breakdown`."""
+    if by in CALL_KEYS:
+        return split_by_calls(blocks, callers, by)[1]
+    if blocks.exact:
+        sums = BreakdownSums(*blocks.counted, by, exact=True)
+        sums.add_traffic(blocks.traffic, blocks.metadata)
+    else:
+        sums = blocks.summed(lambda: BreakdownSums(*blocks.counted, by))
+    if callers.calls is not None:
+        sums.add_calls(callers.calls)
+    return sums.breakdown()
+
+
+def split_by_calls(
+    blocks: Blocks, callers: Callers, by: str, texts: Callable[[Ints], list[Any]] | None = None
+) -> tuple[Calls | None, Breakdown]:
+    """Return all calls and the split by who called; `texts` gives names of keys in place of the usual ones."""
+    if blocks.exact:
+        paths, table = callers.paths, BreakdownSums(*blocks.counted, by, exact=True)
+        tree, calls = (paths.regions, paths.parent, paths.region), callers.calls
+        key = np.append(key_rows(by, *tree), np.int32(-1))
+        table.add_traffic(blocks.traffic, blocks.metadata, (key[paths.operation], key[paths.event]))
+    else:
+        table, sums = _read_by_calls(blocks, callers, by)
+        tree = (sums.regions, *sums.paths[:2])
+        calls = as_calls(sums) if callers.recorded else None
+    if calls is not None:
+        table.add_calls(calls)
+    table.name_calls(texts or functools.partial(key_texts, by, *tree))
+    return calls, table.breakdown()
+
+
+def _read_by_calls(blocks: Blocks, callers: Callers, by: str) -> tuple[BreakdownSums, CallSums]:
+    """Read the trace once more for what operations and calls take by who called."""
+    reading, source, make, counted = blocks.reading, blocks.reading.source, callers.make_sums, blocks.counted
+
+    def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
+        table, calls = BreakdownSums(*counted, by), make()
+        for block in source.read(partition, calls, done):
+            parent, region, _, _ = calls.paths
+            key = np.append(key_rows(by, calls.regions, parent, region), np.int32(-1))
+            metadata = metadata_events(block.metadata, source.definitions)
+            table.add(block.operations, metadata, (key[block.path], key[block.metadata_path]))
+        return table, calls
+
+    def merge(
+        one: tuple[BreakdownSums, CallSums], other: tuple[BreakdownSums, CallSums]
+    ) -> tuple[BreakdownSums, CallSums]:
+        places = one[1].merge(other[1])
+        if by == CALLPATH:
+            other[0].rename(places)
+        one[0].merge(other[0])
+        return one
+
+    with cluster_of(reading.client, source.path) as cluster:
+        partitions = source.partitions(reading.memory, reading.workers)
+        if not partitions:
+            return BreakdownSums(*counted, by), make()
+        return reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
+
+
+def called_blocks(
+    blocks: Blocks, callers: Callers, called: bool
+) -> Iterator[tuple[Traffic, Ints, Mapping[str, NamedRows], int]]:
+    """Give all operations with who called them; see `iostrata.layers.trace.Trace.operation_blocks`."""
+    by: dict[str, NamedRows] = {}
+    if blocks.exact:
+        if called:
+            paths = callers.paths
+            tree = (paths.regions, paths.parent, paths.region, paths.operation)
+            by = {name: named_keys(name, *tree) for name in CALL_KEYS}
+        yield blocks.traffic, blocks.traffic.calls.call, by, 0
+        return
+    places, first, given = CallPlaces(), 0, False
+    for block, sums in blocks.reading.followed_blocks(callers.make_sums if called else None):
+        operations, given = block.operations, True
+        traffic = blocks.traffic_of(operations)
+        places.finish(np.unique(operations.process).astype(np.int64))
+        sequence, place = places.keys(operations, traffic.sequences)
+        if sums is not None and block.path is not None:
+            tree = (sums.regions, *sums.paths[:2], block.path)
+            by = {name: named_keys(name, *tree) for name in CALL_KEYS}
+        yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
+        first += len(operations)
+    if not given:
+        yield blocks.traffic_of(Operations.empty()), np.empty(0, np.int64), by, 0

@@ -1,0 +1,52 @@
+"""What the layers of a trace are to each other: its sums, and the flows that are asked for."""
+
+from ...model.errors import SelectionError
+from ..selection.directions import DIRECTIONS, modes_of
+from ..summary.blocks import Blocks
+from .flow import Flow
+from .sums import Limits, RelationSums
+
+
+def sum_relations(
+    blocks: Blocks,
+    directions: tuple[str, ...] = DIRECTIONS,
+    limits: Limits | None = None,
+    pairs: tuple[tuple[int, int], ...] | None = None,
+) -> RelationSums:
+    """Add up what the layers are to each other: flows of some directions, limits and pairs of layers."""
+    covered = (blocks.window.start, blocks.window.end) if blocks.exact else blocks.reading.covered
+
+    def make() -> RelationSums:
+        return RelationSums(*blocks.counted, covered, directions, limits, exact=blocks.exact, pairs=pairs)
+
+    if not blocks.exact:
+        return blocks.summed(make)
+    sums = make()
+    sums.add_traffic(blocks.traffic)
+    return sums
+
+
+def flows_of(blocks: Blocks, directions: tuple[str, ...]) -> tuple[Flow, ...]:
+    """Return the flows of some directions, of all pairs of layers that the handles connect."""
+    sums = sum_relations(blocks, directions)
+    return sums.all_flows(sums.table(), blocks.known_traffic)
+
+
+def flow_between(blocks: Blocks, upper: str, lower: str, direction: str, known: tuple[Flow, ...] = ()) -> Flow:
+    """Return what became of the operations of one layer in a layer below it; one of the `known` if it is there.
+
+    Raises SelectionError as `iostrata.layers.trace.Trace.flow`.
+    """
+    modes_of(direction)
+    order = blocks.order
+    for name in (upper, lower):
+        if name not in order:
+            raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(order) or 'none'}")
+    high, low = order.index(upper), order.index(lower)
+    if high >= low:
+        raise SelectionError(f"layer {upper} does not stand above {lower}; the order is {', '.join(order)}")
+    for flow in known:
+        if (flow.upper, flow.lower, flow.direction) == (upper, lower, direction):
+            return flow
+    sums = sum_relations(blocks, (direction,), pairs=((high, low),))
+    return sums.flow(sums.table(), high, low, direction, blocks.known_traffic)
