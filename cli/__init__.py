@@ -20,7 +20,11 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     try:
         from .run import run
 
-        return run(arguments)
+        status = run(arguments)
     except KeyboardInterrupt:
         print("iostrata: error: interrupted", file=sys.stderr)
-        return 130
+        status = 130
+    if status == 130 and arguments is None:
+        # An object that was half made or half gone when the interrupt came would complain at its end.
+        sys.unraisablehook = lambda _: None
+    return status

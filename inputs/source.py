@@ -15,7 +15,7 @@ from ..model.damage import LocationDamage
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
-from ..model.operations import Operations
+from ..model.operations import Operations, check_rows
 from ..model.stream.calls import EventBatch, FollowsCalls, Regions
 from ..model.stream.source import Block, Partition
 
@@ -53,6 +53,9 @@ class RowSource:
     records: int = 0
     function: Links | None = None
     function_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_rows(self.operations, self.metadata, self.definitions)
 
     @property
     def engine(self) -> str:

@@ -16,7 +16,7 @@ from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
-from ..model.operations import Operations
+from ..model.operations import Operations, check_rows
 from ..model.stream.mapping import cluster_of, reduce_partitions
 from ..model.stream.source import Partition
 from .attribution.attribution import Attribution, attribute_operations
@@ -119,6 +119,11 @@ class Trace:
     io_events: int = 0
     unmatched_events: int = 0
     reading: Reading | None = None
+
+    def __post_init__(self) -> None:
+        # Of an archive, the reader has made the rows.
+        if self.kept is not None and self.reading is None:
+            check_rows(self.kept.operations, self.kept.other_events, self.definitions)
 
     def __repr__(self) -> str:
         start, end = self.window

@@ -12,7 +12,8 @@ from .errors import TraceError
 class LocationDamage:
     """Loss at one location: `location` is its OTF2 id, `row` its row in the definitions, counts are of all events.
 
-    Both are −1 where it is not known which location has lost something.
+    Both are −1 where it is not known which location has lost something. What is `inherited` had been lost before the
+    trace was converted to what was read.
     """
 
     location: int
@@ -20,6 +21,7 @@ class LocationDamage:
     events_expected: int
     events_read: int
     reason: str
+    inherited: bool = False
 
     @property
     def place(self) -> str:
@@ -61,15 +63,16 @@ class DamageReport:
     def check_something_read(self, path: Path) -> None:
         """Do nothing unless all of the events of the archive at `path` are lost.
 
-        Losses of the archive that it was copied from, which could be read, are no reason.
+        Inherited losses do not count: what was converted could be read.
 
         Raises
         ------
         TraceError
             If they are.
         """
-        if self.damaged and not self.events_read and not any(one.events_read for one in self.locations):
-            first = self.locations[0]
+        lost = [one for one in self.locations if not one.inherited]
+        if lost and not self.events_read:
+            first = lost[0]
             raise TraceError(
                 f"{path}: none of the {self.events_expected} events can be read "
                 f"({first.place}: {first.reason}); copy the archive again"

@@ -1,6 +1,6 @@
 """Operations as columns: whole, some rows of them without a copy, and batches that compiled matching writes to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -8,6 +8,9 @@ import numpy.typing as npt
 
 from .arrays import Columns
 from .codes import UNDEFINED_UINT64
+from .definitions import Definitions
+from .errors import TraceError
+from .events import IoEvents
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,6 +140,38 @@ def view(operations: Operations, rows: Rows) -> Operations:
     if isinstance(operations, OperationsView):
         return OperationsView(operations.source, operations.rows[chosen])
     return OperationsView(operations, chosen)
+
+
+def check_rows(operations: Operations, metadata: IoEvents, definitions: Definitions) -> None:
+    """Do nothing where operations and other events have columns of one length, and name rows that are defined.
+
+    Compiled loops rely on it: they write wherever a row says. What the reader of an archive gives is so by
+    construction; what comes from elsewhere is checked here.
+
+    Raises
+    ------
+    TraceError
+        If it is not so.
+    """
+    locations, groups, handles = (
+        len(one.id) for one in (definitions.locations, definitions.groups, definitions.handles)
+    )
+    for columns in (operations, metadata):
+        for column in fields(columns):
+            found = len(getattr(columns, column.name))
+            if found != len(columns):
+                raise TraceError(f"the column {column.name} has {found} rows, others {len(columns)}; give all the same")
+    for name, rows, least, most in (
+        ("location", operations.location, 0, locations),
+        ("end_location", operations.end_location, -1, locations),
+        ("process", operations.process, -1, groups),
+        ("handle", operations.handle, -1, handles),
+        ("location", metadata.location, 0, locations),
+        ("group", definitions.locations.group, -1, groups),
+    ):
+        for row in (int(rows.min()), int(rows.max())) if len(rows) else ():
+            if not least <= row < most:
+                raise TraceError(f"the column {name} names row {row} of {most} in the definitions; define it first")
 
 
 class OperationColumns(NamedTuple):

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,6 +35,9 @@ BYTES_PER_OPERATION: Final = 400
 """What an operation of a block takes while it is matched, ordered and attributed, as measured."""
 FEWEST_OPERATIONS: Final = 1 << 12
 _MOST_PROMISED: Final = 2**40
+_MAKING: Final = threading.Lock()
+"""Held while a walk is made: it counts what is read, so all threads need the same, and `cached_property` has no lock
+from Python 3.12 on."""
 
 
 class Otf2Source:
@@ -106,7 +110,7 @@ class Otf2Source:
         from .matching.matcher import Matcher
 
         matcher = Matcher(self.definitions, self._shared, self._handles, partition.most_operations, calls is not None)
-        walk = self.walk if calls is None else self._walk_with_regions
+        walk = self._walk(calls is not None)
         rows = np.array(partition.locations, np.intp)
         walk.start_again(rows)
         implausible = ImplausibleEvents(self.definitions)
@@ -141,7 +145,7 @@ class Otf2Source:
         """Read the I/O events of a partition with Enter and Leave, location by location, as `Source.calls`."""
         if not self.tells_calls:
             return
-        walk = self._walk_with_regions
+        walk = self._walk(True)
         rows = np.array(partition.locations, np.intp)
         walk.start_again(rows)
         implausible = ImplausibleEvents(self.definitions)
@@ -169,14 +173,20 @@ class Otf2Source:
         """Whether the archive defines functions of I/O."""
         return bool(self.regions.does_io.any())
 
-    @cached_property
+    @property
     def walk(self) -> Any:
         """What reads the files: a `DirectWalk` or a `LibraryWalk`."""
-        return self._new_walk(False)
+        return self._walk(False)
+
+    def _walk(self, regions: bool) -> Any:
+        with _MAKING:
+            if regions not in self._walks:
+                self._walks[regions] = self._new_walk(regions)
+            return self._walks[regions]
 
     @cached_property
-    def _walk_with_regions(self) -> Any:
-        return self._new_walk(True)
+    def _walks(self) -> dict[bool, Any]:
+        return {}
 
     def _new_walk(self, regions: bool) -> Any:
         if self.engine == "direct":

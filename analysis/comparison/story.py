@@ -11,6 +11,7 @@ import numpy as np
 from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import bytes_text, counted, seconds_text
+from ...signals.step import StepSignal
 from ..detect import detect_period
 from ..registry import DEFAULT_METHOD
 from ..results.parts import Phase, Regime
@@ -31,6 +32,8 @@ _LOG: Final = 2**16
 """Bytes of a burst below which what is written regularly may be a log,"""
 _LITTLE: Final = 0.05
 """where it is no more than this share of what the program writes."""
+_LIKELY: Final = 0.5
+"""Confidence below which a period is told with it."""
 _VERBS: Final = {"read": "read", "write": "written"}
 
 
@@ -92,6 +95,7 @@ class _Own(NamedTuple):
     layer: str
     direction: str
     bytes: float
+    signal: StepSignal
     result: PeriodResult
 
 
@@ -123,7 +127,7 @@ def story_of(
     if not segments:
         return ()
     segments.sort(key=lambda one: (one.start, one.end))
-    segments = [*_named(segments), *_silence(segments, *trace.window)]
+    segments = [*_named(segments), *_silence(segments, own, *trace.window)]
     segments.sort(key=lambda one: (one.start, one.end))
     return tuple(replace(one, text=_text(one)) for one in segments)
 
@@ -147,10 +151,10 @@ def _own(
     for (layer, direction), result in results.items():
         statistics = trace.layers[layer].statistics(direction)
         if statistics.own_bytes >= statistics.bytes:
-            yield _Own(layer, direction, statistics.bytes, result)
+            yield _Own(layer, direction, statistics.bytes, trace.layers[layer].bandwidth(direction), result)
         elif statistics.own_bytes > 0:
             signal = trace.layers[layer].bandwidth(direction, "own")
-            yield _Own(layer, direction, statistics.own_bytes, detect_period(signal, method, fs))
+            yield _Own(layer, direction, statistics.own_bytes, signal, detect_period(signal, method, fs))
 
 
 def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
@@ -263,17 +267,23 @@ def _named(segments: list[Segment]) -> Iterator[Segment]:
             yield one
 
 
-def _silence(segments: list[Segment], start: float, end: float) -> Iterator[Segment]:
+def _silence(segments: list[Segment], own: list[_Own], start: float, end: float) -> Iterator[Segment]:
     """Give the times in which nothing goes on."""
     least = _PAUSE * (end - start)
     until = start
     for one in segments:
-        if one.start - until >= least:
+        if one.start - until >= least and _is_silent(own, until, one.start):
             yield _nothing(until, one.start, "start-up" if until == start else "pause")
         # A segment with a period lasts until the next burst would come.
         until = max(until, min(end, one.end + (one.period or 0.0)))
-    if end - until >= least:
+    if end - until >= least and _is_silent(own, until, end):
         yield _nothing(until, end, "end")
+
+
+def _is_silent(own: list[_Own], start: float, end: float) -> bool:
+    """Tell whether next to nothing moves between two times: not all that moves is in phases."""
+    moved = (one.signal.volume_until(np.array([start, end])) for one in own)
+    return all(after - before < _TOLD * one.bytes for one, (before, after) in zip(own, moved, strict=True))
 
 
 def _nothing(start: float, end: float, kind: str) -> Segment:
@@ -290,10 +300,10 @@ def _text(one: Segment) -> str:
         who = f"{counted(one.ranks, 'rank')}, {who}"
     if one.period is not None:
         name = {"log": "a log, written"}.get(one.kind, one.kind)
-        return (
-            f"{name} every {seconds_text(one.period)}, {bytes_text(one.bytes_per_phase or 0.0)} each "
-            f"({one.phases:,}); {who}"
-        )
+        often = f"every {seconds_text(one.period)}"
+        if one.confidence is not None and one.confidence < _LIKELY:
+            often = f"perhaps {often} (confidence {one.confidence:.2f})"
+        return f"{name} {often}, {bytes_text(one.bytes_per_phase or 0.0)} each ({one.phases:,}); {who}"
     moved = f"{bytes_text(one.bytes)} {_VERBS[one.direction]}"
     if one.phases > 1:
         moved += f" in {one.phases:,} bursts"

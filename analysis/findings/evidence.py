@@ -21,7 +21,7 @@ _MEASURED_IN: Final = {
     "hidden_bytes inside_bytes largest_piece limit lower_bytes median_request program_bytes "
     "read_back_bytes read_bytes small_bytes unexplained_bytes upper_bytes written_bytes",
     "s": "metadata_s busy_s cost_s end_s exclusive_s fastest_s first_program_write_s flush_s idle_below_s slowest_s "
-    "start_s summed_s time_range_s waiting_s write_s",
+    "start_s summed_s time_range_s transfer_s waiting_s write_s",
     "share": "cost_share busiest_node_share busiest_rank_share exclusive_share share share_of_program_bytes time_share "
     "share_of_written",
     "times": "times_as_long slower amplification attributed_amplification steps",

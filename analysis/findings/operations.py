@@ -86,34 +86,45 @@ def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 
 def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers with many metadata operations, all within a second or more of them than transfers."""
+    """Find layers with many metadata operations within a second, or more than transfers, in number or time."""
     cells, second = evidence.cells, evidence.cells.window.ticks_per_second
     for row, layer in enumerate(cells.layers):
         times, counts = evidence.trace.handle_sums.times(row)
         until = np.append(0, np.cumsum(counts))
         events = int(until[-1])
-        if events < max(1, rule.thresholds["operations"]):
+        if events < max(1, rule.thresholds["operations_if_longer"]):
             continue
         peak = int((until[np.searchsorted(times, times + second, side="left")] - until[:-1]).max())
-        transfers = cells.operations(cells.selected & (cells.layer == row))
-        ratio = events / max(1, transfers)
+        moving = cells.selected & (cells.layer == row)
+        transfers, transfer_s = cells.operations(moving), float(evidence.rank_seconds(moving).sum())
+        took = _metadata_seconds(evidence, row)
+        cost = None if took is None else min(float(took.max(initial=0.0)), evidence.run_s)
+        often = events / max(1, transfers) >= rule.thresholds["per_transfer"]
+        longer = took is not None and took.sum() >= rule.thresholds["times_transfers"] * transfer_s
+        many = events >= rule.thresholds["operations"]
+        if not ((often and (many or longer)) or (many and peak >= rule.thresholds["per_second"])):
+            continue
         kinds = evidence.trace.handle_sums.kinds_of(row)
         kinds.pop(IoRecord.SEEK, None)
-        if peak < rule.thresholds["per_second"] and ratio < rule.thresholds["per_transfer"]:
-            continue
-        took = _metadata_seconds(evidence, row)
+        text = (
+            f"{events:,} {layer} metadata operations ({metadata_text(kinds)}) beside {transfers:,} transfers, "
+            f"up to {peak:,} within a second"
+        )
+        if took is not None:
+            text += f", {seconds_text(took.sum())} in all"
+            text += f" against {seconds_text(transfer_s)} of transfers" if transfers else ""
         yield Match(
             layer,
-            f"{events:,} {layer} metadata operations ({metadata_text(kinds)}) beside {transfers:,} transfers, "
-            f"up to {peak:,} within a second" + ("" if took is None else f", {seconds_text(took.sum())} in all"),
+            text,
             {
                 "metadata_operations": events,
                 "transfers": transfers,
                 "most_per_second": peak,
                 "metadata_s": None if took is None else float(took.sum()),
+                "transfer_s": transfer_s,
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
             },
-            cost_s=None if took is None else min(float(took.max(initial=0.0)), evidence.run_s),
+            cost_s=cost,
         )
 
 

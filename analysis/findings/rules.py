@@ -114,8 +114,15 @@ RULES: Final = (
     Rule(
         "metadata-storm",
         "warning",
-        "Many metadata operations (open, close, delete, lock) within a short time; seeks are none that costs.",
-        {"operations": 1000, "per_second": 1000, "per_transfer": 1.0},
+        "Many metadata operations (open, close, delete, lock) within a short time, or more of them than transfers; "
+        "seeks are none that costs.",
+        {
+            "operations": 1000,
+            "per_second": 1000,
+            "per_transfer": 1.0,
+            "operations_if_longer": 100,
+            "times_transfers": 1.0,
+        },
         "Keep files open, put many small files into one, open once and hand the data on, use collective "
         "metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).",
     ),

@@ -13,31 +13,43 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
+OTHER: Final = FIXTURES / "ckpt4"
+"""What commands that take several traces take beside the first."""
 COMMANDS: Final = (
-    ("info",),
-    ("layers",),
-    ("handles", "--json"),
-    ("periods",),
-    ("compare",),
-    ("layers", "--engine", "library"),
+    *(("info",), ("layers",), ("layers", "--by", "caller"), ("layers", "--engine", "library"), ("overview",)),
+    *(("handles", "--json"), ("periods",), ("periods", "--plot", "{out}.png"), ("compare",)),
     ("report", "-o", "{out}.html"),
-    *(("convert", f"{{out}}{suffix}") for suffix in (".h5", ".parquet", ".perfetto.json", ".otf2")),
+    ("report", "-o", "{out}.html", "--memory", "300M"),
+    *(("convert", f"{{out}}{suffix}") for suffix in (".h5", ".nc", ".parquet", ".perfetto.json", ".otf2")),
+    ("convert", "{out}.otf2", "--rewrite"),
+    ("convert", "{out}.ftio.jsonl", "--layer", "POSIX"),
+    ("collect", "{other}", "-o", "{out}"),
+    ("diff", "{other}", "-o", "{out}.html"),
+    *(("signature", "{other}", "-o", f"{{out}}{suffix}") for suffix in (".html", ".h5")),
+    ("assess", "{other}", "--segment", "1", "-o", "{out}.html"),
+    ("assess", "{other}", "--segment", "1", "--train", "-o", "{out}.json"),
+    ("schedule", "{other}", "--plot", "{out}.svg", "-o", "{out}.json"),
+    ("watch", "--replay", "{trace}"),
 )
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 _STARTING: Final = 0.15
 """Seconds in which Python itself starts, and says what it likes."""
 _LONGEST: Final = 300.0
+_ENDING: Final = 10.0
 
 
 def end_one(command: tuple[str, ...], trace: Path, number: signal.Signals, after: float) -> tuple[str, float]:
     """Start a command, send it a signal `after` seconds; return what is wrong, or nothing, and how long it ran."""
     with tempfile.TemporaryDirectory() as room:
         out = Path(room) / "written"
-        arguments = [command[0], str(trace), *(part.format(out=out) for part in command[1:])]
+        parts = [part.format(out=out, other=OTHER, trace=trace) for part in command]
+        arguments = parts if "{trace}" in command else [parts[0], str(trace), *parts[1:]]
         begin = time.monotonic()
         process = subprocess.Popen(
             [str(Path(sys.executable).parent / "iostrata"), *arguments],
@@ -56,7 +68,10 @@ def end_one(command: tuple[str, ...], trace: Path, number: signal.Signals, after
                 process.communicate()
                 return "goes on", time.monotonic() - begin
         took = time.monotonic() - begin
-        left = sorted(path.name for path in Path(room).iterdir())
+        # Between its last step and its end a command has written what it should, and that is whole.
+        left = _unreadable(Path(room))
+        if number != signal.SIGKILL:
+            left += sorted(path.name for path in Path(room).iterdir() if not path.name.startswith("written"))
         return _fault(process.returncode, said.decode(), left, number, after) or _orphans(process.pid), took
 
 
@@ -64,7 +79,7 @@ def _fault(status: int, said: str, left: list[str], number: signal.Signals, afte
     if status == 0:
         return ""
     if number == signal.SIGKILL:
-        return "" if status == -number and not any(name.startswith("written") for name in left) else f"{status} {left}"
+        return "" if status == -number and not left else f"{status} {left}"
     if left:
         return f"left {left}"
     if (status == -number and not said) or (after < _STARTING and status in (1, 130)):
@@ -75,13 +90,79 @@ def _fault(status: int, said: str, left: list[str], number: signal.Signals, afte
     return ""
 
 
+def _unreadable(folder: Path) -> list[str]:
+    """Return what stands under its final name, or hides in a folder of that name, and is not whole."""
+    found = []
+    for path in sorted(path for path in folder.rglob("written*") if not path.name.endswith((".def", ".marker"))):
+        for file in path.rglob("*.parquet") if path.is_dir() else (path,):
+            try:
+                _ENDS[file.suffix](file)
+            except Exception as error:  # noqa: BLE001 - whatever a reader dislikes
+                found.append(f"{file.name}: {error}"[:200])
+    return found
+
+
+def _ends_with(end: bytes) -> Callable[[Path], None]:
+    def check(path: Path) -> None:
+        if not path.read_bytes().rstrip().endswith(end):
+            raise ValueError("it is cut")
+
+    return check
+
+
+def _printed(path: Path) -> None:
+    subprocess.run(["otf2-print", str(path)], check=True, capture_output=True)
+
+
+def _open_table(path: Path) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.read_table(path)
+
+
+def _open_hdf5(path: Path) -> None:
+    import h5py
+
+    with h5py.File(path) as file:
+        file.visititems(lambda _name, node: node[()] if isinstance(node, h5py.Dataset) else None)
+
+
+_ENDS: Final[dict[str, Callable[[Path], None]]] = {
+    ".png": _ends_with(b"IEND\xaeB`\x82"),
+    ".svg": _ends_with(b"</svg>"),
+    ".html": _ends_with(b"</html>"),
+    ".json": _ends_with(b"}"),
+    ".jsonl": _ends_with(b"}"),
+    ".parquet": _open_table,
+    ".h5": _open_hdf5,
+    ".nc": _open_hdf5,
+    ".otf2": _printed,
+}
+"""What tells whether a file is whole, by its suffix."""
+
+
 def _orphans(group: int) -> str:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return ""
-    os.killpg(group, signal.SIGKILL)
+    """Say whether a process of the group outlives the command by more than it takes to end."""
+    end = time.monotonic() + _ENDING
+    while time.monotonic() < end:
+        if not _alive(group):
+            return ""
+        time.sleep(0.05)
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
     return "left a process"
+
+
+def _alive(group: int) -> bool:
+    """Tell whether processes of a group run; those that have ended and wait for somebody to notice do not."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, of_group = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(of_group) == group and state != "Z":
+            return True
+    return False
 
 
 def main() -> None:

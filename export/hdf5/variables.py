@@ -111,9 +111,11 @@ class GroupWriter:
     def amounts(
         self, name: str, dimensions: tuple[str, ...], values: Sequence[float], units: str, long_name: str
     ) -> None:
-        """Write uint64 where all values are whole and fit it, else float64."""
-        whole = all(isinstance(value, int) and value < 2**64 for value in values)
-        column = np.array(values, np.uint64 if whole else np.float64)
+        """Write uint64 where all values are whole and fit it, int64 where some are negative, else float64."""
+        whole = all(isinstance(value, int) for value in values)
+        least, most = min(values, default=0), max(values, default=0)
+        kind = np.uint64 if least >= 0 and most < 2**64 else np.int64 if least >= -(2**63) and most < 2**63 else None
+        column = np.array(values, kind if whole and kind is not None else np.float64)
         self.numbers(name, dimensions, column, long_name=long_name, units=units)
 
     def flags(self, name: str, dimensions: tuple[str, ...], values: Sequence[bool], long_name: str) -> None:

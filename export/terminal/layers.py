@@ -90,7 +90,8 @@ def print_counted(source: Source, layers: Collection[str], directions: Sequence[
     print_recording(definitions.recording, console)
     print_counters(definitions.recording, console, layers, directions)
     if definitions.recording.counters is None:
-        console.print(Text("There are no counters either: no I/O was recorded."))
+        told = "none could be read" if tally.damage.damaged else "no I/O was recorded"
+        console.print(Text(f"There are no counters either: {told}."))
     print_damage(tally.damage, console)
 
 

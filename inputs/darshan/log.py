@@ -142,6 +142,8 @@ def read_log(path: Path) -> Log:
         job, fault = _inflated(file, length, min([*places, size]) - length, compression)
         if len(job) < 1064:
             raise TraceError(f"{path}: the Darshan log's job cannot be read ({fault or 'it is cut'}); copy it again")
+        if fault:
+            faults.append(f"command line and mount points of the job: {fault}")
         known, lost = ({}, None) if not maps[1] else _names(_inflated(file, maps[0], maps[1], compression))
     if lost:
         faults.append(f"names of files: {lost}")

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,12 +136,17 @@ def _names_in(head: bytes, path: Path) -> list[str] | None:
         except pyarrow.ArrowException:
             return None
     try:
-        line = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].decode()
+        line = _first_line(head).decode()
         if line.startswith("{"):
             return list(json.loads(line))
-    except (ValueError, RecursionError):
+        return next(iter(csv.reader([line], delimiter=_delimiter(line))), [])
+    except (ValueError, RecursionError, csv.Error):
         return None
-    return next(iter(csv.reader([line], delimiter=_delimiter(line))), [])
+
+
+def _first_line(head: bytes) -> bytes:
+    """Return the first line that is not blank, whichever way lines end."""
+    return re.split(rb"[\r\n]", head.lstrip(b"\xef\xbb\xbf \t\r\n"), maxsplit=1)[0]
 
 
 def _starts_with_parquet(path: Path) -> bool:
@@ -184,10 +190,14 @@ def _lacking(found: Collection[str]) -> tuple[str, ...]:
     return tuple(role for role in NEEDED if role not in found and role not in either)
 
 
-def _check(path: Path, found: dict[str, str]) -> None:
+def _check(path: Path, names: Iterable[str], found: dict[str, str]) -> None:
     missing = _lacking(found)
     if missing:
         raise TraceError(f"{path}: {lack_text(missing)}")
+    alike = Counter(name.strip().lower() for name in names)
+    for name in found.values():
+        if alike[name.strip().lower()] > 1:
+            raise TraceError(f"{path}: two columns of the table are named {name.strip()!r}; leave one of them out")
 
 
 def lack_text(missing: Sequence[str]) -> str:
@@ -203,22 +213,57 @@ def _parquet(path: Path, parts: list[Path]) -> TableColumns:
     import pyarrow.parquet
 
     try:
-        tables = []
+        tables: list[Any] = []
+        units: dict[str, int] = {}
         for part in parts:
             schema = pyarrow.parquet.read_schema(part)
             found, scale = roles(schema.names)
-            _check(path, found)
+            _check(path, schema.names, found)
+            units = units or scale
+            if scale != units:
+                raise TraceError(f"{path}: {part.name} has times in other units than the parts before it")
             tables.append(pyarrow.parquet.read_table(part, columns=list(found.values()), partitioning=None))
         table = pyarrow.concat_tables(tables, promote_options="permissive").combine_chunks()
     except (pyarrow.ArrowException, OSError) as error:
         raise TraceError(f"{path}: the Parquet table cannot be read: {str(error).splitlines()[0]}") from None
+    columns = {role: _plain_column(path, name, _whole(table.column(name))) for role, name in found.items()}
+    for role in _TIMES.keys() & found.keys():
+        kind = table.column(found[role]).type
+        if pyarrow.types.is_timestamp(kind) or pyarrow.types.is_duration(kind):
+            units[role] = 1
     return TableColumns(
-        {role: _whole(table.column(name)) for role, name in found.items()},
-        scale,
+        columns,
+        units,
         dict(tables[0].schema.metadata or {}),
         0,
         table.num_rows,
     )
+
+
+def _plain_column(path: Path, name: str, column: Any) -> Any:
+    """Return a column of Parquet as numbers or text: times that have a unit of their own in ns, decimals as text.
+
+    Raises TraceError if its values are neither.
+    """
+    import pyarrow
+
+    types = pyarrow.types
+    try:
+        if types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        kind = column.type
+        if types.is_timestamp(kind) or types.is_duration(kind):
+            unit = pyarrow.timestamp("ns", kind.tz) if types.is_timestamp(kind) else pyarrow.duration("ns")
+            return column.cast(unit).cast(pyarrow.int64())
+        if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+            return _text(column.cast(pyarrow.binary()))
+        if types.is_decimal(kind) or kind == pyarrow.string_view():
+            return column.cast(pyarrow.string())
+    except pyarrow.ArrowException as error:
+        raise TraceError(f"{path}: the column {name} cannot be read: {str(error).splitlines()[0]}") from None
+    if types.is_nested(kind) or types.is_time(kind) or types.is_date(kind):
+        raise TraceError(f"{path}: the column {name} holds {kind}, where numbers or text are needed")
+    return column
 
 
 def _whole(column: Any) -> Any:
@@ -237,13 +282,14 @@ def _csv(path: Path, start: bytes) -> TableColumns:
     import pyarrow
     import pyarrow.csv
 
-    line = start.split(b"\n", 1)[0].decode("utf-8", "replace").strip("\r")
+    line = _first_line(start).decode("utf-8", "replace")
     delimiter = _delimiter(line)
-    names = next(csv.reader([line], delimiter=delimiter))
+    try:
+        names = next(csv.reader([line], delimiter=delimiter))
+    except csv.Error as error:
+        raise TraceError(f"{path}: the names of the table's columns cannot be read: {error}") from None
     found, scale = roles(names)
-    _check(path, found)
-    if len(set(names)) < len(names):
-        raise TraceError(f"{path}: two columns of the table have one name")
+    _check(path, names, found)
     unreadable = 0
 
     def skip(_row: object) -> str:
@@ -294,8 +340,9 @@ def _json_lines(path: Path) -> TableColumns:
                 rows.append(row)
             else:
                 unreadable += 1
-    found, scale = roles(dict.fromkeys(name for row in rows for name in row))
-    _check(path, found)
+    names = dict.fromkeys(name for row in rows for name in row)
+    found, scale = roles(names)
+    _check(path, names, found)
     columns = {
         role: pyarrow.array([_plain(row.get(name)) for row in rows], pyarrow.string()) for role, name in found.items()
     }
@@ -315,10 +362,6 @@ def numbers(column: Any) -> tuple[npt.NDArray[np.int64] | npt.NDArray[np.float64
     import pyarrow
     import pyarrow.compute as compute
 
-    if pyarrow.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pyarrow.types.is_timestamp(column.type):
-        column = column.cast(pyarrow.timestamp("ns")).cast(pyarrow.int64())
     if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
         column = compute.utf8_trim_whitespace(column)
         whole = compute.fill_null(compute.match_substring_regex(column, _DIGITS), False)

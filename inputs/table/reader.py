@@ -29,6 +29,7 @@ _STATUSES: Final = {
 _ORDER: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX")
 _SINCE_1970: Final = 10**18
 """ns from which on times count since 1970-01-01 UTC (they are after 2001): no run lasts for 31 years."""
+_IN_2100: Final = 4_102_444_800 * 10**9
 _NO_FILE: Final = "files not recorded"
 UNKNOWN: Final = -1
 
@@ -117,7 +118,7 @@ class _Rows:
         return np.where(whole, np.where(whole, values, 0).astype(np.int64), -1)
 
 
-def _times(table: TableColumns, rows: _Rows) -> tuple[Ticks, Ticks, int | None]:
+def _times(path: Path, table: TableColumns, rows: _Rows) -> tuple[Ticks, Ticks, int | None]:
     """Return begin and end in ns from the run's start, and that start where times count since 1970."""
     start, start_known = numbers(table.columns["start"])
     end, end_known = numbers(table.columns["end"])
@@ -125,14 +126,22 @@ def _times(table: TableColumns, rows: _Rows) -> tuple[Ticks, Ticks, int | None]:
     rows.faults["an end that is no time"] = ~end_known & ~rows.never
     factors = table.scale["start"], table.scale["end"]
     origin = 0
-    known = start[start_known]
-    if len(known) and float(known.min()) * factors[0] >= _SINCE_1970:
+    since_1970 = start_known & (start >= _SINCE_1970 / factors[0])
+    if 2 * np.count_nonzero(since_1970) > np.count_nonzero(start_known):
         # Whole units of the column, so that subtracting them rounds nothing.
-        origin = int(np.floor(known.min())) * factors[0]
+        first = int(np.floor(start[since_1970].min()))
+        if first * factors[0] >= _IN_2100:
+            raise TraceError(
+                f"{path}: the table's times start at {first}, after the year 2100 in their unit; name the right one at "
+                "the end of the columns' names: start_ms, start_us, start_ns"
+            )
+        origin = first * factors[0]
+    else:
+        rows.faults["a start since 1970, where most count from the run's start"] = since_1970
 
     def ticks(values: npt.NDArray[Any], sound: Mask, factor: int) -> Ticks:
         relative = values - values.dtype.type(origin // factor) if origin % factor == 0 else values - origin / factor
-        far = ~sound | (np.abs(relative.astype(np.float64)) * factor > LONGEST)
+        far = ~sound | (np.abs(relative.astype(np.float64)) > LONGEST / factor)
         if values.dtype.kind == "i":
             return np.where(far, 2 * LONGEST, np.where(far, 0, relative) * factor).astype(np.int64)
         return np.where(far, 2 * LONGEST, np.rint(np.where(far, 0, relative) * factor)).astype(np.int64)
@@ -145,7 +154,9 @@ def _times(table: TableColumns, rows: _Rows) -> tuple[Ticks, Ticks, int | None]:
 def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
     """Make definitions of the columns."""
     columns = table.columns
-    begin, end, realtime = _times(table, rows)
+    if rows.count and not rows.layers:
+        raise TraceError(f"{path}: none of the {rows.count} rows of the table names its layer")
+    begin, end, realtime = _times(path, table, rows)
     given, known = numbers(columns["rank"])
     whole = known & (given >= 0) & (given < 2**31) & (given == np.floor(given))
     absent = ~np.asarray(columns["rank"].is_valid())
@@ -215,6 +226,8 @@ def _handles(
         order = _ORDER if kind == "inferred" else ()
         made = HandleTable.of_files(of_layer.astype(np.int32), (of_file - 1).astype(np.int32), rows.layers, order)
         return place, made, kind, files
+    if "file" not in columns:
+        file, files = np.zeros(rows.count, np.int32), (_NO_FILE,)
     return *_recorded_handles(columns, rows, file), "recorded", files
 
 

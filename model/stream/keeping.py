@@ -89,7 +89,7 @@ def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: i
             if not -1 <= _count(row, -1) < len(locations):
                 raise ValueError("losses of no location")
             location = int(locations[row]) if row >= 0 else -1
-            losses.append(LocationDamage(location, row, _count(expected), _count(read), _text(reason)))
+            losses.append(LocationDamage(location, row, _count(expected), _count(read), _text(reason), inherited=True))
         irregular = {_text(name): _count(count) for name, count in found["irregular"].items()}
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from None

@@ -191,7 +191,7 @@ def read_limits(path: Path) -> Limits:
         if len(content) > _MOST_BYTES:
             raise ValueError("it is too large")
         return _parsed(json.loads(content))
-    except (ValueError, TypeError, KeyError, RecursionError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise TraceError(f"{path}: not a file of limits ({reason}); make one with iostrata assess --train") from None
 

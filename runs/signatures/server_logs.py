@@ -23,6 +23,8 @@ _MOST_NUMBERS: Final = 2**27
 """Numbers of an HDF5 data set that are read: 1 GiB."""
 _MOST_MISSING: Final = 0.5
 _MOST_JOBS: Final = 100_000
+_FASTEST: Final = 2.0**60
+"""B/s that no file system has: what claims more is missing, so that sums of values and their squares are finite."""
 _TEXT: Final = 1000
 
 
@@ -213,11 +215,11 @@ def _regular(path: Path, times: Floats, values: Floats) -> ThroughputLog:
     if count > max(MOST_VALUES, 4 * len(times)):
         raise TraceError(f"{path}: gaps of more than three quarters of the time between {times[0]:g} and {times[-1]:g}")
     grid = np.full(count, np.nan)
-    sound = np.isfinite(values) & (values >= 0)
+    sound = np.isfinite(values) & (values >= 0) & (values <= _FASTEST)
     grid[places[sound].astype(np.int64)] = values[sound]
     missing = int(np.isnan(grid).sum())
     if missing > _MOST_MISSING * count:
-        raise TraceError(f"{path}: {missing:,} of {count:,} values are missing or negative")
+        raise TraceError(f"{path}: {missing:,} of {count:,} values are missing, negative or beyond any machine")
     there = np.flatnonzero(~np.isnan(grid))
     return ThroughputLog(path, float(times[0]), interval, np.interp(np.arange(count), there, grid[there]), missing)
 

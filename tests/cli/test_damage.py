@@ -2,8 +2,14 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
+from iostrata.model.damage import DamageReport, LocationDamage
+from iostrata.model.errors import TraceError
+from iostrata.model.stream.keeping import kept_of, kept_text
+from iostrata.model.stream.recording import OTF2
 
 
 @pytest.fixture
@@ -76,3 +82,13 @@ def test_a_new_archive_of_a_trace_whose_events_are_all_ignored(made, document, t
     assert [one["reason"] for one in again["damage"]["locations"]] == [
         one["reason"] for one in first["damage"]["locations"]
     ]
+
+
+def test_only_losses_of_the_trace_itself_make_it_unreadable():
+    own = LocationDamage(0, 0, 9, 0, "garbage")
+    (again,) = kept_of(kept_text(OTF2, DamageReport(9, 0, (own,))), np.zeros(1, np.uint64), 0).losses
+    assert again == replace(own, inherited=True)
+    DamageReport(9, 0, (again,)).check_something_read(Path("x"))
+    DamageReport(9, 1, (own,)).check_something_read(Path("x"))
+    with pytest.raises(TraceError, match=r"none of the 9 events .*location 0: garbage"):
+        DamageReport(9, 0, (again, own)).check_something_read(Path("x"))

@@ -253,6 +253,29 @@ sys.meta_path.insert(0, Interrupting())"""
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "iostrata: error: interrupted\n")
 
 
+def test_what_an_interrupt_leaves_half_made_ends_in_silence(environment):
+    """As do the objects of a compiler, of which the interrupt took a part away."""
+    code = """
+import sys
+class Half:
+    def __del__(self):
+        raise AttributeError("half of me")
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "click":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from iostrata.cli import main
+status = main()
+del sys.meta_path[0], Interrupting
+half = Half()
+del half
+sys.exit(status)"""
+    command = [sys.executable, "-c", code, "info"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (130, "iostrata: error: interrupted\n")
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_what_ends_a_run_leaves_nothing_of_its_output(environment, fixtures, tmp_path, name):
     code = f"""

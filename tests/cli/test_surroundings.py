@@ -172,3 +172,26 @@ def test_a_trace_cut_after_it_was_opened_gives_what_is_left_or_a_line(copy_of: A
         with pytest.raises(iostrata.TraceError, match="has changed since it was opened"):
             trace.breakdown("function")
         shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "diff {a} {b} -o {out}.html",
+        "signature {a} {a} -o {out}.html",
+        "assess {a} {b} --segment 1 -o {out}.html",
+        "schedule {b} -o {out}.json",
+        "collect {a} -o {out}",
+    ],
+)
+def test_a_limit_of_the_file_size_leaves_nothing_of_many_runs(
+    run_within: Callable[..., Any], fixtures: Path, tmp_path: Path, command: str
+) -> None:
+    places = {"a": fixtures / "serial1", "b": fixtures / "ckpt4", "out": tmp_path / "x"}
+    done = run_within(
+        *(part.format(**places) for part in command.split()), limits={resource.RLIMIT_FSIZE: 100}, cwd=tmp_path
+    )
+    assert done.returncode == 1, done.stdout
+    assert done.stderr.splitlines()[-1].startswith("iostrata: error: ")
+    assert "Traceback" not in done.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

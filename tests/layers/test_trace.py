@@ -33,6 +33,7 @@ SOUND = [
     "nonblocking4_allgroups",
     "nonblocking4_nodupfd",
     "serial1",
+    "small_files2",
     "threads2",
 ]
 

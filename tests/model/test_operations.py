@@ -1,7 +1,7 @@
 """A view of operations gives what a copy of its rows gives, and takes only the columns that are looked at."""
 
 import pickle
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import open_trace
-from iostrata.model.operations import Operations, OperationsView, view
+from iostrata.inputs.source import RowSource
+from iostrata.model.errors import TraceError
+from iostrata.model.operations import Operations, OperationsView, check_rows, view
 
-OPERATIONS = open_trace(Path(__file__).parents[2] / "fixtures" / "nonblocking4").operations
+TRACE = open_trace(Path(__file__).parents[2] / "fixtures" / "nonblocking4")
+OPERATIONS = TRACE.operations
 NAMES = [field.name for field in fields(Operations)]
 
 
@@ -54,3 +57,43 @@ def test_columns_are_told_in_a_line_however_many_rows_they_have() -> None:
     for columns in (many, view(many, np.arange(50_000))):
         assert repr(columns).startswith(f"<{type(columns).__name__}: {len(columns):,} rows of location, ")
         assert len(repr(columns)) < 300
+
+
+def test_what_a_reader_gives_passes() -> None:
+    check_rows(OPERATIONS, TRACE.other_events, TRACE.definitions)
+    check_rows(Operations.empty(), TRACE.other_events.take(np.arange(0)), TRACE.definitions)
+
+
+@pytest.mark.parametrize(
+    ("column", "row"),
+    [
+        ("location", -1),
+        ("location", len(TRACE.definitions.locations.id)),
+        ("end_location", 2**31 - 1),
+        ("end_location", -2),
+        ("process", len(TRACE.definitions.groups.id)),
+        ("process", -(2**31)),
+        ("handle", len(TRACE.definitions.handles.id)),
+        ("handle", -2),
+    ],
+)
+def test_rows_beyond_the_definitions_are_refused_wherever_operations_come_in(column: str, row: int) -> None:
+    values = getattr(OPERATIONS, column).copy()
+    values[len(values) // 2] = row
+    broken = replace(OPERATIONS, **{column: values})
+    with pytest.raises(TraceError, match=f"column {column} names row {row} of "):
+        replace(TRACE, kept=TRACE.kept._replace(operations=broken), reading=None)
+    with pytest.raises(TraceError, match=f"column {column} names row {row} of "):
+        RowSource(TRACE.path, TRACE.definitions, broken, TRACE.other_events)
+
+
+def test_rows_of_definitions_and_of_other_events_are_checked_too() -> None:
+    group = np.full(len(TRACE.definitions.locations.id), 99, np.int32)
+    locations = replace(TRACE.definitions.locations, group=group)
+    with pytest.raises(TraceError, match="column group names row 99"):
+        check_rows(OPERATIONS, TRACE.other_events, replace(TRACE.definitions, locations=locations))
+    events = replace(TRACE.other_events, location=TRACE.other_events.location + 99)
+    with pytest.raises(TraceError, match="column location names row"):
+        check_rows(OPERATIONS, events, TRACE.definitions)
+    with pytest.raises(TraceError, match="the column status has 3 rows, others"):
+        check_rows(replace(OPERATIONS, status=OPERATIONS.status[:3]), TRACE.other_events, TRACE.definitions)

@@ -3,7 +3,10 @@
 import pickle
 import random
 import struct
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -253,3 +256,25 @@ def test_other_events_are_all_that_are_none_of_an_operation(collect: Collect) ->
     found = collect(archive, workers=2).other_events
     for name in vars(expected):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("engine", ["direct", "library"])
+def test_all_threads_count_in_the_same_walk(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """From Python 3.12 on, each of them could make one of its own, and what it had read was taken for lost."""
+    source, ready = Otf2Source(open_archive(FIXTURES / "aperiodic4"), engine), threading.Barrier(8)
+    make = source._new_walk
+
+    def make_slowly(regions: bool) -> Any:
+        time.sleep(0.05)
+        return make(regions)
+
+    monkeypatch.setattr(source, "_new_walk", make_slowly)
+
+    def walk(number: int) -> Any:
+        ready.wait()
+        return source._walk(number % 2 > 0)
+
+    with ThreadPoolExecutor(8) as threads:
+        walks = list(threads.map(walk, range(8)))
+    assert len({id(one) for one in walks}) == 2
+    assert source.walk is walks[0]

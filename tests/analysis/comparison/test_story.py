@@ -3,6 +3,7 @@
 import json
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from iostrata import open_trace, write_hdf5, write_report
@@ -12,6 +13,7 @@ from otf2.enums import IoOperationFlag, IoOperationMode
 
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
 MILLION = 10**6
+HEATMAP = Path(__file__).resolve().parents[4] / "shared" / "recorders" / "darshan" / "e3sm_io_heatmap_only.darshan"
 
 
 def told(trace):
@@ -141,3 +143,17 @@ def test_page_and_hdf5_tell_it_too(fixtures, tmp_path):
         assert group["phases"][:].tolist() == [one.phases for one in story]
     with h5py.File(write_hdf5(trace, tmp_path / "b.h5", fs=10, traffic="own").path) as file:
         assert "story" not in file
+
+
+@pytest.mark.skipif(not HEATMAP.exists(), reason=f"{HEATMAP.name} of the shared recordings is not here")
+def test_no_pause_is_told_where_bytes_move_outside_of_phases():
+    trace = open_trace(HEATMAP)
+    story = told(trace)
+    for one in story:
+        if one.direction is None:
+            for name, layer in trace.layers.items():
+                moved = layer.bandwidth("write").volume_until([one.start, one.end])
+                assert moved[1] - moved[0] <= 0.001 * layer.statistics("write").bytes, name
+    (checkpoints,) = (one for one in story if one.kind == "checkpoints")
+    assert checkpoints.confidence < 0.5
+    assert "perhaps every" in checkpoints.text

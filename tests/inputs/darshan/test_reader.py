@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata.cli import main
 from iostrata.inputs.darshan.log import read_log
 from iostrata.layers.selection.source import NoTimesError, open_source
 
@@ -164,6 +165,17 @@ def test_other_compressions(tmp_path, compression):
     struct.pack_into("<2Q", data, 40 + 16 * 9, 360 + len(job) + len(name), len(module))
     log.write_bytes(bytes(data[:360]) + job + name + module)
     assert open_source(log).operations.moved.tolist() == [9]
+
+
+def test_a_log_cut_in_its_job_says_so_where_nothing_else_is_lost(darshan_log, capsys):
+    log = darshan_log(modules={}, names={})
+    sound = log.read_bytes()
+    for cut, told, lost in ((0, "no I/O was recorded", ""), (4, "none could be read", "mount points of the job")):
+        log.write_bytes(sound[: len(sound) - cut])
+        assert main(["layers", str(log)]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert told in shown
+        assert lost in shown
 
 
 @settings(max_examples=150)

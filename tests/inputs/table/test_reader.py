@@ -303,3 +303,160 @@ def test_numbers_of_19_digits_are_exact(tmp_path):
     assert operations.begin.tolist() == [0, 1, 257]
     assert (operations.end - operations.begin).tolist() == [1, 1, 1]
     assert operations.offset.tolist() == [offset for _, _, offset in rows]
+
+
+TABLE = "layer,rank,mode,start,end,bytes\nPOSIX,0,read,0,1,3\nPOSIX,1,write,2,3,4\n"
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_lines_end_as_they_like(tmp_path, ends, mark):
+    path = tmp_path / "any"
+    path.write_bytes((mark + TABLE).replace("\n", ends).encode())
+    trace = iostrata.open_trace(path)
+    assert len(trace.operations) == 2
+    assert not trace.damage.damaged
+
+
+def test_a_text_with_carriage_returns_is_nobodys(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"10 %, done\r20 %, done\n" + b'"' + b"x" * 200_000)
+    with pytest.raises(iostrata.TraceError, match="nor what another recorder writes"):
+        iostrata.open_trace(path)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("names", [("bytes", "bytes"), ("bytes", "Bytes ")])
+def test_two_columns_of_one_name_are_refused(tmp_path, kind, names):
+    path = tmp_path / "any"
+    columns = ["layer", "rank", "mode", "start", "end", *names]
+    row = ["POSIX", 0, "read", 0.0, 1.0, 5, 7]
+    if kind == "csv":
+        path.write_text(",".join(columns) + "\n" + ",".join(map(str, row)) + "\n")
+    else:
+        pyarrow.parquet.write_table(pyarrow.Table.from_arrays([pyarrow.array([one]) for one in row], columns), path)
+    with pytest.raises(iostrata.TraceError, match="two columns of the table are named 'bytes'"):
+        iostrata.open_trace(path)
+
+
+def parquet_of(path, **others):
+    """Write a table of three reads, 0 to 1, 2 to 3 and 4 to 5 s, with `others` in the place of its columns."""
+    columns = {"layer": ["POSIX"] * 3, "rank": [0, 1, 0], "mode": ["read"] * 3, "bytes": [10] * 3}
+    columns |= {"start": [0.0, 2.0, 4.0], "end": [1.0, 3.0, 5.0]}
+    pyarrow.parquet.write_table(pyarrow.table({**columns, **others}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(pyarrow.timestamp(unit) for unit in ("s", "ms", "us", "ns")),
+        pyarrow.timestamp("us", "Europe/Berlin"),
+        pyarrow.duration("ms"),
+        pyarrow.decimal128(30, 3),
+        pyarrow.string_view(),
+        pyarrow.large_string(),
+        pyarrow.dictionary(pyarrow.int32(), pyarrow.int64()),
+    ],
+    ids=str,
+)
+def test_times_of_parquet_may_be_of_any_kind(tmp_path, kind):
+    """Those that have a unit of their own go by it, whatever the column's name."""
+    first, scale = 0, {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+    if pyarrow.types.is_timestamp(kind):
+        first = 1_700_000_000
+
+    def times(seconds):
+        if pyarrow.types.is_timestamp(kind) or pyarrow.types.is_duration(kind):
+            return pyarrow.array([(first + one) * scale[kind.unit] for one in seconds], pyarrow.int64()).cast(kind)
+        if pyarrow.types.is_dictionary(kind):
+            return pyarrow.array(seconds).dictionary_encode()
+        return pyarrow.array(seconds).cast(pyarrow.decimal128(30, 3)).cast(kind)
+
+    operations = open_source(parquet_of(tmp_path / "any", start=times([0, 2, 4]), end=times([1, 3, 5]))).operations
+    assert operations.begin.tolist() == [0, 2 * 10**9, 4 * 10**9]
+    assert operations.end.tolist() == [10**9, 3 * 10**9, 5 * 10**9]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("layer", [["POSIX"]] * 3),
+        ("bytes", [[1]] * 3),
+        ("file", [{"a": 1}] * 3),
+        ("collective", [[True]] * 3),
+        ("start", pyarrow.array([1, 2, 3], pyarrow.time64("us"))),
+        ("start", pyarrow.array([253_370_764_800] * 3, pyarrow.timestamp("s"))),
+    ],
+)
+def test_columns_of_parquet_that_are_neither_numbers_nor_text(tmp_path, name, values):
+    with pytest.raises(iostrata.TraceError, match=f"the column {name} ") as refused:
+        iostrata.open_trace(parquet_of(tmp_path / "any", **{name: values}))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_table_whose_rows_are_of_no_layer(tmp_path):
+    with pytest.raises(iostrata.TraceError, match="none of the 3 rows of the table names its layer"):
+        iostrata.open_trace(parquet_of(tmp_path / "any", layer=pyarrow.nulls(3)))
+
+
+def test_bytes_that_are_no_text_get_escapes(tmp_path):
+    source = open_source(parquet_of(tmp_path / "any", file=[b"/a\xff", b"/b", None]))
+    assert {"/a\\xff", "/b"} <= set(source.definitions.files.name)
+
+
+def test_decimals_of_bytes_are_exact(tmp_path):
+    moved = pyarrow.array([2**40 + 1, 0, 7]).cast(pyarrow.decimal128(38, 0))
+    assert sorted(open_source(parquet_of(tmp_path / "any", bytes=moved)).operations.moved.tolist()) == [0, 7, 2**40 + 1]
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_times_since_1970_in_a_unit_that_is_not_named(tmp_path, unit):
+    start, path = 1_700_000_000 * {"ms": 10**3, "us": 10**6, "ns": 10**9}[unit], tmp_path / "any"
+    path.write_text(f"layer,rank,mode,start,end,bytes\nPOSIX,0,read,{start},{start + 1},3\n")
+    with pytest.raises(iostrata.TraceError, match="after the year 2100"):
+        iostrata.open_trace(path)
+    path.write_text(f"layer,rank,mode,start_{unit},end_{unit},bytes\nPOSIX,0,read,{start},{start + 1},3\n")
+    assert not iostrata.open_trace(path).damage.damaged
+
+
+@pytest.mark.parametrize(("few", "most"), [(0, 1_700_000_000), (1_700_000_000, 0)])
+def test_few_times_of_another_origin_do_not_stretch_the_run(tmp_path, few, most):
+    rows = [(most + step, most + step + 0.5) for step in range(5)] + [(few, few + 1)]
+    path = tmp_path / "any"
+    path.write_text(
+        "layer,rank,mode,start,end,bytes\n" + "".join(f"POSIX,0,write,{start},{end},7\n" for start, end in rows)
+    )
+    trace = iostrata.open_trace(path)
+    assert trace.operations.begin.tolist() == [step * 10**9 for step in range(5)]
+    (lost,) = trace.damage.locations
+    assert (lost.events_expected, lost.events_read) == (6, 5)
+    assert "run's start" in lost.reason
+
+
+def test_handles_without_files_are_not_set_aside(tmp_path):
+    path = tmp_path / "any"
+    path.write_text("layer,rank,mode,start,end,bytes,handle,parent\nMPI-IO,0,write,0,2,5,a,\nPOSIX,0,write,0,1,5,b,a\n")
+    trace = iostrata.open_trace(path)
+    assert trace.set_aside.operations == 0
+    assert trace.layers["POSIX"].statistics("write").bytes == 5
+    assert trace.flow("MPI-IO", "POSIX", "write").attributed_bytes == 5
+
+
+def test_parts_with_times_in_different_units_are_refused(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number, unit in enumerate(("_us", "_us", "_ms")):
+        write(folder / f"part.{number}.parquet", [("POSIX", number, "read", 1, 2, 10, "/a")], "parquet", unit=unit)
+    with pytest.raises(iostrata.TraceError, match=r"part\.2\.parquet has times in other units"):
+        iostrata.open_trace(folder)
+
+
+def test_what_is_lost_at_nobodys_place_is_written_to_hdf5(tmp_path):
+    h5py, path = pytest.importorskip("h5py"), tmp_path / "any"
+    path.write_text(TABLE + "POSIX,0,read,1\n")
+    trace = iostrata.open_trace(path)
+    iostrata.write_hdf5(trace, tmp_path / "out.h5", fs=10.0, periods=False)
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert file["damage/location"][()].tolist() == [-1]
+        assert file["damage/events_expected"][()].tolist() == [1]

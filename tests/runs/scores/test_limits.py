@@ -71,6 +71,7 @@ def test_limits_survive_their_file(tmp_path):
         '{"limits": {"other": [0, 1]}, "quantiles": [0.1, 0.2], "segment_s": 1, "critical": 4}',
         '{"limits": {"md_mod": [0, 1]}, "quantiles": [0.1, 0.2], "segment_s": 0, "critical": 4}',
         '{"limits": {"md_mod": [0, NaN]}, "quantiles": [0.1, 0.2], "segment_s": 1, "critical": 4}',
+        '{"limits": {"md_mod": [0, 1%s]}, "quantiles": [0.1, 0.2], "segment_s": 1, "critical": 4}' % ("0" * 400),
         '{"limits": {"md_mod": 3}, "quantiles": [0.1, 0.2], "segment_s": 1, "critical": 4}',
     ],
 )  # fmt: skip

@@ -47,6 +47,15 @@ def test_gaps_and_negative_values_are_interpolated_and_counted(tmp_path):
     assert log.values == pytest.approx(np.arange(20.0))
 
 
+def test_values_that_no_machine_has_are_missing(tmp_path):
+    path = tmp_path / "log.csv"
+    rates = ["5", "1e308", "5", "1e19", "inf", "5", "5", "5"]
+    path.write_text("time,bytes_per_second\n" + "".join(f"{10 * row},{rate}\n" for row, rate in enumerate(rates)))
+    log = read_log(path)
+    assert log.values == pytest.approx([5.0] * 8)
+    assert log.missing == 3
+
+
 @pytest.mark.parametrize("direction", ["read", "write", "total"])
 def test_targets_of_both_hdf5_forms_are_added_up(tmp_path, direction):
     random = np.random.default_rng(0)
@@ -74,7 +83,7 @@ def test_targets_of_both_hdf5_forms_are_added_up(tmp_path, direction):
         ("time,bytes_per_second\n1,2\n", "1 values"),
         ("time,bytes_per_second\n1,2\n1,3\n", "of one time"),
         ("time,bytes_per_second\n0,2\n1,2\n2,2\n1e12,3\n", "gaps"),
-        ("time,bytes_per_second\n1,-2\n2,-2\n3,1\n", "missing or negative"),
+        ("time,bytes_per_second\n1,-2\n2,-2\n3,1\n", "missing, negative or beyond"),
     ],
 )
 def test_a_log_that_cannot_be_used_is_refused_in_one_line(tmp_path, text, words):

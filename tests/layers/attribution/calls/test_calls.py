@@ -14,7 +14,7 @@ from iostrata.layers.attribution.breakdown import FUNCTION
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
 SHARED = Path(__file__).resolve().parents[5] / "shared"
-NAMES = ["ckpt4_compiler", "ncckpt4", "serial1", "threads2", "nonblocking4"]
+NAMES = ["ckpt4_compiler", "ncckpt4", "serial1", "threads2", "nonblocking4", "small_files2"]
 EVENT = re.compile(r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: ".*" <(\d+)>$')
 IO = re.compile(r"^(IO_\w+) +(\d+) +(\d+)  (.*)$")
 needs_print = pytest.mark.skipif(shutil.which("otf2-print") is None, reason="otf2-print, the independent profile")

@@ -50,7 +50,7 @@ def printed(anchor):
 
 
 @pytest.mark.skipif(shutil.which("otf2-print") is None, reason="otf2-print, the independent count")
-@pytest.mark.parametrize("name", ["ckpt4_compiler", "ncckpt4", "threads2"])
+@pytest.mark.parametrize("name", ["ckpt4_compiler", "ncckpt4", "threads2", "small_files2"])
 @pytest.mark.parametrize("options", [{}, {"memory": 500 * 10**6}], ids=str)
 def test_shares_as_otf2_print_tells(name, options):
     trace = open_trace(FIXTURES / name, files="all", **options)
