@@ -100,6 +100,10 @@ def read_log(path: Path) -> Log:
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(2048)
+        if not head:
+            raise TraceError(
+                f"{path}: the Darshan log is empty: its job was killed or the disk was full; record it again"
+            )
         version = head[:8].split(b"\0")[0].decode("ascii", "replace")
         if head[8:16] == _SWAPPED:
             raise UnsupportedTraceError(f"{path}: a Darshan log of a big-endian machine; convert it there")

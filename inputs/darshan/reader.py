@@ -26,9 +26,9 @@ _ALL_FILES: Final = "all files together, by intervals of time"
 _NO_NAME: Final = "record {:#x}, whose name the log does not tell"
 
 
-def recognises(head: bytes, _path: Path) -> bool:
-    """Tell a Darshan log by its first bytes."""
-    return is_darshan(head)
+def recognises(head: bytes, path: Path) -> bool:
+    """Tell a Darshan log by its first bytes; an empty one, which a job that was killed leaves, by its name."""
+    return is_darshan(head) or (not head and path.suffix == ".darshan" and path.is_file())
 
 
 def open_darshan(path: Path) -> RowSource:

@@ -52,7 +52,7 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
 
     recorder = find_recorder(path)
     if recorder is None:
-        if Path(path).is_file():
+        if Path(path).is_file() and Path(path).stat().st_size:
             with Path(path).open("rb") as file:
                 missing = lacking_columns(file.read(HEAD), Path(path))
             if missing:
@@ -78,7 +78,7 @@ def _may_be_other(path: str | os.PathLike[str]) -> bool:
         if given.is_dir():
             with os.scandir(given) as entries:
                 return not any(entry.name.endswith(".otf2") for entry in entries)
-        if not given.is_file() or not given.stat().st_size:
+        if not given.is_file() or (given.suffix == ".otf2" and not given.stat().st_size):
             return False
         with given.open("rb") as file:
             return file.read(7)[2:] != _OTF2

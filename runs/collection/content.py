@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from ...inputs.recognition import Recorder, find_recorder, recorders
+from ...model.errors import TraceError
 from .tables import is_collection
 
 _ANCHOR: Final = ".otf2"
@@ -23,18 +24,29 @@ def find_traces(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
     A file is a trace. A folder is searched, in all folders below it too but those of collections: for anchors, and for
     files that another recorder wrote, found by their content; where a recorder writes a file a process, its files in a
     folder are one trace, the folder. One that holds event files and no anchor, as an aborted recording leaves it, is
-    given itself, and so is one in which nothing is found, so that whoever reads it can say what is wrong with it.
+    given itself. Paths where there is nothing come last, so that whoever reads them can say what is wrong.
+
+    Raises TraceError if there is nothing at any of the paths.
     """
     seen: set[str] = set()
     known = tuple(recorders())
+    nothing: list[Path] = []
     for path in map(Path, paths):
         found = False
-        for trace in _below(path, known) if path.is_dir() else (path,):
+        for trace in _below(path, known) if path.is_dir() else (path,) if os.path.lexists(path) else ():
             found = True
             if (name := os.path.abspath(trace)) not in seen:
                 seen.add(name)
                 yield Path(name)
-        if not found and (name := os.path.abspath(path)) not in seen:
+        if not found:
+            nothing.append(path)
+    if nothing and not seen:
+        what = (
+            f"no trace in the folder {nothing[0]}" if nothing[0].is_dir() else f"no such file or folder: {nothing[0]}"
+        )
+        raise TraceError(f"{what}; give an anchor (*.otf2), what another recorder wrote, or a folder with some of them")
+    for path in nothing:
+        if (name := os.path.abspath(path)) not in seen:
             seen.add(name)
             yield Path(name)
 

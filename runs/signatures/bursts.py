@@ -1,6 +1,7 @@
 """Step B of IOSI: the bursts of one sample, found in a wavelet approximation of it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -42,17 +43,17 @@ class Burst:
     values: Floats
     counts: bool = True
 
-    @property
+    @cached_property
     def volume(self) -> float:
         """Sum of the values."""
         return float(self.values.sum())
 
-    @property
+    @cached_property
     def centre(self) -> int:
         """Value before which lies half the volume."""
         return self._place(0.5)
 
-    @property
+    @cached_property
     def extent(self) -> tuple[int, int]:
         """First value, and the one after the last, of what holds all but a hundredth of the volume at either end."""
         return self._place(EDGE_SHARE), self._place(1 - EDGE_SHARE) + 1

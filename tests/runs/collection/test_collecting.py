@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from iostrata import IostrataError, OutputError, TraceError, open_trace
+from iostrata.cli import main
 from iostrata.export.collection import CollectionWriter
 from iostrata.runs.collection import TABLES, Collection, Run, Settings, read_run
 from iostrata.runs.collection.collect import read_runs
@@ -111,7 +112,23 @@ def test_folders_are_searched_and_aborted_recordings_are_found(fixtures, tmp_pat
     (tmp_path / "empty").mkdir()
     assert list(find_traces([tmp_path])) == [first, second.parent]
     assert list(find_traces([tmp_path, first])) == [first, second.parent]
-    assert list(find_traces([tmp_path / "empty", tmp_path / "missing"])) == [tmp_path / "empty", tmp_path / "missing"]
+    nothing = [tmp_path / "empty", tmp_path / "missing"]
+    assert list(find_traces([*nothing, first])) == [first, *nothing]
+    with pytest.raises(TraceError, match=r"no trace in the folder .*empty; give"):
+        list(find_traces(nothing))
+    with pytest.raises(TraceError, match=r"no such file or folder: .*missing; give"):
+        list(find_traces(nothing[1:]))
+
+
+def test_an_empty_folder_is_one_line_and_leaves_no_tables(tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    out = tmp_path / "runs"
+    assert main(["collect", str(tmp_path / "empty"), "-o", str(out)]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert "no trace in the folder" in printed.err
+    assert not list(out.glob("*.parquet"))
 
 
 def test_any_file_of_a_trace_changes_its_content(fixtures, tmp_path):

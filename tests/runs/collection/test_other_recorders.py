@@ -81,6 +81,16 @@ def test_what_lies_around_files_of_processes_is_none_of_their_run(tmp_path, fixt
     assert here / "one.pfw" in list(find_traces([here]))
 
 
+def test_an_empty_log_in_a_folder_is_a_row_that_says_so(tmp_path, fixtures):
+    here = tmp_path / "runs"
+    shutil.copytree(fixtures / "serial1", here / "score")
+    (here / "killed.darshan").touch()
+    assert main(["collect", str(here), "-o", str(tmp_path / "c"), "--workers", "1"]) == 0
+    jobs = {job.name: job for job in Collection(tmp_path / "c").jobs}
+    assert {name: job.status for name, job in jobs.items()} == {"score": "read", "killed": "failed"}
+    assert "the Darshan log is empty" in (jobs["killed"].reason or "")
+
+
 def test_a_collection_within_a_folder_is_no_run(folder):
     assert main(["collect", str(folder), "-o", str(folder / "old" / "runs"), "--workers", "1"]) == 0
     assert not [path for path in find_traces([folder]) if "old" in path.parts]
