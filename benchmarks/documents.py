@@ -48,7 +48,7 @@ OF_RUNS = (("collect",), ("diff",), ("assess",), ("signature",))
 MEMORY = ("--memory", "1500M")
 BINNED = re.compile(
     r"resolution|signals$|(upper_|lower_)?(period_s|period_interval_s|confidence|modulation)$|period$|overview$|verdict$|"
-    r"coherence$|lag_s$|contained_s$"
+    r"coherence$|lag_s$|contained_s$|verdict_reason$|stretches$"
 )
 """Keys of what comes of signals, which are exact or binned."""
 

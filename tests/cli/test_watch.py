@@ -45,10 +45,16 @@ class Terminal:
             stderr=secondary,
             env={**environment, "TERM": "xterm-256color"},
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=self._take,
         )
         os.close(secondary)
         self.shown = b""
+
+    @staticmethod
+    def _take():
+        """Take the terminal; a shell has what it starts in the background ignore Ctrl-C, and that is inherited."""
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     def resize(self, columns):
         fcntl.ioctl(self.primary, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
@@ -64,6 +70,7 @@ class Terminal:
     def end(self):
         """Read to the end; return all that came, and the exit code."""
         while True:
+            assert select.select([self.primary], [], [], LAST_GUARD_S)[0], self.shown
             try:
                 part = os.read(self.primary, 65536)
             except OSError:  # Linux reports the end of a terminal as an error
@@ -113,7 +120,13 @@ def test_control_c_on_a_terminal(tmp_path, command_path, environment):
 def test_an_interrupt_while_it_listens_leaves_nothing_behind(tmp_path, command_path, environment):
     path = tmp_path / "socket"
     command = [command_path, "watch", f"unix:{path}", "--interval", "0.05"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
         writer = connected(path, process)
         writer.sendall(phases(5))
         while json.loads(process.stdout.readline())["operations"] < 5:
