@@ -29,7 +29,7 @@ from numba.core.serialize import dumps
 from .interrupts import kept_interrupts
 
 _VERSIONS: Final = "\n".join((sys.version, numba.__version__, llvmlite.__version__, np.__version__))
-_IMPORT: Final = re.compile(r"^\s*from (\.+)([\w.]*) import\b", re.MULTILINE)
+_IMPORT: Final = re.compile(r"^\s*from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 def sources_of(module: Path) -> set[Path]:
@@ -47,9 +47,10 @@ def _read(path: Path) -> tuple[bytes, list[Path]]:
     """Return the digest of a file and what it imports of the package."""
     content = path.read_bytes()
     imported = []
-    for dots, name in _IMPORT.findall(content.decode()):
+    for dots, name, members in _IMPORT.findall(content.decode()):
         target = path.parents[len(dots) - 1].joinpath(*name.split("."))
-        imported += [file for file in (target.with_suffix(".py"), target / "__init__.py") if file.is_file()]
+        files = (target / f"{member}.py" for member in re.findall(r"\w+", members))
+        imported += [file for file in (target.with_suffix(".py"), target / "__init__.py", *files) if file.is_file()]
     return hashlib.sha256(content).digest(), imported
 
 

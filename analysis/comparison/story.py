@@ -95,7 +95,8 @@ class _Own(NamedTuple):
     layer: str
     direction: str
     bytes: float
-    signal: StepSignal
+    signal: StepSignal | None
+    """None where all that moves is in phases."""
     result: PeriodResult
 
 
@@ -151,7 +152,10 @@ def _own(
     for (layer, direction), result in results.items():
         statistics = trace.layers[layer].statistics(direction)
         if statistics.own_bytes >= statistics.bytes:
-            yield _Own(layer, direction, statistics.bytes, trace.layers[layer].bandwidth(direction), result)
+            inside = sum(phase.volume for phase in result.phases)
+            beside = inside < (1 - _TOLD) * statistics.bytes
+            signal = trace.layers[layer].bandwidth(direction) if beside else None
+            yield _Own(layer, direction, statistics.bytes, signal, result)
         elif statistics.own_bytes > 0:
             signal = trace.layers[layer].bandwidth(direction, "own")
             yield _Own(layer, direction, statistics.own_bytes, signal, detect_period(signal, method, fs))
@@ -282,8 +286,12 @@ def _silence(segments: list[Segment], own: list[_Own], start: float, end: float)
 
 def _is_silent(own: list[_Own], start: float, end: float) -> bool:
     """Tell whether next to nothing moves between two times: not all that moves is in phases."""
-    moved = (one.signal.volume_until(np.array([start, end])) for one in own)
-    return all(after - before < _TOLD * one.bytes for one, (before, after) in zip(own, moved, strict=True))
+    for one in own:
+        if one.signal is not None:
+            before, after = one.signal.volume_until(np.array([start, end]))
+            if after - before > _TOLD * one.bytes:
+                return False
+    return True
 
 
 def _nothing(start: float, end: float, kind: str) -> Segment:

@@ -60,7 +60,7 @@ def test_parts_are_the_rows_of_the_breakdown(fixtures, by):
 operations = st.fixed_dictionaries(
     {
         "handle": st.integers(0, 3),
-        "process": st.integers(-1, 2),
+        "process": st.integers(0, 2),
         "begin": st.integers(0, 900),
         "length": st.one_of(st.none(), st.integers(0, 100)),
         "moved": st.one_of(st.none(), st.integers(0, 10**6)),

@@ -58,7 +58,7 @@ def test_keys_are_those_of_the_document() -> None:
     assert list(document["phases"][0]) == ["start_s", "end_s", "bytes"]
     regime = ["start_s", "end_s", "period_s", "confidence", "phases", "valid_share", "metrics", "jitter", "drift"]
     assert list(document["regimes"][0]) == regime
-    assert list(document["sampling"]) == ["fs_hz", "samples", "automatic", "abstraction_error"]
+    assert list(document["sampling"]) == ["fs_hz", "samples", "automatic", "abstraction_error", "signal"]
     assert set(document["metrics"]) == {
         "sigma_vol",
         "sigma_time",
