@@ -1,7 +1,7 @@
 """A run as a story: what its I/O was, segment by segment, from periods and phases of what the program called."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Final, Literal, NamedTuple
@@ -128,7 +128,7 @@ def story_of(
     if not segments:
         return ()
     segments.sort(key=lambda one: (one.start, one.end))
-    segments = [*_named(segments), *_silence(segments, own, *trace.window)]
+    segments = [*_named(segments), *_silence(segments, own, results.values(), *trace.window)]
     segments.sort(key=lambda one: (one.start, one.end))
     return tuple(replace(one, text=_text(one)) for one in segments)
 
@@ -271,21 +271,31 @@ def _named(segments: list[Segment]) -> Iterator[Segment]:
             yield one
 
 
-def _silence(segments: list[Segment], own: list[_Own], start: float, end: float) -> Iterator[Segment]:
+def _silence(
+    segments: list[Segment], own: list[_Own], results: Collection[PeriodResult], start: float, end: float
+) -> Iterator[Segment]:
     """Give the times in which nothing goes on."""
     least = _PAUSE * (end - start)
     until = start
     for one in segments:
-        if one.start - until >= least and _is_silent(own, until, one.start):
+        if one.start - until >= least and _is_silent(own, results, until, one.start):
             yield _nothing(until, one.start, "start-up" if until == start else "pause")
         # A segment with a period lasts until the next burst would come.
         until = max(until, min(end, one.end + (one.period or 0.0)))
-    if end - until >= least and _is_silent(own, until, end):
+    if end - until >= least and _is_silent(own, results, until, end):
         yield _nothing(until, end, "end")
 
 
-def _is_silent(own: list[_Own], start: float, end: float) -> bool:
-    """Tell whether next to nothing moves between two times: not all that moves is in phases."""
+def _is_silent(own: list[_Own], results: Collection[PeriodResult], start: float, end: float) -> bool:
+    """Tell whether next to nothing moves between two times.
+
+    Not all that the program moves is in phases, and a library may move what the program did not ask for.
+    """
+    most = max((sum(phase.volume for phase in result.phases) for result in results), default=0.0)
+    for result in results:
+        inside = sum(phase.volume for phase in result.phases if start < 0.5 * (phase.start + phase.end) < end)
+        if inside > _TOLD * most:
+            return False
     for one in own:
         if one.signal is not None:
             before, after = one.signal.volume_until(np.array([start, end]))

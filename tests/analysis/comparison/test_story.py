@@ -13,6 +13,7 @@ from otf2.enums import IoOperationFlag, IoOperationMode
 
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
 MILLION = 10**6
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 HEATMAP = Path(__file__).resolve().parents[4] / "shared" / "recorders" / "darshan" / "e3sm_io_heatmap_only.darshan"
 
 
@@ -157,3 +158,13 @@ def test_no_pause_is_told_where_bytes_move_outside_of_phases():
     (checkpoints,) = (one for one in story if one.kind == "checkpoints")
     assert checkpoints.confidence < 0.5
     assert "perhaps every" in checkpoints.text
+
+
+def test_no_pause_is_told_while_a_library_fills_a_file():
+    """The program asks for nothing between its input and its log, but netCDF fills the variables by 83.9 MB."""
+    trace = open_trace(FIXTURES / "ncckpt4")
+    (fill,) = trace.layers["POSIX"].bandwidth("write").volume_until([0.469]).tolist()
+    assert fill > 8e7
+    kinds = [one.kind for one in told(trace)]
+    assert kinds[:2] == ["start-up", "input"]
+    assert "pause" not in kinds
