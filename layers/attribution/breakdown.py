@@ -47,7 +47,8 @@ class Breakdown:
         ``reads``, ``writes``, ``flushes``: operations. ``bytes_read``, ``bytes_written``; where the trace has bytes by
         intervals of time, all others are None. ``summed_s`` and ``busy_s``: the sum of the durations of all of them,
         and the time in which any was under way, in s. The columns of `METADATA_KINDS`: operations that
-        move no data. ``inside_operations`` and ``inside_metadata``: how many of either ran inside an operation of a higher layer.
+        move no data. ``inside_operations`` and ``inside_metadata``: how many of either ran inside an operation of a
+        higher layer.
 
         Where the trace records Enter and Leave also, by who called, ``calls`` of I/O functions on selected files,
         ``calls_s`` and ``exclusive_s``: the sum of their times, by caller without calls inside another one of the
