@@ -66,6 +66,7 @@ def differences_contents(difference: Difference) -> dict[str, Any]:
         "before": [_run(run) for run in islice(difference.before, _MOST_RUNS)],
         "after": [_run(run) for run in islice(difference.after, _MOST_RUNS)],
         "unusable": [{"name": run.job.name, "reason": run.job.reason} for run in difference.unusable[:_MOST_RUNS]],
+        "cautions": difference.cautions,
         **shown,
         "cut": cut,
         "definitions": {},

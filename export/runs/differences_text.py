@@ -46,6 +46,10 @@ def print_difference(
             print_paragraph(printable(change.text), out, "dim")
         if len(rest) > _SMALLER_SHOWN:
             print_paragraph(f"and {len(rest) - _SMALLER_SHOWN} more; --json has all", out, "dim")
+    if difference.cautions:
+        out.print()
+    for caution in difference.cautions:
+        print_paragraph(printable(caution), out, "yellow", indent=0)
     if min(len(difference.before), len(difference.after)) < 3 and any(c.id == "time" for c in rest):
         out.print()
         print_paragraph(

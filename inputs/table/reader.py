@@ -181,6 +181,8 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
         metadata=False,
         offsets="offset" in columns,
         collective="collective" in columns,
+        flushes=bool((rows.mode == IoMode.FLUSH).any()),
+        layers=(),
     )
     run = Run(
         recording=recording,
