@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ...model.document import SCHEMA_VERSION, Document
 from ...model.errors import TraceError
+from ..collection.names import distinct_names
 from ..collection.rows import Run
 from .changes import Change, changes_between
 from .phases import PhasePair, aligned_phases
@@ -42,6 +43,11 @@ class Difference:
     def mattering(self) -> tuple[Change, ...]:
         """The changes that matter."""
         return tuple(change for change in self.changes if change.matters)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each run is called beside the others, by its key."""
+        return distinct_names({run.job.job: run.job.name for run in (*self.before, *self.after, *self.unusable)})
 
     @property
     def cautions(self) -> tuple[str, ...]:
