@@ -169,12 +169,22 @@ def _of_layers(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
         if not all(sides):
             yield _came_or_went(layer, direction, sides, (before, after))
             continue
-        if not could_tell_layer(after, layer, direction, with_layer(before, layer, direction)):
-            text = f"{things_text(layer, direction)} as the other counts them"
-            yield not_recorded("operations", layer, None, 1, after, text)
+        blind = _blind_side(layer, direction, (before, after))
+        if blind is not None:
+            text = f"{things_text(layer, direction)} as the other records them"
+            yield not_recorded("operations", layer, None, blind, (before, after)[blind], text)
             continue
         yield from _of_quantities(layer, direction, sides, (before, after))
         yield from _of_period(layer, direction, sides)
+
+
+def _blind_side(layer: str, direction: str, runs: tuple[Sequence[Run], Sequence[Run]]) -> int | None:
+    """Return the side, 0 or 1, that does not tell of a layer and direction what the other tells; None where both do."""
+    for place in (1, 0):
+        having = with_layer(runs[1 - place], layer, direction)
+        if not could_tell_layer(runs[place], layer, direction, having):
+            return place
+    return None
 
 
 def _came_or_went(

@@ -60,13 +60,16 @@ def could_tell_layer(runs: Sequence[Run], layer: str, direction: str, having: It
 
     What counts as an operation on metadata is each recorder's own.
     """
+    having = list(having)
     recorders = {run.job.recorder for run in having}
+    above = _above(layer, having)
     return [
         run
         for run in runs
         if _told(run, run.job.layers_recorded, (layer,), recorders)
         and _told(run, run.job.directions_recorded, (direction,), recorders)
         and (direction != "metadata" or run.job.recorder in recorders)
+        and not above & _unfollowed(run)
     ]
 
 
@@ -83,7 +86,24 @@ def could_tell_finding(runs: Sequence[Run], finding: FindingRow, having: Iterabl
         if _told(run, run.job.findings_sought, (finding.id,), recorders)
         and _told(run, run.job.layers_recorded, _layers_of(finding), recorders)
         and (not finding.id.startswith("metadata") or run.job.recorder in recorders)
+        and not (finding.layer in _unfollowed(run) and len(_layers_of(finding)) > 1)
     ]
+
+
+def _unfollowed(run: Run) -> set[str]:
+    """Return the layers whose calls of lower layers are not in what was recorded, as where they were not wrapped."""
+    return {finding.layer for finding in run.findings if finding.id == _OF_THE_RECORDING}
+
+
+def _above(layer: str, runs: Sequence[Run]) -> set[str]:
+    """Return the layers for which runs did what they did in a layer."""
+    found, waiting = set[str](), [layer]
+    while waiting:
+        lower = waiting.pop()
+        new = {row.above for run in runs for row in run.layers if row.layer == lower and row.above} - found
+        found |= new
+        waiting += new
+    return found
 
 
 def _told(run: Run, told: Sequence[str], wanted: Sequence[str], recorders: set[str | None]) -> bool:
@@ -127,7 +147,7 @@ def _texts(things: Sequence[NotRecorded]) -> list[str]:
     found: dict[tuple[str | None, ...], list[str]] = {}
     for one in things:
         quantity = one.id != "layer" and one.direction is not None
-        key = (one.layer, one.direction) if quantity else (one.id, one.layer, one.direction)
+        key = (one.layer, one.direction) if quantity else (one.id, one.layer, one.text)
         found.setdefault(key, []).append(one.text)
     return [
         f"{', '.join(texts)} of {things_text(str(key[0]), str(key[1]))}" if len(key) == 2 else texts[0]

@@ -74,6 +74,19 @@ def test_what_the_other_recorder_would_have_told_is_a_change():
     assert found.not_recorded == ()
 
 
+def test_calls_that_were_not_wrapped_beneath_a_layer_are_no_change():
+    """Where MPI-IO's own calls are not recorded, POSIX has the program's alone."""
+    full = replace(FULL, layers=(FULL.layers[0], replace(FULL.layers[1], above="MPI-IO", operations=80)))
+    full = replace(full, findings=(finding("funnel", '{"lower": "POSIX"}'),))
+    unfollowed = (finding("missing-lower-layer"),)
+    for layers in (FULL.layers, FULL.layers[:1]):
+        for before, after in ((full, part := replace(FULL, layers=layers, findings=unfollowed)), (part, full)):
+            found = diff_runs([before], [after])
+            assert not {change.layer for change in found.changes} - {"MPI-IO"}
+            assert found.mattering == ()
+            assert {one.layer for one in found.not_recorded} == {"MPI-IO", "POSIX"}
+
+
 def test_of_several_runs_those_count_that_could_tell():
     """Three of each side have a finding, of all that could have it."""
     with_it = [replace(FULL, job=replace(FULL.job, job=str(place))) for place in range(3)]
