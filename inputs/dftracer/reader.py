@@ -396,5 +396,6 @@ def _recording(events: _Events, ranks: bool, uncounted: int) -> Recording:
         format="DFTracer, trace events in JSON",
         handles="inferred",
         nodes=any(events.hosts),
+        layers=tuple(_LAYERS.values()),
         notes=tuple(notes),
     )

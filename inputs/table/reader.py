@@ -185,6 +185,8 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
         offsets="offset" in columns,
         collective="collective" in columns,
         notes=table.notes,
+        flushes=bool((rows.mode == IoMode.FLUSH).any()),
+        layers=(),
     )
     run = Run(
         recording=recording,
