@@ -14,10 +14,12 @@ from iostrata.analysis.comparison.layer_periods import layer_periods, part_perio
 from iostrata.analysis.findings.find import find
 from iostrata.export.report.limits import Limits
 from iostrata.export.report.panels.heat_map import heat_maps
-from iostrata.export.timeline.marks import marks_of_files
+from iostrata.export.timeline import marks
 from iostrata.inputs.source import RowSource
 from iostrata.layers import opening
 from iostrata.layers.document import document
+from iostrata.layers.handles import sums
+from iostrata.layers.statistics.keyed import KeyedSums
 from iostrata.layers.summary import memory, reading
 from iostrata.model.codes import CREATE_FILE, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord
 from iostrata.model.definitions import Definitions, LocationGroups, Locations
@@ -26,6 +28,9 @@ from iostrata.model.stream.source import Partition
 MEMORY = 400 << 20
 LARGEST = 4
 """Operations that may be in flight at once: blocks are at least twice as large, so that they end at rest."""
+OF_SIGNALS = ("document", "signals", "periods", "findings", "heat maps")
+"""What bins make coarser."""
+ROUNDED = ("metadata", "marks")
 HANDLES = [
     ("MPI-IO", "/scratch/a", -1),
     ("MPI-IO", "/scratch/b", -1),
@@ -124,26 +129,38 @@ class Folding:
         return parts[0]
 
 
-def marks_told(trace: Any) -> list[list[Any]]:
-    """The columns of a timeline's marks, each with its own file and process."""
-    marks, key_of_row, process_of_row, _, gap = marks_of_files(trace, trace.order)
-    columns = [marks.kind, marks.start, marks.end, marks.count, marks.bytes, key_of_row[marks.row]]
-    return [*(column.tolist() for column in columns), process_of_row[marks.row].tolist(), [gap] * len(marks)]
+def marks_told(trace: Any) -> list[Any]:
+    """A timeline's marks, each with its own file and process; those that begin together are one."""
+    found, key_of_row, process_of_row, _, gap = marks.marks_of_files(trace, trace.order)
+    keys = [found.kind, found.start, key_of_row[found.row], process_of_row[found.row]]
+    together = KeyedSums(keys, {"count": found.count, "bytes": found.bytes, "end": found.end})
+    return [gap, *(column.tolist() for column in (*together.keys, *together.values.values()))]
 
 
-def told(source: Any, workers: int, apart: bool = False) -> dict[str, str]:
-    """Everything that is told of a trace, as texts; `apart`: partitions share no sums, as on a cluster."""
+def told(source: Any, workers: int = 1, apart: bool = False, few: bool = False, full: bool = False) -> dict[str, str]:
+    """Everything that is told of a trace, as texts.
+
+    With `apart` partitions share no sums, as on a cluster. With `few` so little is kept that times are rounded. With
+    `full` all operations are kept.
+    """
     limits = Limits(heat_rows=3, heat_bins=5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "open_timed_source", lambda *_: source)
         patch.setattr(reading, "cluster_of", lambda *_: nullcontext(Folding(workers)))
         # As many however many threads share the memory.
         patch.setattr(memory, "MOST_BINS", 1 << 12)
-        trace = opening.read_binned_trace(
-            "x", MEMORY, workers=workers, files="all", parts=("rank", 3), client="folding" if apart else None
-        )
+        if few:
+            patch.setattr(sums, "_MOST_TIMES", 6)
+            patch.setattr(marks, "_MOST_MARKS", 12)
+        if full:
+            trace = opening.open_trace("x", files="all")
+        else:
+            trace = opening.read_binned_trace(
+                "x", MEMORY, workers=workers, files="all", parts=("rank", 3), client="folding" if apart else None
+            )
         layers = trace.layers.values()
-        periods = [*layer_periods(layers), *part_periods(layers, "rank", 3, binned=trace.binned_parts("rank"))]
+        binned = None if full else trace.binned_parts("rank")
+        periods = [*layer_periods(layers), *part_periods(layers, "rank", 3, binned=binned)]
         found = {
             "document": document(trace),
             "set aside": trace.set_aside.to_dict(),
@@ -179,7 +196,7 @@ def told(source: Any, workers: int, apart: bool = False) -> dict[str, str]:
                 for row in range(len(trace.order))
             ],
             "opens": [column.tolist() for column in trace.handle_sums.opens.keys],
-            "marks": sorted(zip(*marks_told(trace), strict=True)),
+            "marks": marks_told(trace),
             "non-blocking": [column.tolist() for column in trace.non_blocking.stretches],
             "heat maps": heat_maps(trace, [(one.name, way) for one in layers for way in one.directions], limits),
         }
@@ -199,14 +216,21 @@ def test_partitions_and_cuts_change_nothing(
         "offset": np.array([row["offset"] for row in rows], np.uint64),
     }
     events = make_events([one for process, some in enumerate(processes) for one in events_of(process, some)])
-    definitions = with_processes(make_definitions(HANDLES, precreated=(4,), length=20000, ticks_per_second=10**6), len(processes))
+    definitions = with_processes(
+        make_definitions(HANDLES, precreated=(4,), length=20000, ticks_per_second=10**6), len(processes)
+    )
     inner = RowSource(Path("x"), definitions, replace(operations, **given_columns), events)
     everyone = tuple(range(len(processes)))
-    whole = told(Dealt(inner, ((everyone, None),)), 1)
+    few = data.draw(st.booleans())
+    everything = Dealt(inner, ((everyone, None),))
+    whole = told(everything, few=few)
+    # Where operations are kept, nothing is merged.
+    full = told(everything, full=True)
+    assert {name for name in whole if full[name] != whole[name]} <= {*OF_SIGNALS, *(ROUNDED if few else ())}
     order = data.draw(st.permutations(everyone))
     edges = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=4)))
     parts = [order[low:high] for low, high in zip([0, *edges], [*edges, len(order)], strict=True) if low < high]
     cut = st.sampled_from([None, 2 * LARGEST, 13, 30])
     dealt = tuple((tuple(sorted(part)), data.draw(cut)) for part in parts)
-    parted = told(Dealt(inner, dealt), *data.draw(st.sampled_from([(1, False), (3, False), (2, True), (2, True)])))
+    parted = told(Dealt(inner, dealt), *data.draw(st.sampled_from([(1, False), (3, False), (2, True), (2, True)])), few)
     assert {name for name in whole if parted[name] != whole[name]} == set()
