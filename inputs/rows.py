@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -196,6 +196,11 @@ class Transfers:
 
     def __len__(self) -> int:
         return len(self.location)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> "Transfers":
+        """Return some rows."""
+        columns: Any = (None if one is None else one[rows] for one in vars(self).values())
+        return Transfers(*columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from .attribution.callers import Callers
 from .attribution.calls.calls import Calls
 from .attribution.calls.cost import RunCost
 from .attribution.calls.keys import CALLPATH, NamedRows
+from .attribution.calls.metadata_calls import MetadataCalls
 from .attribution.calls.overlap import Overlap
 from .attribution.calls.paths import CallPaths
 from .attribution.functions import CallingFunctions
@@ -322,6 +323,13 @@ class Trace:
         first operation.
         """
         return called_blocks(self._blocks, self._callers, called)
+
+    def metadata_calls(self) -> Iterator[MetadataCalls]:
+        """Give the metadata events within the window and the calls of I/O without an event, of all files, in parts.
+
+        Where the trace records Enter and Leave its events are read once more.
+        """
+        return self._callers.metadata_calls()
 
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
         """Return sums over the blocks of the trace; where operations are not kept it is read once more.

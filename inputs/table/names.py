@@ -17,7 +17,7 @@ _NAMES: Final = {
     "read": ("bytes_read",),
     "written": ("bytes_written",),
     "requested": ("bytes_requested",),
-    "mode": ("mode", "direction"),
+    "mode": ("kind", "mode", "direction"),
     "thread": ("thread", "location"),
     "node": ("node", "host", "hostname"),
     "handle": ("handle",),
@@ -31,6 +31,10 @@ _NAMES: Final = {
     "begin_ticks": ("begin_ticks",),
     "end_ticks": ("end_ticks",),
     "operation": ("operation",),
+    "event_ticks": ("event_ticks",),
+    "event_mode": ("event_mode",),
+    "event_flags": ("event_flags",),
+    "event_value": ("event_value",),
 }
 NEEDED: Final = ("layer", "rank", "start", "end", "bytes", "mode")
 

@@ -1,7 +1,7 @@
 """Who called the I/O of a trace, and what the calls took; read when it is first asked for."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -11,6 +11,7 @@ from ..summary.blocks import Blocks
 from .calls.calls import Calls, as_calls, sum_calls
 from .calls.cost import RunCost, run_cost
 from .calls.functions import function_groups
+from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
 from .calls.overlap import NonBlockingSums, Overlap, first_threads, overlap_of
 from .calls.paths import CallPaths, read_call_paths
 from .calls.stacks import stack_bars
@@ -78,6 +79,19 @@ class Callers:
         reading = self.blocks.reading
         partitions = reading.source.partitions(reading.memory, reading.workers)
         return as_calls(sum_calls(reading.source, self.make_sums, partitions, reading.workers, reading.client))
+
+    def metadata_calls(self) -> Iterator[MetadataCalls]:
+        """As `iostrata.layers.trace.Trace.metadata_calls`."""
+        blocks = self.blocks
+        if not self.recorded:
+            for _, events in blocks:
+                found = events_alone(events, blocks.definitions, blocks.order)
+                yield found.take(blocks.window.contains(found.time))
+            return
+        reading = blocks.reading
+        functions = function_groups(reading.source.regions, blocks.order)
+        partitions = reading.source.partitions(reading.memory, 1)
+        yield from metadata_calls(reading.source, partitions, functions, blocks.order, blocks.window)
 
     @cached_property
     def cost(self) -> RunCost | None:
