@@ -166,7 +166,9 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], None, line, 0.0, len(sets))
-    clearest = max(sets, key=lambda one: one.log_weight + GAIN_WEIGHT * math.log(alike(one.volume)))
+    even = [alike(one.volume) * alike(np.diff(one.start)) for one in sets]
+    weights = [one.log_weight + GAIN_WEIGHT * math.log(share) for one, share in zip(sets, even, strict=True)]
+    clearest = sets[int(np.argmax(weights))]
     return Decision("irregular", (), clearest, None, None, 0.0, len(sets))
 
 
