@@ -177,7 +177,9 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
     before, after = (train.period * math.exp(sign * train.drift / 2) for train, sign in ((one, 1), (other, -1)))
     turns = 2 * (other.start - one.bursts.start[-1]) / (before + after)
     error = math.hypot(one.jitter / math.sqrt(one.spans.size), other.jitter / math.sqrt(other.spans.size))
-    near = abs(turns - max(round(turns), 1)) <= max(SPAN_WITHIN, one.jitter, other.jitter)
+    # An interval that is off by itself hardly changes the period of many.
+    slack = max(SPAN_WITHIN, one.jitter, other.jitter, SAME_PERIOD * float(one.spans.sum() + other.spans.sum()))
+    near = abs(turns - max(round(turns), 1)) <= slack
     apart = abs(math.log(before / after)) > min(SAME_ERRORS * error + SAME_PERIOD, SPAN_WITHIN)
     if apart or not near or turns > MOST_SPANS + 0.5 or one.drift * other.drift < 0:
         return None
