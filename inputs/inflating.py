@@ -9,7 +9,7 @@ from typing import Final
 GZIP: Final = b"\x1f\x8b"
 _READ: Final = 1 << 18
 """Bytes that are inflated at once."""
-_PACKED: Final = 1 << 14
+_PACKED: Final = 1 << 13
 """Bytes of a compressed file that are read at once: what a step of inflating leaves of them is copied."""
 _FIRST: Final = 1 << 16
 
