@@ -83,8 +83,8 @@ def print_scores(
     late = sum(one.duration_s <= short for one in busy)
     if 0 < late < len(busy):
         verb = "comes" if late == 1 else "come"
-        text = f"{counted(late, 'job')} of up to {seconds_text(short)} {verb} after the longer ones; --least-duration 0 ranks "
-        print_paragraph(f"{text}all by their score alone.", console, indent=0)
+        text = f"{counted(late, 'job')} of up to {seconds_text(short)} {verb} after the longer ones; "
+        print_paragraph(f"{text}--least-duration 0 ranks all by their score alone.", console, indent=0)
     if jobs and max(one.segments for one in jobs) == 1:
         text = (
             f"All jobs are shorter than a segment of {seconds_text(limits.segment_s)}: a shorter --segment tells more."
