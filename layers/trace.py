@@ -436,9 +436,12 @@ class Trace:
         Raises
         ------
         SelectionError
-            If there is no such key, or it is not known who called: see `call_paths`.
+            If there is no such key, it is not known who called (see `call_paths`), or the recorder does not tell it.
         """
-        return split(self._blocks, self._callers, by)
+        recording = self.definitions.recording
+        recording.check_key(self.path, by)
+        table = split(self._blocks, self._callers, by)
+        return table if recording.rows == "operations" else table.of_intervals()
 
     def by_path(self) -> tuple[Calls, Breakdown]:
         """Return all calls, and the split by call path with rows of their paths in place of names.

@@ -141,6 +141,9 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "slow-ranks": ("ranks",),
     "stragglers": ("ranks",),
     "opened-not-used": ("metadata",),
+    "metadata-storm": ("metadata",),
+    "flush-dominates": ("flushes",),
+    "metadata-sync": ("flushes",),
 }
 """What a rule takes for known, by the names of `Recording`: what is not recorded would look like a fault."""
 _REASONS: Final = {
@@ -157,7 +160,14 @@ def _applies(rule: Rule, recording: Recording) -> bool:
     """Tell whether the recorder tells what a rule needs."""
     if rule.id in _ALL_LAYERS and recording.handles != "recorded":
         return False
+    if recording.rows != "operations":
+        return False
     return all(getattr(recording, name) for name in _NEEDS.get(rule.id, ()))
+
+
+def applicable(recording: Recording, rules: Iterable[Rule] = RULES) -> tuple[Rule, ...]:
+    """Return the rules that can be told from what a recorder tells."""
+    return tuple(rule for rule in rules if _applies(rule, recording))
 
 
 def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
@@ -175,7 +185,7 @@ def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
         per cent of the bytes and of the time, or of which it is not known what it costs. Where the trace is damaged,
         each says that what is lost may be behind it: a ratio of two layers is wrong where only one lost operations.
     """
-    table = tuple(rule for rule in rules if _applies(rule, trace.definitions.recording))
+    table = applicable(trace.definitions.recording, rules)
     evidence = Evidence(trace, _limits(table))
     caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
     found = [_finding(evidence, rule, match, caution) for rule in table for match in DETECTORS[rule.id](evidence, rule)]

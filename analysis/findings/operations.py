@@ -195,6 +195,9 @@ def _metadata_seconds(evidence: Evidence, layer: int) -> npt.NDArray[np.float64]
     sums = calls.counted_metadata
     of_layer = (sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT))
     process, ticks = sums.keys[2][of_layer], sums["ticks"][of_layer]
+    if (process < 0).any():
+        # Damaged definitions: of transfers the time is that of known processes only.
+        return None
     found = np.bincount(process, ticks, minlength=len(evidence.definitions.groups.id))
     return np.asarray(found / calls.ticks_per_second)
 

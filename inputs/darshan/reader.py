@@ -214,6 +214,8 @@ def _recording(
         metadata=False,
         offsets=not binned,
         collective=False,
+        flushes=False,
+        layers=("MPI-IO", "POSIX", "ISOC") if binned else ("MPI-IO", "POSIX"),
         counters=join_counters(counters, rows),
         notes=tuple(notes),
         remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",

@@ -19,8 +19,9 @@ from ...model.stream.keeping import Kept
 from ...model.stream.recording import Recording
 from ..rows import LONGEST, NANOSECONDS, Checked, HandleTable, Run, Transfers, checked, pairs_of
 from ..source import RowSource
-from .columns import TableColumns, flags_of, is_table, names_of, numbers, read_table
+from .columns import TableColumns, flags_of, names_of, numbers
 from .definitions import RECORDER, definitions_of
+from .files import is_table, read_table
 
 _MODES: Final = {"read": IoMode.READ, "r": IoMode.READ, "write": IoMode.WRITE, "w": IoMode.WRITE, "flush": IoMode.FLUSH}
 _STATUSES: Final = {
@@ -157,6 +158,8 @@ def _times(path: Path, table: TableColumns, rows: _Rows) -> tuple[Ticks, Ticks, 
     factors = table.scale["start"], table.scale["end"]
     origin = 0
     since_1970 = start_known & (start >= _SINCE_1970 / factors[0])
+    if table.since_1970 and 2 * np.count_nonzero(since_1970) <= np.count_nonzero(start_known):
+        since_1970 = start_known & (start >= 0)
     if 2 * np.count_nonzero(since_1970) > np.count_nonzero(start_known):
         # Whole units of the column, so that subtracting them rounds nothing.
         first = int(np.floor(start[since_1970].min()))
@@ -211,6 +214,9 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
         metadata=False,
         offsets="offset" in columns,
         collective="collective" in columns,
+        notes=table.notes,
+        flushes=bool((rows.mode == IoMode.FLUSH).any()),
+        layers=(),
     )
     run = Run(
         recording=recording,
@@ -310,6 +316,7 @@ def _source(
     damage = list(found.damage)
     if table.unreadable:
         damage.append(LocationDamage(-1, -1, table.unreadable, 0, "lines that are no rows of the table"))
+    damage += [LocationDamage(-1, -1, 0, 0, fault) for fault in table.faults]
     if table.rows + table.unreadable and not len(found.operations) and not len(events):
         first = damage[0].reason if damage else "no rows"
         raise TraceError(f"{path}: none of the {table.rows + table.unreadable} rows can be used ({first})")
