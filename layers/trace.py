@@ -19,6 +19,7 @@ from .attribution.attribution import Attribution
 from .attribution.breakdown import Breakdown
 from .attribution.callers import Callers
 from .attribution.calls.calls import Calls
+from .attribution.calls.chain import WaitingChain
 from .attribution.calls.cost import RunCost
 from .attribution.calls.keys import CALLPATH, NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
@@ -305,6 +306,15 @@ class Trace:
         None where the trace does not record Enter and Leave. The first use reads the events of the archive once more.
         """
         return self._callers.overlap
+
+    @property
+    def waiting_chain(self) -> WaitingChain | None:
+        """The longest chain of waiting: who comes last where all ranks wait for each other.
+
+        None where the trace does not record Enter and Leave, or has one rank. The first use reads the events of the
+        archive once more, together with `overlap`.
+        """
+        return self._callers.chain
 
     @property
     def function_names(self) -> tuple[str, ...]:

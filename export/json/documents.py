@@ -189,6 +189,7 @@ def _calls(trace: Trace, layers: Collection[str]) -> Document:
         "metadata_calls": [one.to_dict() for one in trace.calls.call_times if one.layer in layers],
         "exclusive_s": trace.calls.group_seconds,
         "cost": None if trace.cost is None else trace.cost.to_dict(),
+        "chain": None if trace.waiting_chain is None else trace.waiting_chain.to_dict(),
         "overlap": trace.overlap.to_dict() if trace.non_blocking.length and trace.overlap is not None else None,
     }
 
