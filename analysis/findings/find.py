@@ -27,8 +27,10 @@ from .calls import (
     waiting_ranks,
 )
 from .evidence import Evidence, Match
+from .lateness import stragglers
 from .operations import (
     imbalance,
+    metadata_dominates,
     metadata_storm,
     opened_not_used,
     serial_io,
@@ -107,6 +109,7 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "small-requests": small_requests,
     "split-requests": split_requests,
     "metadata-storm": metadata_storm,
+    "metadata-dominates": metadata_dominates,
     "read-back": read_back,
     "imbalance": imbalance,
     "shared-file-independent": shared_file_independent,
@@ -114,6 +117,7 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "waiting-ranks": waiting_ranks,
     "flush-dominates": flush_dominates,
     "slow-ranks": slow_ranks,
+    "stragglers": stragglers,
     "slow-operations": slow_operations,
     "serial-io": serial_io,
     "alternating-access": alternating_access,
@@ -135,6 +139,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "imbalance": ("ranks",),
     "serial-io": ("ranks",),
     "slow-ranks": ("ranks",),
+    "stragglers": ("ranks",),
     "opened-not-used": ("metadata",),
     "metadata-storm": ("metadata",),
     "flush-dominates": ("flushes",),
@@ -144,6 +149,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
 _REASONS: Final = {
     "layer-overhead": (("funnelled-collective", "collective-without-benefit"), 0.5),
     "slow-ranks": (("slow-operations",), 1.0),
+    "metadata-dominates": (("metadata-storm",), 0.5),
 }
 """Rules whose findings others explain, in the same layer and direction, and which share of the cost that takes."""
 _ALL_LAYERS: Final = ("missing-lower-layer", "hidden-traffic", "layer-overhead")

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Ints
-from .keyed import KeyedSums
+from .keyed import KeyedSums, rows_beyond
 
 _MOST_STRETCHES: Final = 1 << 16
 
@@ -14,7 +14,8 @@ _MOST_STRETCHES: Final = 1 << 16
 class RangeUnion:
     """What ranges of several groups cover together: bytes of files, or time.
 
-    With more than 2^16 stretches, begins are rounded down and ends up to multiples of a power of two, unless `exact`.
+    With more than 2^16 stretches beyond the first of each group, begins are rounded down and ends up to multiples of a
+    power of two, unless `exact`.
     """
 
     def __init__(self, exact: bool) -> None:
@@ -41,7 +42,7 @@ class RangeUnion:
         """Add ranges [begin, end) of groups."""
         both = (np.append(known, fresh) for known, fresh in zip(self._stretches, (group, begin, end), strict=True))
         self._stretches = _stretches(*both)
-        while len(self._stretches[0]) > _MOST_STRETCHES and not self._exact:
+        while not self._exact and rows_beyond(self._stretches[:1], 1) > _MOST_STRETCHES:
             self._shift += 1
             known, low, high = self._stretches
             self._stretches = _stretches(

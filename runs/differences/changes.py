@@ -22,8 +22,10 @@ BY_TIME: Final = frozenset(
         "imbalance",
         "collective-without-benefit",
         "metadata-storm",
+        "metadata-dominates",
         "flush-dominates",
         "slow-ranks",
+        "stragglers",
     }
 )
 """Findings whose evidence are times, so that one run has them and the next has not."""
