@@ -1,7 +1,7 @@
 """Records and files of other recorders, made of nothing but numbers."""
 
-import os
 import json
+import os
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
