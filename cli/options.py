@@ -264,6 +264,10 @@ SETTINGS: Final[tuple[Option, ...]] = (METHOD, WINDOW, FILES, ENGINE, PROCESSES,
 """Options of every command that reads many traces into rows."""
 
 
+class OutputPath(click.Path):
+    """A file that a command writes."""
+
+
 def output(*declarations: str, known: tuple[str, ...], required: bool = False, **more: Any) -> Option:
     """Return an option, or the argument OUT without `declarations`, for a file whose suffix is one of `known`."""
 
@@ -272,7 +276,7 @@ def output(*declarations: str, known: tuple[str, ...], required: bool = False, *
             raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(known)}")
         return path
 
-    kind = click.Path(path_type=Path)
+    kind = OutputPath(path_type=Path)
     if not declarations:
         return click.argument("out", type=kind, callback=parse)
     return click.option(*declarations, type=kind, callback=parse, required=required, **more)

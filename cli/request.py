@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ..analysis.registry import DEFAULT_METHOD
+from ..model.errors import OutputError
 from ..model.quantities import bytes_text, counted
 from ..model.text import printable
-from .options import JSON, READING, TRACE, Frequency, Option, Seconds
+from .options import JSON, READING, TRACE, Frequency, Option, OutputPath, Seconds
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -104,6 +105,27 @@ class Request:
         return trace
 
 
+class Command(click.Command):
+    """A command that writes over nothing it reads."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; OutputError where an output is one of its inputs, by whatever name or link."""
+        outputs = [ctx.params[one.name] for one in self.params if one.name and isinstance(one.type, OutputPath)]
+        for out in outputs:
+            for value in ctx.params.values() if out is not None else ():
+                for given in value if isinstance(value, tuple) else (value,):
+                    if isinstance(given, Path) and given is not out and _same_file(given, out):
+                        raise OutputError(f"cannot write {str(out)!r}: it is what is read; choose another name")
+        return super().invoke(ctx)
+
+
+def _same_file(first: Path, second: Path) -> bool:
+    try:
+        return first.samefile(second)
+    except (OSError, ValueError):
+        return False
+
+
 def command_of(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function a command with options in the order of ``--help``, and ``--json`` behind them.
 
@@ -117,7 +139,7 @@ def command_of(example: str, *options: Option) -> Callable[[Callable[..., None]]
         decorated: Callable[..., Any] = function
         for option in reversed((*options, JSON)):
             decorated = option(decorated)
-        return click.command(epilog=f"Example: iostrata {example}")(decorated)
+        return click.command(cls=Command, epilog=f"Example: iostrata {example}")(decorated)
 
     return decorate
 
@@ -226,10 +248,10 @@ def _tell_what_is_read_whole(trace: "Trace") -> None:
     from ..otf2io.archive import ENGINES
 
     if trace.reading is not None and trace.engine not in ENGINES:
+        whose = "a table" if trace.engine == "Table" else f"{trace.engine}'s file"
         held = bytes_text(trace.reading.source.held)
         click.echo(
-            f"iostrata: note: {trace.engine} is read whole, {held} of operations here: --memory bounds what is made of "
-            "them",
+            f"iostrata: note: {whose} is read whole: {held} of operations, and --memory bounds what is made of them",
             err=True,
         )
 

@@ -13,7 +13,7 @@ from ..model.arrays import Links, Rows
 from ..model.codes import UNDEFINED_TIME
 from ..model.damage import LocationDamage
 from ..model.definitions import Definitions
-from ..model.errors import SelectionError
+from ..model.errors import SelectionError, TraceError
 from ..model.events import IoEvents
 from ..model.operations import Operations, check_rows
 from ..model.stream.calls import EventBatch, FollowsCalls, Regions
@@ -25,6 +25,8 @@ _LEAST: Final = 1 << 18
 BYTES_PER_OPERATION: Final = 400
 """What an operation of a block takes while it is attributed and added up."""
 FEWEST_OPERATIONS: Final = 1 << 12
+MOST_LAYERS: Final = 255
+"""Paradigms that OTF2 has numbers for; what compares layers takes them by pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,12 @@ class RowSource:
     function_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        layers = len(self.definitions.paradigms)
+        if layers > MOST_LAYERS:
+            raise TraceError(
+                f"{self.path}: {layers:,} layers, more than the {MOST_LAYERS} that OTF2 has numbers for: a layer is an "
+                "interface such as MPI-IO or POSIX, not a file or a function"
+            )
         check_rows(self.operations, self.metadata, self.definitions)
 
     @property

@@ -132,7 +132,7 @@ def _faults_of(folder: Path, command: tuple[str, ...], out: Path) -> list[str]:
         found.append(f"exit code {status}: {said[:200]!r}")
     elif status == 1 and (printed or not _is_failure(lines)):
         found.append(f"a failure that says {said[:200]!r} and prints {printed[:100]!r}")
-    elif status == 0 and not all(line.startswith("iostrata: warning: ") for line in lines):
+    elif status == 0 and not all(line.startswith(("iostrata: warning: ", "iostrata: note: ")) for line in lines):
         found.append(f"success that says {said[:200]!r}")
     if _CONTROL.search(said) or _CONTROL.search(printed):
         where = said if _CONTROL.search(said) else printed
@@ -143,7 +143,8 @@ def _faults_of(folder: Path, command: tuple[str, ...], out: Path) -> list[str]:
     if target is not None:
         left = [path for path in out.parent.iterdir() if path.name.startswith((out.name, f".{out.name}"))]
         if status == 0:
-            reader = _read_rewritten_otf2 if "--rewrite" in command else READERS[target.suffix]
+            anew = target.suffix == ".otf2" and ("--rewrite" in command or not any(folder.glob("*.otf2")))
+            reader = _read_rewritten_otf2 if anew else READERS[target.suffix]
             found += _call(lambda: reader(target, folder))
         elif left:
             found.append(f"{left[0].name} is left behind")

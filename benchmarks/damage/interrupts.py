@@ -69,7 +69,7 @@ def end_one(command: tuple[str, ...], trace: Path, number: signal.Signals, after
                 return "goes on", time.monotonic() - begin
         took = time.monotonic() - begin
         # Between its last step and its end a command has written what it should, and that is whole.
-        left = _unreadable(Path(room))
+        left = unreadable(Path(room))
         if number != signal.SIGKILL:
             left += sorted(path.name for path in Path(room).iterdir() if not path.name.startswith("written"))
         return _fault(process.returncode, said.decode(), left, number, after) or _orphans(process.pid), took
@@ -90,7 +90,7 @@ def _fault(status: int, said: str, left: list[str], number: signal.Signals, afte
     return ""
 
 
-def _unreadable(folder: Path) -> list[str]:
+def unreadable(folder: Path) -> list[str]:
     """Return what stands under its final name, or hides in a folder of that name, and is not whole."""
     found = []
     for path in sorted(path for path in folder.rglob("written*") if not path.name.endswith((".def", ".marker"))):

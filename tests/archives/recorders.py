@@ -1,6 +1,7 @@
 """Records and files of other recorders, made of nothing but numbers."""
 
 import json
+import os
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
@@ -66,7 +67,7 @@ class DarshanLog:
             job = struct.pack("<5q", 0, int(self.start), int(end), self.processes, 1)
         job += b"lib_ver=3.4.1\n".ljust(1024, b"\0")
         job += "\n".join([self.command, *(f"{kind}\t{place}" for kind, place in self.mounts)]).encode() + b"\0"
-        names = b"".join(struct.pack("<Q", one) + name.encode() + b"\0" for one, name in self.names.items())
+        names = b"".join(struct.pack("<Q", one) + os.fsencode(name) + b"\0" for one, name in self.names.items())
         size = (32 if recent else 24) + 16 + 20 * count
         body = zlib.compress(job)
         name_map = (size + len(body), len(zlib.compress(names)) if names else 0)

@@ -84,6 +84,25 @@ def test_a_new_archive_of_a_trace_whose_events_are_all_ignored(made, document, t
     ]
 
 
+def test_operations_of_no_process_are_told_all_the_same(made, document, fixtures, tmp_path):
+    """As all are where the processes have other ids than those that the threads name."""
+    recorded = made.records.decode(fixtures / "ckpt4_linktime")
+    definitions = [
+        one.with_value(0, 1002) if one.kind == 13 else one  # a group of locations
+        for one in recorded.definitions
+    ]
+    made.records.write(replace(recorded, definitions=definitions), tmp_path / "source")
+    document("report", tmp_path / "source", "-o", tmp_path / "x.html", "--files", "all")
+    layers, findings = (
+        [document(command, path, "--files", "all")[key] for path in (tmp_path / "source", fixtures / "ckpt4_linktime")]
+        for command, key in (("layers", "layers"), ("compare", "findings"))
+    )
+    assert [(one["layer"], one["operations"], one["bytes"]) for one in layers[0]] == [
+        (one["layer"], one["operations"], one["bytes"]) for one in layers[1]
+    ]
+    assert [one["id"] for one in findings[0]] == [one["id"] for one in findings[1]]
+
+
 def test_only_losses_of_the_trace_itself_make_it_unreadable():
     own = LocationDamage(0, 0, 9, 0, "garbage")
     (again,) = kept_of(kept_text(OTF2, DamageReport(9, 0, (own,))), np.zeros(1, np.uint64), 0).losses

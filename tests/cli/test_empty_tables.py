@@ -19,6 +19,12 @@ COMMANDS = [
     ["report", "-o", "{folder}/x.html"],
     *(["convert", f"{{folder}}/x{suffix}"] for suffix in (".h5", ".parquet", ".perfetto.json", ".otf2")),
     ["convert", "{folder}/y.parquet", "--memory", "300M"],
+    ["overview"],
+    ["watch", "--replay"],
+    ["collect", "-o", "{folder}/runs"],
+    *([name, "{archive}", "-o", f"{{folder}}/{name}.html"] for name in ("diff", "signature")),
+    ["assess", "--segment", "1", "-o", "{folder}/assess.html"],
+    ["schedule", "-o", "{folder}/sets.json"],
 ]
 
 
@@ -27,10 +33,14 @@ def test_every_command_copes_with_a_table_of_no_rows(run, tmp_path, kind):
     archive = sparse.write_sparse(tmp_path / "archive", frozenset([kind]))
     for command, *arguments in COMMANDS:
         files = [] if command == "info" else ["--files", "all"]
-        done = run(command, archive, *(text.format(folder=tmp_path) for text in arguments), *files)
+        given = [text.format(folder=tmp_path, archive=archive) for text in arguments]
+        done = run(*([command, *given, archive] if command == "watch" else [command, archive, *given]), *files)
         assert done.returncode in (0, 1)
-        assert done.stderr.count("\n") <= (1 if done.returncode else 2), done.stderr
-        if kind in ("region", "file", "group", "node"):
+        lines = done.stderr.splitlines()
+        kinds = [line.startswith("iostrata: warning: ") for line in lines]
+        assert kinds in ([True] * len(lines), [True] * (len(lines) - 1) + [False]), done.stderr
+        assert lines[-1:] == [line for line in lines if line.startswith("iostrata: error: ")] or not done.returncode
+        if kind in ("region", "file", "group", "node") and command not in ("assess", "schedule"):
             assert done.returncode == 0, done.stderr
     if kind not in ("event", "paradigm", "handle"):
         assert run("layers", tmp_path / "y.parquet", "--files", "all").returncode == 0

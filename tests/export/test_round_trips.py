@@ -128,6 +128,24 @@ def test_otf2_to_parquet_to_otf2(tmp_path, name, options):
     if trace.damage.damaged:
         pytest.skip("operations of damaged archives are compared elsewhere")
     assert operations_of(again) == operations_of(table) == operations_of(FIXTURES / name)
+    assert metadata_of(again) == metadata_of(table) == metadata_of(FIXTURES / name)
+
+
+def metadata_of(path):
+    """Return how often there is each metadata event, by all of it that is no number of a row."""
+    trace = iostrata.open_trace(path, files="all")
+    events, definitions = trace.metadata, trace.definitions
+    chains, files = lineage(definitions), (*definitions.files.name, None)
+    columns = (
+        [definitions.locations.name[row] for row in events.location.tolist()],
+        events.kind.tolist(),
+        events.time.tolist(),
+        [chains[row] for row in events.handle.tolist()],
+        [chains[row] for row in events.new_handle.tolist()],
+        [files[row] for row in events.file.tolist()],
+        events.creates_file.tolist(),
+    )
+    return Counter(zip(*columns, strict=True))
 
 
 COLUMNS = (
