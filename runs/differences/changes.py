@@ -25,6 +25,9 @@ BY_TIME: Final = frozenset(
         "metadata-dominates",
         "flush-dominates",
         "slow-ranks",
+        "slow-operations",
+        "stragglers",
+        "metadata-dominates",
         "stragglers",
     }
 )
