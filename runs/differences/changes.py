@@ -27,8 +27,6 @@ BY_TIME: Final = frozenset(
         "slow-ranks",
         "slow-operations",
         "stragglers",
-        "metadata-dominates",
-        "stragglers",
     }
 )
 """Findings whose evidence are times, so that one run has them and the next has not."""
