@@ -179,7 +179,7 @@ RULES: Final = (
         "slow-ranks",
         "warning",
         "Some ranks take much longer for the same amount than the others.",
-        {"slower": 3.0, "share_of_run": 0.01, "severe_share": 0.05, "seconds": 0.01, "bytes": MIB},
+        {"slower": 3.0, "alike": 2.0, "share_of_run": 0.01, "severe_share": 0.05, "seconds": 0.01, "bytes": MIB},
         "See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a turn "
         "behind the others; spread files over more targets (lfs setstripe -c), and let fewer ranks write at a time.",
     ),
