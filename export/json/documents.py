@@ -282,6 +282,7 @@ def assess_document(
     limits: Limits,
     order: str,
     threshold: float,
+    short: float = 0.0,
     left_out: int = 0,
     written: Written | None = None,
 ) -> Document:
@@ -295,6 +296,7 @@ def assess_document(
         "critical": limits.critical,
         "intensive_above": threshold,
         "order": order,
+        "short_s": short,
         "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(jobs, start=1)],
         "left_out": left_out,
         **({} if written is None else {"output": written.to_dict()}),

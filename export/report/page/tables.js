@@ -6,8 +6,8 @@ const exactly = (value, unit = '', unknown = 'not defined') => (known(value) ? `
 
 const cell = (label, text, title, long) => h('td', { 'data-label': label, title, class: long ? 'long' : null }, long ? text : text.replaceAll(' ', '\u00a0'));
 
-const tableOf = (head, rows) => h('div', { class: 'wide' }, h('table', { class: 'cards' },
-  h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
+const tableOf = (head, rows, left = [0]) => h('div', { class: 'wide' }, h('table', { class: 'cards' },
+  h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: left.includes(place) ? 'name' : null }, text)))),
   h('tbody', {}, rows)));
 
 const layersSection = () => {

@@ -14,6 +14,7 @@ import pytest
 from iostrata import Trace, compare_layers, detect_period, step_signal, write_report
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.comparison.layers import comparison_document
+from iostrata.analysis.findings.rules import RULES
 from iostrata.export.json.documents import handles_document, layers_document, periods_document
 from iostrata.export.json.text import json_pieces
 from iostrata.export.report.contents import report_contents
@@ -295,3 +296,7 @@ def test_call_paths_add_up_to_the_time_and_bytes_of_the_layers(trace_of):
 def test_a_trace_without_enter_and_leave_has_no_call_paths(trace_of):
     trace = trace_of("ior384")
     assert report_contents(trace, list(trace.layers.values()), [])["calls"] is None
+
+
+def test_no_advice_is_shortened_on_the_page() -> None:
+    assert max(len(rule.advice) for rule in RULES) <= Limits().characters

@@ -137,6 +137,20 @@ def marks_told(trace: Any) -> list[Any]:
     return [gap, *(column.tolist() for column in (*together.keys, *together.values.values()))]
 
 
+def evidence_told(relations: Any) -> list[Any]:
+    """What findings look at beyond flows, cells and calls."""
+    tables = [table for key in sorted(relations.streams) for table in vars(relations.streams[key]).values()]
+    return [
+        [(key, relations.requests[key].quantiles()) for key in sorted(relations.requests)],
+        [(key, relations.read_back[key].bytes) for key in sorted(relations.read_back)],
+        [
+            [column.tolist() for column in (*table.keys, *table.values.values())]
+            for table in tables
+            if isinstance(table, KeyedSums)
+        ],
+    ]
+
+
 def told(source: Any, workers: int = 1, apart: bool = False, few: bool = False, full: bool = False) -> dict[str, str]:
     """Everything that is told of a trace, as texts.
 
@@ -181,6 +195,7 @@ def told(source: Any, workers: int = 1, apart: bool = False, few: bool = False, 
             "flows": [flow.to_dict() for flow in trace.flows],
             "balances": [repr(one) for one in (*trace.balances, *trace.time_splits)],
             "hidden": [repr(one) for one in trace.hidden],
+            "evidence": evidence_told(trace.relations),
             "findings": [one.to_dict() for one in find(trace)],
             "periods": [
                 (one.result.to_dict(), one.signal.to_dict()) if hasattr(one, "result") else one.volumes
