@@ -448,3 +448,9 @@ def test_evidence_of_every_rule_has_a_unit_or_is_text():
                 assert keys - texts <= EVIDENCE_UNITS.keys()
     assert EVIDENCE_UNITS["share_of_program_bytes"] == "share"
     assert {EVIDENCE_UNITS[key] for key in ("bytes_written_twice", "median_request", "limit")} == {"byte"}
+
+
+def test_no_advice_is_cut_on_a_page():
+    from iostrata.export.report.limits import Limits
+
+    assert max(len(rule.advice) for rule in RULES) <= Limits().characters
