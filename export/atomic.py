@@ -62,7 +62,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     except ValueError as error:  # a NUL in the path, which no system call takes
         raise OutputError(f"cannot write {os.fspath(path)!r}: {error}; choose another name") from error
     except OSError as error:
-        raise _output_error(path, error) from error
+        raise output_error(path, error) from error
     try:
         yield temporary
         if permissions is not None:
@@ -71,7 +71,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     except OSError as error:
         _remove(temporary)
-        raise _output_error(path, error) from error
+        raise output_error(path, error) from error
     except BaseException:
         _remove(temporary)
         raise
@@ -120,7 +120,7 @@ def atomic_archive(path: str | os.PathLike[str]) -> Iterator[Path]:
                     moved.append(product)
             moved.clear()
     except OSError as error:
-        raise _output_error(path, error) from error
+        raise output_error(path, error) from error
     finally:
         for product in moved:
             with suppress(OSError):
@@ -131,6 +131,20 @@ def atomic_archive(path: str | os.PathLike[str]) -> Iterator[Path]:
 def archive_size(anchor: Path) -> int:
     """Return the bytes of an archive that is being written, alone in its folder."""
     return sum(file.stat().st_size for file in anchor.parent.rglob("*") if file.is_file())
+
+
+def output_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
+    """Return the error that says in one line why `path` cannot be written, and what to do."""
+    if isinstance(error, OutputError):
+        return error
+    # A library may wrap the system's words in its own.
+    reason = (
+        (os.strerror(error.errno) if error.errno else error.strerror)
+        or " ".join(str(error).split())
+        or type(error).__name__
+    )
+    advice = _ADVICE.get(error.errno or 0, "write to another folder")
+    return OutputError(f"cannot write {os.fspath(path)!r}: {reason[0].lower()}{reason[1:]}; {advice}")
 
 
 def _taken(target: Path, product: Path) -> OutputError:
@@ -156,11 +170,3 @@ def _permissions(target: Path, path: str | os.PathLike[str]) -> int | None:
 def _remove(temporary: Path) -> None:
     with suppress(OSError):
         temporary.unlink()
-
-
-def _output_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
-    if isinstance(error, OutputError):
-        return error
-    reason = error.strerror or " ".join(str(error).split()) or type(error).__name__
-    advice = _ADVICE.get(error.errno or 0, "write to another folder")
-    return OutputError(f"cannot write {os.fspath(path)!r}: {reason[0].lower()}{reason[1:]}; {advice}")

@@ -20,7 +20,7 @@ from ..model.document import Document
 from ..model.errors import OutputError
 from ..runs.collection.rows import TABLES, Run
 from ..runs.collection.tables import PENDING, SUFFIX, Collection, arrow, is_collection, schema, table_of
-from .atomic import atomic_file
+from .atomic import atomic_file, output_error
 
 _MOST_RUNS: Final = 256
 _MOST_NUMBERS: Final = 2_000_000
@@ -188,13 +188,8 @@ class CollectionWriter:
 def _translated(path: Path) -> Iterator[None]:
     try:
         yield
-    except OutputError:
-        raise
     except OSError as error:
-        reason = error.strerror or " ".join(str(error).split())
-        raise OutputError(
-            f"cannot write {str(path)!r}: {reason[:1].lower()}{reason[1:]}; write to another folder"
-        ) from error
+        raise output_error(path, error) from error
 
 
 def _flush(path: Path) -> None:

@@ -1,17 +1,31 @@
 """Text compressed by gzip, of one or several members: inflated a piece at a time, as far as it is sound."""
 
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from io import FileIO
-from typing import Final
+from typing import Any, Final
 
+try:
+    # The same functions, two to three times as fast.
+    _ZLIB: Any = import_module("zlib_ng.zlib_ng")
+except ImportError:
+    _ZLIB = import_module("zlib")
+
+InflatingError: Final[type[Exception]] = _ZLIB.error
 GZIP: Final = b"\x1f\x8b"
 _READ: Final = 1 << 18
 """Bytes that are inflated at once."""
 _PACKED: Final = 1 << 13
 """Bytes of a compressed file that are read at once: what a step of inflating leaves of them is copied."""
 _FIRST: Final = 1 << 16
+_GZIPPED: Final = 31
+"""The largest window, in gzip's wrapping."""
+
+
+def zlib_stream(window: int = 15) -> Any:
+    """Return what inflates one stream, as ``zlib.decompressobj`` does."""
+    return _ZLIB.decompressobj(window)
 
 
 def first_text(head: bytes) -> bytes:
@@ -19,9 +33,9 @@ def first_text(head: bytes) -> bytes:
     if not head.startswith(GZIP):
         return head
     text = b""
-    with suppress(zlib.error):
+    with suppress(InflatingError):
         while head.startswith(GZIP) and len(text) < _FIRST:
-            member = zlib.decompressobj(31)
+            member = zlib_stream(_GZIPPED)
             text += member.decompress(head, _FIRST)
             head = member.unused_data
     return text
@@ -30,13 +44,13 @@ def first_text(head: bytes) -> bytes:
 def inflating(file: FileIO, faults: list[str]) -> Callable[[memoryview], int]:
     """Return what puts the next of a compressed file's text into a room and returns its length, 0 at the end."""
     # One or several members, as DFTracer writes them a block each.
-    stream, over, waiting = zlib.decompressobj(31), True, b""
+    stream, over, waiting = zlib_stream(_GZIPPED), True, b""
 
     def fill(room: memoryview) -> int:
         nonlocal stream, over, waiting
         while True:
             if stream.eof:
-                waiting, stream, over = stream.unused_data, zlib.decompressobj(31), True
+                waiting, stream, over = stream.unused_data, zlib_stream(_GZIPPED), True
             waiting = waiting or file.read(_PACKED)
             if not waiting:
                 if not over:
@@ -48,7 +62,7 @@ def inflating(file: FileIO, faults: list[str]) -> Callable[[memoryview], int]:
             over = False
             try:
                 part = stream.decompress(waiting, min(len(room), _READ))
-            except zlib.error:
+            except InflatingError:
                 faults.append("the compressed data are damaged")
                 return 0
             waiting = stream.unconsumed_tail

@@ -312,7 +312,7 @@ class Trace:
         """The longest chain of waiting: who comes last where all ranks wait for each other.
 
         None where the trace does not record Enter and Leave, or has one rank. The first use reads the events of the
-        archive once more, together with `overlap`.
+        archive once more.
         """
         return self._callers.chain
 

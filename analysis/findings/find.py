@@ -142,6 +142,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "stragglers": ("ranks",),
     "opened-not-used": ("metadata",),
     "metadata-storm": ("metadata",),
+    "metadata-dominates": ("metadata",),
     "flush-dominates": ("flushes",),
     "metadata-sync": ("flushes",),
 }

@@ -125,9 +125,8 @@ RULES: Final = (
         "info",
         "Opens, closes and other calls that move no data take longer than the transfers.",
         {"times_transfers": 1.0, "seconds": 0.001, "severe_share": 0.01, "severe_calls": 100},
-        "Open a file once and keep it open, put several steps into one file, and let no more ranks open it than use "
-        "it; do without truncating and setting the size or view anew (MPI_File_set_size, MPI_File_set_view) where they "
-        "are known. Where all ranks call together, each waits for the last one: see who comes late.",
+        "Open a file once and keep it open, with several steps in it and by no more ranks than use it; set a size or "
+        "view that is known only once. Where all ranks call together, each waits for the last one: see who comes late.",
     ),
     Rule(
         "read-back",

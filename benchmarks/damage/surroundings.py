@@ -32,7 +32,7 @@ from results import write_section
 TITLE: Final = "Every command in hostile surroundings (`python benchmarks/damage/surroundings.py`)"
 LONGEST: Final = 600.0
 NOWHERE: Final = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR")
-DISKS: Final = (4, 16, 64, 256)
+DISKS: Final = (4, 64)
 """Sizes in KiB of disks that outputs do not, or just, fit on."""
 
 
@@ -95,44 +95,45 @@ def _link(of: Callable[[Path], Path]) -> Callable[[Path, Path], None]:
     return lambda out, trace: out.symlink_to(of(trace))
 
 
+_ENDS_IN_ROOM: Final = '"$@"; status=$?; ls -A "$ROOM" >"$ROOM.left"; exit $status'
 SURROUNDINGS: Final = (
-    Surrounding("neither home nor temporary folder", environment=dict.fromkeys(NOWHERE, "/proc/none")),
+    Surrounding(
+        "no home, no temporary folder, names that are no UTF-8, the locale C, 64 open files, no stdin",
+        "success",
+        environment={
+            **dict.fromkeys(NOWHERE, "/proc/none"),
+            "LC_ALL": "C",
+            "PYTHONCOERCECLOCALE": "0",
+            "PYTHONUTF8": "0",
+        },
+        limits={resource.RLIMIT_NOFILE: 64},
+        script='exec "$@" <&-',
+        hostile=True,
+    ),
     Surrounding(
         "a system that can only be read",
         script='mount -t tmpfs none "$ROOM" && mount -o remount,bind,ro / && mount -t tmpfs -o ro none /dev/shm && '
         'cd / && export HOME=/ TMPDIR=/tmp && "$@"',
         namespace=True,
     ),
-    Surrounding(
-        "names that are no UTF-8, in the locale C",
-        "success",
-        environment={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
-        hostile=True,
-    ),
-    Surrounding("names that are no UTF-8", "success", environment={"LC_ALL": "C.UTF-8"}, hostile=True),
-    Surrounding("64 open files", limits={resource.RLIMIT_NOFILE: 64}),
     Surrounding("1 GiB of address space", "any", limits={resource.RLIMIT_AS: 2**30}),
-    Surrounding("stdin and stderr closed", script='exec "$@" <&- 2>&-'),
-    Surrounding("stdout closed", "any", script='exec "$@" >&-'),
+    Surrounding("stdout and stderr closed", "any", script='exec "$@" >&- 2>&-'),
     Surrounding("stdout full", "any", script='exec "$@" >/dev/full'),
-    Surrounding("who reads stdout goes at once", "any", script='"$@" | true'),
     Surrounding("who reads stdout goes after a line", "any", script='"$@" | head -n 1 >/dev/null'),
     *(
         Surrounding(
             f"a disk of {size} KiB",
             "any",
-            script=f'mount -t tmpfs -o size={size}k none "$ROOM" && "$@"; status=$?; '
-            'ls -A "$ROOM" >"$ROOM.left"; exit $status',
+            script=f'mount -t tmpfs -o size={size}k none "$ROOM" && {_ENDS_IN_ROOM}',
             namespace=True,
             output=lambda _out, _trace: None,
         )
         for size in DISKS
     ),
-    *(Surrounding(f"files of at most {size} bytes", "any", limits={resource.RLIMIT_FSIZE: size}) for size in (0, 5000)),
+    Surrounding("files of at most 5,000 bytes", "any", limits={resource.RLIMIT_FSIZE: 5000}),
     Surrounding("a folder in the place of the output", "line", output=_folder),
     Surrounding("a pipe in the place of the output", "line", output=lambda out, _: os.mkfifo(out)),
     Surrounding("a link to a device", "line", output=_link(lambda _: Path("/dev/full"))),
-    Surrounding("a link to itself", "line", output=lambda out, _: out.symlink_to(out.name)),
     Surrounding("a link to the anchor", "line", output=_link(lambda trace: trace / "traces.otf2")),
     Surrounding("a link to events", "line", output=_link(lambda trace: next((trace / "traces").glob("*.evt")))),
     Surrounding("the trace is cut meanwhile", "any", meanwhile=_cut),
@@ -277,7 +278,9 @@ def main() -> None:
             chosen = [one for one in commands if outputs(one) or not surrounding.output]
             faults = []
             for command in chosen:
-                fault, _ = run(command, trace, surrounding, expected[command], chance)
+                # How often `watch` looks depends on how busy the machine is.
+                known = None if command[0] == "watch" else expected[command]
+                fault, _ = run(command, trace, surrounding, known, chance)
                 if fault:
                     faults.append(f"  {' '.join(command)}: {fault}")
             rows.append(_row(surrounding.name, len(chosen), faults))

@@ -11,6 +11,7 @@ from ...analysis.comparison.story import results_of, story_of
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
+from ...model.text import printable
 from ..atomic import atomic_file
 from ..written import Written
 from .contents import report_contents
@@ -76,7 +77,7 @@ def write_report(
         periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
     comparison = compare_layers(trace, layers=names, directions=DIRECTIONS, method=method, fs=fs, known=periods)
     story = story_of(trace, results_of(periods), method, fs)
-    title = f"iostrata: {trace.path.parent.name or trace.path.name}"
+    title = f"iostrata: {printable(trace.path.parent.name or trace.path.name)}"
     limits = Limits()
     with atomic_file(path) as temporary:
         while True:

@@ -11,6 +11,7 @@ from ...layers.opening import open_trace
 from ...model.errors import IostrataError, OutputError
 from ...runs.collection.rows import JobRow
 from ...runs.collection.tables import Collection
+from ..atomic import output_error
 from ..report.write import write_report
 
 _MOST: Final = 1500
@@ -55,7 +56,7 @@ def write_reports(
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise OutputError(f"cannot write {str(folder)!r}: {error.strerror}; write to another folder") from error
+        raise output_error(folder, error) from error
     jobs = sorted(
         (job for job in collection.jobs if job.usable), key=lambda job: -(job.rank_io_s or 0) * (job.ranks or 0)
     )

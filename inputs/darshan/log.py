@@ -5,13 +5,13 @@ The log is read here and not by libdarshan-util, whose assertions end the proces
 
 import bz2
 import struct
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from ...model.errors import TraceError, UnsupportedTraceError
+from ..inflating import InflatingError, zlib_stream
 
 MAGIC: Final = struct.pack("<q", 6567223)
 _SWAPPED: Final = MAGIC[::-1]
@@ -190,7 +190,7 @@ def _names(inflated: tuple[bytes, str | None]) -> tuple[dict[int, str], str | No
     return names, fault
 
 
-_DECOMPRESSORS: Final[dict[int, Callable[[], Any]]] = {0: zlib.decompressobj, 1: bz2.BZ2Decompressor}
+_DECOMPRESSORS: Final[dict[int, Callable[[], Any]]] = {0: zlib_stream, 1: bz2.BZ2Decompressor}
 
 
 def _inflated(file: BinaryIO, offset: int, length: int, compression: int) -> tuple[bytes, str | None]:
@@ -212,7 +212,7 @@ def _inflated(file: BinaryIO, offset: int, length: int, compression: int) -> tup
                 return b"".join(found), f"it inflates to more than {_MOST} bytes"
     except EOFError as error:
         fault = str(error)
-    except (zlib.error, OSError):
+    except (InflatingError, OSError):
         return b"".join(found), "it cannot be inflated"
     return b"".join(found), fault if len(data) >= length else _ENDS_EARLY
 

@@ -22,6 +22,8 @@ _DIGITS: Final = "^-?({})$".format(
 """Whole numbers that fit into 64 bits."""
 _NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
+_EXACT: Final = 2**53
+"""Whole numbers up to which floating point has all."""
 _ISO: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?"
 _ZONE: Final = r"(Z|[+-]\d\d(:?\d\d)?)$"
 
@@ -126,7 +128,10 @@ def _clock_times(texts: Any, zone: str | None) -> Any:
 
 
 def numbers(column: Any) -> tuple[npt.NDArray[np.int64] | npt.NDArray[np.float64], Mask]:
-    """Return a column as int64 where all of it are whole numbers, else as float64; and which are numbers at all."""
+    """Return a column as int64, or as float64 where it has fractions; and which are numbers at all.
+
+    In a text with whole numbers that have no place in floating point, fractions are none: they would round the others.
+    """
     import pyarrow
     import pyarrow.compute as compute
 
@@ -134,9 +139,12 @@ def numbers(column: Any) -> tuple[npt.NDArray[np.int64] | npt.NDArray[np.float64
         column = compute.utf8_trim_whitespace(column)
         whole = compute.fill_null(compute.match_substring_regex(column, _DIGITS), False)
         number = compute.fill_null(compute.match_substring_regex(column, _NUMBER), False)
-        absent = column.is_null()
-        kind = pyarrow.int64() if compute.all(compute.or_(whole, absent)).as_py() is not False else pyarrow.float64()
-        column = compute.if_else(whole if kind == pyarrow.int64() else number, column, None).cast(kind)
+        exact = compute.if_else(whole, column, None).cast(pyarrow.int64())
+        largest = max(abs(one or 0) for one in compute.min_max(exact).as_py().values())
+        if largest > _EXACT or compute.all(compute.equal(whole, number)).as_py() is not False:
+            column = exact
+        else:
+            column = compute.if_else(number, column, None).cast(pyarrow.float64())
     known = ~np.asarray(column.is_null())
     if pyarrow.types.is_integer(column.type) and not pyarrow.types.is_uint64(column.type):
         return np.asarray(column.fill_null(0).cast(pyarrow.int64())), known

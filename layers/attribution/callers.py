@@ -105,31 +105,31 @@ class Callers:
         blocks = self.blocks
         return blocks.summed(lambda: NonBlockingSums(blocks.selection, blocks.window, blocks.exact)).union
 
-    @property
+    @cached_property
     def overlap(self) -> Overlap | None:
         """As `iostrata.layers.trace.Trace.overlap`."""
-        return None if self.calls is None else self._activity[0]
-
-    @property
-    def chain(self) -> WaitingChain | None:
-        """As `iostrata.layers.trace.Trace.waiting_chain`."""
-        return None if self.calls is None else self._activity[1]
+        if self.calls is None:
+            return None
+        blocks, functions = self.blocks, self.calls.functions
+        return overlap_of(
+            self._bars(), self.non_blocking, blocks.definitions, functions, blocks.window, _ACTIVITY_BINS, blocks.exact
+        )
 
     @cached_property
-    def _activity(self) -> tuple[Overlap, WaitingChain | None]:
-        """What first threads do over time, of one pass over their calls."""
+    def chain(self) -> WaitingChain | None:
+        """As `iostrata.layers.trace.Trace.waiting_chain`."""
+        if self.calls is None:
+            return None
+        blocks = self.blocks
+        sums = ChainSums(blocks.definitions, self.calls.functions, blocks.selection, blocks.window, blocks.exact)
+        for bars in self._bars():
+            sums.add(bars)
+        return sums.chain()
+
+    def _bars(self) -> Iterator[StackBars]:
+        """Give the calls of first threads."""
         blocks, reading = self.blocks, self.blocks.reading
         functions = function_groups(reading.source.regions, blocks.order)
         partitions = reading.source.partitions(reading.memory, reading.workers)
         first = first_threads(blocks.definitions)
-        chain = ChainSums(blocks.definitions, functions, blocks.selection, blocks.window, blocks.exact)
-
-        def bars() -> Iterator[StackBars]:
-            for part in stack_bars(reading.source, partitions, functions, blocks.order, blocks.window, first.tolist()):
-                chain.add(part)
-                yield part
-
-        overlap = overlap_of(
-            bars(), self.non_blocking, blocks.definitions, functions, blocks.window, _ACTIVITY_BINS, blocks.exact
-        )
-        return overlap, chain.chain()
+        return stack_bars(reading.source, partitions, functions, blocks.order, blocks.window, first.tolist())

@@ -25,6 +25,7 @@ BY_TIME: Final = frozenset(
         "metadata-dominates",
         "flush-dominates",
         "slow-ranks",
+        "slow-operations",
         "stragglers",
     }
 )

@@ -1,10 +1,37 @@
-"""What a machine can do to a run: few open files, little memory, no room, no home, and others at the same files."""
+"""What surrounds a run and can be in its way, word by word, and where each is tested.
 
+============================================  ==========================================================================
+full disk at each write                       here `…on_a_full_disk…`, `…stdout_is_full…`, `…file_size…`;
+                                              `export/hdf5/test_failures.py` (each place of an HDF5 file),
+                                              `export/timeline/test_otf2_archive.py` (each write of an archive),
+                                              `test_exit_codes.py` (stdout)
+file size limit                               here `…file_size…`, `test_exit_codes.py` (stdout)
+64 open files with 4,096 locations, 1 GiB     here `…many_locations…`, `…missing_at_once…`
+HOME, TMPDIR, locales, names not UTF-8        here `…missing_at_once…`, `…neither_home…`, `…no_utf_8…`,
+                                              `…can_only_be_read…`
+working folder                                here `…working_folder…`, `…can_only_be_read…`
+compile cache                                 `model/test_kernels.py` (full, foreign, read-only, cut, zeroed, stale),
+                                              `test_wheel.py` (two wheels)
+SIGINT, SIGTERM, SIGHUP, SIGKILL              `test_exit_codes.py`, `test_watch.py`,
+                                              `runs/collection/test_collecting.py`;
+                                              `benchmarks/damage/interrupts.py` at random moments
+stdout closed early                           here `…reader_goes_away…`; `test_exit_codes.py`, `test_watch.py`
+outputs onto links, devices, folders, inputs  here `…place_of_the_output…`, `…place_of_any_output…`;
+                                              `test_outputs_that_are_inputs.py`, `export/test_atomic.py`
+two runs at once                              here `…two_runs…`, `runs/collection/test_collecting.py`
+archive that shrinks or is replaced           here `…cut_after…`, `…replaced_while…`
+============================================  ==========================================================================
+
+`benchmarks/damage/surroundings.py` runs every command in each of these as a process.
+"""
+
+import itertools
 import json
 import os
 import resource
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +41,27 @@ from typing import Any
 import pytest
 
 LOCATIONS = 4096
+WRITING = (
+    *(f"convert {{trace}} {{out}}{suffix}" for suffix in (".h5", ".nc", ".parquet", ".perfetto.json", ".otf2")),
+    "convert {trace} {out}.otf2 --rewrite",
+    "convert {trace} {out}.ftio.jsonl --layer POSIX",
+    "report {trace} -o {out}.html",
+    "periods {trace} --plot {out}.svg",
+    "diff {trace} {other} -o {out}.html",
+    "signature {trace} {trace} -o {out}.html",
+    "signature {trace} {trace} -o {out}.h5",
+    "assess {trace} --segment 1 -o {out}.html",
+    "assess {trace} --segment 1 --train -o {out}.json",
+    "schedule {other} -o {out}.json",
+    "schedule {other} --plot {out}.svg",
+)
+"""Every command that writes a file."""
+PRINTING = (
+    *("overview {trace}", "info {trace}", "layers {trace}", "handles {trace}", "periods {trace}", "compare {trace}"),
+    *("diff {trace} {other}", "signature {trace} {trace}", "assess {trace} --segment 1", "schedule {other}"),
+    *("watch --replay {trace}", "collect {trace} -o {out}", "report {trace} -o {out}.html", "convert {trace} {out}.h5"),
+)
+"""Every command."""
 EXPORTS = (".h5", ".parquet", ".perfetto.json", ".otf2", ".html")
 
 
@@ -195,3 +243,187 @@ def test_a_limit_of_the_file_size_leaves_nothing_of_many_runs(
     assert done.stderr.splitlines()[-1].startswith("iostrata: error: ")
     assert "Traceback" not in done.stderr
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def given(command: str, fixtures: Path, out: Path, trace: Path | None = None) -> list[str]:
+    """Return the arguments of a command."""
+    places = {"trace": trace or fixtures / "serial1", "other": fixtures / "ckpt4", "out": out}
+    return [part.format(**places) for part in command.split()]
+
+
+ALL_MISSING = (
+    *("overview {trace}", "periods {trace} --plot {out}.svg", "convert {trace} {out}.parquet", "report {trace}"),
+    *("collect {trace} -o {out}", "diff {trace} {other} -o {out}.html"),
+)
+
+
+@pytest.mark.parametrize("command", ALL_MISSING)
+def test_nearly_everything_missing_at_once(
+    command_path: str, environment: dict[str, str], fixtures: Path, tmp_path: Path, command: str
+) -> None:
+    """Neither home nor temporary folder, a locale that is no UTF-8, names that are none, few open files, no stdin."""
+    trace = Path(os.fsdecode(os.fsencode(tmp_path) + b"/tr\xff\xe4ce\x1b[31m"))
+    shutil.copytree(fixtures / "serial1", trace)
+    nowhere = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR"), "/proc/none")
+    locale = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    room = tmp_path / "room"
+    room.mkdir()
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -n 64 && exec "$@" <&-', "sh", command_path, *given(command, fixtures, room / "x", trace)],
+        capture_output=True,
+        env={**environment, **nowhere, **locale},
+        cwd=room,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not [line for line in done.stderr.splitlines() if not line.startswith(b"iostrata: warning")]
+    assert b"\x1b" not in done.stdout
+    done.stdout.decode("ascii")
+    assert list(room.iterdir()) or not ("{out}" in command or command.startswith("report"))
+
+
+_IN_A_NAMESPACE = """
+import json, os, sys
+from pathlib import Path
+from iostrata.cli import main
+room, commands = Path(sys.argv[1]), json.loads(sys.argv[2])
+for command in commands:
+    status = main(command)
+    sys.stderr.flush()
+    print(json.dumps([status, sorted(str(path) for path in room.rglob("*") if path.is_file())]), flush=True)
+    print("--", file=sys.stderr, flush=True)
+"""
+
+
+def in_a_namespace(mounts: str, room: Path, commands: list[list[str]]) -> list[tuple[int, list[str], str]]:
+    """Run commands with mounts of their own; return exit code, files left in `room` and stderr of each."""
+    if subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no mount namespaces here")
+    room.mkdir(exist_ok=True)
+    code = [sys.executable, "-c", _IN_A_NAMESPACE, str(room), json.dumps(commands)]
+    script = f'{mounts} && exec "$@"'
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script, str(room), *code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    said = done.stderr.split("--\n")
+    assert len(found) == len(commands) == len(said) - 1
+    return [(status, left, text) for (status, left), text in zip(found, said, strict=False)]
+
+
+def test_nothing_is_left_on_a_full_disk(fixtures: Path, tmp_path: Path) -> None:
+    """A true one, of a page."""
+    room = tmp_path / "room"
+    commands = [
+        *(f"convert {{trace}} {{out}}{suffix}" for suffix in (".h5", ".parquet", ".otf2")),
+        "report {trace} -o {out}.html",
+        "diff {trace} {trace} -o {out}.html",
+        "schedule {other} --plot {out}.svg",
+        "collect {trace} -o {out} --workers 1",
+    ]
+    found = in_a_namespace(
+        'mount -t tmpfs -o size=4k none "$0"', room, [given(command, fixtures, room / "x") for command in commands]
+    )
+    for command, (status, left, said) in zip(commands, found, strict=True):
+        assert (status, left) == (1, []), command
+        (line,) = [line for line in said.splitlines() if not line.startswith("iostrata: warning: ")]
+        assert line.startswith("iostrata: error: cannot write "), said
+        assert "no space left on device; free some space" in line.lower(), said
+
+
+def test_a_system_that_can_only_be_read(fixtures: Path, tmp_path: Path) -> None:
+    """As in the image of a container, without any place for what is compiled or temporary."""
+    commands = [["info", str(fixtures / "serial1")], given("collect {trace} -o {out}", fixtures, tmp_path / "x")]
+    mounts = "mount -o remount,bind,ro / && cd / && export HOME=/ && true"
+    (read, text), (written, line) = (
+        (status, said) for status, _, said in in_a_namespace(mounts, tmp_path / "room", commands)
+    )
+    assert (read, text, written) == (0, "", 1)
+    assert line.endswith("read-only file system; choose a folder that you may write to\n")
+    assert line.count("\n") == 1
+
+
+KINDS = ("folder", "device", "pipe", "loop", "anchor", "events")
+
+
+@pytest.mark.parametrize(("command", "kind"), list(zip(WRITING, itertools.cycle(KINDS), strict=False)))
+def test_what_stands_in_the_place_of_any_output_stays(
+    run: Any, fixtures: Path, tmp_path: Path, command: str, kind: str
+) -> None:
+    trace = Path(shutil.copytree(fixtures / "serial1", tmp_path / "trace"))
+    room = tmp_path / "room"
+    room.mkdir()
+    out = Path(next(part for part in given(command, fixtures, room / "x") if part.startswith(str(room))))
+    (events,) = (trace / "traces").glob("*.evt")
+    if kind == "folder":
+        out.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(out)
+    else:
+        out.symlink_to(
+            {"device": "/dev/full", "loop": out.name, "anchor": trace / "traces.otf2", "events": events}[kind]
+        )
+    before = {path: path.read_bytes() for path in (trace / "traces.otf2", events)}
+    done = run(*given(command, fixtures, room / "x", trace))
+    assert done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("iostrata: warning: ")]
+    assert len(lines) == 1
+    assert lines[0].startswith(f"iostrata: error: cannot write '{out}': ")
+    assert [path.name for path in room.iterdir()] == [out.name]
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize("command", PRINTING)
+def test_stdout_is_full_or_its_reader_goes_away(
+    monkeypatch: pytest.MonkeyPatch, capfd: Any, fixtures: Path, tmp_path: Path, command: str
+) -> None:
+    from iostrata.cli import main
+
+    arguments = given(command, fixtures, tmp_path / "x")
+    reading, writing = os.pipe()
+    os.close(reading)
+    for file, status in ((open("/dev/full", "w"), 1), (os.fdopen(writing, "w"), 0)):  # noqa: SIM115
+        monkeypatch.setattr(sys, "stdout", file)
+        try:
+            assert main(arguments) == status
+        finally:
+            monkeypatch.undo()
+            file.close()
+        said = [line for line in capfd.readouterr().err.splitlines() if not line.startswith("iostrata: warning: ")]
+        assert said == status * [
+            "iostrata: error: cannot write the output: no space left on device; free some space or send it elsewhere"
+        ]
+
+
+READING = (*PRINTING[2:], "convert {trace} {out}.otf2", "layers {trace} --memory 500M", "convert {trace} {out}.parquet")
+
+
+@pytest.mark.parametrize(("command", "how"), list(zip(READING, itertools.cycle(["cut", "replaced"]), strict=False)))
+def test_a_trace_that_is_cut_or_replaced_while_it_is_read(
+    run: Any, monkeypatch: pytest.MonkeyPatch, fixtures: Path, copy_of: Any, tmp_path: Path, command: str, how: str
+) -> None:
+    """After its definitions were read: results of what is there, with a warning, or one line; nothing half written."""
+    from iostrata.otf2io import archive, source
+
+    folder, room = copy_of("serial1"), tmp_path / "room"
+    room.mkdir()
+
+    def opened(*arguments: Any, **options: Any) -> Any:
+        found = archive.open_archive(*arguments, **options)
+        for path in (folder / "traces").glob("*.evt"):
+            if how == "cut":
+                os.truncate(path, path.stat().st_size // 2)
+            else:
+                path.unlink()
+                shutil.copyfile(fixtures / "ckpt4" / "traces" / "0.evt", path)
+        return found
+
+    monkeypatch.setattr(source, "open_archive", opened)
+    done = run(*given(command, fixtures, room / "x", folder))
+    assert done.returncode in (0, 1)
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("iostrata: warning: ")]
+    assert len(errors) == done.returncode, done.stderr
+    assert all(line.startswith("iostrata: error: ") for line in errors)
+    if done.returncode and "collect" not in command:
+        assert list(room.iterdir()) == []

@@ -310,6 +310,21 @@ def test_numbers_of_19_digits_are_exact(tmp_path):
 TABLE = "layer,rank,mode,start,end,bytes\nPOSIX,0,read,0,1,3\nPOSIX,1,write,2,3,4\n"
 
 
+@pytest.mark.parametrize("odd", ["many", "0x10", "0.5", "1e300", "-1", "nan"])
+@pytest.mark.parametrize("column", ["start_ns", "offset"])
+def test_one_odd_value_rounds_no_other(tmp_path, column, odd):
+    start, path = 1_700_000_000_123_456_789, tmp_path / "any"
+    rows = [f"POSIX,0,read,{start + step},{start + step + 1},5,{2**62 + step}" for step in range(4)]
+    last = {"start_ns": start, "offset": 0} | {column: odd}
+    rows.append(f"POSIX,0,read,{last['start_ns']},{start + 1},5,{last['offset']}")
+    path.write_text("layer,rank,mode,start_ns,end_ns,bytes,offset\n" + "\n".join(rows))
+    source = open_source(path)
+    assert source.operations.begin.tolist() == [0, 1, 2, 3]
+    assert source.operations.offset.tolist() == [2**62 + step for step in range(4)]
+    (lost,) = source.damage
+    assert (lost.events_expected, lost.events_read) == (5, 4)
+
+
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_lines_end_as_they_like(tmp_path, ends, mark):
