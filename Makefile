@@ -8,6 +8,7 @@
 # make prediction   the next phase predicted while jobs run, beside FTIO's predictor (half an hour)
 # make watching   what following a job costs, and its last answers beside the offline ones (a quarter of an hour)
 # make signatures   the study of signatures (IOSI) beside their baselines (some minutes)
+# make differences   how often diff finds a change where there is none (ten minutes; IOSTRATA_RECORDINGS for recordings)
 # make scheduling   what Set-10 gains in the simulation beside published numbers (some minutes)
 # make scores   100,000 made jobs trained and assessed (some minutes; 1.2 GB in the temporary folder)
 # make scorep-plugin SCOREP=/prefix   live/scorep for an installed Score-P, in build/scorep (needs gcc; without SCOREP the
@@ -28,7 +29,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint docs bench accuracy prediction watching signatures scheduling scores scorep-plugin setup install clean
+.PHONY: demo test lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -72,6 +73,10 @@ watching: install $(VENV)/test-extras
 
 signatures: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/signatures/study.py
+
+differences: install $(VENV)/test-extras
+	$(BIN)/python benchmarks/differences/false_alarms.py
+	test -z "$(IOSTRATA_RECORDINGS)" || $(BIN)/python benchmarks/differences/recorded.py
 
 scheduling: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/scheduling/study.py

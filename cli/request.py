@@ -248,10 +248,10 @@ def _tell_what_is_read_whole(trace: "Trace") -> None:
     from ..otf2io.archive import ENGINES
 
     if trace.reading is not None and trace.engine not in ENGINES:
+        whose = "a table" if trace.engine == "Table" else f"{trace.engine}'s file"
         held = bytes_text(trace.reading.source.held)
         click.echo(
-            f"iostrata: note: {trace.engine} is read whole, {held} of operations here: --memory bounds what is made of "
-            "them",
+            f"iostrata: note: {whose} is read whole: {held} of operations, and --memory bounds what is made of them",
             err=True,
         )
 

@@ -1,6 +1,7 @@
-"""All operations of a trace with their parents as a Parquet table, one row an operation."""
+"""All operations of a trace with their parents, and its metadata events, as a Parquet table, a row each."""
 
 import os
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -9,7 +10,7 @@ import numpy as np
 
 from ..inputs.table.definitions import definitions_text
 from ..layers.attribution.calls.keys import CALL_KEYS
-from ..layers.table import Column, operation_table
+from ..layers.table import Column, metadata_table, operation_table
 from ..layers.trace import Trace
 from ..model.errors import OutputError, SelectionError
 from .atomic import atomic_file
@@ -21,19 +22,26 @@ ROWS_AT_ONCE: Final = 2**20
 
 
 def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[str, ...] = ()) -> Written:
-    """Write the operations within the trace's window, of all files, with the operation that each belongs to.
+    """Write the operations and metadata events within the trace's window, of all files, a row each.
 
-    Columns: ``operation`` (its number), ``layer``, ``parent`` (number of the parent operation, null where there is
-    none), ``parent_layer``, ``inferred``, ``collective_call`` (number that the operations of one collective call share,
-    else null), ``location``, ``rank``, ``node``, ``handle``, ``parent_handle`` (OTF2 ids), ``file``, ``selected``
-    (whether the file is one of those that count), ``own`` (whether the program called the operation itself), ``mode``,
-    ``collective``, ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered), ``caller``
-    (the innermost of the program's own functions, with source file and line) and ``callpath`` (all functions, the
-    outermost first; all three null where the trace has no Enter and Leave of such functions),
-    ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start; null where the trace has no such event),
-    ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``, ``offset`` (null where unknown) and
-    ``status``. The metadata keep the trace's definitions (``iostrata_definitions``), so that `iostrata.open_trace`
-    reads the table as it does the trace: the same layers, handles and attribution, but no metadata events.
+    Columns: ``operation`` (its number; null for all that is none), ``layer``, ``parent`` (number of the parent
+    operation, null where there is none), ``parent_layer``, ``inferred``, ``collective_call`` (number that the
+    operations of one collective call share, else null), ``location``, ``rank``, ``node``, ``handle``,
+    ``parent_handle`` (OTF2 ids), ``file``, ``selected`` (whether the file is one of those that count), ``own``
+    (whether the program called it itself), ``kind`` (``read``, ``write``, ``flush``; ``open``, ``close``,
+    ``duplication``, ``seek``, ``change of status``, ``deletion``, ``lock``, ``unlock``, ``attempt to lock``;
+    ``other call`` for one that leaves no event, such as ``nc_enddef``), ``direction`` (``read`` or ``write``, else
+    null), ``collective``, ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered),
+    ``caller`` (the innermost of the program's own functions, with source file and line) and ``callpath`` (all
+    functions, the outermost first; these three null where the trace has no Enter and Leave of such functions, the
+    latter two also for all that is no operation), ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start;
+    null where the trace has no such event), ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``,
+    ``offset`` (null where unknown) and ``status``.
+
+    What is no operation lasts from Enter to Leave of its call where the trace has them; ``event_ticks``,
+    ``event_mode``, ``event_flags`` and ``event_value`` are its event as `iostrata.model.events` has it. The metadata
+    keep the trace's definitions (``iostrata_definitions``), so that `iostrata.open_trace` reads the table as it does
+    the trace: the same layers, handles, attribution and metadata events, but not what calls took.
 
     Parameters
     ----------
@@ -42,7 +50,7 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
     path : path
         File to write. It appears when it is complete; one that is there is replaced then.
     layers : tuple of str
-        Only operations of these layers; all where empty. Parents are told even where they are not written.
+        Only rows of these layers; all where empty. Parents are told even where they are not written.
 
     Raises
     ------
@@ -73,23 +81,33 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
         trace.layers[name]
     written = 0
     with atomic_file(path) as temporary, ExitStack() as stack:
-        writer = None
-        for traffic, call, called, first in trace.operation_blocks(known):
-            chosen = traffic.within
-            if layers:
-                chosen = chosen & np.isin(traffic.layer, [traffic.layer_row(name) for name in layers])
-            rows = np.flatnonzero(chosen)
-            unknown = np.full(len(traffic.operations), -1, np.int32)
-            called = {name: called.get(name, ((), unknown)) for name in CALL_KEYS}
-            for start in range(0, max(1, len(rows)), ROWS_AT_ONCE):
-                columns = operation_table(traffic, rows[start : start + ROWS_AT_ONCE], called, call, first)
-                part = pyarrow.table({name: _array(one, pyarrow) for name, one in columns.items()}, metadata=metadata)
-                writer = writer or stack.enter_context(pyarrow.parquet.ParquetWriter(temporary, part.schema))
-                if part.num_rows or not written:
-                    writer.write_table(part)
-            written += len(rows)
+        writer: Any = None
+        for columns in _parts(trace, layers, known):
+            part = pyarrow.table({name: _array(one, pyarrow) for name, one in columns.items()}, metadata=metadata)
+            if writer is None:
+                writer = stack.enter_context(pyarrow.parquet.ParquetWriter(temporary, part.schema))
+            if part.num_rows or not written:
+                writer.write_table(part.cast(writer.schema))
+            written += part.num_rows
     target = Path(path)
     return Written(target, target.stat().st_size, layers or trace.order, rows=written)
+
+
+def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[str, Column]]:
+    """Give the columns of the table in parts, at least one: the operations, then all that is none."""
+    wanted = [trace.order.index(trace.layers[name].name) for name in layers] or range(-1, len(trace.order))
+    for traffic, call, called, first in trace.operation_blocks(known):
+        rows = np.flatnonzero(traffic.within & np.isin(traffic.layer, wanted))
+        unknown = np.full(len(traffic.operations), -1, np.int32)
+        called = {name: called.get(name, ((), unknown)) for name in CALL_KEYS}
+        for start in range(0, max(1, len(rows)), ROWS_AT_ONCE):
+            yield operation_table(traffic, rows[start : start + ROWS_AT_ONCE], called, call, first)
+    functions = trace.reading.source.regions.name if known and trace.reading is not None else ()
+    for found in trace.metadata_calls():
+        chosen = np.flatnonzero(np.isin(found.layer, wanted))
+        for start in range(0, len(chosen), ROWS_AT_ONCE):
+            part = found.take(chosen[start : start + ROWS_AT_ONCE])
+            yield metadata_table(part, trace.definitions, trace.order, trace.selection, functions)
 
 
 def _tells_functions(trace: Trace) -> tuple[bool, dict[str, str]]:

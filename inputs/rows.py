@@ -3,12 +3,12 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ints, Links, Mask, Ticks
+from ..model.arrays import Ints, Links, Mask, Rows, Ticks
 from ..model.codes import (
     MOST_BYTES,
     PROCESS,
@@ -197,6 +197,11 @@ class Transfers:
     def __len__(self) -> int:
         return len(self.location)
 
+    def take(self, rows: npt.NDArray[np.intp]) -> "Transfers":
+        """Return some rows."""
+        columns: Any = (None if one is None else one[rows] for one in vars(self).values())
+        return Transfers(*columns)
+
 
 @dataclass(frozen=True, eq=False)
 class Checked:
@@ -223,15 +228,20 @@ def checked(
     early : bool
         Whether times before 0 can be true.
     """
-    ended = rows.end != UNDEFINED_TIME
-    found = dict(faults or {})
-    found["times that make no sense"] = (np.abs(rows.begin) > LONGEST) | (ended & (np.abs(rows.end) > LONGEST))
-    if not early:
+    ended, locations = rows.end != UNDEFINED_TIME, len(location_process)
+    found = {name: mask for name, mask in (faults or {}).items() if mask.any()}
+    # Smallest and largest are soon found, and mostly there is nothing to look for.
+    if not _within(rows.begin, -LONGEST, LONGEST) or not _within(rows.end, -LONGEST, LONGEST):
+        found["times that make no sense"] = (
+            (rows.begin < -LONGEST) | (rows.begin > LONGEST) | (ended & ((rows.end < -LONGEST) | (rows.end > LONGEST)))
+        )
+    if not early and not _within(rows.begin, 0, LONGEST):
         found["begin before the run's start"] = rows.begin < 0
     found["end before their begin"] = ended & (rows.end < rows.begin)
-    found[f"more than {MOST_BYTES} bytes"] = np.maximum(rows.moved, rows.requested) > MOST_BYTES
-    locations = len(location_process)
-    found["an unknown rank"] = (rows.location < 0) | (rows.location >= locations)
+    if not _within(rows.moved, -LONGEST, MOST_BYTES) or not _within(rows.requested, -LONGEST, MOST_BYTES):
+        found[f"more than {MOST_BYTES} bytes"] = np.maximum(rows.moved, rows.requested) > MOST_BYTES
+    if not _within(rows.location, 0, locations - 1):
+        found["an unknown rank"] = (rows.location < 0) | (rows.location >= locations)
     left_out = ~rows.sound
     reasons: list[tuple[str, Mask]] = []
     for text, mask in found.items():
@@ -239,21 +249,25 @@ def checked(
         if fresh.any():
             reasons.append((text, fresh))
             left_out = left_out | fresh
-    place = np.where((rows.location >= 0) & (rows.location < locations), rows.location, locations)
-    promised = np.bincount(place, minlength=locations + 1)[: locations + 1]
-    lost = np.bincount(place[left_out], minlength=locations + 1)
+    place = rows.location
+    if "an unknown rank" in found:
+        place = np.where(found["an unknown rank"], locations, rows.location)
+        left_out = left_out | found["an unknown rank"]
+    promised = np.bincount(place, minlength=locations + 1)
     damage = []
-    by_reason = [(text, np.bincount(place[mask], minlength=locations + 1)) for text, mask in reasons]
-    for row in np.flatnonzero(lost).tolist():
-        told = "; ".join(
-            f"{counted(int(count[row]), 'row')} left out: {text}" for text, count in by_reason if count[row]
-        )
-        known = row if row < locations else -1
-        damage.append(
-            LocationDamage(known, known, int(promised[row]), int(promised[row] - lost[row]), told or "rows left out")
-        )
-    kept = np.flatnonzero(~left_out & (place < locations))
-    order = kept[np.lexsort((rows.location[kept], rows.begin[kept]))]
+    chosen: Rows | None = None
+    if left_out.any():
+        lost = np.bincount(place[left_out], minlength=locations + 1)
+        by_reason = [(text, np.bincount(place[mask], minlength=locations + 1)) for text, mask in reasons]
+        for row in np.flatnonzero(lost).tolist():
+            told = "; ".join(
+                f"{counted(int(count[row]), 'row')} left out: {text}" for text, count in by_reason if count[row]
+            )
+            known = row if row < locations else -1
+            expected, read = int(promised[row]), int(promised[row] - lost[row])
+            damage.append(LocationDamage(known, known, expected, read, told or "rows left out"))
+        chosen = np.flatnonzero(~left_out)
+    order = _ordered(rows.begin, rows.location, chosen)
     operations = _operations(rows, order, location_process)
     return Checked(
         operations,
@@ -264,25 +278,46 @@ def checked(
     )
 
 
-def _operations(rows: Transfers, order: npt.NDArray[np.intp], location_process: Links) -> Operations:
-    def amounts(values: Ints) -> npt.NDArray[np.uint64]:
-        taken = values[order]
-        return np.where(taken < 0, np.uint64(UNDEFINED_UINT64), np.maximum(taken, 0).astype(np.uint64))
+def _within(values: npt.NDArray[np.integer], least: int, most: int) -> bool:
+    return not len(values) or bool(least <= values.min() and values.max() <= most)
 
-    location, status, begin, end = rows.location[order], rows.status[order], rows.begin[order], rows.end[order]
-    never = status == Status.NEVER_COMPLETED
+
+def _ordered(begin: Ticks, location: Links, chosen: Rows | None) -> Rows:
+    """Return `chosen` rows, or all, by begin, then location."""
+    if chosen is not None:
+        begin, location = begin[chosen], location[chosen]
+    # What begins at the same time is seldom out of order: a second key would take as long as the first.
+    order = np.argsort(begin, kind="stable")
+    sorted_begin, sorted_location = begin[order], location[order]
+    if ((sorted_begin[1:] == sorted_begin[:-1]) & (sorted_location[1:] < sorted_location[:-1])).any():
+        order = np.lexsort((location, begin))
+    return order if chosen is None else chosen[order]
+
+
+def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operations:
+    def amounts(values: Ints) -> npt.NDArray[np.uint64]:
+        # -1 in two's complement is what stands for bytes that are not known.
+        return np.maximum(values[order], -1).view(np.uint64)
+
+    location, status, end = rows.location[order].astype(np.int32, copy=False), rows.status[order], rows.end[order]
+    moved, end_location = amounts(rows.moved), location.copy()
+    requested = moved.copy() if rows.requested is rows.moved else amounts(rows.requested)
+    if (status != Status.COMPLETE).any():
+        never = status == Status.NEVER_COMPLETED
+        end_location[never], end[never] = -1, UNDEFINED_TIME
+        moved[status != Status.COMPLETE] = UNDEFINED_UINT64
     return Operations(
-        location=location.astype(np.int32),
-        end_location=np.where(never, np.int32(-1), location).astype(np.int32),
-        process=location_process[location].astype(np.int32),
-        handle=rows.handle[order].astype(np.int32),
+        location=location,
+        end_location=end_location,
+        process=location_process[location].astype(np.int32, copy=False),
+        handle=rows.handle[order].astype(np.int32, copy=False),
         mode=rows.mode[order],
         flags=rows.flags[order],
-        begin=begin,
+        begin=rows.begin[order],
         issued=np.full(len(order), UNDEFINED_TIME, np.int64),
-        end=np.where(never, UNDEFINED_TIME, end),
-        requested=amounts(rows.requested),
-        moved=np.where(status == Status.COMPLETE, amounts(rows.moved), np.uint64(UNDEFINED_UINT64)),
+        end=end,
+        requested=requested,
+        moved=moved,
         offset=amounts(rows.offset),
         matching=np.zeros(len(order), np.uint64),
         tests=np.zeros(len(order), np.uint32),
@@ -303,7 +338,8 @@ def irregular_rows(operations: Operations) -> dict[str, int]:
 def ticks_of(seconds: npt.NDArray[np.float64]) -> tuple[Ticks, Mask]:
     """Return times in s as ns, int64 (n,), and which of them are numbers that can be."""
     sound = np.abs(seconds) < LONGEST / NANOSECONDS
-    return np.rint(np.where(sound, seconds, 0.0) * NANOSECONDS).astype(np.int64), sound
+    ticks = (seconds if sound.all() else np.where(sound, seconds, 0.0)) * NANOSECONDS
+    return np.rint(ticks, out=ticks).astype(np.int64), sound
 
 
 def codes_of(values: Sequence[str]) -> tuple[Links, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from ..model.arrays import Links, Rows
 from ..model.codes import UNDEFINED_TIME
 from ..model.damage import LocationDamage
 from ..model.definitions import Definitions
-from ..model.errors import SelectionError
+from ..model.errors import SelectionError, TraceError
 from ..model.events import IoEvents
 from ..model.operations import Operations, check_rows
 from ..model.stream.calls import EventBatch, FollowsCalls, Regions
@@ -25,6 +25,8 @@ _LEAST: Final = 1 << 18
 BYTES_PER_OPERATION: Final = 400
 """What an operation of a block takes while it is attributed and added up."""
 FEWEST_OPERATIONS: Final = 1 << 12
+MOST_LAYERS: Final = 255
+"""Paradigms that OTF2 has numbers for; what compares layers takes them by pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,12 @@ class RowSource:
     function_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        layers = len(self.definitions.paradigms)
+        if layers > MOST_LAYERS:
+            raise TraceError(
+                f"{self.path}: {layers:,} layers, more than the {MOST_LAYERS} that OTF2 has numbers for: a layer is an "
+                "interface such as MPI-IO or POSIX, not a file or a function"
+            )
         check_rows(self.operations, self.metadata, self.definitions)
 
     @property
@@ -125,27 +133,25 @@ class RowSource:
             _ = self.regions
         wanted = np.zeros(len(self.definitions.locations.id), np.bool_)
         wanted[list(partition.locations)] = True
-        rows = np.flatnonzero(wanted[self.operations.location])
-        events = self.metadata.take(wanted[self.metadata.location])
+        rows, events = (np.flatnonzero(wanted[one.location]) for one in (self.operations, self.metadata))
         damage = tuple(one for one in self.damage if (wanted[one.row] if one.row >= 0 else not partition.number))
         records = 0 if partition.number else self.records
         lost = sum(one.events_expected - one.events_read for one in damage)
         read = len(rows) + len(events) + records
-        blocks = list(self._cut(rows, partition.most_operations))
-        for number, (part, forced) in enumerate(blocks):
-            last = number == len(blocks) - 1
+        blocks = list(self._cut(rows, events, partition.most_operations))
+        for number, (part, events_there, forced) in enumerate(blocks):
             path = None if calls is None or self.function is None else calls.named(self.function[part])
             block = Block(
                 self.operations.take(part),
-                events if last else IoEvents.empty(),
-                io_events=len(part) + (len(events) if last else 0),
+                self.metadata.take(events_there),
+                io_events=len(part) + len(events_there),
                 cut=int(forced),
                 path=path,
-                metadata_path=None if calls is None else np.full(len(events) if last else 0, -1, np.int32),
+                metadata_path=None if calls is None else np.full(len(events_there), -1, np.int32),
             )
             if done is not None:
                 done(len(part))
-            if last:
+            if number == len(blocks) - 1:
                 block = replace(
                     block,
                     events=read,
@@ -155,30 +161,37 @@ class RowSource:
                 )
             yield block
 
-    def _cut(self, rows: Rows, most: int | None) -> Iterator[tuple[Rows, bool]]:
-        """Yield rows of a block each, and whether it had to begin while operations of its process were in flight."""
+    def _cut(self, rows: Rows, events: Rows, most: int | None) -> Iterator[tuple[Rows, Rows, bool]]:
+        """Yield rows and events of a block each, and whether it had to begin while its process was in an operation."""
         if most is None or len(rows) <= most:
-            yield rows, False
+            yield rows, events, False
             return
         process = self.operations.process[rows]
-        order = np.argsort(process, kind="stable")
-        for own in np.split(rows[order], np.flatnonzero(np.diff(process[order])) + 1):
-            yield from self._cut_process(own, most)
+        owner = self.definitions.locations.group[self.metadata.location[events]]
+        order, event_order = np.argsort(process, kind="stable"), np.argsort(owner, kind="stable")
+        everyone = np.union1d(process, owner)
+        edges, event_edges = (
+            np.searchsorted(column, np.append(everyone, np.iinfo(np.int32).max))
+            for column in (process[order], owner[event_order])
+        )
+        for one in range(len(everyone)):
+            own = rows[order[edges[one] : edges[one + 1]]]
+            yield from self._cut_process(own, events[event_order[event_edges[one] : event_edges[one + 1]]], most)
 
-    def _cut_process(self, rows: Rows, most: int) -> Iterator[tuple[Rows, bool]]:
+    def _cut_process(self, rows: Rows, events: Rows, most: int) -> Iterator[tuple[Rows, Rows, bool]]:
         begin, end = self.operations.begin[rows], self.operations.end[rows]
         # One that never ended is in flight for ever, but nothing follows from that.
         reached = np.maximum.accumulate(np.where(end == UNDEFINED_TIME, begin, end))
         rest = np.flatnonzero(begin[1:] > reached[:-1]) + 1
         start, forced = 0, False
-        while start < len(rows):
-            stop = min(start + most, len(rows))
-            next_forced = False
-            if stop < len(rows):
-                place = int(np.searchsorted(rest, stop, "right")) - 1
-                if place >= 0 and rest[place] > start:
-                    stop = int(rest[place])
-                else:
-                    next_forced = True
-            yield rows[start:stop], forced
+        while len(rows) - start > most:
+            stop = start + most
+            place = int(np.searchsorted(rest, stop, "right")) - 1
+            next_forced = place < 0 or rest[place] <= start
+            if not next_forced:
+                stop = int(rest[place])
+            before = self.metadata.time[events] < begin[stop]
+            yield rows[start:stop], events[before], forced
+            events = events[~before]
             start, forced = stop, next_forced
+        yield rows[start:], events, forced

@@ -150,6 +150,8 @@ def _recording(found: _Collected, packed: bool) -> Recording:
         metadata=False,
         offsets=False,
         collective=False,
+        flushes=False,
+        layers=("MPI-IO",),
         notes=tuple(notes),
         remedy="record with Score-P or Darshan's DXT for more",
     )

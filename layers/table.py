@@ -1,16 +1,35 @@
-"""All operations of a trace as named columns, one row an operation, for tables in memory and in files."""
+"""All operations and metadata events of a trace as named columns, for tables in memory and in files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import column_at
 from ..model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
+from ..model.definitions import Definitions
 from .attribution.calls.keys import NamedRows
+from .attribution.calls.metadata_calls import MetadataCalls
+from .attribution.calls.sums import NO_EVENT
 from .attribution.traffic import Traffic
+from .handles.metadata import METADATA_NAMES
+from .handles.stack import handle_stack
+from .selection.files import FileSelection
 
 MODES: Final = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flush"}
+DIRECTIONS_OF_MODES: Final = tuple(MODES.values())[:2]
+OTHER_CALL: Final = "other call"
+"""A call of I/O that leaves no event."""
+KINDS: Final = (*MODES.values(), *METADATA_NAMES.values(), OTHER_CALL)
+"""What a row is of: an operation, a metadata event, or a call without one."""
+EVENT_TYPES: Final[dict[str, type]] = {
+    "event_ticks": np.int64,
+    "event_mode": np.uint8,
+    "event_flags": np.uint32,
+    "event_value": np.int64,
+}
+"""Columns of metadata events alone."""
 STATUSES: Final = {
     Status.COMPLETE: "complete",
     Status.CANCELLED: "cancelled",
@@ -94,7 +113,8 @@ def operation_table(
         "file": _named(traffic.at_handles(definitions.handles.file)[rows], definitions.files.name),
         "selected": Column(traffic.selected[rows]),
         "own": Column(traffic.own[rows]),
-        "mode": _named(modes, MODES.values()),
+        "kind": _named(modes, KINDS),
+        "direction": _named(np.where(modes < len(DIRECTIONS_OF_MODES), modes, -1), DIRECTIONS_OF_MODES),
         "collective": flagged(IoFlag.COLLECTIVE),
         "non_blocking": flagged(IoFlag.NON_BLOCKING),
         **{name: _named(codes[rows], texts) for name, (texts, codes) in (called or {}).items()},
@@ -107,7 +127,84 @@ def operation_table(
         "bytes_moved": amounts(operations.moved),
         "offset": amounts(operations.offset),
         "status": _named(operations.status, STATUSES.values()),
+        **_event_columns(np.zeros(len(rows), np.bool_)),
     }
+
+
+def metadata_table(
+    found: MetadataCalls,
+    definitions: Definitions,
+    order: tuple[str, ...],
+    selection: FileSelection,
+    functions: Sequence[str],
+) -> dict[str, Column]:
+    """Return metadata events and calls without an event as the columns of `operation_table`.
+
+    Parameters
+    ----------
+    order : tuple of str
+        Layers, highest first.
+    functions : sequence of str
+        Names of the regions.
+    """
+    second, count = definitions.clock.ticks_per_second, len(found)
+    groups, handles = definitions.groups, definitions.handles
+    process = definitions.locations.group[found.location]
+    rank, node = (np.append(column, -1)[process] for column in (groups.rank, groups.node))
+    above = column_at(handles.parent, found.handle)
+    higher = column_at(handle_stack(definitions, order).higher, found.handle)
+    reasons = np.append(selection.file_reason, -1)[found.file]
+    selected = np.where(found.handle >= 0, selection.reason_of(found.handle), reasons) < 0
+    kinds = np.full(256, KINDS.index(OTHER_CALL))
+    kinds[list(METADATA_NAMES)] = len(MODES) + np.arange(len(METADATA_NAMES))
+    nothing, no = np.ones(count, np.bool_), np.zeros(count, np.bool_)
+    number = np.zeros(count, np.int64)
+    unknown = Column(np.full(count, -1, np.int32), nothing, ())
+    bytes_of = Column(number.astype(np.uint64), nothing)
+    is_event = found.kind != NO_EVENT
+    known = (found.handle >= 0) | (found.file >= 0)
+    return {
+        "operation": Column(number, nothing),
+        "layer": _named(found.layer, order),
+        "parent": Column(number, nothing),
+        "parent_layer": unknown,
+        "inferred": Column(no),
+        "collective_call": Column(number, nothing),
+        "location": Column(definitions.locations.id[found.location]),
+        "rank": Column(rank, rank < 0),
+        "node": _named(node, definitions.system_tree.name),
+        "handle": Column(np.append(handles.id, 0)[found.handle], found.handle < 0),
+        "parent_handle": Column(np.append(handles.id, 0)[above], above < 0),
+        "file": _named(found.file, definitions.files.name),
+        "selected": Column(selected & known, ~known),
+        "own": Column((found.handle >= 0) & (higher < 0), found.handle < 0),
+        "kind": _named(kinds[found.kind], KINDS),
+        "direction": unknown,
+        "collective": Column(no),
+        "non_blocking": Column(no),
+        "function": _named(found.region, functions),
+        "caller": unknown,
+        "callpath": unknown,
+        "begin_s": Column(found.begin / second),
+        "issued_s": Column(number / second, nothing),
+        "end_s": Column(found.end / second, no),
+        "begin_ticks": Column(found.begin),
+        "end_ticks": Column(found.end, no),
+        "bytes_requested": bytes_of,
+        "bytes_moved": bytes_of,
+        "offset": Column(found.offset, found.offset == UNDEFINED_UINT64),
+        "status": unknown,
+        **_event_columns(is_event, found),
+    }
+
+
+def _event_columns(there: npt.NDArray[np.bool_], found: MetadataCalls | None = None) -> dict[str, Column]:
+    """Return the columns of metadata events alone; they are empty unless `found`."""
+    columns: dict[str, npt.NDArray[Any]] = {name: np.zeros(len(there), kind) for name, kind in EVENT_TYPES.items()}
+    if found is not None:
+        # A seek may go back: as numbers with a sign more readers take them.
+        columns = dict(zip(EVENT_TYPES, (found.time, found.mode, found.flags, found.value.view(np.int64)), strict=True))
+    return {name: Column(column, ~there) for name, column in columns.items()}
 
 
 def _named(codes: npt.NDArray[Any], texts: Iterable[str]) -> Column:

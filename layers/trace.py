@@ -19,8 +19,10 @@ from .attribution.attribution import Attribution
 from .attribution.breakdown import Breakdown
 from .attribution.callers import Callers
 from .attribution.calls.calls import Calls
+from .attribution.calls.chain import WaitingChain
 from .attribution.calls.cost import RunCost
 from .attribution.calls.keys import CALLPATH, NamedRows
+from .attribution.calls.metadata_calls import MetadataCalls
 from .attribution.calls.overlap import Overlap
 from .attribution.calls.paths import CallPaths
 from .attribution.functions import CallingFunctions
@@ -306,6 +308,15 @@ class Trace:
         return self._callers.overlap
 
     @property
+    def waiting_chain(self) -> WaitingChain | None:
+        """The longest chain of waiting: who comes last where all ranks wait for each other.
+
+        None where the trace does not record Enter and Leave, or has one rank. The first use reads the events of the
+        archive once more.
+        """
+        return self._callers.chain
+
+    @property
     def function_names(self) -> tuple[str, ...]:
         """The I/O functions that the trace defines; SelectionError where it is not known who called what."""
         return self._callers.function_names
@@ -322,6 +333,13 @@ class Trace:
         first operation.
         """
         return called_blocks(self._blocks, self._callers, called)
+
+    def metadata_calls(self) -> Iterator[MetadataCalls]:
+        """Give the metadata events within the window and the calls of I/O without an event, of all files, in parts.
+
+        Where the trace records Enter and Leave its events are read once more.
+        """
+        return self._callers.metadata_calls()
 
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
         """Return sums over the blocks of the trace; where operations are not kept it is read once more.
@@ -418,9 +436,12 @@ class Trace:
         Raises
         ------
         SelectionError
-            If there is no such key, or it is not known who called: see `call_paths`.
+            If there is no such key, it is not known who called (see `call_paths`), or the recorder does not tell it.
         """
-        return split(self._blocks, self._callers, by)
+        recording = self.definitions.recording
+        recording.check_key(self.path, by)
+        table = split(self._blocks, self._callers, by)
+        return table if recording.rows == "operations" else table.of_intervals()
 
     def by_path(self) -> tuple[Calls, Breakdown]:
         """Return all calls, and the split by call path with rows of their paths in place of names.

@@ -18,6 +18,8 @@ from ..results.parts import Phase, Regime
 from ..results.result import PeriodResult
 from .layer_periods import LayerPeriod
 
+_IN_BURSTS: Final = 0.5
+"""Share of what moves that must be in bursts for them to be told."""
 _TOLD: Final = 0.001
 """Share of the bytes of a signal from which on a segment without a period is told."""
 _PAUSE: Final = 0.02
@@ -208,12 +210,17 @@ def _segment(
 ) -> Segment:
     start, end = phases[0].start, phases[-1].end
     amounts = np.array([phase.volume for phase in phases])
-    each = float(np.median(amounts))
+    each, count, moved = float(np.median(amounts)), len(phases), float(amounts.sum())
+    if regime is None and one.signal is not None:
+        before, after = one.signal.volume_until(np.array([start, end]))
+        if moved < _IN_BURSTS * (after - before):
+            # Most of it flows steadily below the bursts.
+            count, moved = 1, float(after - before)
     interval = None
     if regime is not None and one.result.period == regime.period:
         interval = one.result.period_interval
     if regime is None:
-        kind = "burst" if len(phases) == 1 else "bursts"
+        kind = "burst" if count == 1 else "bursts"
     elif one.direction == "read":
         kind = "reads"
     elif each >= _CHECKPOINT and regime.period >= _SELDOM:
@@ -229,9 +236,9 @@ def _segment(
         None if regime is None else regime.period,
         interval,
         None if regime is None else regime.confidence,
-        len(phases),
-        float(amounts.sum()),
-        each,
+        count,
+        moved,
+        each if count == len(phases) else moved,
         _ranks(trace, one, start, end),
         "",
     )

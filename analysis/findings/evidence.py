@@ -20,15 +20,15 @@ _MEASURED_IN: Final = {
     "byte": "bytes bytes_read_inside_writes bytes_written_twice extra_bytes extra_written_bytes fill_bytes "
     "hidden_bytes inside_bytes largest_piece limit lower_bytes median_request program_bytes "
     "read_back_bytes read_bytes small_bytes unexplained_bytes upper_bytes written_bytes",
-    "s": "metadata_s busy_s cost_s end_s exclusive_s fastest_s first_program_write_s flush_s idle_below_s slowest_s "
-    "start_s summed_s time_range_s transfer_s waiting_s write_s",
+    "s": "metadata_s busy_s cost_s end_s exclusive_s fastest_s first_program_write_s flush_s idle_below_s late_s "
+    "slowest_s start_s summed_s time_range_s transfer_s waiting_s write_s",
     "share": "cost_share busiest_node_share busiest_rank_share exclusive_share share share_of_program_bytes time_share "
     "share_of_written",
     "times": "times_as_long slower amplification attributed_amplification steps",
     "ratio": "node_imbalance rank_imbalance",
-    "count": "turns empty_flushes unaligned_operations slow_operations aligned_operations calls file_count "
-    "files fill_operations funnelled_calls inside_layers inside_operations lower_operations flushes "
-    "metadata_operations movers movers_per_call never_used_opens openers operations participants "
+    "count": "phases last_phases turns empty_flushes unaligned_operations slow_operations aligned_operations calls "
+    "file_count files fill_operations funnelled_calls inside_layers inside_operations lower_operations flushes "
+    "metadata_calls metadata_operations movers movers_per_call never_used_opens openers operations participants "
     "pieces rank_count read_operations reasons small_operations split_operations transfers "
     "upper_operations",
     "1/s": "most_per_second",

@@ -27,8 +27,10 @@ from .calls import (
     waiting_ranks,
 )
 from .evidence import Evidence, Match
+from .lateness import stragglers
 from .operations import (
     imbalance,
+    metadata_dominates,
     metadata_storm,
     opened_not_used,
     serial_io,
@@ -107,6 +109,7 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "small-requests": small_requests,
     "split-requests": split_requests,
     "metadata-storm": metadata_storm,
+    "metadata-dominates": metadata_dominates,
     "read-back": read_back,
     "imbalance": imbalance,
     "shared-file-independent": shared_file_independent,
@@ -114,6 +117,7 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "waiting-ranks": waiting_ranks,
     "flush-dominates": flush_dominates,
     "slow-ranks": slow_ranks,
+    "stragglers": stragglers,
     "slow-operations": slow_operations,
     "serial-io": serial_io,
     "alternating-access": alternating_access,
@@ -135,12 +139,18 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "imbalance": ("ranks",),
     "serial-io": ("ranks",),
     "slow-ranks": ("ranks",),
+    "stragglers": ("ranks",),
     "opened-not-used": ("metadata",),
+    "metadata-storm": ("metadata",),
+    "metadata-dominates": ("metadata",),
+    "flush-dominates": ("flushes",),
+    "metadata-sync": ("flushes",),
 }
 """What a rule takes for known, by the names of `Recording`: what is not recorded would look like a fault."""
 _REASONS: Final = {
     "layer-overhead": (("funnelled-collective", "collective-without-benefit"), 0.5),
     "slow-ranks": (("slow-operations",), 1.0),
+    "metadata-dominates": (("metadata-storm",), 0.5),
 }
 """Rules whose findings others explain, in the same layer and direction, and which share of the cost that takes."""
 _ALL_LAYERS: Final = ("missing-lower-layer", "hidden-traffic", "layer-overhead")
@@ -151,7 +161,14 @@ def _applies(rule: Rule, recording: Recording) -> bool:
     """Tell whether the recorder tells what a rule needs."""
     if rule.id in _ALL_LAYERS and recording.handles != "recorded":
         return False
+    if recording.rows != "operations":
+        return False
     return all(getattr(recording, name) for name in _NEEDS.get(rule.id, ()))
+
+
+def applicable(recording: Recording, rules: Iterable[Rule] = RULES) -> tuple[Rule, ...]:
+    """Return the rules that can be told from what a recorder tells."""
+    return tuple(rule for rule in rules if _applies(rule, recording))
 
 
 def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
@@ -169,7 +186,7 @@ def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
         per cent of the bytes and of the time, or of which it is not known what it costs. Where the trace is damaged,
         each says that what is lost may be behind it: a ratio of two layers is wrong where only one lost operations.
     """
-    table = tuple(rule for rule in rules if _applies(rule, trace.definitions.recording))
+    table = applicable(trace.definitions.recording, rules)
     evidence = Evidence(trace, _limits(table))
     caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
     found = [_finding(evidence, rule, match, caution) for rule in table for match in DETECTORS[rule.id](evidence, rule)]

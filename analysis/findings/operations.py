@@ -1,5 +1,6 @@
 """Findings about the operations of one layer: their sizes, their number, who does them and on which files."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -7,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...layers.attribution.calls.calls import OTHER_CALLS
 from ...layers.attribution.calls.sums import NO_EVENT
 from ...layers.flow.cells import Cells
 from ...layers.flow.ranks import moving_ranks
@@ -20,6 +22,9 @@ from .rules import KIB, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
 """Where files of one node usually lie."""
+_FLUSHES: Final = re.compile("sync|flush", re.IGNORECASE)
+"""Functions that put out what was written, some of which leave no event."""
+_KINDS_NAMED: Final = 3
 
 
 def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
@@ -35,6 +40,10 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             if share < rule.thresholds["share"]:
                 continue
             where, median = evidence.where(small), evidence.sums.requests[row, direction].median()
+            # Many lines of a log beside a few large blocks are most of the calls, and do not matter.
+            least = rule.thresholds["severe_share"]
+            columns = (cells.columns.whole, cells.columns.ticks)
+            weigh = any(column[small].sum() >= least * column[sized].sum() for column in columns)
             yield Match(
                 layer,
                 f"{percent_text(share)} of {count:,} {layer} {direction}s ask for less than "
@@ -50,6 +59,7 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                     "limit": limit,
                     **where,
                 },
+                severity=None if weigh else "info",
                 cells=small,
             )
 
@@ -86,24 +96,20 @@ def split_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 
 def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers with many metadata operations within a second, or more than transfers, in number or time."""
+    """Find layers with many metadata operations within a second, or more of them than transfers."""
     cells, second = evidence.cells, evidence.cells.window.ticks_per_second
     for row, layer in enumerate(cells.layers):
         times, counts = evidence.trace.handle_sums.times(row)
         until = np.append(0, np.cumsum(counts))
         events = int(until[-1])
-        if events < max(1, rule.thresholds["operations_if_longer"]):
+        if events < max(1, rule.thresholds["operations"]):
             continue
         peak = int((until[np.searchsorted(times, times + second, side="left")] - until[:-1]).max())
-        moving = cells.selected & (cells.layer == row)
-        transfers, transfer_s = cells.operations(moving), float(evidence.rank_seconds(moving).sum())
-        took = _metadata_seconds(evidence, row)
-        cost = None if took is None else min(float(took.max(initial=0.0)), evidence.run_s)
+        transfers, transfer_s = _transfers(evidence, row)
         often = events / max(1, transfers) >= rule.thresholds["per_transfer"]
-        longer = took is not None and took.sum() >= rule.thresholds["times_transfers"] * transfer_s
-        many = events >= rule.thresholds["operations"]
-        if not ((often and (many or longer)) or (many and peak >= rule.thresholds["per_second"])):
+        if not (often or peak >= rule.thresholds["per_second"]):
             continue
+        took = _metadata_seconds(evidence, row)
         kinds = evidence.trace.handle_sums.kinds_of(row)
         kinds.pop(IoRecord.SEEK, None)
         text = (
@@ -124,8 +130,61 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "transfer_s": transfer_s,
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
             },
+            cost_s=None if took is None else min(float(took.max(initial=0.0)), evidence.run_s),
+        )
+
+
+def metadata_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
+    """Find layers whose opens, closes and other calls that move no data take longer than their transfers."""
+    calls = evidence.trace.calls
+    if calls is None:
+        return
+    told = 0.0
+    for row, layer in enumerate(evidence.cells.layers):
+        sums = calls.counted_metadata
+        # Flushes have a rule of their own, and seeks hardly take any time.
+        flushes = np.array([bool(_FLUSHES.search(name)) for name in calls.functions.regions.name] + [False])
+        sums = sums.taken((sums.keys[0] == row) & (sums.keys[1] != IoRecord.SEEK) & ~flushes[sums.keys[5]])
+        ticks = np.bincount(sums.keys[2], sums["ticks"], minlength=len(evidence.definitions.groups.id))
+        took = ticks / calls.ticks_per_second
+        transfers, transfer_s = _transfers(evidence, row)
+        cost = min(float(took.max(initial=0.0)), evidence.run_s)
+        # What calls of a higher layer take, those below them take as well.
+        if cost < rule.thresholds["seconds"] or cost <= told:
+            continue
+        if not transfers or took.sum() < rule.thresholds["times_transfers"] * transfer_s:
+            continue
+        told = cost
+        often = np.bincount(sums.keys[2], sums["calls"]).max() >= rule.thresholds["severe_calls"]
+        kinds = [one for one in calls.call_times if one.layer == layer and one.kind not in ("seeks", OTHER_CALLS)]
+        named = [(one.summed_s, one.calls, one.kind.replace("_", " ")) for one in kinds]
+        for one in calls.call_times:
+            named += [
+                (of.summed_s, of.calls, f"{of.function} calls")
+                for of in one.functions
+                if one.layer == layer and not _FLUSHES.search(of.function)
+            ]
+        named.sort(reverse=True)
+        parts = [f"{seconds_text(taken)} in {count:,} {name}" for taken, count, name in named[:_KINDS_NAMED]]
+        yield Match(
+            layer,
+            f"{layer} spends {', '.join(parts)}, but {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}",
+            {
+                "metadata_calls": int(sums["calls"].sum()),
+                "metadata_s": float(took.sum()),
+                "transfers": transfers,
+                "transfer_s": transfer_s,
+            },
+            severity="warning" if often or cost >= rule.thresholds["severe_share"] * evidence.run_s else None,
             cost_s=cost,
         )
+
+
+def _transfers(evidence: Evidence, layer: int) -> tuple[int, float]:
+    """Return how many transfers a layer has, and the time in s that they take, summed over processes."""
+    cells = evidence.cells
+    moving = cells.selected & (cells.layer == layer)
+    return cells.operations(moving), float(evidence.rank_seconds(moving).sum())
 
 
 def _metadata_seconds(evidence: Evidence, layer: int) -> npt.NDArray[np.float64] | None:

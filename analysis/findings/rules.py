@@ -99,7 +99,7 @@ RULES: Final = (
         "small-requests",
         "warning",
         "Most requests of a layer are small.",
-        {"size": 64 * KIB, "operations": 100, "share": 0.6},
+        {"size": 64 * KIB, "operations": 100, "share": 0.6, "severe_share": 0.1},
         "Collect data in a buffer before writing (setvbuf, H5Pset_meta_block_size, nc__enddef with padding), "
         "write more per call, or write collectively so that the library can merge.",
     ),
@@ -116,15 +116,17 @@ RULES: Final = (
         "warning",
         "Many metadata operations (open, close, delete, lock) within a short time, or more of them than transfers; "
         "seeks are none that costs.",
-        {
-            "operations": 1000,
-            "per_second": 1000,
-            "per_transfer": 1.0,
-            "operations_if_longer": 100,
-            "times_transfers": 1.0,
-        },
+        {"operations": 1000, "per_second": 1000, "per_transfer": 1.0},
         "Keep files open, put many small files into one, open once and hand the data on, use collective "
         "metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).",
+    ),
+    Rule(
+        "metadata-dominates",
+        "info",
+        "Opens, closes and other calls that move no data take longer than the transfers.",
+        {"times_transfers": 1.0, "seconds": 0.001, "severe_share": 0.01, "severe_calls": 100},
+        "Open a file once and keep it open, with several steps in it and by no more ranks than use it; set a size or "
+        "view that is known only once. Where all ranks call together, each waits for the last one: see who comes late.",
     ),
     Rule(
         "read-back",
@@ -180,6 +182,23 @@ RULES: Final = (
         {"slower": 3.0, "share_of_run": 0.01, "severe_share": 0.05, "seconds": 0.01, "bytes": MIB},
         "See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a turn "
         "behind the others; spread files over more targets (lfs setstripe -c), and let fewer ranks write at a time.",
+    ),
+    Rule(
+        "stragglers",
+        "info",
+        "One rank is the last in most phases, and the others are done long before.",
+        {
+            "phases": 4,
+            "share": 0.5,
+            "chance": 0.01,
+            "waited": 0.8,
+            "bytes": MIB,
+            "seconds": 0.01,
+            "share_of_run": 0.01,
+            "severe_share": 0.05,
+        },
+        "See what this rank does before it writes or reads: more work than the others, a slower core or node, output "
+        "of its own such as a log; give it less to do, or let its part be moved by another.",
     ),
     Rule(
         "slow-operations",

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ...model.arrays import Floats
+from .bursts import RELATIVE_ROUNDING
 from .decision import Decision
 from .stretches import PulseTrain
 
@@ -29,7 +30,10 @@ def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> 
         In s, of a signal that is made of bins; else 0.
     """
     if train is None:
-        return np.array([0.0, 0.0, 1.0, bin_width / decision.line[0] if decision.line else 0.0, 0.0, 0.0])
+        period, p_value = decision.line or (math.inf, 1.0)
+        # A line stands for all bursts once its p-value is as small as rounding.
+        clear = math.log(max(p_value, RELATIVE_ROUNDING)) / math.log(RELATIVE_ROUNDING)
+        return np.array([0.0, 0.0, clear, bin_width / period, 0.0, 0.0])
     gain = math.log1p(max(train.gain + train.bursts.log_weight, 0.0))
     paired = float(train.joined > 1)
     return np.array([gain, train.jitter, decision.explained, bin_width / train.period, paired, abs(train.drift)])

@@ -160,13 +160,15 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     if best is not None and (best.is_whole or best.gain >= -2 * math.log(alpha)):
         kind = kind if len(best.trains) > 1 else "drift" if best.trains[0].drift else "one period"
         rest = max(sets, key=lambda one: float(one.volume.sum()))
-        trains = best.trains if kind == "concurrent" else tuple(in_whole_periods(one, alpha) for one in best.trains)
-        cycle = cycle_length(trains[0].bursts.volume, alpha) if len(trains) == 1 else None
+        trains = best.trains if kind == "concurrent" else tuple(in_whole_periods(one) for one in best.trains)
+        cycle = cycle_length(trains[0].bursts.volume, alpha**2) if len(trains) == 1 else None
         return Decision(kind, trains, best.bursts, rest, None, best.explained, len(sets), cycle)
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], None, line, 0.0, len(sets))
-    clearest = max(sets, key=lambda one: one.log_weight + GAIN_WEIGHT * math.log(alike(one.volume)))
+    even = [alike(one.volume) * alike(np.diff(one.start)) for one in sets]
+    weights = [one.log_weight + GAIN_WEIGHT * math.log(share) for one, share in zip(sets, even, strict=True)]
+    clearest = sets[int(np.argmax(weights))]
     return Decision("irregular", (), clearest, None, None, 0.0, len(sets))
 
 

@@ -79,9 +79,7 @@ class Phases:
     @property
     def jitter(self) -> float | None:
         """Coefficient of variation of the time between the starts of phases, from four phases on."""
-        if self.recurrence is None:
-            return None
-        return float(np.diff(self.bursts.start).std() / self.recurrence)
+        return float(np.diff(self.bursts.start).std() / self.recurrence) if self.recurrence else None
 
 
 def signal_phases(

@@ -2,10 +2,8 @@
 
 import math
 
-import numpy as np
-
 from ...model.quantities import percent_text, seconds_text
-from .bursts import FEWEST_BURSTS, Bursts
+from .bursts import FEWEST_BURSTS
 from .decision import Decision
 from .phases import Phases
 from .stretches import MOST_JITTER, PulseTrain
@@ -31,7 +29,7 @@ def reason(decision: Decision, phases: Phases, chosen: str = "the regime that mo
         )
     main, count = decision.main, len(phases.bursts)
     if main is None:
-        return _irregular(decision.bursts) if decision.kind == "irregular" and decision.bursts else _few(count)
+        return _irregular(phases) if decision.kind == "irregular" else _few(count)
     sure = f"more regular than chance, Bayes factor 10^{min(main.gain / math.log(10), 999):.0f}"
     if decision.kind == "regimes":
         parts = [f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in decision.trains]
@@ -66,10 +64,9 @@ def _few(bursts: int) -> str:
     return f"{bursts} phase{'s' if bursts > 1 else ''}: a period needs at least four."
 
 
-def _irregular(bursts: Bursts) -> str:
-    intervals = np.diff(bursts.start)
-    jitter = float(intervals.std() / intervals.mean())
-    text = f"{len(bursts)} phases, {seconds_text(float(intervals.mean()), 4)} apart on average, jitter {jitter:.2f}"
+def _irregular(phases: Phases) -> str:
+    mean, jitter = seconds_text(phases.recurrence or 0.0, 4), phases.jitter or 0.0
+    text = f"{len(phases.bursts)} phases, {mean} apart on average, jitter {jitter:.2f}"
     if jitter > MOST_JITTER:
         return f"Recurring but irregular: {text}; up to {MOST_JITTER} is periodic."
     return f"Recurring, but it may be chance: {text}."

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -163,9 +162,8 @@ def _joined(trains: list[PulseTrain]) -> list[PulseTrain]:
     found: list[PulseTrain] = []
     for train in trains:
         if found and train.start == found[-1].bursts.start[-1] and len(found[-1].bursts) > FEWEST_BURSTS:
-            found[-1] = replace(
-                found[-1], bursts=found[-1].bursts[:-1], spans=found[-1].spans[:-1], next_start=train.start
-            )
+            last = found[-1]
+            found[-1] = replace(last, bursts=last.bursts[:-1], spans=last.spans[:-1], next_start=train.start)
         one = _as_one(found[-1], train) if found else None
         found[-1 if one else len(found) :] = [one or train]
     return found
@@ -177,7 +175,9 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
     before, after = (train.period * math.exp(sign * train.drift / 2) for train, sign in ((one, 1), (other, -1)))
     turns = 2 * (other.start - one.bursts.start[-1]) / (before + after)
     error = math.hypot(one.jitter / math.sqrt(one.spans.size), other.jitter / math.sqrt(other.spans.size))
-    near = abs(turns - max(round(turns), 1)) <= max(SPAN_WITHIN, one.jitter, other.jitter)
+    # An interval that is off by itself hardly changes the period of many.
+    slack = max(SPAN_WITHIN, one.jitter, other.jitter, SAME_PERIOD * float(one.spans.sum() + other.spans.sum()))
+    near = abs(turns - max(round(turns), 1)) <= slack
     apart = abs(math.log(before / after)) > min(SAME_ERRORS * error + SAME_PERIOD, SPAN_WITHIN)
     if apart or not near or turns > MOST_SPANS + 0.5 or one.drift * other.drift < 0:
         return None
@@ -191,17 +191,12 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
     )
 
 
-class Stretch(NamedTuple):
-    """Intervals `first` to `stop` (excluded) with one law of `kernels`, and its logarithmic gain over a free one."""
+def stretches(intervals: Floats, spans: Floats) -> list[tuple[int, int, int, float]]:
+    """Divide intervals, in s and above 0, into the most probable stretches, given how many periods each could span.
 
-    first: int
-    stop: int
-    law: int
-    gain: float
-
-
-def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
-    """Divide intervals, in s and above 0, into the most probable stretches, given how many periods each could span."""
+    Of each: the row of its first interval and the one behind its last, its law (one of `kernels`), and the logarithm of
+    its gain over a free one.
+    """
     from .kernels import log_marginal, most_probable
 
     n = intervals.size
@@ -223,7 +218,7 @@ def stretches(intervals: Floats, spans: Floats) -> list[Stretch]:
     at = positions.size - 1
     while at > 0:
         first = int(before[at])
-        found.append(Stretch(int(positions[first]), int(positions[at]), int(law[at]), float(gain[at])))
+        found.append((int(positions[first]), int(positions[at]), int(law[at]), float(gain[at])))
         at = first
     return found[::-1]
 

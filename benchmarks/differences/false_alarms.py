@@ -1,15 +1,20 @@
 """How often ``diff`` finds a change that matters where nothing was changed, and how often where I/O takes longer.
 
 Runs are made: a program of two layers that writes and reads in phases, whose times vary from run to run and from phase
-to phase by noise of several shapes and strengths. Prints a table; takes ten minutes.
+to phase by noise of several shapes and strengths. Writes a section of benchmarks/RESULTS.md; takes ten minutes.
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 from iostrata.runs.collection.rows import READ, JobRow, LayerRow, Run
 from iostrata.runs.differences.difference import diff_runs
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from results import write_section
 
 Rng = np.random.Generator
 PHASES = 10
@@ -92,17 +97,21 @@ def alarms(seed: int, shape: str, sides: tuple[int, int], trials: int, slower: f
 
 
 def main() -> None:
-    """Print the shares."""
+    """Write the section."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--trials", type=int, default=400)
     chosen = parser.parse_args()
+    lines = [f"{chosen.trials} comparisons each; the first runs of a row are one side, those after it the other.", ""]
     for slower in (1.0, 1.5, 3.0):
-        print(f"I/O takes {slower:g} times as long:" if slower > 1 else "Nothing was changed:")
-        print(f"  {'noise':10}" + "".join(f"{f'{a} vs {b}':>10}" for a, b in SIDES))
+        lines += [f"I/O takes {slower:g} times as long:" if slower > 1 else "Nothing was changed:", ""]
+        lines += [f"| noise | {' | '.join(f'{a} and {b}' for a, b in SIDES)} |", "|---" * (len(SIDES) + 1) + "|"]
         for shape in SHAPES:
             shares = [alarms(chosen.seed, shape, sides, chosen.trials, slower) for sides in SIDES]
-            print(f"  {shape:10}" + "".join(f"{100 * share:8.1f} %" for share in shares))
+            lines.append(f"| {shape.replace('_', ' ')} | {' | '.join(f'{share:.1%}' for share in shares)} |")
+            print(lines[-1], flush=True)
+        lines.append("")
+    write_section("What diff says of made runs (`python benchmarks/differences/false_alarms.py`)", "\n".join(lines))
 
 
 if __name__ == "__main__":

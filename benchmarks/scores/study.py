@@ -55,13 +55,18 @@ def main() -> None:
             f"\nUtilization 0: {1 - len(busy) / len(ranked):.1%} of the jobs; "
             f"Problem-Time 1: {always:.1%} of the others."
         )
-        for least, words in ((0, "of all"), (1800, "that run for over 30 min")):
-            longer = [one["job"] for one in ranked if one["duration_s"] > least]
+        by_score = sorted(ranked, key=lambda one: (-one["problem_score"], one["job"]))
+        for order, least, words in (
+            (ranked, 0, "of all, in the order of the command"),
+            (by_score, 0, "of all, by the score alone"),
+            (by_score, 1800, "that run for over 30 min, by the score alone"),
+        ):
+            longer = [one["job"] for one in order if one["duration_s"] > least]
             places = sorted(place for place, job in enumerate(longer, 1) if job in kinds)
             first = Counter(kinds[job] for job in longer[:20] if job in kinds)
             told = ", ".join(f"{kind} {count}" for kind, count in sorted(first.items()))
             print(
-                f"Of {PLANTED} planted jobs among the first 20 {words}: {sum(first.values())} ({told}); "
+                f"- Of {PLANTED} planted jobs among the first 20 {words}: {sum(first.values())} ({told}); "
                 f"the last at place {places[-1]:,} of {len(longer):,}."
             )
 

@@ -51,6 +51,10 @@ class Noise:
         Of the samples with four times as many bursts.
     capacity : float
         Bytes/s of other jobs that halve the rate of ours.
+    unevenness : float
+        Standard deviation of the application's own rate within a burst, over its mean.
+    uneven_s : float
+        For how long it keeps a rate, in s.
     """
 
     background: float = 0.11 * GB
@@ -58,6 +62,8 @@ class Noise:
     share_periodic: float = 0.3
     share_drowned: float = 0.1
     capacity: float = 5.0 * GB
+    unevenness: float = 0.1
+    uneven_s: float = FINE_S
 
 
 USUAL = Noise()
@@ -118,10 +124,12 @@ def _run(
     written = np.zeros(len(others))
     at = application.first_s * (1 + jitter * generator.standard_normal())
     for volume in application.volumes:
-        step, left = round(at / FINE_S), volume
+        step, left, own = round(at / FINE_S), volume, 1.0
+        first = step
         while left > 0 and step < len(others):
-            rate = application.rate * (1 + jitter * 10 * generator.standard_normal() if jitter else 1.0)
-            rate = max(0.2 * application.rate, rate) / (1 + others[step] / noise.capacity)
+            if jitter and (step == first or (step - first) % round(noise.uneven_s / FINE_S) == 0):
+                own = max(0.2, 1 + noise.unevenness * generator.standard_normal())
+            rate = own * application.rate / (1 + others[step] / noise.capacity)
             written[step] = min(rate, left / FINE_S)
             left -= written[step] * FINE_S
             step += 1

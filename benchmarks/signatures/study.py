@@ -21,6 +21,8 @@ from made import APPLICATIONS, USUAL, Application, Noise, samples
 
 FIRST_SEED = 100
 OTHER_SEEDS = (300, 340, 400, 500, 600, 700)
+TWICE = Noise(bursts_per_hour=2 * USUAL.bursts_per_hour, background=2 * USUAL.background)
+UNEVEN = Noise(unevenness=0.5, uneven_s=2.0)
 METHODS = ("iosi", "plain", "dtw")
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 LEVELS, GAMMAS, KAPPAS = (1, 2, 3, 4), (0.3, 0.5, 0.7, 0.9), (0.5, 0.7, 0.8, 0.9, 1.0)
@@ -56,10 +58,11 @@ def main() -> None:
     print(f"### IOSI and its baselines, {seeds} seeds of 5 to 10 samples\n")
     measures = baselines(seeds)
     print("\nTwice as many bursts of other jobs, which no threshold was chosen with:\n")
-    baselines(seeds, Noise(bursts_per_hour=2 * USUAL.bursts_per_hour, background=2 * USUAL.background))
+    baselines(seeds, TWICE)
     perfect(measures)
     other_seeds(seeds)
     options = sensitivity(seeds, {name: measures[name, "iosi"] for name, method in measures if method == "iosi"})
+    levels(seeds)
     times = durations()
     recordings()
     for path in draw_figures(measures, options, times, FIGURES):
@@ -124,6 +127,20 @@ def sensitivity(seeds: int, usual: Results) -> dict[tuple[str, float], Results]:
             found[name, value] = results
             print(f"| {name} {value:g} | {row([one for several in results.values() for one in several])} |")
     return found
+
+
+def levels(seeds: int) -> None:
+    """Print what the level of the wavelet does where there is more to smooth than usual."""
+    print("\n### Level of the wavelet beside more noise\n")
+    print("| noise | level | cross correlation | least | coefficient | volume | missed | false | timing |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, noise in (
+        ("twice as many bursts of other jobs", TWICE),
+        ("bursts of a rate that varies by half every 2 s", UNEVEN),
+    ):
+        for level in LEVELS:
+            results = [one for application in APPLICATIONS for one in tried(application, seeds, noise, level=level)]
+            print(f"| {name} | {level} | {row(results)} |", flush=True)
 
 
 def durations() -> list[tuple[int, int, float, float | None]]:

@@ -89,9 +89,8 @@ LEAST = click.option(
     "--least-duration",
     metavar="S",
     type=click.FloatRange(min=0),
-    default=0.0,
-    show_default=True,
-    help="Rank only jobs that ran for at least S seconds; the paper takes 1800.",
+    help="Rank only jobs that ran for at least S seconds, by their score alone.  [default: all, those of up to three "
+    "segments after the longer ones]",
 )
 
 
@@ -110,7 +109,7 @@ def command(
     critical: float | None,
     threshold: float,
     order: str,
-    least_duration: float,
+    least_duration: float | None,
 ) -> None:
     """Rank jobs by how much their I/O deserves a look.
 
@@ -203,12 +202,13 @@ def _assess(
     limits: "Limits",
     threshold: float,
     order: str,
-    least_duration: float,
+    least_duration: float | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    from ...runs.scores.assessment import assess, ranked
+    from ...runs.scores.assessment import SHORT_SEGMENTS, assess, ranked
 
+    short = SHORT_SEGMENTS * limits.segment_s if least_duration is None else 0.0
     scores = []
     with Progress("assessing jobs") as progress:
         for table in tables:
@@ -218,22 +218,22 @@ def _assess(
                 scores += assess([block], limits, threshold=threshold)
                 progress(len(scores), 0)
     _warn(tables)
-    jobs = ranked(scores, order, least_duration)
+    jobs = ranked(scores, order, least_duration or 0.0, short)
     left_out = len(scores) - len(jobs)
     written = None
     if out is not None:
         from ...export.runs.scores_page import write_scores_page
 
-        written = write_scores_page(tables, jobs, limits, order, threshold, out)
+        written = write_scores_page(tables, jobs, limits, order, threshold, short, out)
     if as_json:
         from ...export.json.documents import assess_document
 
-        print_json(assess_document(jobs, limits, order, threshold, left_out, written))
+        print_json(assess_document(jobs, limits, order, threshold, short, left_out, written))
     else:
         from ...export.runs.scores_text import print_scores
         from ...export.terminal.written import written_lines
 
-        print_scores(jobs, limits, order, left_out, SHOWN, console())
+        print_scores(jobs, limits, order, short, left_out, SHOWN, console())
         if written is not None:
             console().print(written_lines(written))
 

@@ -9,6 +9,9 @@ from ..options import SETTINGS
 from ..progress import Progress
 from ..request import command_of, console, print_json
 
+UNUSABLE = 1
+"""Exit code where no trace can be used."""
+
 TRACES = click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
 
 FOLDER = click.option(
@@ -42,9 +45,11 @@ def command(
     that reads Parquet can query them, and report, diff, signature and assess take FOLDER.
 
     What did not change since the last call is not read again, by a hash over its content. A trace that cannot be used
-    is a row that says why. A call that was interrupted goes on where it ended when it is repeated.
+    is a row that says why, and a warning counts them; only where none of TRACES can be used the exit code is 1. A call
+    that was interrupted goes on where it ended when it is repeated.
     """
     from ...export.collection import CollectionWriter
+    from ...model.quantities import counted
     from ...runs.collection.collect import read_runs
     from ...runs.collection.content import find_traces
     from ...runs.collection.read import Settings
@@ -82,3 +87,11 @@ def command(
         from ...export.runs.collection_text import print_collected
 
         print_collected(written, console())
+    if failed:
+        all_failed = len(failed) == counts["done"]
+        whole = counted(counts["done"], "trace")
+        text = f"none of {whole} can be used" if all_failed else f"{len(failed):,} of {whole} cannot be used"
+        kind = "error" if all_failed else "warning"
+        click.echo(f"iostrata: {kind}: {text}; the table job says why", err=True)
+        if all_failed:
+            raise click.exceptions.Exit(UNUSABLE)

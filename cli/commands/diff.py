@@ -55,6 +55,7 @@ def command(
     from 5 % on. Times in s, bandwidth in B/s.
     """
     from ...model.errors import SelectionError
+    from ...model.text import printable
     from ...runs.collection.read import Settings
     from ...runs.collection.sides import runs_of
     from ...runs.differences.difference import diff_runs
@@ -70,6 +71,13 @@ def command(
         with Progress("reading traces") as progress:
             sides.append(runs_of(side, chosen, workers=workers, client=dask, progress=progress))
     difference = diff_runs(*sides)
+    for rule in checked:
+        try:
+            idle = rule.check(difference)
+        except SelectionError as error:
+            raise click.UsageError(f"--fail-on: {error}") from None
+        if idle:
+            click.echo(f"iostrata: warning: --fail-on: {printable(idle)}", err=True)
     written = None
     if out is not None:
         from ...export.runs.differences_page import write_differences

@@ -34,10 +34,6 @@ def command(request: Request, by: str | None) -> None:
             raise
         print_counters(error.source, request)
         return
-    if by is not None:
-        recording = trace.definitions.recording
-        recording.check_operations(trace.path, f"--by {by}")
-        recording.check_key(trace.path, by)
     chosen = chosen_layers(trace, request.layers)
     # What cannot be split is refused before anything is printed.
     table = None if by is None else trace.breakdown(by).of_layers(tuple(layer.name for layer in chosen))

@@ -71,8 +71,9 @@ PLOT = output(
 PHASES = click.option(
     "--phases",
     is_flag=True,
-    help="Also list the phases of each signal: when each begins and ends, how long after the one before, what it moves "
-    "and at which mean rate. With --json they are there anyway.",
+    help="Also list the phases of each signal: when each begins and ends, how long after the one before, what it "
+    "moves, at which mean rate, and which rank was the last one, how long after the median of the ranks. With --json "
+    "phases are there anyway, and with this who was last in each.",
 )
 _OWN = (BRIEF, PHASES, SIGNAL, BY, PARTS, COMPONENTS, PLOT)
 _SHARED = (LAYERS, DIRECTION, TRAFFIC, METHOD, *TUNING, FREQUENCY, FILTER, ORDER, *READING, MEMORY)
@@ -160,14 +161,20 @@ def command(
 
             shown = [period for period in periods if isinstance(period, LayerPeriod)]
             written = write_period_figure(shown, picture, request.fs, request.filter)
+    last = {}
+    if phases and by is None and quantity == "bandwidth":
+        from ...analysis.comparison.last_ranks import last_ranks
+
+        of = [one for one in periods if isinstance(one, LayerPeriod)]
+        last = last_ranks(trace, {(one.layer, one.direction or "", one.traffic): one.result.phases for one in of})
     if request.as_json:
         from ...export.json.documents import periods_document
 
-        print_json(periods_document(trace, periods, written))
+        print_json(periods_document(trace, periods, written, last))
     else:
         from ...export.terminal.periods import print_periods
 
-        print_periods(trace, periods, console(), request.traffic, quantity, written, brief, phases)
+        print_periods(trace, periods, console(), request.traffic, quantity, written, brief, phases, last)
 
 
 def _options(method: str, tuning: dict[str, Any]) -> dict[str, Any]:

@@ -178,10 +178,13 @@ def _from_runs(
     from ...model.errors import TraceError
     from ...model.text import printable
     from ...runs.collection.content import find_traces, trace_name
+    from ...runs.collection.names import distinct_names
+    from ...runs.collection.read import job_key
     from ...runs.collection.tables import is_collection
     from ...runs.signatures.traces import collection_signals, common_layer, run_signals, trace_samples
 
     found: list[RunSignals] = []
+    traces: dict[str, str] = {}
     failed: list[str] = []
     for path in paths:
         if is_collection(path):
@@ -193,7 +196,10 @@ def _from_runs(
             except (TraceError, OSError) as error:
                 failed.append(str(error))
                 continue
-            found.append(run_signals(opened, trace_name(trace), direction))
+            traces[job_key(trace)] = trace_name(trace)
+            found.append(run_signals(opened, job_key(trace), direction))
+    names = distinct_names(traces)
+    found = [replace(run, name=names.get(run.name, run.name)) for run in found]
     if failed and not found:
         raise TraceError(failed[0])
     for reason in failed:

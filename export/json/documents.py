@@ -3,8 +3,9 @@
 Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from ...analysis.comparison.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...layers.attribution.breakdown import Breakdown
 from ...layers.document import document
@@ -188,6 +189,7 @@ def _calls(trace: Trace, layers: Collection[str]) -> Document:
         "metadata_calls": [one.to_dict() for one in trace.calls.call_times if one.layer in layers],
         "exclusive_s": trace.calls.group_seconds,
         "cost": None if trace.cost is None else trace.cost.to_dict(),
+        "chain": None if trace.waiting_chain is None else trace.waiting_chain.to_dict(),
         "overlap": trace.overlap.to_dict() if trace.non_blocking.length and trace.overlap is not None else None,
     }
 
@@ -217,13 +219,16 @@ def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Doc
 
 
 def periods_document(
-    trace: Trace, periods: Iterable[LayerPeriod | PartsLeftOut], figure: Written | None = None
+    trace: Trace,
+    periods: Iterable[LayerPeriod | PartsLeftOut],
+    figure: Written | None = None,
+    last: Mapping[SignalOf, Sequence[LastRank | None]] = NO_LAST_RANKS,
 ) -> Document:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
 
     Where layers are split there is an entry per part, and ``not_analysed`` names the parts that were left out. Volumes
     are called ``bytes`` where they are bytes and ``volume`` elsewhere, in `unit` times second. ``fit`` is there where
-    cosines were fitted, ``plot`` where a picture was written.
+    cosines were fitted, ``plot`` where a picture was written, ``last_ranks`` of each phase where `last` has them.
     """
     entries, left_out = [], []
     for period in periods:
@@ -242,6 +247,9 @@ def periods_document(
                 verdict[name] = [_with_volume(one) for one in verdict[name]]
         if period.fit is not None:
             verdict["fit"] = period.fit.to_dict()
+        late = last.get((period.layer, period.direction or "", period.traffic))
+        if late is not None and period.by is None:
+            verdict["last_ranks"] = plain(late)
         entries.append({**entry, **verdict})
     more: Document = {"not_analysed": left_out} if left_out else {}
     if figure is not None:
@@ -274,6 +282,7 @@ def assess_document(
     limits: Limits,
     order: str,
     threshold: float,
+    short: float = 0.0,
     left_out: int = 0,
     written: Written | None = None,
 ) -> Document:
@@ -287,6 +296,7 @@ def assess_document(
         "critical": limits.critical,
         "intensive_above": threshold,
         "order": order,
+        "short_s": short,
         "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(jobs, start=1)],
         "left_out": left_out,
         **({} if written is None else {"output": written.to_dict()}),

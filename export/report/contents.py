@@ -128,6 +128,11 @@ def _shorter_lists(document: Document, limits: Limits, cut: dict[str, int]) -> D
     if cost and len(cost["ranks"]) > limits.locations:
         cut["ranks"] = len(cost["ranks"])
         document = {**document, "cost": {**cost, "ranks": cost["ranks"][: limits.locations]}}
+    if document.get("chain"):
+        document = {
+            **document,
+            "chain": {**document["chain"], "steps": [], "held_up": document["chain"]["held_up"][:1]},
+        }
     damage = document["damage"]
     locations = damage["locations"]
     if len(locations) > limits.locations:

@@ -1,7 +1,7 @@
 """The page of ``iostrata diff``: the changes, and both sides on one axis, aligned by their phases."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +46,7 @@ def differences_contents(difference: Difference) -> dict[str, Any]:
         if key not in keys
     ]  # fmt: skip
     keys.sort(key=lambda key: difference.layers.index(key[0]))
+    names = difference.names
     pairs = [
         {"layer": layer, "direction": direction, "number": number, **pair._asdict()}
         for layer, direction in keys
@@ -53,7 +54,7 @@ def differences_contents(difference: Difference) -> dict[str, Any]:
     ]
     lists: dict[str, tuple[list[Any], int]] = {
         "changes": ([change.to_dict() for change in difference.changes], _MOST_CHANGES),
-        "curves": ([_curves(difference, *key) for key in keys], _MOST_CURVES),
+        "curves": ([_curves(difference, names, *key) for key in keys], _MOST_CURVES),
         "phases": (pairs, _MOST_PHASES),
     }
     shown = {}
@@ -63,9 +64,12 @@ def differences_contents(difference: Difference) -> dict[str, Any]:
             cut[name] = len(entries)
     contents = {
         "verdict": difference.verdict,
-        "before": [_run(run) for run in islice(difference.before, _MOST_RUNS)],
-        "after": [_run(run) for run in islice(difference.after, _MOST_RUNS)],
-        "unusable": [{"name": run.job.name, "reason": run.job.reason} for run in difference.unusable[:_MOST_RUNS]],
+        "before": [_run(run, names) for run in islice(difference.before, _MOST_RUNS)],
+        "after": [_run(run, names) for run in islice(difference.after, _MOST_RUNS)],
+        "unusable": [
+            {"name": names[run.job.job], "reason": run.job.reason} for run in difference.unusable[:_MOST_RUNS]
+        ],
+        "cautions": difference.cautions,
         **shown,
         "cut": cut,
         "definitions": {},
@@ -73,16 +77,16 @@ def differences_contents(difference: Difference) -> dict[str, Any]:
     return {"schema_version": 1, **without_long_text(plain(contents), _CHARACTERS)}
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: Run, names: Mapping[str, str]) -> dict[str, Any]:
     job = run.job
-    return {"name": job.name, "job": job.job, "duration_s": job.duration_s, "ranks": job.ranks}
+    return {"name": names[job.job], "job": job.job, "duration_s": job.duration_s, "ranks": job.ranks}
 
 
-def _curves(difference: Difference, layer: str, direction: str) -> dict[str, Any]:
+def _curves(difference: Difference, names: Mapping[str, str], layer: str, direction: str) -> dict[str, Any]:
     reference = _row(difference.before[0], layer, direction)
     sides = {
         name: [
-            _curve(run, signal, reference, _row(run, layer, direction))
+            _curve(names[run.job.job], signal, reference, _row(run, layer, direction))
             for run in runs[:_MOST_RUNS]
             for signal in run.signals
             if (signal.layer, signal.direction) == (layer, direction)
@@ -96,10 +100,10 @@ def _row(run: Run, layer: str, direction: str) -> LayerRow | None:
     return next((row for row in run.layers if (row.layer, row.direction) == (layer, direction)), None)
 
 
-def _curve(run: Run, signal: SignalRow, reference: LayerRow | None, row: LayerRow | None) -> dict[str, Any]:
+def _curve(name: str, signal: SignalRow, reference: LayerRow | None, row: LayerRow | None) -> dict[str, Any]:
     edges: Edges = signal.start_s + signal.bin_s * np.arange(len(signal.values) + 1, dtype=np.float64)
     return {
-        "name": run.job.name,
+        "name": name,
         "edges": packed(edges, "f4"),
         "aligned": packed(_aligned(edges, reference, row), "f4"),
         "values": packed(np.array(signal.values), "f4"),

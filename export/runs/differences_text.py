@@ -30,8 +30,9 @@ def print_difference(
     difference: Difference, out: Console, broken: Mapping[str, Sequence[str]], written: Written | None = None
 ) -> None:
     """Print the verdict, the changes that matter, those that do not in short, and which rules are broken."""
-    for name, runs in (("A", difference.before), ("B", difference.after)):
-        out.print(Text.assemble((f"{name}  ", "bold"), _side_text(runs)), overflow="fold")
+    names = difference.names
+    for letter, runs in (("A", difference.before), ("B", difference.after)):
+        out.print(Text.assemble((f"{letter}  ", "bold"), _side_text(runs, names)), overflow="fold")
     for run in difference.unusable:
         print_paragraph(f"left out: {run.job.job}: {run.job.reason}", out, "yellow", indent=0)
     out.print()
@@ -46,6 +47,10 @@ def print_difference(
             print_paragraph(printable(change.text), out, "dim")
         if len(rest) > _SMALLER_SHOWN:
             print_paragraph(f"and {len(rest) - _SMALLER_SHOWN} more; --json has all", out, "dim")
+    if difference.cautions:
+        out.print()
+    for caution in difference.cautions:
+        print_paragraph(printable(caution), out, "yellow", indent=0)
     if min(len(difference.before), len(difference.after)) < 3 and any(c.id == "time" for c in rest):
         out.print()
         print_paragraph(
@@ -66,9 +71,9 @@ def _print_change(change: Change, out: Console) -> None:
     print_paragraph(printable(change.text), out, indent=0 if out.is_terminal else 2)
 
 
-def _side_text(runs: Sequence[Run]) -> str:
+def _side_text(runs: Sequence[Run], names: Mapping[str, str]) -> str:
     if len(runs) == 1:
         job = runs[0].job
         return f"{job.job}: {seconds_text(job.duration_s or 0)}, {counted(job.ranks or 0, 'rank')}"
-    names = ", ".join(run.job.name for run in runs[:_NAMES_SHOWN])
-    return f"{counted(len(runs), 'run')}: {names}{', …' if len(runs) > _NAMES_SHOWN else ''}"
+    shown = ", ".join(names[run.job.job] for run in runs[:_NAMES_SHOWN])
+    return f"{counted(len(runs), 'run')}: {shown}{', …' if len(runs) > _NAMES_SHOWN else ''}"

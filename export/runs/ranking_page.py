@@ -14,6 +14,7 @@ from ...analysis.findings.rules import SEVERITIES
 from ...analysis.results.result import plain
 from ...model.errors import TraceError
 from ...model.quantities import bytes_text, counted, percent_text, seconds_text
+from ...runs.collection.names import distinct_names
 from ...runs.collection.rows import FindingRow, JobRow, Run, SignalRow
 from ...runs.collection.tables import Collection
 from ..atomic import atomic_file
@@ -105,6 +106,7 @@ def ranking_contents(
 ) -> dict[str, Any]:
     """Return the document that the page holds."""
     jobs = collection.jobs
+    names = distinct_names({job.job: job.name for job in jobs})
     usable = [job for job in jobs if job.usable]
     failed = [job for job in jobs if not job.usable]
     usable.sort(key=lambda job: (-_score(job, scores), -_cost(job), job.job))
@@ -118,17 +120,17 @@ def ranking_contents(
     contents = {
         "total": len(jobs),
         "facts": _facts(usable, failed),
-        "headline": _headline(usable, scores),
+        "headline": _headline(usable, names, scores),
         "runs": [
-            {"place": place, **_row(runs[job.job], scores.get(job.job, {}), reports.get(job.job))}
+            {"place": place, **_row(runs[job.job], names[job.job], scores.get(job.job, {}), reports.get(job.job))}
             for place, job in enumerate(listed)
         ],
         "distributions": [
             found for title, unit, value in _DISTRIBUTIONS
             if (found := _distribution(title, unit, [value(job) for job in usable])) is not None
         ],
-        "findings": _findings(collection),
-        "failed": [{"name": job.name, "job": job.job, "reason": job.reason} for job in failed[:_MOST_FAILED]],
+        "findings": _findings(collection, names),
+        "failed": [{"name": names[job.job], "job": job.job, "reason": job.reason} for job in failed[:_MOST_FAILED]],
         "cut": cut,
         "definitions": {},
     }  # fmt: skip
@@ -148,12 +150,12 @@ def _score(job: JobRow, scores: Scores) -> float:
     return float(scores.get(job.job, {}).get("problem_score", 0.0))
 
 
-def _row(run: Run, score: Mapping[str, Any], report: str | None) -> dict[str, Any]:
+def _row(run: Run, name: str, score: Mapping[str, Any], report: str | None) -> dict[str, Any]:
     job = run.job
     worst = min(run.findings, key=lambda one: SEVERITIES.index(one.severity), default=None)
     return {
         "job": job.job,
-        "name": job.name,
+        "name": name,
         "report": None if report is None else quote(report),
         "cost_s": _cost(job),
         "io_s": job.io_s,
@@ -222,9 +224,8 @@ def _distribution(title: str, unit: str, values: Sequence[float | None]) -> dict
     }
 
 
-def _findings(collection: Collection) -> list[dict[str, Any]]:
+def _findings(collection: Collection, names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return each finding with the number of runs that have it and one of them."""
-    names = {job.job: job.name for job in collection.jobs}
     runs: dict[tuple[str, str], set[str]] = {}
     example: dict[tuple[str, str], FindingRow] = {}
     for part in collection.parts("finding"):
@@ -258,19 +259,19 @@ def _facts(usable: Sequence[JobRow], failed: Sequence[JobRow]) -> list[tuple[str
     return [*facts, ("Damaged traces", f"{damaged:,}")] if damaged else facts
 
 
-def _headline(usable: Sequence[JobRow], scores: Scores) -> list[str]:
+def _headline(usable: Sequence[JobRow], names: Mapping[str, str], scores: Scores) -> list[str]:
     """Return the first sentences: who costs most, what is found most."""
     if not usable:
         return ["None of the traces could be read."]
     said = []
     if scores and _score(usable[0], scores) > 0:
-        said.append(f"{usable[0].name} has the highest Problem-Score, {_score(usable[0], scores):.3g}.")
+        said.append(f"{names[usable[0].job]} has the highest Problem-Score, {_score(usable[0], scores):.3g}.")
     by_cost = sorted(usable, key=_cost, reverse=True)
     total = sum(map(_cost, usable))
     if total > 0:
         first = by_cost[0]
         said.append(
-            f"{first.name} spends the most time in I/O, {seconds_text(_cost(first))} over all its ranks, "
+            f"{names[first.job]} spends the most time in I/O, {seconds_text(_cost(first))} over all its ranks, "
             f"{percent_text(_cost(first) / total)} of what all runs spend."
         )
     serious = [job for job in usable if job.critical or job.warnings]
@@ -283,7 +284,7 @@ def _headline(usable: Sequence[JobRow], scores: Scores) -> list[str]:
         ]
         said.append(
             f"{counted(len(serious), 'run')} of {len(usable):,} {'has' if len(serious) == 1 else 'have'} warnings or "
-            f"critical findings; {worst.name} has the most, {' and '.join(told)}."
+            f"critical findings; {names[worst.job]} has the most, {' and '.join(told)}."
         )
     else:
         said.append("No run has a warning or a critical finding.")

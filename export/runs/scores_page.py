@@ -1,6 +1,6 @@
 """The page of ``iostrata assess``: limits, distributions, both rankings, and the segments of the first jobs."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -11,7 +11,7 @@ import numpy as np
 from ...model.arrays import Floats, Ints
 from ...model.quantities import counted, seconds_text, share_text
 from ...model.text import printable
-from ...runs.scores.assessment import JobScore, block_scores
+from ...runs.scores.assessment import JobScore, block_scores, ranked
 from ...runs.scores.blocks import METRICS, Block
 from ...runs.scores.limits import Limits
 from ..written import Written
@@ -55,7 +55,13 @@ class _Scores:
 
 
 def write_scores_page(
-    tables: Sequence[Jobs], jobs: Sequence[JobScore], limits: Limits, order: str, threshold: float, path: Path
+    tables: Sequence[Jobs],
+    jobs: Sequence[JobScore],
+    limits: Limits,
+    order: str,
+    threshold: float,
+    short: float,
+    path: Path,
 ) -> Written:
     """Write the page; the jobs are read once more for it. Raises OutputError, and what reading them raises.
 
@@ -67,10 +73,12 @@ def write_scores_page(
         The field that they are ranked by.
     threshold : float
         JScore above which a segment is intensive.
+    short : float
+        Jobs that are not longer come after those that are, in s.
     """
     busy = [one for one in jobs if one.intensive_segments]
     other = next(name for name in TITLES if name != order)
-    by_other = sorted(busy, key=lambda one: (-getattr(one, other), one.job))
+    by_other = ranked(busy, other, short=short)
     wanted = list(dict.fromkeys([one.job for one in busy[:_TIMELINES]] + [one.job for one in by_other[:1]]))
     seen = _seen(tables, limits, set(wanted))
     intro = paragraph(
@@ -78,13 +86,14 @@ def write_scores_page(
         f"with intensive I/O (a sum of scores above {threshold:g}). Problem-Score = (1 − balance) · problem time · "
         "utilization / file systems: a few nodes load file systems for long. I/O-Intensity = balance · problem time · "
         "utilization · nodes: many do."
+        + (f" Jobs of up to {seconds_text(short)} come after the longer ones." if short else "")
     )
     known = {one.job: one for one in busy}
     sections = [
         Section(f"First by {TITLES[order]}", _ranking(busy[:TOP], order)),
         Section(f"First by {TITLES[other]}", _ranking(by_other[:TOP], other)),
         Section("How all jobs are distributed", _distributions(busy)),
-        Section("Both rankings", _penalties(busy, order, other)),
+        Section("Both rankings", _penalties({order: busy, other: by_other})),
         Section("Segments of the first jobs", _timelines(wanted, known, seen, limits)),
         Section("Limits", _limits(limits, seen)),
     ]
@@ -161,14 +170,13 @@ def _distributions(busy: Sequence[JobScore]) -> str:
     return f'<div class="row">{"".join(pictures)}</div>'
 
 
-def _penalties(busy: Sequence[JobScore], order: str, other: str) -> str:
-    if not busy:
+def _penalties(rankings: Mapping[str, Sequence[JobScore]]) -> str:
+    if not any(rankings.values()):
         return paragraph("There is nothing to show.")
     pictures = []
-    for name in (order, other):
-        ranked = sorted(busy, key=lambda one: (-getattr(one, name), one.job))
-        step = max(1, len(ranked) // _DOTS)
-        shown = [*ranked[:TOP], *ranked[TOP::step]]
+    for name, busy in rankings.items():
+        step = max(1, len(busy) // _DOTS)
+        shown = [*busy[:TOP], *busy[TOP::step]]
         highest = max(getattr(one, name) for one in shown) or 1.0
         plot = Plot(
             (0.0, 1.0), (0.0, highest * 1.05), lambda value: f"{value:.1f}", lambda value: f"{value:.3g}", TITLES[name],
@@ -182,7 +190,7 @@ def _penalties(busy: Sequence[JobScore], order: str, other: str) -> str:
                 [f"{printable(one.job)}: {getattr(one, name):.3g}, {counted(one.nodes, 'node')}" for one in jobs],
                 2 if kind == "dot" else 4,
             )
-        pictures.append(figure(plot.svg(), f"{TITLES[name]} by balance, the first {min(TOP, len(ranked))} coloured."))
+        pictures.append(figure(plot.svg(), f"{TITLES[name]} by balance, the first {min(TOP, len(busy))} coloured."))
     return f'<div class="row">{"".join(pictures)}</div>'
 
 

@@ -33,7 +33,7 @@ def print_limits(limits: Limits, console: Console) -> None:
 
 
 def print_scores(
-    jobs: Sequence[JobScore], limits: Limits, order: str, left_out: int, shown: int, console: Console
+    jobs: Sequence[JobScore], limits: Limits, order: str, short: float, left_out: int, shown: int, console: Console
 ) -> None:
     """Print the first jobs of the ranking, and how all are distributed.
 
@@ -41,6 +41,8 @@ def print_scores(
     ----------
     order : str
         Field that they are ranked by.
+    short : float
+        Jobs that are not longer come after those that are, in s.
     left_out : int
         Jobs that are too short to be ranked.
     shown : int
@@ -78,6 +80,11 @@ def print_scores(
     if left_out:
         parts.append(f"{counted(left_out, 'job')} too short to be ranked")
     print_paragraph("; ".join(parts) + ".", console, indent=0)
+    late = sum(one.duration_s <= short for one in busy)
+    if 0 < late < len(busy):
+        verb = "comes" if late == 1 else "come"
+        text = f"{counted(late, 'job')} of up to {seconds_text(short)} {verb} after the longer ones; "
+        print_paragraph(f"{text}--least-duration 0 ranks all by their score alone.", console, indent=0)
     if jobs and max(one.segments for one in jobs) == 1:
         text = (
             f"All jobs are shorter than a segment of {seconds_text(limits.segment_s)}: a shorter --segment tells more."

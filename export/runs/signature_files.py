@@ -212,7 +212,7 @@ def _levels(signature: Signature) -> str:
         wave = smoothed(sample.values, level)[start : start + length]
         plot = Plot(ends, (-0.15 * top, top * 1.05), seconds_text, rate_text, f"Level {level}", height=120)
         for burst in bursts_of(sample, 0, level):
-            if burst.counts and burst.end > start and burst.start < start + length:
+            if burst.end > start and burst.start < start + length:
                 plot.span(burst.start * sample.interval, burst.end * sample.interval, "burst")
         time = ((start + np.arange(length) + 0.5) * sample.interval).tolist()
         plot.line(time, sample.values[start : start + length].tolist(), "grid line")

@@ -38,7 +38,8 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
     rows = _ordered(table)
     if not rows:
         return
-    roomy = console.width >= _ROOMY
+    counted_rows = table.columns["reads"][0] is not None
+    roomy = console.width >= _ROOMY and counted_rows
     by_function = "calls_s" in table.columns
     told = "calls_s" if by_function else "metadata_s" if "metadata_s" in table.columns else None
     titles = ["reads", "writes", "metadata", "read", "written", "busy"]
@@ -52,16 +53,22 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
         titles += ["calls", "in calls", "exclusive"] if roomy else ["in calls"]
     elif told:
         titles += ["in metadata"]
+    if not counted_rows:
+        titles = ["read", "written"]
     shown = rows[:_ROWS_SHOWN] if console.is_terminal else rows
     columns = {name: column.tolist() for name, column in table.columns.items()}
     lines = [["layer", _TITLES[table.by], *titles]]
     for row in shown:
-        of = {name: column[row] for name, column in columns.items()}
+        of = {one: column[row] for one, column in columns.items()}
+        moved = [bytes_text(of[one]) if of[one] else "–" for one in ("bytes_read", "bytes_written")]
+        name = printable(table.layer[row]), _key(table.key[row], console)
+        if not counted_rows:
+            lines.append([*name, *moved])
+            continue
         metadata = [of[kind] for kind in kinds]
         # What metadata operations took is in columns of its own, where it is known.
         timed = of["reads"] or of["writes"] or of["flushes"]
-        summed, busy = (seconds_text(of[name]) if timed else "–" for name in ("summed_s", "busy_s"))
-        moved = [bytes_text(of[name]) if of[name] else "–" for name in ("bytes_read", "bytes_written")]
+        summed, busy = (seconds_text(of[one]) if timed else "–" for one in ("summed_s", "busy_s"))
         if roomy:
             inside = of["inside_operations"] + of["inside_metadata"]
             counts = [of["reads"], of["writes"], of["flushes"], *metadata]
@@ -70,11 +77,11 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
             counts = [of["reads"], of["writes"], sum(metadata)]
             cells = [*map(_count, counts), *moved, busy]
         if by_function:
-            took = [seconds_text(of[name]) if of["calls"] else "–" for name in ("calls_s", "exclusive_s")]
+            took = [seconds_text(of[one]) if of["calls"] else "–" for one in ("calls_s", "exclusive_s")]
             cells += [_count(of["calls"]), *took] if roomy else took[:1]
         elif told:
             cells.append(seconds_text(of[told]) if of[told] else "–")
-        lines.append([printable(table.layer[row]), _key(table.key[row], console), *cells])
+        lines.append([*name, *cells])
     if bounded(console):
         console.print(_table(lines, 2 if roomy else 1))
     else:

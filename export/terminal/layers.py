@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
+from ...layers.attribution.calls.chain import WaitingChain
 from ...layers.attribution.calls.cost import RunCost
 from ...layers.attribution.calls.overlap import Overlap
 from ...layers.handles.metadata import metadata_text
@@ -66,6 +67,8 @@ def print_layers(
         _print_calls(trace.calls, [layer.name for layer in layers], console)
     if trace.cost is not None and len(layers) == len(trace.layers):
         _print_cost(trace.cost, console)
+        if trace.waiting_chain is not None:
+            _print_chain(trace.waiting_chain, console)
         if trace.non_blocking.length and trace.overlap is not None:
             _print_overlap(trace.overlap, console)
     if trace.unmatched_events:
@@ -158,6 +161,25 @@ def _print_cost(cost: RunCost, console: Console) -> None:
     saved = f"{seconds_text(cost.most_saved)}, {share_text(cost.most_saved, cost.length)} of the time"
     console.print()
     print_paragraph(f"{told}. Free I/O would save at most {saved}.", console, indent=0)
+
+
+def _print_chain(chain: WaitingChain, console: Console) -> None:
+    """Print what the longest chain of waiting consists of, and for whom the others wait."""
+    whole = float((chain.end - chain.start).sum())
+    waits = int((chain.waited > 0).sum())
+    if not waits or whole <= 0:
+        return
+    parts = ((chain.io_s, "in I/O"), (chain.mpi_s, "in MPI"), (chain.other_s, "elsewhere"))
+    shares = ", ".join(f"{share_text(part, whole)} {where}" for part, where in parts if part > 0)
+    rank, held = next(iter(chain.held_up.items()))
+    times = sum(one == rank for one in chain.rank[:-1])
+    who = f"; longest for rank {rank}, {seconds_text(held)}, last at {times:,} of them" if rank is not None else ""
+    print_paragraph(
+        f"Longest chain of waiting, over {counted(waits, 'call')} in which all ranks meet: {shares}. Ranks wait there "
+        f"for {seconds_text(float(chain.waited.sum()))}, summed up{who}.",
+        console,
+        indent=0,
+    )
 
 
 def _print_overlap(overlap: Overlap, console: Console) -> None:

@@ -1,6 +1,6 @@
 """The terminal view of ``iostrata periods``: each signal as a curve, its period in words, its cosines."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...analysis.comparison.alike import alike
+from ...analysis.comparison.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...analysis.fitting.signal_fit import SignalFit
 from ...analysis.results.result import PeriodResult
@@ -75,12 +76,13 @@ def print_periods(
     figure: Written | None = None,
     brief: bool = False,
     phases: bool = False,
+    last: Mapping[SignalOf, Sequence[LastRank | None]] = NO_LAST_RANKS,
 ) -> None:
     """Print a table of all periods, and a block per layer, direction and part: curve, phases, and the verdict.
 
     `traffic` and `quantity` are what was looked at, also where nothing was found. `figure` is the picture that was
     written, if any. With `brief` there are no blocks but the reasons why there is no period; with `phases` each block
-    lists all phases.
+    lists all phases, and who was the last rank in each where `last` tells.
     """
     periods = tuple(periods)
     found = [period for period in periods if isinstance(period, LayerPeriod)]
@@ -97,7 +99,7 @@ def print_periods(
             same = [one for one in told if one.direction == period.direction and _alike(one, period)]
             _print_block(period, same[0] if same else None, console)
             if phases:
-                _print_phases(period, console)
+                _print_phases(period, last.get((period.layer, period.direction or "", period.traffic), ()), console)
             told += [] if same else [period]
             console.print()
     rates = [period.false_alarm_rate for period in found if period.false_alarm_rate is not None]
@@ -143,13 +145,15 @@ def _alike(one: LayerPeriod, other: LayerPeriod) -> bool:
     return one.by is None and alike(one.result, other.result, one.signal.window)
 
 
-def _print_phases(period: LayerPeriod, console: Console) -> None:
-    """Print the phases of a signal: when each is, after which time since the last began, and what it moves."""
+def _print_phases(period: LayerPeriod, last: Sequence[LastRank | None], console: Console) -> None:
+    """Print the phases of a signal: when each is, after which time since the last began, what it moves, who is last."""
     phases, of = period.result.phases, words(period.quantity)
     if not phases:
         return
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in ("phase", "start in s", "end in s", "lasts", "after", of.noun, "mean rate"):
+    collective = any(one is not None and one.collective for one in last)
+    who = (f"last to {'begin' if collective else 'end'}", "after median") if last else ()
+    for title in ("phase", "start in s", "end in s", "lasts", "after", of.noun, "mean rate", *who):
         table.add_column(title, justify="right", no_wrap=True)
     shown = phases[:_PHASES_SHOWN] if bounded(console) else phases
     for number, phase in enumerate(shown, start=1):
@@ -157,7 +161,10 @@ def _print_phases(period: LayerPeriod, console: Console) -> None:
         after = "–" if number == 1 else seconds_text(phase.start - phases[number - 2].start)
         rate = of.rate(phase.volume / length) if length > 0 else "–"
         times = f"{phase.start:,.6f}", f"{phase.end:,.6f}"
-        table.add_row(str(number), *times, seconds_text(length), after, of.volume(phase.volume), rate)
+        late: tuple[str, ...] = ("–", "–") if last else ()
+        if last and (one := last[number - 1]) is not None:
+            late = f"rank {one.rank}", seconds_text(one.after_median)
+        table.add_row(str(number), *times, seconds_text(length), after, of.volume(phase.volume), rate, *late)
     console.print(table)
     if len(shown) < len(phases):
         console.print(Text(f"and {counted(len(phases) - len(shown), 'further phase')}; --json has them all"))

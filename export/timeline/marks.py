@@ -6,6 +6,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...layers.attribution.calls.metadata_calls import MetadataCalls
+from ...layers.attribution.calls.sums import NO_EVENT
 from ...layers.handles.lifetimes import Lifetimes, UsedHandles, handle_lifetimes
 from ...layers.handles.metadata import MetadataEvents
 from ...layers.selection.window import TickWindow
@@ -126,7 +128,18 @@ class MarkSums:
         self._made.append(metadata.take(np.isin(metadata.kind, _OF_LIFETIMES)))
         self._used.append(UsedHandles.of(operations))
         window, keys = self._window, self._keys
-        self._take(_operations(operations, window, keys), _in_time(_events(metadata, window, keys)))
+        self._take(_operations(operations, window, keys))
+
+    def add_metadata(self, found: MetadataCalls) -> None:
+        """Add opens, closes and other metadata operations, from Enter to Leave where these are recorded."""
+        key = column_at(self._keys, found.handle)
+        rows = np.flatnonzero((key >= 0) & (found.kind != NO_EVENT))
+        kind = np.full(len(rows), KINDS.index("other"), np.uint8)
+        kind[np.isin(found.kind[rows], np.array(_OPENS, np.uint8))] = KINDS.index("open")
+        kind[found.kind[rows] == IoRecord.DESTROY_HANDLE] = KINDS.index("close")
+        process = self._definitions.locations.group[found.location[rows]].astype(np.int32)
+        times = found.begin[rows], found.end[rows]
+        self._take(_in_time((key[rows], process, kind, *times, np.zeros(len(rows)))))
 
     def merge(self, other: "MarkSums") -> None:
         """Add the marks of `other`, of other processes."""
@@ -204,8 +217,8 @@ class MarkSums:
         self._marks = KeyedSums((kind, key - key % self._together, process, begin), self._marks.values)
 
 
-def marks_of_files(trace: Trace, layers: tuple[str, ...]) -> tuple[Marks, Ints, Ints, int, int]:
-    """Return the marks of some layers on the selected files, as `MarkSums.marks`.
+def marks_of_files(trace: Trace, layers: tuple[str, ...], metadata: bool = True) -> tuple[Marks, Ints, Ints, int, int]:
+    """Return the marks of some layers on the selected files, as `MarkSums.marks`, with or without metadata operations.
 
     Then the number of keys a layer has, and how close in ticks marks were put together. A key is the place of a layer
     in `layers` times that number, plus the row of a file + 1, or 0 for no file.
@@ -218,6 +231,8 @@ def marks_of_files(trace: Trace, layers: tuple[str, ...]) -> tuple[Marks, Ints, 
     key = np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
     exact = trace.kept is not None
     sums = trace.sum_blocks(lambda: MarkSums(definitions, trace.tick_window, key, files, exact))
+    for found in trace.metadata_calls() if metadata else ():
+        sums.add_metadata(found)
     return *sums.marks(), files, sums.gap
 
 
@@ -246,14 +261,3 @@ def _lifetimes(lifetimes: Lifetimes, window: TickWindow, keys: Keys) -> _MarkCol
     begin, end = np.maximum(begin, window.start), np.minimum(end, window.end)
     kind = np.full(len(rows), KINDS.index("in use"), np.uint8)
     return key[rows], lifetimes.process[rows].astype(np.int32), kind, begin[rows], end[rows], np.zeros(len(rows))
-
-
-def _events(events: MetadataEvents, window: TickWindow, keys: Keys) -> _MarkColumns:
-    handle = np.where(events.new_handle >= 0, events.new_handle, events.handle)
-    key = column_at(keys, handle)
-    rows = np.flatnonzero((key >= 0) & window.contains(events.time))
-    kind = np.full(len(rows), KINDS.index("other"), np.uint8)
-    kind[np.isin(events.kind[rows], np.array(_OPENS, np.uint8))] = KINDS.index("open")
-    kind[events.kind[rows] == IoRecord.DESTROY_HANDLE] = KINDS.index("close")
-    time = events.time[rows]
-    return key[rows], events.process[rows].astype(np.int32), kind, time, time, np.zeros(len(rows))

@@ -90,7 +90,7 @@ class _Slices:
 
 
 def _slices(trace: Trace, layers: tuple[str, ...], most: int) -> _Slices:
-    marks, key, process, files, finest = marks_of_files(trace, layers)
+    marks, key, process, files, finest = marks_of_files(trace, layers, metadata=False)
     marks = marks.take(np.isin(marks.kind, [KINDS.index(mode) for mode in ("read", "write", "flush")]))
     if np.count_nonzero(np.bincount(marks.row * len(KINDS) + marks.kind)) > most:
         # More files and ranks than slices: a slice is then of any file.

@@ -110,20 +110,19 @@ def _counters(name: str, layout: _Layout, data: bytes) -> ModuleCounters:
     )
 
 
-def join_counters(parts: list[ModuleCounters], file_rows: dict[int, int]) -> Counters | None:
+def join_counters(parts: list[ModuleCounters], ids: npt.NDArray[np.uint64]) -> Counters | None:
     """Return the counters of all modules as one table; None where there are none.
 
     Parameters
     ----------
-    file_rows : dict
-        Row of the file of each record id.
+    ids : uint64
+        Of the files, a row each, in order; all those of `parts` are there.
     """
     if not parts:
         return None
-    records = [record for part in parts for record in part.record.tolist()]
     return Counters(
         np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.record) for part in parts]),
-        np.array([file_rows.get(record, -1) for record in records], np.int32),
+        np.searchsorted(ids, np.concatenate([part.record for part in parts])).astype(np.int32),
         np.concatenate([np.clip(part.rank, -1, 2**31 - 1) for part in parts]).astype(np.int32),
         np.concatenate([part.reads for part in parts]),
         np.concatenate([part.writes for part in parts]),

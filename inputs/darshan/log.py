@@ -5,13 +5,13 @@ The log is read here and not by libdarshan-util, whose assertions end the proces
 
 import bz2
 import struct
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from ...model.errors import TraceError, UnsupportedTraceError
+from ..inflating import InflatingError, zlib_stream
 
 MAGIC: Final = struct.pack("<q", 6567223)
 _SWAPPED: Final = MAGIC[::-1]
@@ -19,7 +19,9 @@ _MOST: Final = 1 << 32
 """Bytes that a region of a log may have once it is inflated."""
 _LARGEST: Final = 1 << 34
 _STEP: Final = 1 << 22
+_FIRST: Final = 1 << 11
 _READ: Final = 1 << 16
+_ENDS_EARLY: Final = "the file ends too early"
 _NOT_COMPRESSED: Final = 2
 
 _SINCE_3_00: Final = [
@@ -121,7 +123,7 @@ def read_log(path: Path) -> Log:
         if len(head) < length:
             raise TraceError(f"{path}: the Darshan log ends in its header; copy it again")
         compression = head[16]
-        if compression not in _STREAMS:
+        if compression not in (*_DECOMPRESSORS, _NOT_COMPRESSED):
             raise UnsupportedTraceError(f"{path}: unknown compression {compression} of the Darshan log")
         flags = struct.unpack_from("<Q" if recent else "<I", head, 24 if recent else 20)[0]
         maps = struct.unpack_from(f"<{2 + 2 * count}Q", head, start)
@@ -188,59 +190,53 @@ def _names(inflated: tuple[bytes, str | None]) -> tuple[dict[int, str], str | No
     return names, fault
 
 
-class _Zlib:
-    def __init__(self) -> None:
-        self._stream = zlib.decompressobj()
-
-    def decompress(self, data: bytes) -> tuple[bytes, bytes, bool]:
-        """Return some of the content, what is left to be read, and whether the stream is over."""
-        part = self._stream.decompress(data, _STEP)
-        return part, self._stream.unused_data or self._stream.unconsumed_tail, self._stream.eof
-
-
-class _Bzip2:
-    def __init__(self) -> None:
-        self._stream = bz2.BZ2Decompressor()
-
-    def decompress(self, data: bytes) -> tuple[bytes, bytes, bool]:
-        parts = [self._stream.decompress(data, _STEP)]
-        while not (self._stream.eof or self._stream.needs_input):
-            parts.append(self._stream.decompress(b"", _STEP))
-        return b"".join(parts), self._stream.unused_data if self._stream.eof else b"", self._stream.eof
-
-
-class _Stored:
-    def decompress(self, data: bytes) -> tuple[bytes, bytes, bool]:
-        return data, b"", False
-
-
-_STREAMS: Final[dict[int, Callable[[], _Zlib | _Bzip2 | _Stored]]] = {0: _Zlib, 1: _Bzip2, 2: _Stored}
+_DECOMPRESSORS: Final[dict[int, Callable[[], Any]]] = {0: zlib_stream, 1: bz2.BZ2Decompressor}
 
 
 def _inflated(file: BinaryIO, offset: int, length: int, compression: int) -> tuple[bytes, str | None]:
     """Return a region of the log, of one compressed stream a rank, and why it ends early."""
     if not 0 <= offset < _LARGEST:
         return b"", "it lies outside of the file"
+    there = min(length, file.seek(0, 2) - offset)
     file.seek(offset)
+    data = file.read(max(there, 0))
+    if compression == _NOT_COMPRESSED:
+        return data, None if len(data) >= length else _ENDS_EARLY
     found: list[bytes] = []
-    left, total, waiting, over = length, 0, b"", True
-    stream = _STREAMS[compression]()
-    while left > 0 or waiting:
-        if not waiting:
-            # A little at a time: what a stream leaves behind is copied.
-            waiting = file.read(min(left, _READ))
-            left -= len(waiting)
-            if not waiting:
-                return b"".join(found), "the file ends too early"
-        try:
-            part, waiting, over = stream.decompress(waiting)
-        except (zlib.error, OSError):
-            return b"".join(found), "it cannot be inflated"
-        found.append(part)
-        total += len(part)
-        if total > _MOST:
-            return b"".join(found), f"it inflates to more than {_MOST} bytes"
-        if over:
-            stream = _STREAMS[compression]()
-    cut = not over and compression != _NOT_COMPRESSED
-    return b"".join(found), "its last stream is cut" if cut else None
+    total, fault = 0, None
+    try:
+        for part in _inflating(memoryview(data), _DECOMPRESSORS[compression]):
+            found.append(part)
+            total += len(part)
+            if total > _MOST:
+                return b"".join(found), f"it inflates to more than {_MOST} bytes"
+    except EOFError as error:
+        fault = str(error)
+    except (InflatingError, OSError):
+        return b"".join(found), "it cannot be inflated"
+    return b"".join(found), fault if len(data) >= length else _ENDS_EARLY
+
+
+def _inflating(data: memoryview, make: Callable[[], Any]) -> Iterator[bytes]:
+    """Yield the content of streams, one behind the other; EOFError where the last one is cut."""
+    place, step, stream, over = 0, _FIRST, make(), True
+    while place < len(data):
+        # A little at first: most streams are short, and what they leave of it is copied.
+        piece = data[place : place + step]
+        place, step, over = place + len(piece), min(2 * step, _READ), False
+        yield stream.decompress(piece, _STEP)
+        while (waiting := _waiting(stream)) is not None:
+            yield stream.decompress(waiting, _STEP)
+        if stream.eof:
+            place, step, stream, over = place - len(stream.unused_data), _FIRST, make(), True
+    if not over:
+        raise EOFError("its last stream is cut")
+
+
+def _waiting(stream: Any) -> bytes | None:
+    """Return what a stream needs to go on with its last piece: zlib gives the rest back, bzip2 keeps it."""
+    if stream.eof:
+        return None
+    if isinstance(stream, bz2.BZ2Decompressor):
+        return None if stream.needs_input else b""
+    return stream.unconsumed_tail or None

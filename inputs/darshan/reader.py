@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ...model.arrays import Ints, Links
 from ...model.codes import Status
@@ -54,7 +55,7 @@ def open_darshan(path: Path) -> RowSource:
             else:
                 parts.append(found)
                 faults += [f"{module}: {found.fault}"] if found.fault else []
-    binned = not any(len(part.rank) for part in parts) and "HEATMAP" in log.modules
+    binned = not any(map(len, parts)) and "HEATMAP" in log.modules
     if binned:
         parts, more = read_heatmap(log)
         faults += more
@@ -65,7 +66,9 @@ def _source(
     log: Log, parts: list[Segments], counters: list[ModuleCounters], faults: list[str], binned: bool
 ) -> RowSource:
     paradigms = tuple(part.layer for part in parts)
+    # Records are a tenth of the transfers or less: what is of a record is found before it is repeated.
     records = np.concatenate([np.empty(0, np.uint64), *(part.record for part in parts)])
+    counts = np.concatenate([np.empty(0, np.int64), *(part.count for part in parts)])
     ids = np.unique(np.concatenate([records, *(part.record for part in counters)]))
     names = [log.names.get(one) or _NO_NAME.format(one) for one in ids.tolist()]
     if binned:
@@ -75,14 +78,14 @@ def _source(
     handle, handle_layer, handle_file = pairs_of(layer, files)
     ranks = np.concatenate([np.empty(0, np.int64), *(part.rank for part in parts)])
     processes = log.job.processes
-    location, location_process, location_names = _locations(parts, ranks, processes)
+    location, location_process, location_names = _locations(parts, ranks, counts, processes)
     start, sound_start = ticks_of(np.concatenate([np.empty(0), *(part.start for part in parts)]))
     end, sound_end = ticks_of(np.concatenate([np.empty(0), *(part.end for part in parts)]))
     length = np.concatenate([np.empty(0, np.int64), *(part.length for part in parts)])
-    count = len(records)
+    count = len(length)
     rows = Transfers(
-        location=np.where((ranks >= 0) & (ranks < processes), location, -1).astype(np.int32),
-        handle=handle,
+        location=location,
+        handle=np.repeat(handle, counts),
         mode=np.concatenate([np.empty(0, np.uint8), *(part.mode for part in parts)]),
         begin=start,
         end=end,
@@ -102,7 +105,7 @@ def _source(
         if module.partial and name == "HEATMAP":
             damage.append(LocationDamage(-1, -1, 0, 0, "HEATMAP ran full while it was recorded"))
     run = Run(
-        recording=_recording(log, parts, counters, {int(one): row for row, one in enumerate(ids.tolist())}, binned),
+        recording=_recording(log, parts, counters, ids, binned),
         clock=Clock(NANOSECONDS, 0, log.job.length_ns, log.job.start_ns),
         ranks=np.arange(processes),
         process_names=tuple(f"rank {rank}" for rank in range(processes)),
@@ -127,21 +130,24 @@ def _source(
     )
 
 
-def _locations(parts: list[Segments], ranks: Ints, processes: int) -> tuple[Links, Links, tuple[str, ...]]:
-    """Return the location of each row, the process of each location, and the names of locations.
+def _locations(
+    parts: list[Segments], ranks: Ints, counts: Ints, processes: int
+) -> tuple[Links, Links, tuple[str, ...]]:
+    """Return the location of each transfer, −1 for none; the process of each location, and the names of locations.
 
     There is one for each process, or for each of its threads where the log tells them.
     """
+    known = (ranks >= 0) & (ranks < processes)
+    rank = np.repeat(np.where(known, ranks, -1).astype(np.int32), counts)
     if not parts or any(part.thread is None for part in parts):
         every = np.arange(processes, dtype=np.int32)
-        return ranks.clip(-1, processes).astype(np.int32), every, tuple(f"rank {rank}" for rank in range(processes))
+        return rank, every, tuple(f"rank {one}" for one in range(processes))
     threads = np.concatenate([part.thread for part in parts if part.thread is not None])
-    known = (ranks >= 0) & (ranks < processes)
     # Processes without transfers have a location too.
     idle = np.setdiff1d(np.arange(processes), ranks[known])
     _, number = np.unique(threads, return_inverse=True)
     place, process, _ = pairs_of(
-        np.concatenate([np.where(known, ranks, 0), idle]),
+        np.concatenate([np.maximum(rank, 0), idle]),
         np.concatenate([number.reshape(-1), np.zeros(len(idle), int)]),
     )
     count = Counter[int]()
@@ -149,7 +155,7 @@ def _locations(parts: list[Segments], ranks: Ints, processes: int) -> tuple[Link
     for one in process.tolist():
         names.append(f"rank {one} thread {count[one]}")
         count[one] += 1
-    return place[: len(ranks)], process.astype(np.int32), tuple(names)
+    return np.where(rank < 0, np.int32(-1), place[: len(rank)]), process.astype(np.int32), tuple(names)
 
 
 def _lost(
@@ -162,7 +168,7 @@ def _lost(
     if binned:
         return []
     counted = {part.module: int(part.transfers().sum()) for part in counters}
-    traced = {part.module: len(part.rank) for part in parts}
+    traced = {part.module: len(part) for part in parts}
     found = []
     for module, of in TRACED.items():
         if module not in log.modules:
@@ -181,7 +187,7 @@ def _lost(
 
 
 def _recording(
-    log: Log, parts: list[Segments], counters: list[ModuleCounters], rows: dict[int, int], binned: bool
+    log: Log, parts: list[Segments], counters: list[ModuleCounters], ids: npt.NDArray[np.uint64], binned: bool
 ) -> Recording:
     notes = []
     if binned:
@@ -190,7 +196,7 @@ def _recording(
             "HEATMAP has no single operations and no files: bytes by layer, rank and interval of "
             f"{' or '.join(widths)} s"
         )
-    elif any(len(part.rank) for part in parts):
+    elif any(map(len, parts)):
         notes.append(
             "Handles are inferred from the names of files, one for each file and layer, POSIX below MPI-IO on the same "
             "file; sizes of requests are those of DXT's segments"
@@ -200,7 +206,7 @@ def _recording(
     left_out = [name for name in log.modules if name not in (*MODULES, *TRACED, "HEATMAP", "H5F", "LUSTRE", "BG/Q")]
     if left_out:
         notes.append(f"not read: {', '.join(left_out)}")
-    some = any(len(part.rank) for part in parts)
+    some = any(map(len, parts))
     if not log.modules:
         notes.append("the log has no modules: the program did no I/O that Darshan watched")
     return Recording(
@@ -214,7 +220,9 @@ def _recording(
         metadata=False,
         offsets=not binned,
         collective=False,
-        counters=join_counters(counters, rows),
+        flushes=False,
+        layers=("MPI-IO", "POSIX", "ISOC") if binned else ("MPI-IO", "POSIX"),
+        counters=join_counters(counters, ids),
         notes=tuple(notes),
         remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",
     )

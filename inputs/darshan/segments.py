@@ -1,5 +1,6 @@
 """Segments of DXT and bins of HEATMAP, as columns."""
 
+import struct
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,22 +23,23 @@ SEGMENTS: Final = {
 """A segment by module and version; the newest ones tell the thread."""
 TRACED: Final = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 """The module whose transfers a DXT module records one by one."""
-_RECORD: Final = np.dtype(
-    [("record", "<u8"), ("rank", "<i8"), ("shared", "<i8"), ("host", "S64"), ("writes", "<i8"), ("reads", "<i8")]
-)
+_RECORD: Final = struct.Struct("<Qq8x64sqq")
+"""Id of the file, rank, host, and how many writes and reads follow."""
 _HEATMAP: Final = np.dtype([("record", "<u8"), ("rank", "<i8"), ("width", "<f8"), ("bins", "<i8"), ("_", "<u8", 2)])
 _HEATMAP_LAYERS: Final = {"POSIX": "POSIX", "MPIIO": "MPI-IO", "STDIO": "ISOC", "DFS": "DFS", "DAOS": "DAOS"}
 
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Transfers of one layer, columns of shape (n,).
+    """Transfers of one layer, columns of shape (n,), by records of a file and rank, columns of shape (r,).
 
     Attributes
     ----------
-    record : uint64
-        Id of the file; of the whole layer where `binned`.
-    rank : int64
+    record : uint64 (r,)
+        Id of the file; of none where they are bins.
+    rank : int64 (r,)
+    count : int64 (r,)
+        Transfers of each record.
     mode : uint8
     offset, length : int64
         Bytes; offsets are −1 where they are not recorded.
@@ -55,6 +57,7 @@ class Segments:
     module: str
     record: npt.NDArray[np.uint64]
     rank: Ints
+    count: Ints
     mode: npt.NDArray[np.uint8]
     offset: Ints
     length: Ints
@@ -64,6 +67,9 @@ class Segments:
     hosts: dict[int, str]
     fault: str | None
 
+    def __len__(self) -> int:
+        return len(self.mode)
+
 
 def read_segments(log: Log, module: str) -> Segments | str:
     """Read a module of DXT; where its version is not known, say so."""
@@ -72,11 +78,12 @@ def read_segments(log: Log, module: str) -> Segments | str:
     if segment is None:
         return f"{module} in version {version} is not known here: its segments are left out"
     data, fault = log.content(module)
-    places, heads, place = [], [], 0
-    while place + _RECORD.itemsize <= len(data):
-        head = np.frombuffer(data, _RECORD, 1, place)[0]
-        writes, reads = int(head["writes"]), int(head["reads"])
-        place += _RECORD.itemsize
+    # Joining arrays would compare their fields one by one.
+    whole = memoryview(data)
+    content, heads, hosts, place = [], [], dict[int, bytes](), 0
+    while place + _RECORD.size <= len(data):
+        record, rank, host, writes, reads = _RECORD.unpack_from(data, place)
+        place += _RECORD.size
         fitting = (len(data) - place) // segment.itemsize
         if writes < 0 or reads < 0:
             fault = fault or "a record counts fewer than no segments"
@@ -85,30 +92,29 @@ def read_segments(log: Log, module: str) -> Segments | str:
             fault = fault or "the last record is cut"
             writes = min(writes, fitting)
             reads = min(reads, fitting - writes)
-        heads.append((head["record"], head["rank"], writes, reads, head["host"]))
-        places.append((place, writes + reads))
-        place += (writes + reads) * segment.itemsize
-    # Joining arrays would compare their fields one by one.
-    whole = memoryview(data)
-    rows = np.frombuffer(b"".join(whole[start : start + count * segment.itemsize] for start, count in places), segment)
+        heads.append((record, rank, writes, reads))
+        hosts[rank] = host
+        end = place + (writes + reads) * segment.itemsize
+        content.append(whole[place:end])
+        place = end
+    rows = np.frombuffer(b"".join(content), segment)
     records = np.array([head[0] for head in heads], np.uint64)
     ranks = np.array([head[1] for head in heads], np.int64)
-    counts = np.array([head[2:4] for head in heads], np.int64).reshape(-1, 2)
-    each = counts.sum(axis=1)
+    counts = np.array([head[2:] for head in heads], np.int64).reshape(-1, 2)
     modes = np.tile(np.array([IoMode.WRITE, IoMode.READ], np.uint8), len(heads))
-    hosts = {int(head[1]): bytes(head[4]).decode("utf-8", "backslashreplace") for head in heads}
     return Segments(
         TRACED[module],
         module,
-        np.repeat(records, each),
-        np.repeat(ranks, each),
+        records,
+        ranks,
+        counts.sum(axis=1),
         np.repeat(modes, counts.reshape(-1)),
-        rows["offset"].copy(),
-        rows["length"].copy(),
-        rows["start"].copy(),
-        rows["end"].copy(),
-        rows["thread"].copy() if "thread" in (segment.names or ()) else None,
-        hosts,
+        rows["offset"],
+        rows["length"],
+        rows["start"],
+        rows["end"],
+        rows["thread"] if "thread" in (segment.names or ()) else None,
+        {rank: host.split(b"\0")[0].decode("utf-8", "backslashreplace") for rank, host in hosts.items()},
         fault,
     )
 
@@ -119,7 +125,7 @@ def read_heatmap(log: Log) -> tuple[list[Segments], list[str]]:
     if version != 1:
         return [], [f"HEATMAP in version {version} is not known here: it is left out"]
     data, fault = log.content("HEATMAP")
-    found: dict[str, list[tuple[npt.NDArray[Any], ...]]] = {}
+    found: dict[str, list[tuple[Any, ...]]] = {}
     place, faults, unknown = 0, [], 0
     while place + _HEATMAP.itemsize <= len(data):
         head = np.frombuffer(data, _HEATMAP, 1, place)[0]
@@ -135,8 +141,9 @@ def read_heatmap(log: Log) -> tuple[list[Segments], list[str]]:
             unknown += 1
             continue
         mode, active = np.nonzero(values > 0)
-        rank = np.full(len(active), head["rank"], np.int64)
-        found.setdefault(layer, []).append((rank, 1 - mode, values[mode, active], active * width, (active + 1) * width))
+        found.setdefault(layer, []).append(
+            (head["rank"], 1 - mode, values[mode, active], active * width, (active + 1) * width)
+        )
     if fault:
         faults.append(f"HEATMAP: {fault}")
     if unknown:
@@ -144,10 +151,13 @@ def read_heatmap(log: Log) -> tuple[list[Segments], list[str]]:
     return [_joined(layer, parts, fault) for layer, parts in found.items()], faults
 
 
-def _joined(layer: str, parts: list[tuple[npt.NDArray[Any], ...]], fault: str | None) -> Segments:
-    rank, mode, length, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
-    nothing = np.zeros(len(rank), np.uint64)
-    unknown = np.full(len(rank), -1, np.int64)
+def _joined(layer: str, parts: list[tuple[Any, ...]], fault: str | None) -> Segments:
+    ranks, *columns = zip(*parts, strict=True)
+    mode, length, start, end = map(np.concatenate, columns)
+    counts = np.array([len(part[1]) for part in parts], np.int64)
+    nothing = np.zeros(len(parts), np.uint64)
+    unknown = np.full(len(mode), -1, np.int64)
+    rank = np.array(ranks, np.int64)
     return Segments(
-        layer, "HEATMAP", nothing, rank, mode.astype(np.uint8), unknown, length, start, end, None, {}, fault
+        layer, "HEATMAP", nothing, rank, counts, mode.astype(np.uint8), unknown, length, start, end, None, {}, fault
     )

@@ -1,11 +1,8 @@
 """Events of DFTracer files as columns: files inflated and scanned a piece at a time."""
 
 import json
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
-from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -13,15 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Links
+from ..inflating import GZIP, inflating
 
-GZIP: Final = b"\x1f\x8b"
 _PIECE: Final = 1 << 20
 """Bytes of text that are scanned at once; they stay in the processor's cache."""
-_READ: Final = 1 << 18
-"""Bytes that are inflated at once."""
-_PACKED: Final = 1 << 14
-"""Bytes of a compressed file that are read at once: what a step of inflating leaves of them is copied."""
-_FIRST: Final = 1 << 16
 _LONGEST_LINE: Final = 1 << 24
 _COMPLETE, _METADATA = ord("X"), ord("M")
 
@@ -48,19 +40,6 @@ class Lines:
     names: tuple[str, ...]
     unreadable: int
     fault: str | None
-
-
-def first_lines(head: bytes) -> bytes:
-    """Return the first bytes of the text of a file, of a compressed one inflated."""
-    if not head.startswith(GZIP):
-        return head
-    text = b""
-    with suppress(zlib.error):
-        while head.startswith(GZIP) and len(text) < _FIRST:
-            member = zlib.decompressobj(31)
-            text += member.decompress(head, _FIRST)
-            head = member.unused_data
-    return text
 
 
 def read_lines(path: Path) -> Lines:
@@ -95,7 +74,7 @@ def _pieces(path: Path, faults: list[str]) -> Iterator[npt.NDArray[np.uint8]]:
     with path.open("rb", buffering=0) as file:
         packed = file.read(2) == GZIP
         file.seek(0)
-        fill = _inflating(file, faults) if packed else file.readinto
+        fill = inflating(file, faults) if packed else file.readinto
         while got := fill(room.data[filled:]):
             filled += got
             if filled < len(room):
@@ -124,35 +103,3 @@ def _behind_the_last_line(room: npt.NDArray[np.uint8]) -> int:
             return start + last + 1
         end, step = start, 16 * step
     return 0
-
-
-def _inflating(file: FileIO, faults: list[str]) -> Callable[[memoryview], int]:
-    """Return what puts the next of a compressed file's text into a room and returns its length, 0 at the end."""
-    # One or several members, as DFTracer writes them a block each.
-    stream, over, waiting = zlib.decompressobj(31), True, b""
-
-    def fill(room: memoryview) -> int:
-        nonlocal stream, over, waiting
-        while True:
-            if stream.eof:
-                waiting, stream, over = stream.unused_data, zlib.decompressobj(31), True
-            waiting = waiting or file.read(_PACKED)
-            if not waiting:
-                if not over:
-                    faults.append("the compressed data end too early: the file is cut")
-                return 0
-            if over and not waiting.startswith(GZIP[:1]):
-                faults.append("what follows the compressed data is something else")
-                return 0
-            over = False
-            try:
-                part = stream.decompress(waiting, min(len(room), _READ))
-            except zlib.error:
-                faults.append("the compressed data are damaged")
-                return 0
-            waiting = stream.unconsumed_tail
-            if part:
-                room[: len(part)] = part
-                return len(part)
-
-    return fill

@@ -16,9 +16,10 @@ from ...model.definitions import Clock
 from ...model.errors import TraceError
 from ...model.events import IoEvents
 from ...model.stream.recording import Recording
+from ..inflating import first_text
 from ..rows import LONGEST, NANOSECONDS, HandleTable, Run, Transfers, checked, pairs_of
 from ..source import RowSource
-from .lines import Lines, first_lines, read_lines
+from .lines import Lines, read_lines
 
 RECORDER: Final = "DFTracer"
 FOLDERS: Final = True
@@ -62,7 +63,7 @@ def recognises(head: bytes, path: Path) -> bool:
     """Tell DFTracer's files by their first event; a folder by any of its files."""
     if path.is_dir():
         return bool(_files(path, 1))
-    return _EVENT.match(first_lines(head)) is not None
+    return _EVENT.match(first_text(head)) is not None
 
 
 def _files(folder: Path, most: int = _MOST_FILES) -> list[Path]:
@@ -71,7 +72,7 @@ def _files(folder: Path, most: int = _MOST_FILES) -> list[Path]:
         if path.is_file():
             with path.open("rb") as file:
                 head = file.read(1 << 14)
-            if head and _EVENT.match(first_lines(head)):
+            if head and _EVENT.match(first_text(head)):
                 found.append(path)
                 if len(found) == most:
                     break
@@ -395,5 +396,6 @@ def _recording(events: _Events, ranks: bool, uncounted: int) -> Recording:
         format="DFTracer, trace events in JSON",
         handles="inferred",
         nodes=any(events.hosts),
+        layers=tuple(_LAYERS.values()),
         notes=tuple(notes),
     )

@@ -123,8 +123,9 @@ class Scanner:
             )  # fmt: skip
             self.unreadable += broken
             if self._rows == len(self._numbers):
-                self._numbers = np.concatenate([self._numbers, np.empty_like(self._numbers)])
-                self._codes = np.concatenate([self._codes, np.empty_like(self._codes)])
+                # In place, where the system can: large ones are not copied.
+                for table in (self._numbers, self._codes):
+                    table.resize((len(table) * 3 // 2, table.shape[1]), refcheck=False)
             elif start < len(text):
                 names.grow()
 

@@ -90,10 +90,10 @@ def definitions_text(definitions: Definitions, damage: DamageReport | None = Non
     return json.dumps(found, ensure_ascii=True, separators=(",", ":"))
 
 
-def definitions_of(text: bytes, path: object) -> tuple[Definitions, Kept]:
+def definitions_of(text: bytes, path: object, metadata: bool = False) -> tuple[Definitions, Kept]:
     """Return the definitions that `definitions_text` wrote, and what it kept of the recorder.
 
-    Raises TraceError if it is something else.
+    `metadata` says whether the table has metadata events too. Raises TraceError if it is something else.
     """
     try:
         found = json.loads(text)
@@ -117,7 +117,7 @@ def definitions_of(text: bytes, path: object) -> tuple[Definitions, Kept]:
             recorder=RECORDER if native else kept.recording.recorder,
             format=kept.recording.format or kept.recording.recorder,
             kept_in="Parquet of iostrata",
-            metadata=False,
+            metadata=metadata and kept.recording.metadata,
         )
         definitions = Definitions(
             clock=Clock(int(ticks), int(start), int(length), None if realtime is None else int(realtime)),

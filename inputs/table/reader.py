@@ -1,5 +1,6 @@
 """A table of operations as a source."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -8,17 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask, RowsOfIds, Ticks, column_at
-from ...model.codes import UNDEFINED_TIME, IoFlag, IoMode, Status
+from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord, Status
 from ...model.damage import LocationDamage
 from ...model.definitions import Clock, Definitions
 from ...model.errors import TraceError
 from ...model.events import IoEvents
+from ...model.quantities import counted
 from ...model.stream.keeping import Kept
 from ...model.stream.recording import Recording
 from ..rows import LONGEST, NANOSECONDS, Checked, HandleTable, Run, Transfers, checked, pairs_of
 from ..source import RowSource
-from .columns import TableColumns, flags_of, is_table, names_of, numbers, read_table
+from .columns import TableColumns, flags_of, names_of, numbers
 from .definitions import RECORDER, definitions_of
+from .files import is_table, read_table
 
 _MODES: Final = {"read": IoMode.READ, "r": IoMode.READ, "write": IoMode.WRITE, "w": IoMode.WRITE, "flush": IoMode.FLUSH}
 _STATUSES: Final = {
@@ -26,6 +29,26 @@ _STATUSES: Final = {
     "cancelled": Status.CANCELLED,
     "never completed": Status.NEVER_COMPLETED,
 }
+_EVENTS: Final = {
+    "open": IoRecord.CREATE_HANDLE,
+    "close": IoRecord.DESTROY_HANDLE,
+    "duplication": IoRecord.DUPLICATE_HANDLE,
+    "seek": IoRecord.SEEK,
+    "change of status": IoRecord.CHANGE_STATUS_FLAGS,
+    "deletion": IoRecord.DELETE_FILE,
+    "lock": IoRecord.ACQUIRE_LOCK,
+    "unlock": IoRecord.RELEASE_LOCK,
+    "attempt to lock": IoRecord.TRY_LOCK,
+    "other call": 0,
+}
+"""Rows that are no operations, by their kind; what a call without an event took is not taken back."""
+_EVENT_TYPES: Final[dict[str, type]] = {
+    "event_ticks": np.int64,
+    "event_mode": np.uint8,
+    "event_flags": np.uint32,
+    "event_value": np.int64,
+}
+_NO_DAMAGE: Final[tuple[LocationDamage, ...]] = ()
 _ORDER: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX")
 _SINCE_1970: Final = 10**18
 """ns from which on times count since 1970-01-01 UTC (they are after 2001): no run lasts for 31 years."""
@@ -46,27 +69,30 @@ def open_table(path: Path) -> RowSource:
     """
     table = read_table(path)
     stored = table.metadata.get(b"iostrata_definitions")
-    rows = _Rows(table)
     if stored is not None and {"thread", "handle", "begin_ticks", "end_ticks"} <= table.columns.keys():
-        return _own(path, table, rows, *definitions_of(stored, path))
-    return _any(path, table, rows)
+        metadata = _EVENT_TYPES.keys() <= table.columns.keys()
+        return _own(path, table, _Rows(table, _EVENTS), *definitions_of(stored, path, metadata))
+    return _any(path, table, _Rows(table, {}))
 
 
 class _Rows:
     """What is read alike of any table."""
 
-    def __init__(self, table: TableColumns) -> None:
+    def __init__(self, table: TableColumns, events: Mapping[str, int]) -> None:
+        """Take a table, in which `events` are the kinds of rows that are no operations, with their codes."""
         self.count = table.rows
         self._columns = table.columns
         self.faults: dict[str, Mask] = {}
         self.layer, self.layers = names_of(table.columns["layer"])
         self.faults["no layer"] = self.layer < 0
         self.mode = np.full(self.count, 255, np.uint8)
+        self.event = np.full(self.count, 255, np.uint8)
         if "mode" in table.columns:
             mode, modes = names_of(table.columns["mode"])
             codes = np.array([*(_MODES.get(name.strip().lower(), 255) for name in modes), 255], np.uint8)
             self.mode = codes[mode]
-            self.faults["neither read, write nor flush"] = self.mode == 255
+            self.event = np.array([*(events.get(name, 255) for name in modes), 255], np.uint8)[mode]
+            self.faults["neither read, write nor flush"] = (self.mode == 255) & ~self.is_event
         self.status = np.full(self.count, Status.COMPLETE, np.uint8)
         if "status" in table.columns:
             status, names = names_of(table.columns["status"])
@@ -82,6 +108,11 @@ class _Rows:
         self.moved = self._amounts("bytes") if whole else self._moved_by_direction()
         self.requested = self._amounts("requested") if "requested" in table.columns else self.moved
         self.offset = self._amounts("offset") if "offset" in table.columns else np.full(self.count, -1, np.int64)
+
+    @property
+    def is_event(self) -> Mask:
+        """Which rows are of metadata events or of calls without an event, bool (n,)."""
+        return np.asarray(self.event != 255, np.bool_)
 
     def _moved_by_direction(self) -> Ints:
         """Return the bytes of columns that are each of one direction, which is that of the row where none is given."""
@@ -127,6 +158,8 @@ def _times(path: Path, table: TableColumns, rows: _Rows) -> tuple[Ticks, Ticks, 
     factors = table.scale["start"], table.scale["end"]
     origin = 0
     since_1970 = start_known & (start >= _SINCE_1970 / factors[0])
+    if table.since_1970 and 2 * np.count_nonzero(since_1970) <= np.count_nonzero(start_known):
+        since_1970 = start_known & (start >= 0)
     if 2 * np.count_nonzero(since_1970) > np.count_nonzero(start_known):
         # Whole units of the column, so that subtracting them rounds nothing.
         first = int(np.floor(start[since_1970].min()))
@@ -181,6 +214,9 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
         metadata=False,
         offsets="offset" in columns,
         collective="collective" in columns,
+        notes=table.notes,
+        flushes=bool((rows.mode == IoMode.FLUSH).any()),
+        layers=(),
     )
     run = Run(
         recording=recording,
@@ -273,14 +309,18 @@ def _length(found: Checked) -> int:
     return 0 if extent is None else max(extent[1], 0)
 
 
-def _source(path: Path, table: TableColumns, definitions: Definitions, found: Checked) -> RowSource:
+def _source(
+    path: Path, table: TableColumns, definitions: Definitions, found: Checked, events: IoEvents | None = None
+) -> RowSource:
+    events = IoEvents.empty() if events is None else events
     damage = list(found.damage)
     if table.unreadable:
         damage.append(LocationDamage(-1, -1, table.unreadable, 0, "lines that are no rows of the table"))
-    if table.rows + table.unreadable and not len(found.operations):
+    damage += [LocationDamage(-1, -1, 0, 0, fault) for fault in table.faults]
+    if table.rows + table.unreadable and not len(found.operations) and not len(events):
         first = damage[0].reason if damage else "no rows"
         raise TraceError(f"{path}: none of the {table.rows + table.unreadable} rows can be used ({first})")
-    return RowSource(path, definitions, found.operations, IoEvents.empty(), tuple(damage), found.irregular)
+    return RowSource(path, definitions, found.operations, events, tuple(damage), found.irregular)
 
 
 def _own(path: Path, table: TableColumns, rows: _Rows, definitions: Definitions, kept: Kept) -> RowSource:
@@ -297,10 +337,51 @@ def _own(path: Path, table: TableColumns, rows: _Rows, definitions: Definitions,
     rows.faults["no begin"] = ~sound
     rows.faults["no end"] = ~ended & ~rows.never
     begin, end = begin.astype(np.int64), np.where(ended, end, UNDEFINED_TIME).astype(np.int64)
-    found = checked(
-        _transfers(rows, location, handle, begin, end), definitions.locations.group, rows.faults, early=True
-    )
+    transfers = _transfers(rows, location, handle, begin, end)
+    events, losses = IoEvents.empty(), _NO_DAMAGE
+    if rows.is_event.any():
+        events, losses = _events(columns, rows, location, np.append(definitions.handles.id, UNDEFINED_UINT32)[handle])
+        operations = np.flatnonzero(~rows.is_event)
+        transfers = transfers.take(operations)
+        rows.faults.update({name: mask[operations] for name, mask in rows.faults.items()})
+    found = checked(transfers, definitions.locations.group, rows.faults, early=True)
     # An interval of no duration is none of an operation.
     irregular = found.irregular if definitions.recording.rows == "operations" else {}
-    found = replace(found, damage=(*found.damage, *kept.losses), irregular=irregular)
-    return _source(path, table, definitions, found)
+    found = replace(found, damage=(*found.damage, *losses, *kept.losses), irregular=irregular)
+    return _source(path, table, definitions, found, events)
+
+
+def _events(
+    columns: dict[str, Any], rows: _Rows, location: Links, handle: npt.NDArray[np.uint32]
+) -> tuple[IoEvents, tuple[LocationDamage, ...]]:
+    """Return the metadata events of a table, those of a location together, and what of them cannot be used."""
+    chosen = np.flatnonzero(rows.is_event & (rows.event > 0))
+    values: dict[str, npt.NDArray[Any]] = {}
+    sound = np.asarray(location[chosen] >= 0)
+    for name, kind in _EVENT_TYPES.items():
+        if name not in columns:
+            return IoEvents.empty(), (LocationDamage(-1, -1, len(chosen), 0, f"metadata events without {name}"),)
+        column, known = numbers(columns[name])
+        column, limits = column[chosen], np.iinfo(kind)
+        there = known[chosen] & (column >= limits.min) & (column <= limits.max)
+        values[name], sound = np.where(there, column, 0).astype(kind), sound & there
+    time = values["event_ticks"]
+    sound &= np.abs(time) <= LONGEST
+    kept = np.flatnonzero(sound)
+    kept = kept[np.lexsort((time[kept], location[chosen][kept]))]
+    place = chosen[kept]
+    offset = rows.offset[place]
+    events = IoEvents(
+        location[place].astype(np.int32),
+        rows.event[place],
+        time[kept],
+        handle[place],
+        values["event_mode"][kept],
+        values["event_flags"][kept],
+        np.zeros(len(kept), np.uint64),
+        values["event_value"][kept].view(np.uint64),
+        np.where(offset < 0, np.uint64(UNDEFINED_UINT64), np.maximum(offset, 0).astype(np.uint64)),
+    )
+    lost = len(chosen) - len(kept)
+    damage = (LocationDamage(-1, -1, len(chosen), len(kept), f"{counted(lost, 'metadata event')} without its numbers"),)
+    return events, damage if lost else ()

@@ -1,7 +1,7 @@
 """What each layer did, transfers and metadata, split by file, file system, rank, node, handle or who called."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -44,10 +44,11 @@ class Breakdown:
         called, the program's function that called it with its source file and line, or all functions on the way there;
         None where there is none.
     columns : dict of str to array
-        ``reads``, ``writes``, ``flushes``: operations. ``bytes_read``, ``bytes_written``. ``summed_s`` and ``busy_s``:
-        the sum of the durations of all of them, and the time in which any was under way, in s. The columns of
-        `METADATA_KINDS`: operations that move no data. ``inside_operations`` and ``inside_metadata``: how many of
-        either ran inside an operation of a higher layer.
+        ``reads``, ``writes``, ``flushes``: operations. ``bytes_read``, ``bytes_written``; where the trace has bytes by
+        intervals of time, all others are None. ``summed_s`` and ``busy_s``: the sum of the durations of all of them,
+        and the time in which any was under way, in s. The columns of `METADATA_KINDS`: operations that
+        move no data. ``inside_operations`` and ``inside_metadata``: how many of either ran inside an operation of a
+        higher layer.
 
         Where the trace records Enter and Leave also, by who called, ``calls`` of I/O functions on selected files,
         ``calls_s`` and ``exclusive_s``: the sum of their times, by caller without calls inside another one of the
@@ -76,6 +77,13 @@ class Breakdown:
             tuple(self.layer[row] for row in rows),
             tuple(self.key[row] for row in rows),
             {name: column[rows] for name, column in self.columns.items()},
+        )
+
+    def of_intervals(self) -> "Breakdown":
+        """Return the bytes alone: how many operations moved them, and how long these took, nobody knows (None)."""
+        unknown = np.full(len(self), None)
+        return replace(
+            self, columns={name: column if name in _BYTES else unknown for name, column in self.columns.items()}
         )
 
     def to_dict(self) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Who called the I/O of a trace, and what the calls took; read when it is first asked for."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -9,11 +9,13 @@ from typing import Final
 from ..statistics.ranges import RangeUnion
 from ..summary.blocks import Blocks
 from .calls.calls import Calls, as_calls, sum_calls
+from .calls.chain import ChainSums, WaitingChain
 from .calls.cost import RunCost, run_cost
 from .calls.functions import function_groups
+from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
 from .calls.overlap import NonBlockingSums, Overlap, first_threads, overlap_of
 from .calls.paths import CallPaths, read_call_paths
-from .calls.stacks import stack_bars
+from .calls.stacks import StackBars, stack_bars
 from .calls.sums import CallSums
 from .functions import CallingFunctions, io_function_names
 
@@ -79,6 +81,19 @@ class Callers:
         partitions = reading.source.partitions(reading.memory, reading.workers)
         return as_calls(sum_calls(reading.source, self.make_sums, partitions, reading.workers, reading.client))
 
+    def metadata_calls(self) -> Iterator[MetadataCalls]:
+        """As `iostrata.layers.trace.Trace.metadata_calls`."""
+        blocks = self.blocks
+        if not self.recorded:
+            for _, events in blocks:
+                found = events_alone(events, blocks.definitions, blocks.order)
+                yield found.take(blocks.window.contains(found.time))
+            return
+        reading = blocks.reading
+        functions = function_groups(reading.source.regions, blocks.order)
+        partitions = reading.source.partitions(reading.memory, 1)
+        yield from metadata_calls(reading.source, partitions, functions, blocks.order, blocks.window)
+
     @cached_property
     def cost(self) -> RunCost | None:
         """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
@@ -95,12 +110,26 @@ class Callers:
         """As `iostrata.layers.trace.Trace.overlap`."""
         if self.calls is None:
             return None
-        blocks, reading, functions = self.blocks, self.blocks.reading, self.calls.functions
-        partitions, first = (
-            reading.source.partitions(reading.memory, reading.workers),
-            first_threads(blocks.definitions),
-        )
-        bars = stack_bars(reading.source, partitions, functions, blocks.order, blocks.window, first.tolist())
+        blocks, functions = self.blocks, self.calls.functions
         return overlap_of(
-            bars, self.non_blocking, blocks.definitions, functions, blocks.window, _ACTIVITY_BINS, blocks.exact
+            self._bars(), self.non_blocking, blocks.definitions, functions, blocks.window, _ACTIVITY_BINS, blocks.exact
         )
+
+    @cached_property
+    def chain(self) -> WaitingChain | None:
+        """As `iostrata.layers.trace.Trace.waiting_chain`."""
+        if self.calls is None:
+            return None
+        blocks = self.blocks
+        sums = ChainSums(blocks.definitions, self.calls.functions, blocks.selection, blocks.window, blocks.exact)
+        for bars in self._bars():
+            sums.add(bars)
+        return sums.chain()
+
+    def _bars(self) -> Iterator[StackBars]:
+        """Give the calls of first threads."""
+        blocks, reading = self.blocks, self.blocks.reading
+        functions = function_groups(reading.source.regions, blocks.order)
+        partitions = reading.source.partitions(reading.memory, reading.workers)
+        first = first_threads(blocks.definitions)
+        return stack_bars(reading.source, partitions, functions, blocks.order, blocks.window, first.tolist())

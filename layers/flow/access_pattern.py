@@ -12,7 +12,7 @@ from ...model.document import Record
 from ...model.operations import Operations
 from ..attribution.collectives import numbered, positions
 from ..selection.window import completed_bytes
-from ..statistics.keyed import KeyedSums
+from ..statistics.keyed import KeyedSums, rows_beyond
 from ..statistics.ranges import RangeUnion
 
 _COUNTED: Final = ("sequential", "strided", "random", "first", "unknown", "located_bytes")
@@ -128,7 +128,8 @@ class ReadBackSums:
     """How many bytes processes read in places that they had begun to write themselves.
 
     Reads count from the begin of the process's first write to the file on, each of them: what is read twice counts
-    twice. With more than 2^16 places where reads begin or end, they are rounded outwards, unless `exact`.
+    twice. With more than 2^16 places where reads begin or end, beyond two of each process and file, they are rounded
+    outwards, unless `exact`.
     """
 
     def __init__(self, exact: bool) -> None:
@@ -181,7 +182,7 @@ class ReadBackSums:
         while True:
             # Reads that follow one another leave no place between them.
             reads = reads.taken(reads["change"] != 0)
-            if len(reads) <= _MOST_PLACES or self._exact:
+            if self._exact or rows_beyond(reads.keys[:1], 2) <= _MOST_PLACES:
                 break
             self._shift += 1
             group, at = reads.keys

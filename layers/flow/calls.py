@@ -12,7 +12,7 @@ from ...model.codes import UNDEFINED_UINT64
 from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
 from ..statistics.distribution import Distribution
-from ..statistics.keyed import KeyedSums
+from ..statistics.keyed import KeyedSums, rows_beyond
 from ..statistics.statistics import FRACTION, whole_and_part
 from ..summary.busy_time import BusyTime
 from .request_sizes import CLASSES, RequestFlow, size_class
@@ -21,6 +21,8 @@ from .rows import FlowRows
 ALIGNMENT: Final = 4096
 """Where a request that begins at a multiple of it counts as aligned."""
 _MOST_STEPS: Final = 1 << 16
+_POINTS_OF_CALL: Final = 3
+"""To which rounding always leads: a begin, an end, and time 0 between them."""
 _AT_ONCE: Final = 1 << 15
 """Operations that are made points of at a time: these take many times the memory."""
 _BUSY_POINTS: Final = 1 << 22
@@ -79,8 +81,8 @@ class FlowCollectives:
 class CallSteps:
     """How many operations are under way beneath collective calls, and how many ranks wait in them: changes in time.
 
-    With more than 2^16 points, begins are rounded down and ends up to multiples of a power of two, the least that is
-    enough; that depends on the points alone, not on their order or on what was merged with what.
+    With more than 2^16 points beyond three of each call, begins are rounded down and ends up to multiples of a power of
+    two, the least that is enough; that depends on the points alone, not on their order or on what was merged with what.
     """
 
     def __init__(self, exact: bool) -> None:
@@ -136,7 +138,7 @@ class CallSteps:
         shift = max(shift, self._shift)
         known = _rounded(self._points, shift - self._shift, shift)
         points = known.merged(_rounded(points, shift, shift))
-        while len(points) > _MOST_STEPS and not self._exact:
+        while not self._exact and rows_beyond(points.keys[:2], _POINTS_OF_CALL) > _MOST_STEPS:
             shift += 1
             points = _rounded(points, 1, shift)
         self._points, self._shift = points, shift

@@ -15,7 +15,7 @@ from ...model.quantities import counted
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 
-_NAMES: Final[dict[int, str]] = {
+METADATA_NAMES: Final[dict[int, str]] = {
     IoRecord.CREATE_HANDLE: "open",
     IoRecord.DESTROY_HANDLE: "close",
     IoRecord.DUPLICATE_HANDLE: "duplication",
@@ -26,6 +26,7 @@ _NAMES: Final[dict[int, str]] = {
     IoRecord.RELEASE_LOCK: "unlock",
     IoRecord.TRY_LOCK: "attempt to lock",
 }
+"""What a metadata event is called."""
 _PLURALS: Final[dict[int, str]] = {
     IoRecord.CHANGE_STATUS_FLAGS: "changes of status",
     IoRecord.TRY_LOCK: "attempts to lock",
@@ -96,7 +97,7 @@ def metadata_text(kinds: Mapping[int, int]) -> str:
     '1,160 opens, 576 deletions, 1 seek'
     """
     ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(counted(count, _NAMES[kind], _PLURALS.get(kind)) for kind, count in ordered)
+    return ", ".join(counted(count, METADATA_NAMES[kind], _PLURALS.get(kind)) for kind, count in ordered)
 
 
 def selected_metadata(metadata: MetadataEvents, selection: FileSelection, window: TickWindow) -> Mask:

@@ -38,12 +38,13 @@ def layer_order(definitions: Definitions) -> tuple[str, ...]:
     net[[first[name].os for name in names], :] = 0
     above = _ranked_pairs(net, place)
     order: list[str] = []
-    left = [row for row in range(len(names)) if present[row]]
+    left = set(np.flatnonzero(present).tolist())
+    waiting = above[present].sum(axis=0)
     while left:
-        free = [row for row in left if not above[left, row].any()]
-        row = min(free, key=lambda row: place[row])
+        row = min((row for row in left if not waiting[row]), key=lambda row: place[row])
         order.append(names[row])
         left.remove(row)
+        waiting -= above[row]
     return tuple(order)
 
 

@@ -48,11 +48,16 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
     if not _may_be_other(path):
         return open_archive(path, engine)
     from ...inputs.recognition import HEAD, find_recorder, open_recorded, recorders
-    from ...inputs.table.columns import lack_text, lacking_columns
+    from ...inputs.table.files import lacking_columns
+    from ...inputs.table.names import lack_text
 
     recorder = find_recorder(path)
     if recorder is None:
-        if Path(path).is_file() and Path(path).stat().st_size:
+        if Path(path).is_file():
+            if not Path(path).stat().st_size:
+                raise TraceError(
+                    f"{path} is empty: its recording did not end properly or the disk was full; record again"
+                )
             with Path(path).open("rb") as file:
                 missing = lacking_columns(file.read(HEAD), Path(path))
             if missing:

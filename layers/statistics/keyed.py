@@ -8,6 +8,16 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Mask
 
+
+def rows_beyond(keys: Sequence[Ints], free: int) -> int:
+    """Return how many rows there are beyond the first `free` of each key; rows of a key stand together."""
+    if not len(keys[0]):
+        return 0
+    changes = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+    rows = np.diff(np.flatnonzero(np.concatenate(([True], changes, [True]))))
+    return int(np.maximum(rows - free, 0).sum())
+
+
 _HOW: Final[Mapping[str, Any]] = {"begin": np.minimum, "end": np.maximum}
 """Columns that are no sums: the least of ``begin``, the largest of ``end``."""
 

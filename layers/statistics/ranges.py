@@ -1,12 +1,12 @@
 """What ranges of several groups cover together."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ...model.arrays import Ints
-from .keyed import KeyedSums
+from .keyed import KeyedSums, rows_beyond
 
 _MOST_STRETCHES: Final = 1 << 16
 
@@ -14,7 +14,8 @@ _MOST_STRETCHES: Final = 1 << 16
 class RangeUnion:
     """What ranges of several groups cover together: bytes of files, or time.
 
-    With more than 2^16 stretches, begins are rounded down and ends up to multiples of a power of two, unless `exact`.
+    With more than 2^16 stretches beyond the first of each group, begins are rounded down and ends up to multiples of a
+    power of two, unless `exact`.
     """
 
     def __init__(self, exact: bool) -> None:
@@ -39,9 +40,8 @@ class RangeUnion:
 
     def add(self, group: Ints, begin: Ints, end: Ints) -> None:
         """Add ranges [begin, end) of groups."""
-        both = (np.append(known, fresh) for known, fresh in zip(self._stretches, (group, begin, end), strict=True))
-        self._stretches = _stretches(*both)
-        while len(self._stretches[0]) > _MOST_STRETCHES and not self._exact:
+        self._stretches = _joined(self._stretches, (group, begin, end))
+        while not self._exact and rows_beyond(self._stretches[:1], 1) > _MOST_STRETCHES:
             self._shift += 1
             known, low, high = self._stretches
             self._stretches = _stretches(
@@ -68,6 +68,28 @@ class RangeUnion:
         """Add the ranges of `other`."""
         self._shift = max(self._shift, other._shift)
         self.add(*other._stretches)
+
+
+def _joined(known: tuple[Ints, Ints, Ints], fresh: tuple[Ints, Ints, Ints]) -> tuple[Ints, Ints, Ints]:
+    """Return the stretches that known ones and some ranges cover; what no range reaches is not looked at again."""
+    group, begin, _ = fresh
+    groups, place = np.unique(group, return_inverse=True)
+    if not len(groups):
+        return known
+    first = np.full(len(groups) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, place.ravel(), begin)
+    at = np.minimum(np.searchsorted(groups, known[0]), len(groups) - 1)
+    reached = (groups[at] == known[0]) & (known[2] >= first[at])
+    both = [np.append(one[reached], other) for one, other in zip(known, fresh, strict=True)]
+    joined = _stretches(*both)
+    rest: Any = (one[~reached] for one in known)
+    before = tuple(rest)
+    columns: Any = tuple(np.append(one, other) for one, other in zip(before, joined, strict=True))
+    if not len(before[0]) or before[0][-1] < joined[0][0]:
+        return tuple(columns)
+    order = np.lexsort((columns[1], columns[0]))
+    ordered: Any = (column[order] for column in columns)
+    return tuple(ordered)
 
 
 def _stretches(group: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:

@@ -45,6 +45,8 @@ def kept_text(recording: Recording, damage: DamageReport | None = None) -> str:
     found: dict[str, Any] = {
         "version": _VERSION,
         **{name: getattr(recording, name) for name in (*_TEXTS, *_CHOICES, *_SWITCHES)},
+        "flushes": recording.flushes,
+        "layers": recording.layers,
         "facts": dict(recording.facts),
         "notes": recording.notes,
         "counters": None
@@ -82,6 +84,10 @@ def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: i
         fields: dict[str, Any] = {name: _text(found[name]) for name in _TEXTS}
         fields |= {name: _chosen(found[name], choices) for name, choices in _CHOICES.items()}
         fields |= {name: _chosen(found[name], (False, True)) for name in _SWITCHES}
+        # Files of earlier versions do not have these.
+        fields["flushes"] = _chosen(found.get("flushes", True), (False, True))
+        layers = found.get("layers")
+        fields["layers"] = None if layers is None else tuple(map(_text, layers))
         counters = None if found["counters"] is None else _counters(found["counters"], files)
         recording = Recording(**fields, facts=facts, notes=tuple(map(_text, found["notes"])), counters=counters)
         losses = []

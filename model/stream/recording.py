@@ -111,6 +111,11 @@ class Recording:
     ranks, nodes, threads, metadata, offsets, collective : bool
         Whether it is known which rank did something, on which node it ran and on which of its threads, when files were
         opened, closed and so on, where in the file an operation was, and which operations are collective.
+    flushes : bool
+        Whether flushes are among the operations.
+    layers : tuple of str or None
+        Layers whose operations it would have recorded had there been any; None where these are the layers that the
+        definitions name, and empty where nobody knows.
     counters : Counters, optional
     notes : tuple of str
         What else one has to know before trusting a number, a sentence each.
@@ -131,6 +136,8 @@ class Recording:
     metadata: bool = True
     offsets: bool = True
     collective: bool = True
+    flushes: bool = True
+    layers: tuple[str, ...] | None = None
     counters: Counters | None = None
     notes: tuple[str, ...] = ()
     remedy: str = ""
@@ -158,6 +165,8 @@ class Recording:
             found.append("offsets")
         if not self.collective:
             found.append("which calls are collective")
+        if not self.flushes:
+            found.append("flushes")
         return tuple(found)
 
     @property
@@ -217,6 +226,7 @@ class Recording:
             "metadata": self.metadata,
             "offsets": self.offsets,
             "collective": self.collective,
+            "flushes": self.flushes,
             "missing": list(self.missing),
             "notes": list(self.notes),
         }

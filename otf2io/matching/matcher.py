@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Links, Mask, RowsOfIds
+from ...model.arrays import Links, Mask, Rows, RowsOfIds
 from ...model.codes import IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents
@@ -29,6 +29,7 @@ from .kernel import (
     renumber,
     waiting_events,
 )
+from .ordering import copy_rows, rows_by_begin
 from .threads import match_threads
 
 ENOUGH: Final = 1 << 17
@@ -194,28 +195,19 @@ class Matcher:
         self._cut = 1
         return block
 
-    def _taken(self, rows: Links | np.ndarray[Any, Any]) -> Block:
+    def _taken(self, rows: Rows) -> Block:
         """Return a block of some operations, ordered."""
         found, counts = self._found, self._keys.counts
-        rows = rows[self._order(found.location[rows], found.begin[rows])]
         location = found.location[rows]
-        operations = Operations(
-            location=location,
-            end_location=found.end_location[rows],
-            process=self._definitions.locations.group[location],
-            handle=self._handles.rows(found.handle[rows]),
-            mode=found.mode[rows],
-            flags=found.flags[rows],
-            begin=found.begin[rows],
-            issued=found.issued[rows],
-            end=found.end[rows],
-            requested=found.requested[rows],
-            moved=found.moved[rows],
-            offset=found.offset[rows],
-            matching=found.matching[rows],
-            tests=found.tests[rows],
-            status=found.status[rows],
-        )
+        identity = self._definitions.locations.id[location]
+        if (identity[1:] < identity[:-1]).any():
+            # Rows of a location stand in the order of its file.
+            rows = rows[np.argsort(identity, kind="stable")]
+        rows = rows_by_begin(found.begin, rows)
+        taken, process = operation_columns(len(rows)), np.empty(len(rows), np.int32)
+        copy_rows(found, rows, taken, self._definitions.locations.group, process)
+        columns = {**taken._asdict(), "handle": self._handles.rows(taken.handle)}
+        operations = Operations(**columns, process=process)
         metadata = IoEvents.concatenate(self._metadata) if self._metadata else IoEvents.empty()
         block = Block(
             operations,
@@ -231,13 +223,6 @@ class Matcher:
         self._metadata, self._metadata_paths = [], [np.empty(0, np.int32)]
         self._io_events = self._cut = self._given_up = 0
         return block
-
-    def _order(self, location: Links, begin: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return the order by begin, then location id; rows of a location stand in the order of its file."""
-        identity = self._definitions.locations.id[location]
-        if (identity[1:] >= identity[:-1]).all():
-            return np.argsort(begin, kind="stable")
-        return np.lexsort((identity, begin))
 
 
 def _copy(old: Any, new: Any, rows: int) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -24,6 +23,8 @@ from .rows import Run
 
 _WAITING: Final = 3
 """Traces handed to each process at a time: one it reads, and the next, so that it need not wait."""
+_AHEAD: Final = 64
+"""Traces for each process that may be done before one that takes long."""
 _SENT_AT_ONCE: Final = 16
 """Traces for each thread of a cluster at a time."""
 
@@ -53,9 +54,9 @@ def read_runs(
     client: object = None,
     progress: Callable[[], None] | None = None,
 ) -> Iterator[Run | None]:
-    """Give what each trace says, in the order in which they are done; None for one that has not changed.
+    """Give what each trace says, in the order of the paths; None for one that has not changed.
 
-    Nothing but what is worked on is in memory, however many there are.
+    Nothing but what is worked on, and what waits for that, is in memory, however many there are.
 
     Parameters
     ----------
@@ -112,28 +113,33 @@ def _on_cluster(tasks: Iterator[Task], settings: Settings, client: object) -> It
 def _in_processes(tasks: Iterator[Task], settings: Settings, workers: int) -> Iterator[Run | None]:
     # Forked processes would share locks that threads of ours hold.
     context = multiprocessing.get_context("spawn")
-    suspects: deque[Task] = deque()
+    suspects: list[Task] = []
+    done: dict[int, Run | None] = {}
+    awaited = 0
     while True:
         pending: dict[Future[Run | None], Task] = {}
         with _pool(workers, context) as pool:
             try:
                 while True:
-                    for task in islice(tasks, _WAITING * workers - len(pending)):
+                    while awaited in done:
+                        yield done.pop(awaited)
+                        awaited += 1
+                    room = min(_WAITING, _AHEAD - len(done) // workers) * workers
+                    for task in islice(tasks, max(0, room - len(pending))):
                         pending[_submitted(pool, settings, task)] = task
                     if not pending:
                         return
                     for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                        result = future.result()
+                        done[pending[future].number] = future.result()
                         del pending[future]
-                        yield result
             except BrokenProcessPool:
                 # Which of them it was is not known, so each is read by itself.
-                suspects.extend(pending.values())
+                suspects = list(pending.values())
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        while suspects:
-            yield _alone(suspects.popleft(), settings, context)
+        for task in suspects:
+            done[task.number] = _alone(task, settings, context)
 
 
 def _alone(task: Task, settings: Settings, context: BaseContext) -> Run | None:

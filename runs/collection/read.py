@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...analysis.detect import detect_period
-from ...analysis.findings.find import find
+from ...analysis.findings.find import applicable, find
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.flow.flow import Flow
 from ...layers.layer import Layer
 from ...layers.opening import open_trace
 from ...layers.statistics.statistics import LayerStatistics
 from ...layers.trace import Trace
-from ...model.codes import IoFlag
+from ...model.codes import PROCESS, IoFlag
 from ...model.document import plain
 from ...model.errors import IostrataError
 from ...model.stream.recording import Recording
@@ -146,10 +146,14 @@ def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str |
         content=content,
         settings=settings.text,
         engine=trace.engine,
+        recorder=recording.recorder,
+        layers_recorded=_layers_recorded(trace),
+        directions_recorded=_directions_recorded(recording),
+        findings_sought=tuple(rule.id for rule in applicable(recording)),
         start_utc=_start(trace.definitions.clock.realtime_ns),
         duration_s=trace.duration,
         ranks=trace.ranks,
-        nodes=trace.nodes if recording.nodes else None,
+        nodes=_nodes(trace),
         locations=trace.locations,
         events=trace.events_total,
         io_events=trace.io_events,
@@ -180,6 +184,26 @@ def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str |
         for one in found[:_MOST_FINDINGS]
     )
     return Run(row, layers, findings, tuple(_signal_rows(job, signals)), segments.rows(job))
+
+
+def _nodes(trace: Trace) -> int | None:
+    """Return the number of nodes, None where it is not known of every process on which it ran."""
+    groups = trace.definitions.groups
+    known = trace.definitions.recording.nodes and (groups.node[groups.kind == PROCESS] >= 0).all()
+    return trace.nodes if known else None
+
+
+def _layers_recorded(trace: Trace) -> tuple[str, ...]:
+    """Return the layers that the recorder watched; empty where nobody knows which."""
+    told = trace.definitions.recording.layers
+    if told is None:
+        told = tuple(one.identification for one in trace.definitions.paradigms)
+    return tuple(dict.fromkeys(printable(one) for one in (*told, *trace.layers))) if told else ()
+
+
+def _directions_recorded(recording: Recording) -> tuple[str, ...]:
+    rest = {"flush": recording.flushes, "metadata": recording.metadata}
+    return ("read", "write", *(name for name, known in rest.items() if known))
 
 
 def _layer_rows(

@@ -35,10 +35,19 @@ class JobRow:
         With what the trace was read, as JSON; where that differs, it is read anew.
     engine : str or None
         What read the events.
+    recorder : str or None
+        What recorded the run.
+    layers_recorded : tuple of str
+        Layers whose operations would have been recorded had there been any; empty where nobody knows.
+    directions_recorded : tuple of str
+        Which of ``read``, ``write``, ``flush`` and ``metadata`` would have been; empty where nobody knows.
+    findings_sought : tuple of str
+        Ids of the findings that could have been found in what is recorded.
     start_utc : datetime or None
         Null where the trace does not know.
     duration_s : float or None
     ranks, nodes, locations : int or None
+        Nodes only where it is known of each rank on which it ran.
     events, io_events : int or None
         That were read.
     layers : tuple of str
@@ -68,6 +77,10 @@ class JobRow:
     content: str | None = None
     settings: str | None = None
     engine: str | None = None
+    recorder: str | None = None
+    layers_recorded: tuple[str, ...] = ()
+    directions_recorded: tuple[str, ...] = ()
+    findings_sought: tuple[str, ...] = ()
     start_utc: datetime | None = None
     duration_s: float | None = None
     ranks: int | None = None

@@ -2,6 +2,7 @@
 
 from .changes import Change
 from .difference import Difference, PhasePair, diff_runs
+from .recorded import NotRecorded
 from .rules import FailRule
 
-__all__ = ["Change", "Difference", "FailRule", "PhasePair", "diff_runs"]
+__all__ = ["Change", "Difference", "FailRule", "NotRecorded", "PhasePair", "diff_runs"]

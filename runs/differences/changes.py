@@ -11,8 +11,9 @@ import numpy as np
 from ...model.document import Record
 from ..collection.rows import FindingRow, LayerRow, Run
 from .quantities import COUNTED, QUANTITIES, RECURRING, TIMED, Quantity
+from .recorded import NotRecorded, could_tell_finding, could_tell_layer, not_recorded, with_layer
 from .testing import ALPHA, ENOUGH, Outcome, Spread, Values, compare, compare_counts, holm
-from .words import Words, finding_text, layer_text, period_text, run_text, value_text
+from .words import Words, finding_text, layer_text, period_text, quantity_name, run_text, things_text, value_text
 
 BY_TIME: Final = frozenset(
     {
@@ -21,8 +22,11 @@ BY_TIME: Final = frozenset(
         "imbalance",
         "collective-without-benefit",
         "metadata-storm",
+        "metadata-dominates",
         "flush-dominates",
         "slow-ranks",
+        "slow-operations",
+        "stragglers",
     }
 )
 """Findings whose evidence are times, so that one run has them and the next has not."""
@@ -31,8 +35,8 @@ _LAST: Final = ("finding", "duration")
 _LARGE: Final = math.log(1.5)
 _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
-_LEAST_BYTES: Final = 0.01
-"""Share of a run's operations below which a layer and direction are not worth a sentence in front."""
+_LEAST_MUCH: Final = 0.01
+"""Share of a run's operations or bytes below which a layer and direction are not worth a sentence in front."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,8 @@ class Change(Record):
         the id of a quantity.
     layer, direction : str or None
     before, after : float, str or None
-        Geometric mean over the runs, of shares the mean; of a finding its severity; None where there is none.
+        Geometric mean over the runs, of shares the mean; of a finding its severity; of a layer its operations, its
+        bytes where these are not known; None where there is none.
     ratio : float or None
         After over before; of shares the difference.
     interval : (float, float) or None
@@ -90,8 +95,10 @@ class _Tested:
     candidate: bool
 
 
-def changes_between(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]) -> tuple[Change, ...]:
-    """Return what differs, what matters first.
+def changes_between(
+    before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
+) -> tuple[tuple[Change, ...], tuple[NotRecorded, ...]]:
+    """Return what differs, what matters first, and what only one side's recorder tells.
 
     Parameters
     ----------
@@ -100,11 +107,13 @@ def changes_between(before: Sequence[Run], after: Sequence[Run], order: Sequence
     order : sequence of str
         Layers, highest first.
     """
+    compared = [*_of_runs(before, after), *_of_layers(before, after, order), *_of_findings(before, after)]
+    untold = tuple(one for one in compared if isinstance(one, NotRecorded))
     tested = [
         one
-        for one in (*_of_runs(before, after), *_of_layers(before, after, order), *_of_findings(before, after))
+        for one in compared
         # Where there is no difference at all, there is nothing to be wrong about.
-        if one.change.size > 0
+        if isinstance(one, _Tested) and one.change.size > 0
     ]
     corrected = iter(holm([one.p_value for one in tested if one.p_value is not None]))
     found = []
@@ -112,7 +121,7 @@ def changes_between(before: Sequence[Run], after: Sequence[Run], order: Sequence
         p_value = None if one.p_value is None else next(corrected)
         matters = one.candidate and p_value is not None and p_value < ALPHA
         found.append(replace(one.change, p_value=p_value, matters=matters))
-    return tuple(sorted(found, key=lambda one: _rank(one, order)))
+    return tuple(sorted(found, key=lambda one: _rank(one, order))), untold
 
 
 def _rank(change: Change, order: Sequence[str]) -> tuple[Any, ...]:
@@ -123,7 +132,7 @@ def _rank(change: Change, order: Sequence[str]) -> tuple[Any, ...]:
     return not change.matters, change.size < _LARGE, ids.index(kind), layer, -change.size
 
 
-def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested]:
+def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | NotRecorded]:
     columns: tuple[tuple[str, Callable[[Run], float | None], Spread], ...] = (
         ("ranks-of-run", lambda run: run.job.ranks, COUNTED),
         ("nodes-of-run", lambda run: run.job.nodes, COUNTED),
@@ -137,6 +146,9 @@ def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested]:
             if name == "duration" and one.candidate and not _rest_agrees(before, after, one.change.size):
                 one = replace(one, candidate=False)
             yield one
+        elif any(len(side) for side in sides):
+            place = 1 if len(sides[0]) else 0
+            yield not_recorded(name, None, None, place, (before, after)[place], name.removesuffix("-of-run"))
 
 
 def _partly_timed(runs: Sequence[Run]) -> Spread:
@@ -146,7 +158,7 @@ def _partly_timed(runs: Sequence[Run]) -> Spread:
     return replace(RECURRING, deviation=math.hypot(RECURRING.deviation, share * TIMED.deviation))
 
 
-def _of_layers(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]) -> Iterator[_Tested]:
+def _of_layers(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]) -> Iterator[_Tested | NotRecorded]:
     rows: list[dict[tuple[str, str], list[LayerRow]]] = [
         {(row.layer, row.direction): [] for run in side for row in run.layers} for side in (before, after)
     ]
@@ -157,31 +169,59 @@ def _of_layers(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
     keys = dict.fromkeys((*rows[0], *rows[1]))
     for layer, direction in sorted(keys, key=lambda key: order.index(key[0])):
         sides = [found.get((layer, direction), []) for found in rows]
-        counts = (len(sides[0]), len(before)), (len(sides[1]), len(after))
         if not all(sides):
-            yield _came_or_went(layer, direction, sides, counts, (before, after))
+            yield _came_or_went(layer, direction, sides, (before, after))
             continue
-        yield from _of_quantities(layer, direction, sides, _partly_timed((*before, *after)))
+        blind = _blind_side(layer, direction, (before, after))
+        if blind is not None:
+            text = f"{things_text(layer, direction)} as the other records them"
+            yield not_recorded("operations", layer, None, blind, (before, after)[blind], text)
+            continue
+        yield from _of_quantities(layer, direction, sides, (before, after))
         yield from _of_period(layer, direction, sides)
+
+
+def _blind_side(layer: str, direction: str, runs: tuple[Sequence[Run], Sequence[Run]]) -> int | None:
+    """Return the side, 0 or 1, that does not tell of a layer and direction what the other tells; None where both do."""
+    for place in (1, 0):
+        having = with_layer(runs[1 - place], layer, direction)
+        if not could_tell_layer(runs[place], layer, direction, having):
+            return place
+    return None
 
 
 def _came_or_went(
     layer: str,
     direction: str,
     sides: list[list[LayerRow]],
-    counts: tuple[tuple[int, int], tuple[int, int]],
     runs: tuple[Sequence[Run], Sequence[Run]],
-) -> _Tested:
+) -> _Tested | NotRecorded:
     """Return the change where only one side has a layer and direction."""
     mine = 0 if sides[0] else 1
+    having = with_layer(runs[mine], layer, direction)
+    able = [could_tell_layer(side, layer, direction, having) for side in runs]
+    if not able[1 - mine]:
+        return not_recorded("layer", layer, direction, 1 - mine, runs[1 - mine], things_text(layer, direction))
+    counts = (len(sides[0]), len(able[0])), (len(sides[1]), len(able[1]))
     known = [_present(row.operations for row in side) for side in sides]
     operations = [float(values.mean()) if len(values) else None for values in known]
     moved = _mean([row.bytes for row in sides[mine]])
-    whole = _mean([run.job.operations or 0 for run in runs[mine]])
     p_value = _presence(*counts)
+    values = [
+        None if not side else moved if count is None else count for side, count in zip(sides, operations, strict=True)
+    ]
     text = layer_text(layer, direction, mine == 1, operations[mine], moved)
-    change = Change("layer", layer, direction, operations[0], operations[1], None, None, None, False, 0, text, math.inf)
-    return _Tested(change, p_value, (operations[mine] or 0.0) >= _LEAST_BYTES * whole)
+    change = Change("layer", layer, direction, values[0], values[1], None, None, None, False, 0, text, math.inf)
+    return _Tested(change, p_value, _is_much(sides[mine], runs[mine]))
+
+
+def _is_much(rows: Sequence[LayerRow], runs: Sequence[Run]) -> bool:
+    """Tell whether operations of a layer and direction are enough of those of the runs; bytes, where not known."""
+    counts = _present(row.operations for row in rows)
+    if len(counts):
+        return float(counts.mean()) >= _LEAST_MUCH * _mean([run.job.operations or 0 for run in runs])
+    whole = [sum(row.bytes for row in run.layers) for run in runs]
+    return _mean([row.bytes for row in rows]) >= _LEAST_MUCH * _mean(whole)
 
 
 def _presence(before: tuple[int, int], after: tuple[int, int]) -> float:
@@ -191,11 +231,18 @@ def _presence(before: tuple[int, int], after: tuple[int, int]) -> float:
     return compare_counts(before, after)
 
 
-def _of_quantities(layer: str, direction: str, sides: list[list[LayerRow]], recurring: Spread) -> Iterator[_Tested]:
+def _of_quantities(
+    layer: str, direction: str, sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]]
+) -> Iterator[_Tested | NotRecorded]:
+    recurring = _partly_timed((*runs[0], *runs[1]))
     moved = {row.bytes for side in sides for row in side}
     within = _variance_within(sides)
     for quantity in QUANTITIES:
         values = [_present(quantity.value(row) for row in side) for side in sides]
+        none = [not len(one) for one in values]
+        if quantity.told and none[0] != none[1] and (not quantity.share or any(one.any() for one in values)):
+            place = none.index(True)
+            yield not_recorded(quantity.id, layer, direction, place, runs[place], quantity_name(quantity.id))
         # A period that some runs do not have is told by itself.
         complete = all(len(one) == len(side) for one, side in zip(values, sides, strict=True))
         if not all(len(one) for one in values) or (quantity.id == "period" and not complete):
@@ -234,7 +281,7 @@ def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Itera
     yield _Tested(change, p_value, True)
 
 
-def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested]:
+def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | NotRecorded]:
     sides: list[dict[tuple[str, str], dict[str, FindingRow]]] = [
         {(one.id, one.layer): {} for run in side for one in run.findings} for side in (before, after)
     ]
@@ -244,7 +291,15 @@ def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Teste
                 found[one.id, one.layer].setdefault(run.job.job, one)
     for key in dict.fromkeys((*sides[0], *sides[1])):
         have = [found.get(key, {}) for found in sides]
-        counts = (len(have[0]), len(before)), (len(have[1]), len(after))
+        first = next(iter((have[0] or have[1]).values()))
+        owners = [run for run in (*before, *after) if run.job.job in have[0] or run.job.job in have[1]]
+        able = [could_tell_finding(side, first, owners) for side in (before, after)]
+        if not all(able):
+            place = 1 if able[0] else 0
+            text = f"finding {key[0]} ({key[1]})"
+            yield not_recorded(f"finding:{key[0]}", key[1], None, place, (before, after)[place], text)
+            continue
+        counts = (len(have[0]), len(able[0])), (len(have[1]), len(able[1]))
         if counts[0][0] * counts[1][1] == counts[1][0] * counts[0][1]:
             continue
         came = counts[1][0] * counts[0][1] > counts[0][0] * counts[1][1]

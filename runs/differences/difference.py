@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from ...model.document import SCHEMA_VERSION, Document
 from ...model.errors import TraceError
+from ..collection.names import distinct_names
 from ..collection.rows import Run
 from .changes import Change, changes_between
 from .phases import PhasePair, aligned_phases
+from .recorded import NotRecorded, cautions
 
 __all__ = ["Difference", "PhasePair", "diff_runs"]
 
@@ -26,6 +28,8 @@ class Difference:
         Of all runs, highest first.
     changes : tuple of Change
         What matters first.
+    not_recorded : tuple of NotRecorded
+        What only one side's recorder tells, and is no change.
     """
 
     before: tuple[Run, ...]
@@ -33,11 +37,22 @@ class Difference:
     unusable: tuple[Run, ...]
     layers: tuple[str, ...]
     changes: tuple[Change, ...]
+    not_recorded: tuple[NotRecorded, ...] = ()
 
     @property
     def mattering(self) -> tuple[Change, ...]:
         """The changes that matter."""
         return tuple(change for change in self.changes if change.matters)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each run is called beside the others, by its key."""
+        return distinct_names({run.job.job: run.job.name for run in (*self.before, *self.after, *self.unusable)})
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Sentences on what could not be compared, and on damage."""
+        return cautions((self.before, self.after), self.not_recorded)
 
     @property
     def verdict(self) -> str:
@@ -67,6 +82,8 @@ class Difference:
             "after": [run.job.job for run in self.after],
             "unusable": [{"job": run.job.job, "reason": run.job.reason} for run in self.unusable],
             "changes": [change.to_dict() for change in self.changes],
+            "cautions": list(self.cautions),
+            "not_recorded": [one.to_dict() for one in self.not_recorded],
             "phases": [
                 {"layer": layer, "direction": direction, **dict(zip(PhasePair._fields, pair, strict=True))}
                 for layer, direction in keys
@@ -96,7 +113,7 @@ def diff_runs(before: Sequence[Run], after: Sequence[Run]) -> Difference:
                 f"none of the runs can be used: {given[0].job.reason or given[0].job.job}" if given else "no runs given"
             )
     order = _order(usable[0] + usable[1])
-    return Difference(usable[0], usable[1], unusable, order, changes_between(usable[0], usable[1], order))
+    return Difference(usable[0], usable[1], unusable, order, *changes_between(usable[0], usable[1], order))
 
 
 def _order(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -32,6 +32,8 @@ class Quantity:
         1 where more is better, −1 where less is, 0 where neither.
     share : bool
         Whether it is a part of one, and compared by difference instead of ratio.
+    told : bool
+        Whether it is missing only where the recorder does not tell it.
     """
 
     id: str
@@ -39,6 +41,7 @@ class Quantity:
     spread: Spread
     good: int = 0
     share: bool = False
+    told: bool = False
 
 
 def _collective(row: LayerRow) -> float | None:
@@ -54,16 +57,16 @@ def _share(part: int | None, whole: int | None) -> float | None:
 
 
 QUANTITIES: Final = (
-    Quantity("collective", _collective, COUNTED, share=True),
+    Quantity("collective", _collective, COUNTED, share=True, told=True),
     Quantity("non-blocking", _non_blocking, COUNTED, share=True),
     Quantity("bytes", lambda row: row.bytes if row.direction in ("read", "write") else None, COUNTED),
-    Quantity("request-size", lambda row: row.request_p50, COUNTED),
-    Quantity("operations", lambda row: row.operations, COUNTED),
-    Quantity("ranks", lambda row: row.ranks, COUNTED),
-    Quantity("files", lambda row: row.files, COUNTED),
+    Quantity("request-size", lambda row: row.request_p50, COUNTED, told=True),
+    Quantity("operations", lambda row: row.operations, COUNTED, told=True),
+    Quantity("ranks", lambda row: row.ranks, COUNTED, told=True),
+    Quantity("files", lambda row: row.files, COUNTED, told=True),
     Quantity("amplification", lambda row: row.amplification, COUNTED, good=-1),
     Quantity("period", lambda row: row.period_s, RECURRING),
-    Quantity("time", lambda row: row.busy_s, TIMED, good=-1),
+    Quantity("time", lambda row: row.busy_s, TIMED, good=-1, told=True),
     Quantity("bandwidth", lambda row: row.bandwidth, TIMED, good=1),
     Quantity("phases", lambda row: row.phases, JUDGED),
 )

@@ -63,8 +63,17 @@ def layer_text(layer: str, direction: str, came: bool, operations: float | None,
     """Return the sentence of a layer and direction that only one side has; None where operations are not known."""
     known = [] if operations is None else [counted(round(operations), "operation")]
     what = ", ".join([*known, bytes_text(moved)] if moved or not known else known)
-    name = _things(layer, direction)
+    name = things_text(layer, direction)
     return f"{name} are new: {what}" if came else f"There are no {name} any more: before {what}"
+
+
+def quantity_name(name: str) -> str:
+    """Return what a quantity is, for a sentence that says of what there is none."""
+    return {
+        "collective": "the collective share",
+        "request-size": "request sizes",
+        "operations": "the number",
+    }.get(name, name)
 
 
 def finding_text(name: str, text: str, came: bool, counts: tuple[tuple[int, int], tuple[int, int]]) -> str:
@@ -78,7 +87,7 @@ def period_text(
     layer: str, direction: str, before: tuple[int, int], after: tuple[int, int], was: float | None, now: float | None
 ) -> str:
     """Return the sentence of a period that not all runs have."""
-    name = _things(layer, direction)
+    name = things_text(layer, direction)
     if before[1] == after[1] == 1:
         return (
             f"{name} recur every {seconds_text(now)}, before without a period"
@@ -90,7 +99,7 @@ def period_text(
 
 def value_text(name: str, layer: str, direction: str, words: Words) -> str:
     """Return the sentence of a quantity of a layer and direction."""
-    things = _things(layer, direction)
+    things = things_text(layer, direction)
     after, before = words.after, words.before
     if name in ("collective", "non-blocking"):
         return f"{things} are {_how(name, after, before)}"
@@ -153,6 +162,11 @@ def _some(share: float) -> str:
     return "none was" if share < 0.005 else f"{percent_text(share)} were"
 
 
-def _things(layer: str, direction: str) -> str:
+def things_text(layer: str, direction: str) -> str:
+    """Return what a layer does in a direction, in the plural.
+
+    >>> things_text("POSIX", "flush")
+    'POSIX flushes'
+    """
     plural = {"read": "reads", "write": "writes", "flush": "flushes", "metadata": "metadata operations"}
     return f"{layer} {plural[direction]}"

@@ -13,6 +13,11 @@ from .limits import Limits
 
 DEFAULT_THRESHOLD: Final = 1.0
 """A job segment is I/O-intensive where its JScore is above, as the paper prints it."""
+SHORT_SEGMENTS: Final = 3
+"""Jobs of up to so many segments are ranked after all others: a share of one or two segments says little.
+
+The paper ranks jobs of more than 30 minutes (Fig. 9), three of its segments.
+"""
 RANKINGS: Final = ("problem_score", "io_intensity")
 
 
@@ -165,10 +170,25 @@ def _assessed(
     return found
 
 
-def ranked(scores: Iterable[JobScore], by: str = "problem_score", least_duration: float = 0.0) -> list[JobScore]:
-    """Return jobs that ran for at least some time (s), those of the highest value first, of equal ones by name."""
-    kept = [one for one in scores if one.duration_s >= least_duration]
-    return sorted(kept, key=lambda one: (-getattr(one, by), one.job))
+def ranked(
+    scores: Iterable[JobScore], by: str = "problem_score", least_duration: float = 0.0, short: float = 0.0
+) -> list[JobScore]:
+    """Return jobs that ran for at least some time, those of the highest value first, of equal ones by name.
+
+    Parameters
+    ----------
+    by : {"problem_score", "io_intensity"}
+    least_duration : float
+        In s; shorter ones are left out.
+    short : float
+        In s; jobs that are not longer come after those that are. Those of value 0 come last in any case.
+    """
+
+    def place(one: JobScore) -> tuple[bool, bool, float, str]:
+        value = getattr(one, by)
+        return value <= 0, one.duration_s <= short, -value, one.job
+
+    return sorted((one for one in scores if one.duration_s >= least_duration), key=place)
 
 
 __all__ = [

@@ -59,7 +59,7 @@ class Burst:
         return self._place(EDGE_SHARE), self._place(1 - EDGE_SHARE) + 1
 
     def _place(self, share: float) -> int:
-        return self.start + int(np.searchsorted(np.cumsum(self.values), share * self.volume))
+        return self.start + int(self.values.cumsum().searchsorted(share * self.volume))
 
 
 def smoothed(values: Floats, level: int) -> Floats:
@@ -90,8 +90,8 @@ def smoothed(values: Floats, level: int) -> Floats:
     return approximation(padded, level, WAVELET)[before : before + len(values)]
 
 
-def bursts_of(sample: Sample, place: int, level: int) -> list[Burst]:
-    """Return the stretches of a sample that are bursts, or parts of one, in their order (IOSI, section 5.2).
+def bursts_of(sample: Sample, place: int, level: int, parts: bool = False) -> list[Burst]:
+    """Return the stretches of a sample that are bursts, in their order (IOSI, section 5.2).
 
     Crests and troughs are those of the approximation. Only troughs below the mean height of the crests separate
     bursts. A stretch between them counts as a burst where its crest is not below that mean, or where it has at least
@@ -103,6 +103,8 @@ def bursts_of(sample: Sample, place: int, level: int) -> list[Burst]:
         What the bursts name as their sample.
     level : int
         As in `approximation`.
+    parts : bool
+        Whether stretches that do not count are wanted too; there are several times as many of them.
     """
     wave = smoothed(sample.values, level)
     # An edge may be a crest: a run may begin or end with a burst.
@@ -118,8 +120,8 @@ def bursts_of(sample: Sample, place: int, level: int) -> list[Burst]:
     volume = np.add.reduceat(sample.values, edges[:-1])
     high = highest >= mean
     counts = high | ((volume >= LEAST_VOLUME_SHARE * np.median(volume[high])) & (highest > 0))
+    told = np.flatnonzero((counts | parts) & (np.maximum.reduceat(np.abs(sample.values), edges[:-1]) > 0))
     return [
         Burst(place, low, low + int(wave[low:beyond].argmax()), beyond, sample.values[low:beyond], wanted)
-        for low, beyond, wanted in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
-        if sample.values[low:beyond].any()
+        for low, beyond, wanted in zip(*(x.tolist() for x in (edges[told], edges[told + 1], counts[told])), strict=True)
     ]

@@ -23,6 +23,10 @@ PLACES_PER_WIDTH: Final = 4
 """Stretches that overlap are other chances, if not independent ones; so many keep the rate of false ones on noise."""
 
 
+FEW_LEVELS: Final = 32
+"""From more on, values are sorted to count those above each of them."""
+
+
 class Stretch(NamedTuple):
     """Values from `start` to before `end`, which may lie by up to `lag` elsewhere in another sample."""
 
@@ -50,7 +54,9 @@ def coincidences(
     least : int
     """
     length = min(len(sample.values) for sample in samples)
-    totals = [np.append(0.0, np.cumsum(sample.values[:length])) for sample in samples]
+    totals = np.zeros((len(samples), length + 1))
+    for own, sample in zip(totals, samples, strict=True):
+        np.cumsum(sample.values[:length], out=own[1:])
     alike: dict[tuple[int, int], list[int]] = {}
     for row, one in enumerate(stretches):
         width = _rounded(min(one.end, length) - one.start)
@@ -58,18 +64,19 @@ def coincidences(
         alike.setdefault((width, lag), []).append(row)
     chance = np.ones(len(stretches))
     for (width, lag), rows in alike.items():
-        highest = [maximum_filter1d((own[width:] - own[:-width]) / width, 2 * lag + 1) for own in totals]
-        elsewhere = np.ones(len(highest[0]), np.bool_)
+        highest = maximum_filter1d((totals[:, width:] - totals[:, :-width]) / width, 2 * lag + 1, axis=1)
+        elsewhere = np.ones(highest.shape[1], np.bool_)
         for start, end in busy:
             elsewhere[max(0, start - width - lag) : end + lag] = False
-        ordered = [np.sort(own[elsewhere]) for own in highest]
-        for row in rows:
-            one = stretches[row]
-            start = min(one.start + (min(one.end, length) - one.start - width) // 2, len(elsewhere) - 1)
-            level = sorted(float(own[start]) for own in highest)[-least]
-            beside = slice(max(0, start - width - lag), start + width + lag)
-            often = _shares(highest, ordered, elsewhere, beside, level)
-            chance[row] = min(1.0, _at_least(often, least) * PLACES_PER_WIDTH * length / width)
+        places = np.array(
+            [
+                min(one.start + (min(one.end, length) - one.start - width) // 2, len(elsewhere) - 1)
+                for one in (stretches[row] for row in rows)
+            ]
+        )
+        levels = np.sort(highest[:, places], axis=0)[-least]
+        shares = _shares(highest, elsewhere, places, levels, width + lag)
+        chance[rows] = np.minimum(1.0, _at_least(shares, least) * PLACES_PER_WIDTH * length / width)
     return chance
 
 
@@ -77,24 +84,43 @@ def _rounded(width: int) -> int:
     return int(2 ** (math.floor(math.log2(max(1, width)) * STEPS_PER_OCTAVE) / STEPS_PER_OCTAVE))
 
 
-def _shares(
-    highest: Sequence[Floats], ordered: Sequence[Floats], elsewhere: Mask, beside: slice, level: float
-) -> list[float]:
-    """Return how often each sample has as much as `level` elsewhere, but not `beside` the place in question."""
-    near = elsewhere[beside]
-    places = len(ordered[0]) - np.count_nonzero(near) + 1
-    above: Ints = np.array([len(own) - np.searchsorted(own, level) for own in ordered])
-    return [
-        float(count - np.count_nonzero(own[beside][near] >= level) + 1) / places
-        for own, count in zip(highest, above.tolist(), strict=True)
-    ]
+def _shares(highest: Floats, elsewhere: Mask, places: Ints, levels: Floats, reach: int) -> Floats:
+    """Return how often each sample has as much as some levels elsewhere, but not beside their places.
+
+    Parameters
+    ----------
+    highest : float64 (s, n)
+        What each sample has at each place.
+    elsewhere : bool (n,)
+    places, levels : int64 (k,), float64 (k,)
+    reach : int
+        How far beside a place does not count either.
+
+    Returns
+    -------
+    float64 (k, s)
+    """
+    others = highest[:, elsewhere]
+    if len(levels) > FEW_LEVELS:
+        others.sort(axis=1)
+        above = others.shape[1] - np.array([np.searchsorted(own, levels) for own in others]).T
+    else:
+        above = np.array([np.count_nonzero(others >= level, axis=1) for level in levels.tolist()])
+    found = np.empty((len(levels), len(highest)))
+    for row, (place, level) in enumerate(zip(places.tolist(), levels.tolist(), strict=True)):
+        beside = slice(max(0, place - reach), place + reach)
+        near = elsewhere[beside]
+        counted = np.count_nonzero((highest[:, beside] >= level) & near, axis=1)
+        found[row] = (above[row] - counted + 1) / (others.shape[1] - np.count_nonzero(near) + 1)
+    return found
 
 
-def _at_least(shares: Sequence[float], least: int) -> float:
-    """Return the probability of at least so many of some independent events."""
-    ways = np.zeros(len(shares) + 1)
-    ways[0] = 1.0
-    for share in shares:
-        ways[1:] = ways[1:] * (1 - share) + ways[:-1] * share
-        ways[0] *= 1 - share
-    return float(ways[least:].sum())
+def _at_least(shares: Floats, least: int) -> Floats:
+    """Return the probability of at least so many of some independent events, float64 (k,), of `shares` (k, s)."""
+    ways = np.zeros((len(shares), shares.shape[1] + 1))
+    ways[:, 0] = 1.0
+    for share in shares.T[:, :, None]:
+        ways[:, 1:] = ways[:, 1:] * (1 - share) + ways[:, :-1] * share
+        ways[:, :1] *= 1 - share
+    chance: Floats = ways[:, least:].sum(axis=1)
+    return chance

@@ -198,7 +198,8 @@ def extract_signature(
         background=level_of_background,
     )
     interval, length = prepared[0].interval, max(len(sample.values) for sample in prepared)
-    found = [bursts_of(sample, place, level) for place, sample in enumerate(prepared)]
+    in_order = recorded == "program" and method == "iosi"
+    found = [bursts_of(sample, place, level, parts=in_order) for place, sample in enumerate(prepared)]
     numbers = iter([sum(one.counts for one in own) for own in found])
     uses = tuple(replace(use, bursts=next(numbers)) if use.used else use for use in uses)
     if method == "dtw":
@@ -206,13 +207,12 @@ def extract_signature(
         bursts = tuple(
             _common_burst(one.start, one.centre, one.end, one.values, interval, (), ())
             for one in bursts_of(Sample("", values, interval), 0, level)
-            if one.counts
         )
         return Signature(interval, length * interval, uses, values, bursts, parameters, given, prepared)
     every = [burst for own in found for burst in own if burst.counts]
     if not every:
         return Signature(interval, length * interval, uses, np.zeros(length), (), parameters, given, prepared)
-    if recorded == "program" and method == "iosi":
+    if in_order:
         kept = [len(sample.values) for sample, use in zip(given, uses, strict=True) if use.used]
         ordered = ordered_bursts(found, prepared, max(kept) - min(kept), parameters.supporting_samples)
         values, bursts = _drawn(ordered, prepared, length, exact=True)

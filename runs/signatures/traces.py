@@ -29,11 +29,14 @@ def run_signals(trace: Trace, name: str, direction: str = "total") -> RunSignals
 
 def collection_signals(path: Path, direction: str = "total") -> list[RunSignals]:
     """Return the bandwidths of all runs of a collection, which has each in 512 bins; TraceError as `Collection`."""
+    from ..collection.names import distinct_names
     from ..collection.tables import Collection
 
     wanted = ("read", "write") if direction == "total" else (direction,)
     found = []
-    for run in Collection(path).runs(tables=("signal",)):
+    runs = Collection(path).runs(tables=("signal",))
+    names = distinct_names({run.job.job: run.job.name for run in runs})
+    for run in runs:
         signals: dict[str, StepSignal] = {}
         for layer in run.job.layers:
             rows = [row for row in run.signals if row.layer == layer and row.direction in wanted]
@@ -41,7 +44,7 @@ def collection_signals(path: Path, direction: str = "total") -> list[RunSignals]
             if values.any():
                 signals[layer], _ = signal_of_samples(values, 1 / rows[0].bin_s, rows[0].start_s, "byte s-1")
         if run.job.usable:
-            found.append(RunSignals(run.job.name, signals))
+            found.append(RunSignals(names[run.job.job], signals))
     return found
 
 

@@ -13,6 +13,8 @@ from otf2.enums import (
     IoParadigmFlag,
     IoStatusFlag,
     LocationGroupType,
+    Paradigm,
+    RegionRole,
 )
 
 PLAIN = IoOperationFlag.NONE
@@ -37,6 +39,7 @@ class Written:
         self.offset = definitions.attribute("Offset", type=otf2.Type.UINT64)
         self.machine = machine
         self.events = []
+        self.regions = {}
 
     def file(self, name):
         return self.trace.definitions.io_regular_file(name, self.machine)
@@ -54,6 +57,18 @@ class Written:
     def create(self, rank, handle, time):
         arguments = (handle, IoAccessMode.READ_WRITE, IoCreationFlag.NONE, IoStatusFlag.NONE)
         self.events.append((time, len(self.events), rank, "io_create_handle", arguments))
+
+    def call(self, rank, name, begin, end):
+        """Let a rank be in a function of MPI or of POSIX, around what it does at these times and between them."""
+        if name not in self.regions:
+            of_mpi = name.startswith("MPI_")
+            self.regions[name] = self.trace.definitions.region(
+                name,
+                region_role=RegionRole.FUNCTION if of_mpi else RegionRole.FILE_IO,
+                paradigm=Paradigm.MPI if of_mpi else Paradigm.USER,
+            )
+        self.events.append((begin, -1, rank, "enter", (self.regions[name],)))
+        self.events.append((end, 10**9, rank, "leave", (self.regions[name],)))
 
     def findings(self):
         for thread in self.threads:

@@ -66,6 +66,31 @@ def test_json_of_collect_and_what_failed(runs, fixtures, capsys):
     del fixtures
 
 
+def test_some_bad_traces_are_counted_and_only_bad_ones_fail(fixtures, tmp_path, capsys):
+    good, bad = fixtures / "serial1", [tmp_path / "one.darshan", tmp_path / "two.otf2"]
+    for path in bad:
+        path.touch()
+    out = ["-o", str(tmp_path / "runs"), "--workers", "1"]
+    for traces, status, said in (
+        (bad[:1], 1, "iostrata: error: none of 1 trace can be used; the table job says why\n"),
+        (bad, 1, "iostrata: error: none of 2 traces can be used; the table job says why\n"),
+        ([good, *bad], 0, "iostrata: warning: 2 of 3 traces cannot be used; the table job says why\n"),
+        # What was read before can be used.
+        ([good, *bad], 0, "iostrata: warning: 2 of 3 traces cannot be used; the table job says why\n"),
+        ([good], 0, ""),
+    ):
+        assert main(["collect", *map(str, traces), *out]) == status
+        assert capsys.readouterr().err == said
+    assert main(["collect", str(bad[0]), *out, "--json"]) == 1
+    (failed,) = json.loads(capsys.readouterr().out)["output"]["failed"]
+    assert "empty" in failed["reason"]
+    # Each has its row.
+    from iostrata.runs.collection import Collection
+
+    jobs = {Path(job.job).name: job.status for job in Collection(tmp_path / "runs").jobs}
+    assert jobs == {"traces.otf2": "read", "one.darshan": "failed", "two.otf2": "failed"}
+
+
 def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_path, capsys):
     page = tmp_path / "diff.html"
     arguments = ["diff", f"{runs}:ckpt4", str(fixtures / "ckpt4_romio"), "-o", str(page), "--json"]
@@ -89,6 +114,8 @@ def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_p
         (["diff", "{runs}:*bold*", "{runs}:ckpt4"], 1, "none of the runs can be used"),
         (["diff", "{missing}", "{runs}"], 1, "missing"),
         (["diff", "{runs}", "{runs}", "--fail-on", "nicer"], 2, "no rule 'nicer'"),
+        (["diff", "{runs}", "{runs}", "--fail-on", "POSX:bytes>1.05"], 2, "no layer 'POSX' is recorded; there are"),
+        (["diff", "{runs}", "{runs}", "--fail-on", "POSIX:flush:bytes>1"], 2, "only operations and time"),
         (["diff", "{runs}"], 2, "B"),
         (["collect", "{runs}"], 2, "--output"),
         (["collect", "-o", "{missing}"], 2, "TRACES"),

@@ -108,7 +108,18 @@ def test_phases_as_a_table(run, document, fixtures):
     for number, (row, phase) in enumerate(zip(rows, entry["phases"], strict=True), start=1):
         assert int(row[0]) == number
         assert (float(row[1]), float(row[2])) == pytest.approx((phase["start_s"], phase["end_s"]), abs=1e-6)
-        assert row[-4:-2] == ["8.39", "MB"]
+        assert (row[-8:-6], row[-4]) == (["8.39", "MB"], "rank")
+
+
+def test_phases_name_the_rank_that_was_last(run, document, fixtures):
+    (entry,) = document("periods", fixtures / "late4", "--phases")["layers"]
+    lines = run("periods", fixtures / "late4", "--phases").stdout.splitlines()
+    rows = [line for line in lines if re.match(r" +\d+ +\d+\.\d{6} ", line)]
+    assert len(rows) == len(entry["last_ranks"]) == len(entry["phases"])
+    for row, last in zip(rows, entry["last_ranks"], strict=True):
+        assert re.search(r"  – +–$", row) if last is None else f" rank {last['rank']} " in row
+    assert sum(last is not None and last["rank"] == 2 for last in entry["last_ranks"]) >= 11
+    assert "last_ranks" not in document("periods", fixtures / "late4")["layers"][0]
 
 
 def test_options_of_methods_are_those_of_python(document, fixtures):

@@ -1,14 +1,16 @@
 """The Parquet table of operations against the trace and what otf2-print prints."""
 
+import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
 from iostrata import OutputError, SelectionError, open_trace, write_parquet
 
+pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 
@@ -21,7 +23,8 @@ def table(fixtures, tmp_path_factory):
             path = tmp_path_factory.mktemp("parquet") / f"{name}.parquet"
             trace = open_trace(fixtures / name)
             written = write_parquet(trace, path)
-            known[name] = trace, written, parquet.read_table(path)
+            found = parquet.read_table(path)
+            known[name] = trace, written, found.filter(found["operation"].is_valid()), found
         return known[name]
 
     return write
@@ -36,14 +39,15 @@ def fixtures():
 
 @pytest.mark.parametrize("name", ["ncckpt4", "nonblocking4"])
 def test_rows_are_the_operations(table, fixtures, name):
-    trace, written, found = table(name)
-    assert written.rows == found.num_rows == len(trace.operations)
+    trace, written, found, every = table(name)
+    assert found.num_rows == len(trace.operations)
+    assert written.rows == every.num_rows
     assert written.bytes == written.path.stat().st_size
     rows = found.to_pylist()
     for layer in trace.layers.values():
         for direction in ("read", "write"):
             wanted = (layer.name, direction, True)
-            some = [row for row in rows if (row["layer"], row["mode"], row["selected"]) == wanted]
+            some = [row for row in rows if (row["layer"], row["kind"], row["selected"]) == wanted]
             assert sum(row["bytes_moved"] or 0 for row in some) == layer.statistics(direction).bytes
             own = sum(row["bytes_moved"] or 0 for row in some if row["own"])
             assert own == layer.statistics(direction).own_bytes
@@ -64,7 +68,7 @@ def test_rows_are_the_operations(table, fixtures, name):
 
 
 def test_what_is_unknown_is_null(table):
-    trace, _, found = table("nonblocking4")
+    trace, _, found, _ = table("nonblocking4")
     assert found["end_s"].null_count == 12
     assert found["offset"].null_count == int((trace.operations.offset == 2**64 - 1).sum())
     assert found["bytes_moved"].null_count == int((trace.operations.moved == 2**64 - 1).sum())
@@ -73,7 +77,7 @@ def test_what_is_unknown_is_null(table):
 
 
 def test_collective_calls_share_a_number(table):
-    _, _, found = table("ncckpt4")
+    _, _, found, _ = table("ncckpt4")
     calls = [row["collective_call"] for row in found.to_pylist() if row["layer"] == "netCDF"]
     assert None not in calls
     assert np.unique(calls, return_counts=True)[1].tolist() == [4] * 61
@@ -105,9 +109,9 @@ def test_without_pyarrow_the_error_says_what_to_install(fixtures, tmp_path, monk
 
 
 def test_calling_functions(table, tmp_path):
-    trace, _, found = table("ncckpt4")
+    trace, _, found, every = table("ncckpt4")
     rows = [row for row in found.to_pylist() if row["selected"]]
-    assert {row["function"] for row in rows if row["layer"] == "netCDF" and row["mode"] == "write"} == {
+    assert {row["function"] for row in rows if row["layer"] == "netCDF" and row["kind"] == "write"} == {
         "nc_put_vara_double"
     }
     assert sum(row["function"] == "pwrite" for row in found.to_pylist()) == 122
@@ -115,4 +119,107 @@ def test_calling_functions(table, tmp_path):
     for number, options in enumerate(({"engine": "library"}, {"memory": 500 * 10**6})):
         write_parquet(open_trace(trace.path, **options), tmp_path / f"{number}.parquet")
         other = parquet.read_table(tmp_path / f"{number}.parquet")
-        assert Counter(other["function"].to_pylist()) == Counter(found["function"].to_pylist())
+        assert Counter(other["function"].to_pylist()) == Counter(every["function"].to_pylist())
+        assert Counter(map(repr, without_numbers(other))) == Counter(map(repr, without_numbers(every)))
+
+
+def without_numbers(found):
+    """Return the rows without what counts blocks, and so depends on how a trace was read."""
+    numbered = ("operation", "parent", "collective_call")
+    return [{key: value for key, value in row.items() if key not in numbered} for row in found.to_pylist()]
+
+
+RECORDS = {
+    "open": "IO_CREATE_HANDLE",
+    "close": "IO_DESTROY_HANDLE",
+    "duplication": "IO_DUPLICATE_HANDLE",
+    "seek": "IO_SEEK",
+    "deletion": "IO_DELETE_FILE",
+    "lock": "IO_ACQUIRE_LOCK",
+    "unlock": "IO_RELEASE_LOCK",
+    "attempt to lock": "IO_TRY_LOCK",
+}
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+@pytest.mark.parametrize("name", ["ncckpt4", "nonblocking4"])
+def test_rows_of_metadata_events_are_those_printed(table, fixtures, name):
+    _, _, _, every = table(name)
+    text = subprocess.run(
+        ["otf2-print", fixtures / name / "traces.otf2"], capture_output=True, text=True, check=True
+    ).stdout
+    printed = Counter()
+    for line in text.splitlines():
+        if found := re.match(r"(IO_\w+) +(\d+) +(\d+)  ", line):
+            printed[found[1], int(found[2]), int(found[3])] += 1
+    first = int(every.schema.metadata[b"trace_start_ticks"])
+    told = Counter(
+        (RECORDS[row["kind"]], row["location"], first + row["event_ticks"])
+        for row in every.to_pylist()
+        if row["kind"] in RECORDS
+    )
+    assert told == Counter({key: count for key, count in printed.items() if key[0] in RECORDS.values()})
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [("ncckpt4", {"opens": "open", "closes": "close", "seeks": "seek"}), ("nonblocking4", {"opens": "open"})],
+)
+def test_metadata_lasts_as_long_as_its_calls(table, name, kinds):
+    trace, _, _, every = table(name)
+    took, calls = defaultdict(float), Counter()
+    for row in every.to_pylist():
+        if row["operation"] is None and row["function"] and (row["selected"] or row["kind"] == "other call"):
+            # Opens that fail leave no event, so they are calls of a function and not of a kind.
+            key = row["layer"], row["kind"], row["function"] if row["kind"] == "other call" else None
+            took[key] += row["end_s"] - row["begin_s"]
+            calls[key] += 1
+    # A stream that is opened anew (freopen) is closed by the same call, which is told once there.
+    times = [
+        one for one in trace.calls.call_times if one.kind in kinds and (name, one.layer) != ("nonblocking4", "ISOC")
+    ]
+    assert len(times) >= 2
+    for one in times:
+        assert took[one.layer, kinds[one.kind], None] == pytest.approx(one.summed_s, rel=1e-6)
+    functions = [of for one in trace.calls.call_times for of in one.functions]
+    wanted = {"nc_enddef": "netCDF", "MPI_File_sync": "MPI-IO", "MPI_File_preallocate": "MPI-IO"}
+    some = [of for of in functions if of.function in wanted]
+    assert some
+    for of in some:
+        assert calls[wanted[of.function], "other call", of.function] == of.calls
+        assert took[wanted[of.function], "other call", of.function] == pytest.approx(of.summed_s, rel=1e-6)
+
+
+@pytest.mark.parametrize("memory", [None, 5 * 10**8])
+def test_metadata_is_read_back(fixtures, tmp_path, memory):
+    trace = open_trace(fixtures / "nonblocking4")
+    write_parquet(open_trace(fixtures / "nonblocking4", memory=memory), tmp_path / "x.parquet")
+    again = open_trace(tmp_path / "x.parquet")
+    assert not again.damage.damaged
+    assert again.definitions.recording.metadata
+    columns = ("location", "kind", "time", "handle", "mode", "flags", "value", "offset")
+    events = [
+        list(zip(*(getattr(one.other_events, name).tolist() for name in columns), strict=True))
+        for one in (trace, again)
+    ]
+    assert sorted(events[0]) == sorted(events[1])
+
+
+def test_metadata_rows_without_their_numbers_are_damage(fixtures, tmp_path):
+    write_parquet(open_trace(fixtures / "ckpt4_linktime"), tmp_path / "x.parquet")
+    found = parquet.read_table(tmp_path / "x.parquet")
+    events = found["event_ticks"].is_valid().to_pylist()
+    place = events.index(True)
+    for name, value in (("event_ticks", 2**62), ("event_mode", None), ("location", 10**6)):
+        column = found[name].to_pylist()
+        column[place] = value
+        broken = found.set_column(
+            found.schema.get_field_index(name),
+            found.schema.field(name),
+            [pyarrow.array(column, found.schema.field(name).type)],
+        )
+        parquet.write_table(broken, tmp_path / "y.parquet")
+        again = open_trace(tmp_path / "y.parquet")
+        assert len(again.other_events) == sum(events) - 1
+        assert again.damage.damaged
+        assert "1 metadata event" in again.damage.locations[0].reason

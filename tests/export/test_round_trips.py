@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import iostrata
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from iostrata.cli import main
 from iostrata.export.json.documents import handles_document, info_document, layers_document
@@ -128,6 +128,24 @@ def test_otf2_to_parquet_to_otf2(tmp_path, name, options):
     if trace.damage.damaged:
         pytest.skip("operations of damaged archives are compared elsewhere")
     assert operations_of(again) == operations_of(table) == operations_of(FIXTURES / name)
+    assert metadata_of(again) == metadata_of(table) == metadata_of(FIXTURES / name)
+
+
+def metadata_of(path):
+    """Return how often there is each metadata event, by all of it that is no number of a row."""
+    trace = iostrata.open_trace(path, files="all")
+    events, definitions = trace.metadata, trace.definitions
+    chains, files = lineage(definitions), (*definitions.files.name, None)
+    columns = (
+        [definitions.locations.name[row] for row in events.location.tolist()],
+        events.kind.tolist(),
+        events.time.tolist(),
+        [chains[row] for row in events.handle.tolist()],
+        [chains[row] for row in events.new_handle.tolist()],
+        [files[row] for row in events.file.tolist()],
+        events.creates_file.tolist(),
+    )
+    return Counter(zip(*columns, strict=True))
 
 
 COLUMNS = (
@@ -196,7 +214,7 @@ def told(found):
 
 @pytest.mark.parametrize("options", MEMORY, ids=IDS)
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-@settings(max_examples=6)
+@settings(max_examples=10)
 @given(rows=operations)
 def test_any_table_to_otf2_to_parquet_to_otf2(tmp_path, kind, options, rows):
     with TemporaryDirectory(dir=tmp_path) as name:
@@ -213,13 +231,61 @@ def test_any_table_to_otf2_to_parquet_to_otf2(tmp_path, kind, options, rows):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-@settings(max_examples=25)
 @given(rows=operations)
 def test_any_table_is_read_as_it_is(tmp_path, kind, rows):
     with TemporaryDirectory(dir=tmp_path) as name:
         path = Path(name) / "any"
         expected = write_table(path, rows, kind)
         assert told(operations_of(path)) == expected
+
+
+IMPOSSIBLE = {
+    "layer": [""],
+    "rank": ["-1", "first", "0.5", str(2**40)],
+    "mode": ["", "append"],
+    "start_ns": ["", "nan", "-1", "now", "1e300"],
+    "end_ns": ["inf", "-5"],
+    "bytes": ["-1", "0.5", "many", str(2**49)],
+    "bytes_requested": ["-7"],
+    "offset": ["-1", "0x10"],
+    "status": ["lost"],
+}
+
+
+# Shrinking takes minutes, as the archive is written anew each time.
+@settings(max_examples=12, phases=[Phase.explicit, Phase.generate])
+@given(
+    rows=operations,
+    wrong=st.lists(
+        st.sampled_from([(name, value) for name, values in IMPOSSIBLE.items() for value in values]), max_size=12
+    ),
+)
+def test_rows_that_cannot_be_are_counted_and_stay_counted(tmp_path, rows, wrong):
+    with TemporaryDirectory(dir=tmp_path) as name:
+        folder = Path(name)
+        expected = write_table(folder / "any", rows, "csv")
+        with (folder / "any").open("a", newline="") as file:
+            for column, value in wrong:
+                sound = dict(zip(COLUMNS, (*rows[0][:5], 10, 20, *rows[0][7:11], "complete", True, True), strict=True))
+                csv.writer(file).writerow({**sound, column: value}.values())
+        archive = silent(convert(folder / "any", folder / "x.otf2"))
+        table = convert(archive, folder / "x.parquet")
+        for path in (folder / "any", archive, table):
+            trace = iostrata.open_trace(path, files="all")
+            assert told(rows_of(trace)) == expected
+            assert trace.damage.events_expected - trace.damage.events_read == len(wrong)
+
+
+def test_a_file_of_one_name_on_two_nodes_stays_one_file_of_two_ranks(tmp_path):
+    (tmp_path / "any").write_text(
+        "layer,rank,node,mode,start,end,bytes,file\n"
+        "POSIX,0,n0,write,0,1,5,/tmp/x\nPOSIX,1,n1,write,0,0,7,/tmp/x\nPOSIX,1,n1,write,0.5,2,1,/tmp/x\n"
+    )
+    archive = silent(convert(tmp_path / "any", tmp_path / "x.otf2"))
+    for path in (tmp_path / "any", archive, convert(archive, tmp_path / "x.parquet")):
+        statistics = iostrata.open_trace(path).layers["POSIX"].statistics("write")
+        assert (statistics.files, statistics.ranks, statistics.bytes, statistics.busy_s) == (1, 2, 13, 2.0)
+        assert operations_of(path) == operations_of(tmp_path / "any")
 
 
 segments = st.lists(

@@ -4,6 +4,7 @@ import importlib.util
 import json
 from pathlib import Path
 
+import iostrata
 import pytest
 from iostrata.cli import main
 
@@ -29,7 +30,7 @@ COMMANDS = {
 }
 REFUSED = {
     "traced_log": {"layers --by function", "periods --signal metadata"},
-    "binned_log": set(COMMANDS) - {"info", "layers", "periods", "compare"},
+    "binned_log": set(COMMANDS) - {"info", "layers", "layers --by rank", "periods", "compare"},
     "counted_log": set(COMMANDS) - {"info", "layers"},
     "empty_log": set(COMMANDS) - {"info", "layers"},
     "small_dftracer": set(),
@@ -119,6 +120,51 @@ def test_numbers_that_nobody_knows_are_null(capsys, small_tmio, binned_log):
     main(["layers", str(binned_log), "--json"])
     entry = json.loads(capsys.readouterr().out)["layers"][0]
     assert (entry["operations"], entry["busy_s"], entry["bytes"], entry["ranks"]) == (None, None, 3, 1)
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "2G")], ids=["full", "memory"])
+def test_of_intervals_only_bytes_are_split_by_rank(capsys, two_binned_layers, memory):
+    assert main(["layers", str(two_binned_layers), "--by", "rank", "--json", *memory]) == 0
+    rows = json.loads(capsys.readouterr().out)["breakdown"]["rows"]
+    found = {(row["layer"], row["rank"], row["bytes_read"], row["bytes_written"]) for row in rows}
+    assert found == {("POSIX", 0, 0, 128), ("MPI-IO", 0, 0, 64), ("MPI-IO", 1, 0, 64), ("ISOC", 0, 64, 64)}
+    unknown = ("reads", "writes", "summed_s", "busy_s", "opens", "inside_operations")
+    assert {row[name] for row in rows for name in unknown} == {None}
+    assert main(["layers", str(two_binned_layers), "--by", "rank", *memory]) == 0
+    assert ["layer", "rank", "read", "written"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+    with pytest.raises(iostrata.SelectionError, match="leave out --by file"):
+        iostrata.open_trace(two_binned_layers).breakdown("file")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        ["layers"],
+        ["periods"],
+        ["compare"],
+        ["handles"],
+        ["report", "-o", "report.html"],
+        *(["convert", f"out.{suffix}"] for suffix in ("otf2", "h5", "parquet", "perfetto.json")),
+    ],
+    ids=" ".join,
+)
+def test_every_command_says_what_memory_does_not_bound(capsys, tmp_path, monkeypatch, traced_log, command):
+    monkeypatch.chdir(tmp_path)
+    first, *more = command or [""]
+    assert main([*filter(None, [first]), str(traced_log), *more, "--memory", "2G"]) == 0
+    (note,) = [line for line in capsys.readouterr().err.splitlines() if "note" in line]
+    assert note.startswith("iostrata: note: Darshan's file is read whole: ")
+    assert note.endswith("--memory bounds what is made of them")
+
+
+def test_an_empty_file_is_nobodys(capsys, tmp_path):
+    (tmp_path / "log").touch()
+    assert main(["layers", str(tmp_path / "log")]) == 1
+    assert "log is empty" in capsys.readouterr().err
+    (tmp_path / "x.otf2").touch()
+    assert main(["layers", str(tmp_path / "x.otf2")]) == 1
+    assert "the anchor" in capsys.readouterr().err
 
 
 def test_counters_stand_where_there_are_no_layers(capsys, counted_log):

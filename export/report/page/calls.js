@@ -11,6 +11,15 @@ const costText = (calls) => {
     + `Free I/O would save at most ${secondsText(calls.most_saved_s)}, ${shareText(calls.most_saved_s, calls.length_s)} of the run.`;
 };
 
+const chainText = (chain) => {
+  if (!chain || !(chain.waited_s > 0)) return null;
+  const whole = chain.io_s + chain.mpi_s + chain.other_s;
+  const [first] = chain.held_up;
+  const who = first && known(first.rank) ? `, longest for rank ${first.rank}: ${secondsText(first.waited_s)}` : '';
+  return h('p', {}, `Longest chain of waiting, from the last rank at each call in which all meet to the last at the next: ${[[chain.io_s, 'in I/O'], [chain.mpi_s, 'in MPI'], [chain.other_s, 'elsewhere']].filter(([time]) => time > 0).map(([time, where]) => `${shareText(time, whole)} ${where}`).join(', ')}. `
+    + `Ranks wait there for ${secondsText(chain.waited_s)}, summed up${who}.`);
+};
+
 const ACTIVITY = 60;
 // How many ranks are in I/O and in MPI over time; one above the other, since a rank is in one of them at a time.
 const activityPlot = ({ activity, ranks }) => {
@@ -114,6 +123,7 @@ const callsSection = () => {
 
   return section('calls', 'Calls', 'Who calls, and what it costs',
     h('p', {}, costText(calls)),
+    chainText(contents.layers.chain),
     activityPlot(calls),
     timed.length ? tableOf(['Layer', 'Calls that move no data', 'How many', 'Time, summed', 'Busy'], timed.map((entry) => h('tr', {},
       h('th', { scope: 'row', class: 'name' }, entry.layer),

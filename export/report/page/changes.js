@@ -7,7 +7,8 @@ const sideText = (runs) => (runs.length === 1 ? runs[0].name : `${counted(runs.l
 const changesHeader = () => h('header', {}, h('h1', {}, VERDICTS[contents.verdict]),
   h('ul', { class: 'facts' }, ['before', 'after'].map((side, place) => contents[side].map((run) => h('li', { title: run.job },
     h('span', { class: `swatch ${side}`, 'aria-hidden': 'true' }), `${'AB'[place]} `, h('b', {}, run.name), ` ${secondsText(run.duration_s)}, ${counted(run.ranks, 'rank')}`)))),
-  contents.unusable.length ? h('div', { class: 'warning', role: 'alert' }, `Left out: ${contents.unusable.map((run) => `${run.name} (${run.reason})`).join('; ')}`) : null);
+  contents.unusable.length ? h('div', { class: 'warning', role: 'alert' }, `Left out: ${contents.unusable.map((run) => `${run.name} (${run.reason})`).join('; ')}`) : null,
+  contents.cautions.map((text) => h('div', { class: 'warning' }, text)));
 
 const sentence = (change) => h('li', { class: `change ${SIGNS[change.good][0]}` }, h('span', { class: 'sign', title: { better: 'For the better.', worse: 'For the worse.', neutral: 'Neither better nor worse by itself.' }[SIGNS[change.good][0]] }, SIGNS[change.good][1]), h('span', {}, change.text));
 

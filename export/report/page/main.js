@@ -14,7 +14,7 @@ const header = () => {
     ['Locations', countText(trace.locations), 'Threads that the trace knows.'],
     ['I/O events', countText(trace.io_events), `${countText(trace.io_events)} of ${counted(trace.events, 'event')} read are about I/O.`],
     trace.window_s[0] > 0 || trace.window_s[1] < trace.duration_s ? ['Window', `${secondsText(trace.window_s[0])} to ${secondsText(trace.window_s[1])}`] : null,
-    trace.signals === 'binned' ? ['Signals', `binned (${secondsText(trace.resolution_s)})`, 'Bandwidths are means of bins of time, as the trace was read in bounded memory; sums are exact.'] : null,
+    trace.signals === 'binned' ? ['Signals', `binned (${secondsText(trace.resolution_s)})`, 'Bandwidths are means of bins of time, as the trace was read in bounded memory. Bytes, operations and summed times are exact; busy times and quantiles are too, unless there are very many different ones.'] : null,
     trace.recorder === 'OTF2' ? null : ['Recorder', trace.recorder],
     trace.not_recorded.length ? ['Not recorded', trace.not_recorded.join(', ')] : null,
     trace.files === 'application' ? null : ['Files', trace.files],

@@ -95,10 +95,10 @@ const distributionsSection = () => (contents.distributions.length ? section('dis
 const findingsTable = () => (contents.findings.length ? section('findings', 'Findings', 'Findings over all runs',
   tableOf(['Finding', 'Severity', 'Runs', 'of all', 'For example'], contents.findings.map((one) => h('tr', {},
     h('th', { scope: 'row', class: 'name' }, one.id), cell('Severity', one.severity), cell('Runs', countText(one.runs)), cell('of all', percentText(one.runs / contents.total)),
-    h('td', { class: 'name long', 'data-label': 'For example' }, `${one.name}: ${one.text}`))))) : null);
+    h('td', { class: 'name long', 'data-label': 'For example' }, `${one.name}: ${one.text}`))), [0, 4])) : null);
 
 const failedSection = () => (contents.failed.length ? section('failed', 'Not read', 'Traces that could not be read',
-  tableOf(['Trace', 'Why'], contents.failed.map((run) => h('tr', {}, h('th', { scope: 'row', class: 'name', title: run.job }, run.name), h('td', { class: 'name long', 'data-label': 'Why' }, run.reason)))),
+  tableOf(['Trace', 'Why'], contents.failed.map((run) => h('tr', {}, h('th', { scope: 'row', class: 'name', title: run.job }, run.name), h('td', { class: 'name long', 'data-label': 'Why' }, run.reason))), [0, 1]),
   contents.cut.failed ? h('p', { class: 'muted' }, `${countText(contents.failed.length)} of ${countText(contents.cut.failed)} are shown.`) : null) : null);
 
 const rankingHeader = () => h('header', {}, h('h1', {}, `I/O of ${counted(contents.total, 'run')}`),

@@ -6,8 +6,8 @@ const exactly = (value, unit = '', unknown = 'not defined') => (known(value) ? `
 
 const cell = (label, text, title, long) => h('td', { 'data-label': label, title, class: long ? 'long' : null }, long ? text : text.replaceAll(' ', '\u00a0'));
 
-const tableOf = (head, rows) => h('div', { class: 'wide' }, h('table', { class: 'cards' },
-  h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: place ? null : 'name' }, text)))),
+const tableOf = (head, rows, left = [0]) => h('div', { class: 'wide' }, h('table', { class: 'cards' },
+  h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: left.includes(place) ? 'name' : null }, text)))),
   h('tbody', {}, rows)));
 
 const layersSection = () => {
@@ -34,7 +34,7 @@ const layersSection = () => {
   }));
   return section('layers', 'Layers', 'What each layer did',
     h('p', {}, 'The highest layer first. A lower layer repeats the bytes of the layers above it: never add layers up.'),
-    table,
+    layers.length ? table : h('p', {}, 'No transfers on the selected files.'),
     flushes.length ? h('p', { class: 'muted' }, 'Flushes: ', flushes.map((entry) => `${entry.layer} ${countText(entry.operations)}, busy for ${secondsText(entry.busy_s)}`).join('; '), '.') : null,
     contents.cut.layers ? h('p', { class: 'muted' }, `${countText(layers.length)} of ${countText(contents.cut.layers)} layers and directions are shown.`) : null,
     aside.operations ? h('details', {}, h('summary', { title: definitions.set_aside }, `Set aside: ${counted(aside.operations, 'operation')} with ${bytesText(aside.bytes)} on ${counted(aside.files, 'file')}`),

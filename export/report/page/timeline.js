@@ -85,7 +85,7 @@ const timelineSection = () => {
           if (kind === 0) context.fillRect(x, y + 4, extent, ROW - 7);
           else if (halves && kind < 3) context.fillRect(x, y + (kind === 1 ? 1 : ROW / 2), extent, ROW / 2 - 1);
           else if (kind < 4) context.fillRect(x, y + 1, extent, ROW - 2);
-          else context.fillRect(x, y + 1, Math.min(extent, 3), ROW - 2);
+          else context.fillRect(x, y + 2, extent, ROW - 5);
         }
       }
     }

@@ -70,7 +70,7 @@ def stack_bars(
         Layers, highest first.
     """
     wanted = {int(one) for one in locations}
-    walker = _Walker(source.definitions, functions, order, window, np.asarray(sorted(wanted), np.int64))
+    walker = StackWalker(source.definitions, functions, order, window, np.asarray(sorted(wanted), np.int64))
     for partition in partitions:
         if wanted.intersection(partition.locations):
             for batch in source.calls(partition):
@@ -78,7 +78,7 @@ def stack_bars(
             yield walker.finish()
 
 
-class _Walker:
+class StackWalker:
     """Follows the calls of the chosen locations, batch by batch."""
 
     def __init__(
@@ -102,7 +102,13 @@ class _Walker:
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._state[kernel.LOCATION] = -1
 
+    @property
+    def location(self) -> int:
+        """Row of the location of which calls are open, −1 where there are none."""
+        return int(self._state[self._kernel.LOCATION]) if self._state[self._kernel.DEPTH] else -1
+
     def add(self, batch: EventBatch) -> StackBars:
+        """Take a batch, and give the calls that ended in it."""
         events, crossings = batch.events, batch.regions
         # Positions count the events of the batch, so all of these stay, and those of other threads count for nothing.
         region = self._regions.rows(crossings.region)
@@ -119,6 +125,7 @@ class _Walker:
         )
 
     def finish(self) -> StackBars:
+        """Give the calls that are still open, as ended by the last event."""
         empty = np.zeros(0, np.int32)
         events = (empty, empty.astype(np.int64), empty.astype(np.uint8), empty, empty)
         return self._walk(

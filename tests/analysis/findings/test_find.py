@@ -206,6 +206,40 @@ def test_metadata_storm(written):
     assert (evidence["metadata_operations"], evidence["transfers"], evidence["most_per_second"]) == (1500, 1, 1500)
 
 
+@pytest.mark.parametrize(("opened", "wrote"), [(10_000, 1_000), (1_000, 10_000)])
+def test_opens_that_take_longer_than_transfers(written, opened, wrote):
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for step in range(10):
+        for rank in range(4):
+            start = 100_000 * step
+            written.call(rank, "MPI_File_open", start, start + opened)
+            written.create(rank, upper, start + opened - 5)
+            written.create(rank, lower, start + opened - 10)
+            written.operate(rank, upper, WRITE, start + 50_000, start + 50_000 + wrote, 2**16)
+            written.call(rank, "MPI_File_set_size", start + 80_000, start + 80_000 + opened // 2)
+            written.call(rank, "MPI_File_sync", start + 90_000, start + 99_000)
+    ids = written.findings()
+    assert ("metadata-dominates" in ids) is (opened > wrote)
+    if opened > wrote:
+        one = ids["metadata-dominates"]
+        # What puts data out is a flush, which has a rule of its own.
+        assert "400 ms in 40 opens, 200 ms in 40 MPI_File_set_size calls, but 40 ms in 40 transfers" in one.text
+        assert (one.layer, one.severity) == ("MPI-IO", "warning")
+        assert one.evidence["metadata_calls"] == 80
+        assert one.cost_s == pytest.approx(10 * 0.015)
+
+
+def test_lines_of_a_log_beside_large_blocks_are_no_warning(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(400):
+        written.operate(0, handle, WRITE, 1000 * place, 1000 * place + 10, 40)
+    written.operate(0, handle, WRITE, 500_000, 700_000, 2**25)
+    one = written.findings()["small-requests"]
+    assert (one.severity, one.evidence["small_operations"]) == ("info", 400)
+
+
 @pytest.mark.parametrize("size", [2**21, 2**10])
 def test_read_back(written, size):
     handle = written.handle(written.file("/s/a"), written.posix)

@@ -229,3 +229,22 @@ def test_a_period_beneath_irregular_activity_is_seen_by_its_harmonics() -> None:
     volume = np.append(np.full(60, 1e9), random.exponential(0.3e9, blocks.size))
     result = verdict(np.append(start, blocks), np.append(np.full(60, 1.5), np.full(blocks.size, 2.5)), volume)
     assert result.period == pytest.approx(20.0, rel=0.02)
+
+
+@pytest.mark.parametrize("late", [0.25, 0.4, 0.6])
+def test_one_late_phase_divides_no_regime(late: float) -> None:
+    start = jittered(np.random.default_rng(3), 40, 10.0)
+    start[22:] += 10 * late
+    result = verdict(start)
+    assert len(result.regimes) == 1
+    assert result.period == pytest.approx(10.0, rel=0.02)
+
+
+def test_of_irregular_bursts_those_that_are_alike_are_listed() -> None:
+    """Repetitions of an irregular program, each of four writes with short pauses between them."""
+    random = np.random.default_rng(5)
+    begin = np.cumsum(random.uniform(1.3, 3.3, 12))
+    start = (begin[:, None] + np.array([0.0, 0.2, 0.43, 0.61])).ravel()
+    result = verdict(start, 0.03)
+    assert not result.periodic
+    assert len(result.phases) == 12

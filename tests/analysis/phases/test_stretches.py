@@ -11,7 +11,7 @@ from iostrata.analysis.phases.stretches import spans_of, stretches, trains_of
 
 
 def divided(intervals: np.ndarray) -> list[tuple[int, int, int]]:
-    return [(one.first, one.stop, one.law) for one in stretches(intervals, spans_of(intervals))]
+    return [part[:3] for part in stretches(intervals, spans_of(intervals))]
 
 
 def bursts_of(intervals: np.ndarray) -> Bursts:
@@ -37,7 +37,7 @@ def test_random_intervals_are_free() -> None:
     for seed in range(100):
         intervals = np.random.default_rng(seed).gamma(2.0, 1.0, 40)
         parts = stretches(intervals, spans_of(intervals))
-        periodic += any(one.gain > math.log(100) + 2 * math.log(40) for one in parts if one.law != FREE)
+        periodic += any(gain > math.log(100) + 2 * math.log(40) for *_, law, gain in parts if law != FREE)
     assert periodic <= 1
 
 
@@ -70,5 +70,5 @@ def test_no_other_division_is_more_probable() -> None:
     gains = {}
     for cut in range(3, 6):
         parts = [stretches(part, np.ones(part.size)) for part in (intervals[:cut], intervals[cut:])]
-        gains[cut] = sum(one.gain for one in itertools.chain(*parts))
+        gains[cut] = sum(gain for *_, gain in itertools.chain(*parts))
     assert max(gains, key=lambda cut: gains[cut]) == 4

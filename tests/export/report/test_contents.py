@@ -14,6 +14,7 @@ import pytest
 from iostrata import Trace, compare_layers, detect_period, step_signal, write_report
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.comparison.layers import comparison_document
+from iostrata.analysis.findings.rules import RULES
 from iostrata.export.json.documents import handles_document, layers_document, periods_document
 from iostrata.export.json.text import json_pieces
 from iostrata.export.report.contents import report_contents
@@ -46,7 +47,11 @@ def through_json(document: dict[str, Any]) -> Any:
 def test_the_numbers_are_those_of_the_json_documents(reports, trace_of, name):
     contents, trace = contents_of(reports(name)), trace_of(name)
     layers = chosen_layers(trace)
-    assert contents["layers"] == through_json(layers_document(trace, layers))
+    told = through_json(layers_document(trace, layers))
+    if told.get("chain"):
+        # The page tells its sums, and for whom the others wait longest.
+        told["chain"] |= {"steps": [], "held_up": told["chain"]["held_up"][:1]}
+    assert contents["layers"] == told
     document = through_json(periods_document(trace, list(layer_periods(layers))))
     assert contents["periods"]["layers"] == document["layers"]
     comparison = through_json(comparison_document(compare_layers(trace)))
@@ -291,3 +296,7 @@ def test_call_paths_add_up_to_the_time_and_bytes_of_the_layers(trace_of):
 def test_a_trace_without_enter_and_leave_has_no_call_paths(trace_of):
     trace = trace_of("ior384")
     assert report_contents(trace, list(trace.layers.values()), [])["calls"] is None
+
+
+def test_no_advice_is_shortened_on_the_page() -> None:
+    assert max(len(rule.advice) for rule in RULES) <= Limits().characters

@@ -1,5 +1,6 @@
 """Marks of a timeline added up block by block, against all of them at once."""
 
+import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.export.timeline import marks
@@ -41,3 +42,23 @@ def test_of_many_none_is_lost(fixtures, monkeypatch, most):
     assert sum(fewer_moved.values()) == sum(moved.values())
     assert merged[-1] > 0
     assert (merged[0].end >= merged[0].start).all()
+
+
+@pytest.mark.parametrize("memory", [None, 500_000_000])
+def test_opens_and_closes_last_as_long_as_their_calls(fixtures, memory):
+    trace = open_trace(fixtures / "ncckpt4", memory=memory)
+    layers = tuple(trace.layers)
+    found, key, _, files, _ = marks_of_files(trace, layers)
+    for kind, name in (("open", "opens"), ("close", "closes")):
+        rows = found.kind == KINDS.index(kind)
+        for place, layer in enumerate(layers):
+            mine = rows & (key[found.row] // files == place)
+            expected = [one.summed_s for one in trace.calls.call_times if (one.layer, one.kind) == (layer, name)]
+            took = (found.end - found.start)[mine].sum() / trace.definitions.clock.ticks_per_second
+            assert took == pytest.approx(sum(expected), rel=1e-9)
+
+
+def test_transfers_alone(fixtures):
+    trace = open_trace(fixtures / "ckpt4", files="all")
+    found, *_ = marks_of_files(trace, tuple(trace.layers), metadata=False)
+    assert not np.isin(found.kind, [KINDS.index(kind) for kind in ("open", "close", "other")]).any()

@@ -39,8 +39,9 @@ def told(trace):
         del document["damage"]
         for fact in ("path", "events", "engine"):
             del document["trace"][fact]
-    # How long metadata take decides on it, and calls tell that.
-    documents[-1]["findings"] = [one for one in documents[-1]["findings"] if one["id"] != "metadata-storm"]
+    # How long metadata take, and who waits, is what calls tell.
+    by_calls = ("metadata-storm", "metadata-dominates", "stragglers")
+    documents[-1]["findings"] = [one for one in documents[-1]["findings"] if one["id"] not in by_calls]
     for finding in documents[-1]["findings"]:
         finding["text"] = finding["text"].removesuffix(NOTE)
     return documents

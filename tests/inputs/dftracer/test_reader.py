@@ -258,7 +258,7 @@ def test_pieces_of_a_file_are_its_lines(tmp_path, monkeypatch):
     assert whole.numbers["ret"].tolist() == list(range(300))
     for piece in (1, 300, 4000):
         monkeypatch.setattr("iostrata.inputs.dftracer.lines._PIECE", piece)
-        monkeypatch.setattr("iostrata.inputs.dftracer.lines._READ", 128)
+        monkeypatch.setattr("iostrata.inputs.inflating._READ", 128)
         for name in ("plain", "packed"):
             found = read_lines(tmp_path / name)
             for column, values in whole.numbers.items():

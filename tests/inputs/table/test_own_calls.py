@@ -34,8 +34,8 @@ def test_every_operation(recorded, told):
     one = one[one["file"].str.contains("state", na=False)]
     for rank in (0, 1):
         a, b = (table[table["rank"] == rank].sort_values("begin_s") for table in (one, other))
-        assert a["mode"].tolist() == b["mode"].tolist()
-        moves = (a["mode"] != "flush").to_numpy()
+        assert a["kind"].tolist() == b["kind"].tolist()
+        moves = (a["kind"] != "flush").to_numpy()
         for name in ("bytes_moved", "bytes_requested"):
             assert a[name][moves].tolist() == b[name][moves].tolist(), name
         # Both count from a moment of their own.

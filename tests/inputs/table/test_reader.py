@@ -1,12 +1,14 @@
 """Tables of operations: every row comes back, those that cannot be are counted, and iostrata's own are exact."""
 
+import datetime
+import gzip
 import json
 import math
 
 import iostrata
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.layers.selection.source import open_source
 
@@ -308,6 +310,21 @@ def test_numbers_of_19_digits_are_exact(tmp_path):
 TABLE = "layer,rank,mode,start,end,bytes\nPOSIX,0,read,0,1,3\nPOSIX,1,write,2,3,4\n"
 
 
+@pytest.mark.parametrize("odd", ["many", "0x10", "0.5", "1e300", "-1", "nan"])
+@pytest.mark.parametrize("column", ["start_ns", "offset"])
+def test_one_odd_value_rounds_no_other(tmp_path, column, odd):
+    start, path = 1_700_000_000_123_456_789, tmp_path / "any"
+    rows = [f"POSIX,0,read,{start + step},{start + step + 1},5,{2**62 + step}" for step in range(4)]
+    last = {"start_ns": start, "offset": 0} | {column: odd}
+    rows.append(f"POSIX,0,read,{last['start_ns']},{start + 1},5,{last['offset']}")
+    path.write_text("layer,rank,mode,start_ns,end_ns,bytes,offset\n" + "\n".join(rows))
+    source = open_source(path)
+    assert source.operations.begin.tolist() == [0, 1, 2, 3]
+    assert source.operations.offset.tolist() == [2**62 + step for step in range(4)]
+    (lost,) = source.damage
+    assert (lost.events_expected, lost.events_read) == (5, 4)
+
+
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_lines_end_as_they_like(tmp_path, ends, mark):
@@ -460,3 +477,157 @@ def test_what_is_lost_at_nobodys_place_is_written_to_hdf5(tmp_path):
     with h5py.File(tmp_path / "out.h5") as file:
         assert file["damage/location"][()].tolist() == [-1]
         assert file["damage/events_expected"][()].tolist() == [1]
+
+
+def objects(path):
+    """Write the rows of `TABLE` as JSON lines."""
+    names, *rows = (line.split(",") for line in TABLE.split())
+    path.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
+    return path
+
+
+def array(path, indent=None):
+    """Write the rows of `TABLE` as one JSON array."""
+    rows = [json.loads(line) for line in objects(path).read_text().splitlines()]
+    path.write_text(json.dumps(rows, indent=indent))
+    return path
+
+
+def as_csv(path):
+    """Write `TABLE`."""
+    path.write_text(TABLE)
+    return path
+
+
+@pytest.mark.parametrize("write_as", [as_csv, objects, array, lambda path: array(path, 2)])
+@pytest.mark.parametrize("before", ["", "\n \n", "  "])
+@pytest.mark.parametrize("packed", [False, True])
+def test_text_of_any_kind_is_found_by_its_content(tmp_path, write_as, before, packed):
+    path = write_as(tmp_path / "any")
+    data = before.encode() + path.read_bytes()
+    path.write_bytes(gzip.compress(data[:9]) + gzip.compress(data[9:]) if packed else data)
+    trace = iostrata.open_trace(path)
+    assert [trace.layers["POSIX"].statistics(one).bytes for one in ("read", "write")] == [3, 4]
+    assert not trace.damage.damaged
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_of_a_cut_compressed_table_whole_lines_are_taken(tmp_path, kind):
+    rows = [("POSIX", 0, "read", float(row), row + 0.5, 10**9 + row, "/a") for row in range(5000)]
+    path = write(tmp_path / "any", rows, kind, unit="")
+    whole = gzip.compress(path.read_bytes())
+    path.write_bytes(whole[: len(whole) // 2])
+    trace = iostrata.open_trace(path)
+    moved = trace.operations.moved.tolist()
+    assert moved == [10**9 + row for row in range(len(moved))]
+    assert 1000 < len(moved) < 4000
+    assert "the file is cut" in trace.damage.locations[0].reason
+
+
+def test_a_table_that_inflates_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("iostrata.inputs.table.text._MOST_INFLATED", 1 << 21)
+    path = tmp_path / "any"
+    path.write_bytes(gzip.compress(TABLE.encode() + bytes(1 << 23)))
+    with pytest.raises(iostrata.TraceError, match="inflates to more than"):
+        iostrata.open_trace(path)
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"layer":"POSIX","start":1},', "[" + '{"layer":"A","start":1},' * 3 + "7", "[{" * 9]
+)
+def test_an_array_that_is_cut(tmp_path, text):
+    path = tmp_path / "any"
+    path.write_text(text)
+    with pytest.raises(iostrata.TraceError) as refused:
+        iostrata.open_trace(path)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_no_row_in_an_array_is_counted(tmp_path):
+    path = array(tmp_path / "any")
+    path.write_text(path.read_text()[:-1] + ", 7, [1]]")
+    damage = iostrata.open_trace(path).damage
+    assert damage.events_expected - damage.events_read == 2
+
+
+def test_blanks_behind_commas_belong_to_no_name(tmp_path):
+    path = tmp_path / "any"
+    path.write_text(
+        "layer, rank, mode, start, end, bytes, file, handle, parent\n"
+        "MPI-IO, 0, write, 0.5, 1.5, 100, /a, h5,\nPOSIX, 0, write, 0.75, 1.25, 100, /a, fd, h5\n"
+    )
+    trace = iostrata.open_trace(path)
+    assert trace.flow("MPI-IO", "POSIX", "write").attributed_bytes == 100
+    assert trace.definitions.files.name == ("/a",)
+
+
+FIRST = datetime.datetime(2024, 2, 29, 23, 59, 59, tzinfo=datetime.UTC)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "json", "csv"])
+@pytest.mark.parametrize("zone", [None, 0, 5.5, -8])
+@settings(max_examples=10)
+@given(
+    microseconds=st.lists(st.tuples(st.integers(0, 10**11), st.integers(0, 10**8)), min_size=1, max_size=9),
+    separator=st.sampled_from("T "),
+)
+def test_times_of_iso_8601(tmp_path, kind, zone, microseconds, separator):
+    """Python's own clock tells what they mean; without a zone they are UTC."""
+
+    def told(after):
+        moment = FIRST + datetime.timedelta(microseconds=after)
+        if zone is None:
+            return moment.replace(tzinfo=None).isoformat(separator)
+        return moment.astimezone(datetime.timezone(datetime.timedelta(hours=zone))).isoformat(separator)
+
+    rows = [("POSIX", 0, "read", told(start), told(start + taken), 5, "/a") for start, taken in microseconds]
+    source = open_source(write(tmp_path / "any", rows, kind, unit=""))
+    # The run starts with its first operation, in whole units of the column.
+    first = min(start for start, _ in microseconds)
+    found = zip(source.operations.begin.tolist(), source.operations.end.tolist(), strict=True)
+    expected = [((start - first) * 1000, (start - first + taken) * 1000) for start, taken in microseconds]
+    assert sorted(found) == sorted(expected)
+    moment = int(FIRST.timestamp()) * 10**9 + first * 1000
+    assert source.definitions.clock.realtime_ns == moment
+    assert bool(source.definitions.recording.notes) == (zone is None)
+
+
+@pytest.mark.parametrize(
+    ("start", "reason"),
+    [
+        ("2024-02-30T00:00:00Z", "a start that is no time"),
+        ("2024-02-29T00:00:00", "a start that is no time"),
+        ("1970-01-01T00:00:00Z", "begin before the run's start"),
+        ("1969-12-31T23:59:59Z", "begin before the run's start"),
+        ("12.5", "a start that is no time"),
+        ("2900-01-01T00:00:00Z", "a start that is no time"),
+    ],
+)
+def test_days_that_are_in_no_calendar_and_times_of_another_zone_are_counted(tmp_path, start, reason):
+    path, sound = tmp_path / "any", "2024-02-29T00:00:00Z,2024-02-29T00:00:01Z,3\n"
+    lines = [f"POSIX,0,read,{sound}"] * 3 + [f"POSIX,0,read,{start},2024-02-29T00:00:01Z,9\n"]
+    path.write_text("layer,rank,mode,start,end,bytes\n" + "".join(lines))
+    trace = iostrata.open_trace(path)
+    assert trace.layers["POSIX"].statistics("read").bytes == 9
+    (lost,) = trace.damage.locations
+    assert (lost.events_expected, lost.events_read) == (4, 3)
+    assert reason in lost.reason
+
+
+def test_parquet_times_before_2001_are_since_1970_too(tmp_path):
+    kind = pyarrow.timestamp("s")
+    start, end = (pyarrow.array([9 * 10**8 + step for step in steps], kind) for steps in ((0, 2, 4), (1, 3, 5)))
+    source = open_source(parquet_of(tmp_path / "any", start=start, end=end))
+    assert source.operations.begin.tolist() == [0, 2 * 10**9, 4 * 10**9]
+    assert source.definitions.clock.realtime_ns == 9 * 10**17
+
+
+def test_more_layers_than_there_can_be_are_refused(tmp_path):
+    for count in (255, 256):
+        path = tmp_path / str(count)
+        path.write_text(
+            "layer,rank,mode,start,end,bytes\n" + "".join(f"layer {row},0,read,1,2,3\n" for row in range(count))
+        )
+    assert len(iostrata.open_trace(tmp_path / "255").order) == 255
+    with pytest.raises(iostrata.TraceError, match="256 layers, more than the 255"):
+        iostrata.open_trace(tmp_path / "256")

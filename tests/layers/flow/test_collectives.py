@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from iostrata import open_trace
+from iostrata.layers.flow import calls
 from iostrata.layers.flow.rows import FlowRows
 from iostrata.model.codes import IoFlag
 
@@ -46,3 +47,22 @@ def test_calls_are_those_of_several_ranks_with_bytes_below(fixtures, name):
         assert (np.diff(calls.begin) >= 0).all()
         looked_at += len(calls)
     assert looked_at
+
+
+@pytest.mark.parametrize("most", [1, 20, 10**6])
+def test_steps_of_more_calls_than_points_are_kept(monkeypatch, most):
+    """However many calls there are, each keeps the time of what ran beneath it, rounded outwards at most."""
+    monkeypatch.setattr(calls, "_MOST_STEPS", most)
+    number = np.arange(40)
+    begin = 1000 * number + 7
+    steps = calls.CallSteps(exact=False)
+    for part in (number % 3 == 0, number % 3 > 0):
+        steps.add(number[part] % 4, number[part], begin[part], begin[part] + 100, np.ones(int(part.sum()), np.bool_))
+        steps.add(
+            number[part] % 4, number[part], begin[part] + 50, begin[part] + 90, np.zeros(int(part.sum()), np.bool_)
+        )
+    settled, width = steps.settled(), 1 << steps._shift
+    assert len(settled) == 40
+    assert settled["most"].tolist() == [2] * 40
+    assert ((settled["ticks"] >= 100) & (settled["ticks"] < 100 + 2 * width)).all()
+    assert (width == 1) == (most == 10**6)

@@ -12,18 +12,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.comparison.layer_periods import layer_periods, part_periods
 from iostrata.analysis.findings.find import find
+from iostrata.export.report.limits import Limits
+from iostrata.export.report.panels.heat_map import heat_maps
+from iostrata.export.timeline import marks
 from iostrata.inputs.source import RowSource
 from iostrata.layers import opening
 from iostrata.layers.document import document
-from iostrata.layers.summary import reading
-from iostrata.model.codes import IoMode
+from iostrata.layers.handles import sums
+from iostrata.layers.statistics.keyed import KeyedSums
+from iostrata.layers.summary import memory, reading
+from iostrata.model.codes import CREATE_FILE, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord
 from iostrata.model.definitions import Definitions, LocationGroups, Locations
-from iostrata.model.events import IoEvents
 from iostrata.model.stream.source import Partition
 
 MEMORY = 400 << 20
 LARGEST = 4
 """Operations that may be in flight at once: blocks are at least twice as large, so that they end at rest."""
+OF_SIGNALS = ("document", "signals", "periods", "findings", "heat maps")
+"""What bins make coarser."""
+ROUNDED = ("metadata", "marks")
 HANDLES = [
     ("MPI-IO", "/scratch/a", -1),
     ("MPI-IO", "/scratch/b", -1),
@@ -32,15 +39,21 @@ HANDLES = [
     ("POSIX", "/home/c", -1),
 ]
 
+EVENTS = [None, IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.SEEK, IoRecord.TRY_LOCK]
+
 calls = st.lists(
     st.fixed_dictionaries(
         {
-            "gap": st.sampled_from([1, 2, 40, 997]),
+            # Behind a long pause bins become wider.
+            "gap": st.sampled_from([1, 2, 40, 997, 2_100_003]),
             "length": st.sampled_from([0, 9, 64, 5000]),
             "handle": st.integers(0, 4),
             "mode": st.sampled_from([IoMode.READ, IoMode.WRITE, IoMode.WRITE, IoMode.FLUSH]),
             "moved": st.sampled_from([0, 1, 4096, 65536, 3 * 2**20 + 1, None]),
             "pieces": st.integers(0, LARGEST - 1),
+            "offset": st.sampled_from([0, 0, 4096, 65536, 2**20 + 7, UNDEFINED_UINT64]),
+            "flags": st.sampled_from([0, 0, int(IoFlag.NON_BLOCKING), int(IoFlag.COLLECTIVE)]),
+            "event": st.sampled_from(EVENTS),
         }
     ),
     max_size=12,
@@ -69,7 +82,8 @@ def rows_of(process: int, given_calls: list[dict[str, Any]]) -> list[dict[str, A
     rows, time = [], process
     for call in given_calls:
         time += call["gap"]
-        one = {"process": process, "mode": call["mode"], "begin": time, "end": time + call["length"]}
+        one = {name: call[name] for name in ("mode", "offset", "flags")}
+        one |= {"process": process, "begin": time, "end": time + call["length"]}
         moved = None if call["mode"] == IoMode.FLUSH else call["moved"]
         rows.append({**one, "handle": call["handle"], "moved": moved, "requested": moved})
         below = call["handle"] + 2
@@ -79,6 +93,18 @@ def rows_of(process: int, given_calls: list[dict[str, Any]]) -> list[dict[str, A
             rows.append({**one, "handle": below, "begin": begin, "end": begin + 1, "moved": moved and moved // pieces})
         time += call["length"]
     return rows
+
+
+def events_of(process: int, given_calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Metadata events of the handles of some calls, each just before its call begins."""
+    events, time = [], process
+    for call in given_calls:
+        if call["event"] is not None:
+            made = CREATE_FILE if call["event"] == IoRecord.CREATE_HANDLE and call["length"] == 9 else 0
+            one = {"location": process, "kind": call["event"], "time": time + call["gap"] - 1}
+            events.append({**one, "handle": 10 + call["handle"], "value": made})
+        time += call["gap"] + call["length"]
+    return events
 
 
 def with_processes(definitions: Definitions, count: int) -> Definitions:
@@ -103,57 +129,123 @@ class Folding:
         return parts[0]
 
 
-def told(source: Any, workers: int, apart: bool = False) -> str:
-    """Everything that is told of a trace, as text; `apart`: partitions share no sums, as on a cluster."""
+def marks_told(trace: Any) -> list[Any]:
+    """A timeline's marks, each with its own file and process; those that begin together are one."""
+    found, key_of_row, process_of_row, _, gap = marks.marks_of_files(trace, trace.order)
+    keys = [found.kind, found.start, key_of_row[found.row], process_of_row[found.row]]
+    together = KeyedSums(keys, {"count": found.count, "bytes": found.bytes, "end": found.end})
+    return [gap, *(column.tolist() for column in (*together.keys, *together.values.values()))]
+
+
+def evidence_told(relations: Any) -> list[Any]:
+    """What findings look at beyond flows, cells and calls."""
+    tables = [table for key in sorted(relations.streams) for table in vars(relations.streams[key]).values()]
+    return [
+        [(key, relations.requests[key].quantiles()) for key in sorted(relations.requests)],
+        [(key, relations.read_back[key].bytes) for key in sorted(relations.read_back)],
+        [
+            [column.tolist() for column in (*table.keys, *table.values.values())]
+            for table in tables
+            if isinstance(table, KeyedSums)
+        ],
+    ]
+
+
+def told(source: Any, workers: int = 1, apart: bool = False, few: bool = False, full: bool = False) -> dict[str, str]:
+    """Everything that is told of a trace, as texts.
+
+    With `apart` partitions share no sums, as on a cluster. With `few` so little is kept that times are rounded. With
+    `full` all operations are kept.
+    """
+    limits = Limits(heat_rows=3, heat_bins=5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "open_timed_source", lambda *_: source)
         patch.setattr(reading, "cluster_of", lambda *_: nullcontext(Folding(workers)))
-        trace = opening.read_binned_trace(
-            "x", MEMORY, workers=workers, files="all", parts=("rank", 3), client="folding" if apart else None
-        )
+        # As many however many threads share the memory.
+        patch.setattr(memory, "MOST_BINS", 1 << 12)
+        if few:
+            patch.setattr(sums, "_MOST_TIMES", 6)
+            patch.setattr(marks, "_MOST_MARKS", 12)
+        if full:
+            trace = opening.open_trace("x", files="all")
+        else:
+            trace = opening.read_binned_trace(
+                "x", MEMORY, workers=workers, files="all", parts=("rank", 3), client="folding" if apart else None
+            )
         layers = trace.layers.values()
-        periods = [*layer_periods(layers), *part_periods(layers, "rank", 3, binned=trace.binned_parts("rank"))]
-        found: list[Any] = [
-            document(trace),
-            trace.set_aside.to_dict(),
-            [
+        binned = None if full else trace.binned_parts("rank")
+        periods = [*layer_periods(layers), *part_periods(layers, "rank", 3, binned=binned)]
+        found = {
+            "document": document(trace),
+            "set aside": trace.set_aside.to_dict(),
+            "statistics": [
                 layer.statistics(way, kind).to_dict()
                 for layer in layers
                 for way in ("read", "write", "total")
                 for kind in ("all", "own", "inherited")
             ],
-            [(layer.flushes, layer.flush_busy_s) for layer in layers],
-            [trace.breakdown(by).to_dict() for by in ("file", "rank", "handle")],
-            [flow.to_dict() for flow in trace.flows],
-            [repr(one) for one in (*trace.balances, *trace.time_splits, *trace.hidden)],
-            [one.to_dict() for one in find(trace)],
-            [
+            "flushes": [(layer.flushes, layer.flush_busy_s) for layer in layers],
+            "signals": [
+                [column.tolist() for column in (one.times, one.values, one.cumulative)]
+                for layer in layers
+                for way in ("read", "write", "total")
+                for one in (layer.bandwidth(way), layer.bandwidth(way, "own"), layer.bandwidth(way, below="MPI-IO"))
+            ],
+            "breakdowns": [trace.breakdown(by).to_dict() for by in ("file", "rank", "handle")],
+            "flows": [flow.to_dict() for flow in trace.flows],
+            "balances": [repr(one) for one in (*trace.balances, *trace.time_splits)],
+            "hidden": [repr(one) for one in trace.hidden],
+            "evidence": evidence_told(trace.relations),
+            "findings": [one.to_dict() for one in find(trace)],
+            "periods": [
                 (one.result.to_dict(), one.signal.to_dict()) if hasattr(one, "result") else one.volumes
                 for one in periods
             ],
-            {
+            "handles": {
                 name: np.asarray(getattr(trace.handles, name)).tolist()
                 for name in ("operations", "bytes_read", "bytes_written", "metadata_events", "ranks")
             },
-        ]
-    return json.dumps(found, default=str)
+            "lifetimes": {name: counts.tolist() for name, counts in trace.handles.lifetime_counts.items()},
+            "metadata": [
+                ([times.tolist() for times in trace.handle_sums.times(row)], trace.handle_sums.kinds_of(row))
+                for row in range(len(trace.order))
+            ],
+            "opens": [column.tolist() for column in trace.handle_sums.opens.keys],
+            "marks": marks_told(trace),
+            "non-blocking": [column.tolist() for column in trace.non_blocking.stretches],
+            "heat maps": heat_maps(trace, [(one.name, way) for one in layers for way in one.directions], limits),
+        }
+    return {name: json.dumps(one, default=str) for name, one in found.items()}
 
 
 @settings(max_examples=20, deadline=None)
 @given(processes=st.lists(calls, min_size=1, max_size=7).filter(any), data=st.data())
 def test_partitions_and_cuts_change_nothing(
-    processes: Any, data: Any, make_definitions: Any, make_operations: Any
+    processes: Any, data: Any, make_definitions: Any, make_operations: Any, make_events: Any
 ) -> None:
     rows = [row for process, some in enumerate(processes) for row in rows_of(process, some)]
     operations = make_operations(rows)
-    collective = np.isin(operations.handle, [0, 1]).astype(np.uint32) * 2
-    definitions = with_processes(make_definitions(HANDLES, length=20000, ticks_per_second=10**6), len(processes))
-    inner = RowSource(Path("x"), definitions, replace(operations, flags=collective), IoEvents.empty())
+    rows = sorted(rows, key=lambda row: row["begin"])
+    given_columns = {
+        "flags": np.array([row["flags"] for row in rows], np.uint32),
+        "offset": np.array([row["offset"] for row in rows], np.uint64),
+    }
+    events = make_events([one for process, some in enumerate(processes) for one in events_of(process, some)])
+    definitions = with_processes(
+        make_definitions(HANDLES, precreated=(4,), length=20000, ticks_per_second=10**6), len(processes)
+    )
+    inner = RowSource(Path("x"), definitions, replace(operations, **given_columns), events)
     everyone = tuple(range(len(processes)))
-    whole = told(Dealt(inner, ((everyone, None),)), 1)
+    few = data.draw(st.booleans())
+    everything = Dealt(inner, ((everyone, None),))
+    whole = told(everything, few=few)
+    # Where operations are kept, nothing is merged.
+    full = told(everything, full=True)
+    assert {name for name in whole if full[name] != whole[name]} <= {*OF_SIGNALS, *(ROUNDED if few else ())}
     order = data.draw(st.permutations(everyone))
     edges = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=4)))
     parts = [order[low:high] for low, high in zip([0, *edges], [*edges, len(order)], strict=True) if low < high]
     cut = st.sampled_from([None, 2 * LARGEST, 13, 30])
     dealt = tuple((tuple(sorted(part)), data.draw(cut)) for part in parts)
-    assert told(Dealt(inner, dealt), *data.draw(st.sampled_from([(1, False), (3, False), (2, True)]))) == whole
+    parted = told(Dealt(inner, dealt), *data.draw(st.sampled_from([(1, False), (3, False), (2, True), (2, True)])), few)
+    assert {name for name in whole if parted[name] != whole[name]} == set()

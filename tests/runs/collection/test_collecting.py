@@ -279,6 +279,14 @@ def test_tables_that_are_none_are_refused_in_a_line(tmp_path):
     assert "\n" not in str(caught.value)
 
 
+def test_a_collection_is_the_same_whoever_is_done_first(fixtures, tmp_path):
+    """The first trace takes far longer than all others together."""
+    slow = copies(fixtures / "ior384", tmp_path / "a", 1)
+    traces = [*slow, *copies(fixtures / "serial1", tmp_path / "b", 7)]
+    results = read_runs(traces, SETTINGS, {}, workers=2)
+    assert [run.job.job for run in results] == [str(path) for path in traces]
+
+
 def test_memory_follows_what_is_worked_on(fixtures):
     """However many traces there are, only a few are asked for ahead of what is taken."""
     asked = []

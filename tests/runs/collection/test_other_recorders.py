@@ -110,7 +110,14 @@ def test_what_a_recorder_does_not_tell_is_null(folder, capsys):
     }
     assert "without times" in runs["counted"].job.reason
     traced, binned = runs["traced"].job, runs["binned"].job
-    assert (traced.operations, traced.bytes_written, traced.metadata_operations, traced.nodes) == (8, 512, None, 1)
+    # One of the ranks is known to have run on a node.
+    assert (traced.operations, traced.bytes_written, traced.metadata_operations, traced.nodes) == (8, 512, None, None)
+    assert (traced.recorder, traced.layers_recorded) == ("Darshan", ("MPI-IO", "POSIX"))
+    assert traced.directions_recorded == ("read", "write")
+    assert "small-requests" in traced.findings_sought
+    assert "opened-not-used" not in traced.findings_sought
+    assert runs["table"].job.layers_recorded == ()
+    assert runs["binned"].job.findings_sought == ()
     # Each layer's bytes are known; which of them the program moved itself, no one knows.
     assert (binned.operations, binned.bytes_written, binned.io_s, binned.nodes) == (None, None, None, None)
     layers = {(row.layer, row.direction): row for row in runs["binned"].layers}

@@ -173,12 +173,60 @@ def test_rules_look_at_whole_intervals():
     assert FailRule("POSIX:write:time>1.2").broken_by(huge)
     assert FailRule("bandwidth<0.9").broken_by(huge)
     assert FailRule("POSIX:read:time>1.2").broken_by(huge) == ()
+    assert FailRule("POSIX:time>1.2").check(huge) is FailRule("worse").check(huge) is None
+    assert "neither A nor B has POSIX read" in (FailRule("POSIX:read:time>1.2").check(huge) or "")
     assert FailRule("worse").broken_by(huge)
     assert FailRule("worse").broken_by(slow) == ()
     assert FailRule("finding").broken_by(diff_runs([run()], [run(findings=(finding("small-requests"),))]))
-    for text in ("", "time", "time>x", "speed>1", "time>1e3", "time>1.2.3", "better"):
+    for text in (
+        "POSIX:duration>2",
+        "POSIX:flush:bytes>1",
+        "POSIX:wrte:time>1",
+        "",
+        "time",
+        "time>x",
+        "speed>1",
+        "time>1e3",
+        "time>1.2.3",
+        "better",
+    ):
         with pytest.raises(SelectionError):
             FailRule(text)
+
+
+def test_what_came_is_infinitely_more_and_what_went_is_none():
+    none = replace(run(), layers=())
+    came, went = diff_runs([none], [run()]), diff_runs([run()], [none])
+    for quantity in ("bytes", "operations", "time", "POSIX:write:bytes"):
+        assert FailRule(f"{quantity}>1.05").broken_by(came)
+        assert FailRule(f"{quantity}<0.95").broken_by(went)
+        assert not FailRule(f"{quantity}<0.95").broken_by(came)
+        assert not FailRule(f"{quantity}>1.05").broken_by(went)
+    assert not FailRule("bandwidth>1").broken_by(came)
+
+
+def test_rules_on_shares_are_ratios_too():
+    more = diff_runs([run(collective_operations=160)], [run(collective_operations=320)])
+    assert FailRule("collective>1.9").broken_by(more)
+    assert not FailRule("collective>2.1").broken_by(more)
+    assert not FailRule("collective<0.9").broken_by(more)
+
+
+def test_a_rule_on_a_layer_that_is_not_recorded_is_refused():
+    """What a recorder watches and the run does not use is no mistake; a name that nobody has, or one side, is."""
+    both, one = (
+        replace(run(), job=replace(run().job, recorder="OTF2", layers_recorded=layers))
+        for layers in (("MPI-IO", "POSIX"), ("POSIX",))
+    )
+    assert FailRule("MPI-IO:write:bytes>1.05").check(diff_runs([both], [both]))
+    for text, sides, said in (
+        ("POSX:bytes>1.05", (both, both), "no layer 'POSX' is recorded; there are POSIX, MPI-IO"),
+        ("wrte:bytes>1.05", (both, both), "no layer 'wrte'"),
+        ("MPI-IO:bytes>1.05", (both, one), "MPI-IO is not recorded in B"),
+        ("MPI-IO:bytes>1.05", (one, both), "MPI-IO is not recorded in A"),
+    ):
+        with pytest.raises(SelectionError, match=said):
+            FailRule(text).check(diff_runs([sides[0]], [sides[1]]))
 
 
 @pytest.fixture(scope="module")

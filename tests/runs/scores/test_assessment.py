@@ -1,5 +1,7 @@
 """Scores of jobs: the paper's example, and what must not change them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -151,3 +153,22 @@ def test_jobs_are_ranked_by_value_and_then_by_name():
     order = ranked(jobs, "io_intensity")
     assert [one.io_intensity for one in order] == sorted((one.io_intensity for one in jobs), reverse=True)
     assert ranked(jobs, least_duration=1e9) == []
+
+
+def test_short_jobs_come_after_longer_ones_and_idle_ones_last():
+    jobs = [
+        replace(one, job=name, duration_s=duration, problem_score=score)
+        for one, (name, duration, score) in zip(
+            assess([block(made((3, 1, 4, 5, 1)))], LIMITS) * 5,
+            [
+                ("short", 1800.0, 3.9),
+                ("long", 1801.0, 0.5),
+                ("idle", 9000.0, 0.0),
+                ("longer", 9000.0, 2.0),
+                ("brief", 600.0, 4.0),
+            ],
+            strict=True,
+        )
+    ]
+    assert [one.job for one in ranked(jobs, short=1800.0)] == ["longer", "long", "brief", "short", "idle"]
+    assert [one.job for one in ranked(jobs)] == ["brief", "short", "longer", "long", "idle"]

@@ -73,3 +73,11 @@ def test_the_probability_is_that_of_enough_independent_samples():
         np.prod([share if one else 1 - share for one in ways]) for ways in product((0, 1), repeat=3) if sum(ways) >= 2
     )
     assert found == pytest.approx(min(1.0, expected * 4 * 200))
+
+
+def test_sorting_and_counting_say_the_same(monkeypatch):
+    samples = with_bursts(of_others(5, np.random.default_rng(6)), 100, 400)
+    stretches = [Stretch(start, start + 16, 3) for start in range(0, LENGTH - 16, 7)]
+    sorted_once = coincidences(samples, stretches, ((100, 116),), 4)
+    monkeypatch.setattr("iostrata.runs.signatures.coincidence.FEW_LEVELS", 10**6)
+    assert coincidences(samples, stretches, ((100, 116),), 4).tolist() == sorted_once.tolist()

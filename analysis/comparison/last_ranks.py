@@ -1,0 +1,113 @@
+"""Which rank is the last one in each phase, and by how much."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from ...layers.statistics.arrivals import ArrivalSums, Stretches
+from ...layers.trace import Trace
+from ...model.arrays import Ints
+from ...model.codes import IoMode
+from ...model.document import Record
+from ..results.parts import Phase
+
+SignalOf = tuple[str, str, str]
+"""A layer, a direction and the traffic that counts."""
+_SMALL: Final = 0.01
+"""Requests of less than this share of the large ones do not make a rank the last one."""
+_MODES: Final = {"read": IoMode.READ, "write": IoMode.WRITE}
+_LONGER: Final = 0.5
+"""How far behind its end what still belongs to a phase may begin, as a share of the time until the next one."""
+
+
+@dataclass(frozen=True)
+class LastRank(Record):
+    """Who was last in one phase.
+
+    A rank is done when its last transfer ends. Where transfers are collective, all are done together, and what counts
+    is when a rank begins its first.
+
+    Attributes
+    ----------
+    rank : int
+    ranks : int
+        How many took part.
+    late : float
+        How long after the next to last it was, in s: what the phase would gain if this one rank were in time.
+    after_median : float
+        How long after the median of the ranks it was, in s.
+    collective : bool
+        Whether most transfers are collective.
+    """
+
+    KEYS: ClassVar = {"late": "late_s", "after_median": "after_median_s"}
+
+    rank: int
+    ranks: int
+    late: float
+    after_median: float
+    collective: bool
+
+
+NO_LAST_RANKS: Final[Mapping[SignalOf, tuple[LastRank | None, ...]]] = MappingProxyType({})
+"""Where nobody asked for them."""
+
+
+def last_ranks(
+    trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]
+) -> dict[SignalOf, tuple[LastRank | None, ...]]:
+    """Return who was last in each phase, None in one of fewer than two ranks.
+
+    Parameters
+    ----------
+    phases : mapping
+        From layer, direction (``read`` or ``write``) and traffic to the phases of that signal.
+    """
+    recording = trace.definitions.recording
+    wanted = {key: found for key, found in phases.items() if found and key[1] in _MODES}
+    if not wanted or not recording.ranks or recording.rows != "operations":
+        return {}
+    of = [_stretches(trace, *key, found) for key, found in wanted.items()]
+    sums = trace.sum_blocks(lambda: ArrivalSums(trace.tick_window, of)).sums
+    rank = trace.definitions.groups.rank[sums.keys[2]]
+    sums = sums.taken(rank >= 0)
+    second = trace.tick_window.ticks_per_second
+    found = {}
+    for place, (key, known) in enumerate(wanted.items()):
+        mine = sums.taken(sums.keys[0] == place)
+        collective = bool(2 * mine["collective"].sum() > mine["count"].sum())
+        time = mine["begin" if collective else "end"]
+        rows = np.searchsorted(mine.keys[1], np.arange(len(known) + 1))
+        ranks = trace.definitions.groups.rank[mine.keys[2]]
+        found[key] = tuple(_last(ranks[a:b], time[a:b], second, collective) for a, b in pairwise(rows.tolist()))
+    return found
+
+
+def _last(ranks: Any, times: Ints, second: int, collective: bool) -> LastRank | None:
+    if len(ranks) < 2:
+        return None
+    order = np.argsort(times, kind="stable")
+    last, before = (int(times[order[place]]) for place in (-1, -2))
+    after_median = (last - float(np.median(times))) / second
+    return LastRank(int(ranks[order[-1]]), len(ranks), (last - before) / second, after_median, collective)
+
+
+def _stretches(trace: Trace, layer: str, direction: str, traffic: str, phases: tuple[Phase, ...]) -> Stretches:
+    """Return the time from each phase on until the next, less half of what lies between them."""
+    stack, one = trace.handles, trace.layers[layer]
+    handles = trace.selection.selected & (stack.layer_row == trace.order.index(layer))
+    if traffic != "all":
+        handles = handles & ((stack.higher_ancestor < 0) == (traffic == "own"))
+    second = trace.tick_window.ticks_per_second
+    start = np.array([phase.start for phase in phases]) * second
+    end = np.array([phase.end for phase in phases]) * second
+    following = np.append(start[1:], end[-1] + float(np.median(start[1:] - end[:-1])) if len(start) > 1 else end[-1])
+    # Times of phases are seconds that were ticks.
+    start, end = np.floor(start) - 1, np.maximum(end + 1, end + _LONGER * (following - end))
+    large = one.statistics(direction).request_bytes.p90
+    least = max(1.0, _SMALL * (large or 0))
+    return Stretches(handles, _MODES[direction], least, start.astype(np.int64), end.astype(np.int64))

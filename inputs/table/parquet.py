@@ -1,0 +1,67 @@
+"""Tables in Parquet, one file or several."""
+
+from pathlib import Path
+from typing import Any
+
+from ...model.errors import TraceError
+from .columns import TableColumns, one_array, text_of
+from .names import TIMES, check, roles
+
+
+def read_parquet(path: Path, parts: list[Path]) -> TableColumns:
+    """Read one table of the files `parts`.
+
+    Raises TraceError if they cannot be read, or do not fit together.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        tables: list[Any] = []
+        units: dict[str, int] = {}
+        for part in parts:
+            schema = pyarrow.parquet.read_schema(part)
+            found, scale = roles(schema.names)
+            check(path, schema.names, found)
+            units = units or scale
+            if scale != units:
+                raise TraceError(f"{path}: {part.name} has times in other units than the parts before it")
+            tables.append(pyarrow.parquet.read_table(part, columns=list(found.values()), partitioning=None))
+        table = pyarrow.concat_tables(tables, promote_options="permissive").combine_chunks()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise TraceError(f"{path}: the Parquet table cannot be read: {str(error).splitlines()[0]}") from None
+    columns = {role: _plain_column(path, name, one_array(table.column(name))) for role, name in found.items()}
+    on_the_clock = False
+    for role in TIMES.keys() & found.keys():
+        kind = table.column(found[role]).type
+        if pyarrow.types.is_timestamp(kind) or pyarrow.types.is_duration(kind):
+            units[role] = 1
+            on_the_clock = on_the_clock or pyarrow.types.is_timestamp(kind)
+    metadata = dict(tables[0].schema.metadata or {})
+    return TableColumns(columns, units, metadata, 0, table.num_rows, since_1970=on_the_clock)
+
+
+def _plain_column(path: Path, name: str, column: Any) -> Any:
+    """Return a column of Parquet as numbers or text: times that have a unit of their own in ns, decimals as text.
+
+    Raises TraceError if its values are neither.
+    """
+    import pyarrow
+
+    types = pyarrow.types
+    try:
+        if types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        kind = column.type
+        if types.is_timestamp(kind) or types.is_duration(kind):
+            unit = pyarrow.timestamp("ns", kind.tz) if types.is_timestamp(kind) else pyarrow.duration("ns")
+            return column.cast(unit).cast(pyarrow.int64())
+        if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+            return text_of(column.cast(pyarrow.binary()))
+        if types.is_decimal(kind) or kind == pyarrow.string_view():
+            return column.cast(pyarrow.string())
+    except pyarrow.ArrowException as error:
+        raise TraceError(f"{path}: the column {name} cannot be read: {str(error).splitlines()[0]}") from None
+    if types.is_nested(kind) or types.is_time(kind) or types.is_date(kind):
+        raise TraceError(f"{path}: the column {name} holds {kind}, where numbers or text are needed")
+    return column

@@ -1,0 +1,169 @@
+"""Tables as text: CSV, JSON lines and JSON arrays, plain or compressed by gzip."""
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from ...model.errors import TraceError
+from ..inflating import GZIP, inflating
+from .columns import TableColumns, one_array, text_of
+from .names import check, roles
+
+_LONGEST_LINE: Final = 1 << 20
+_MOST_INFLATED: Final = 1 << 32
+_STEP: Final = 1 << 20
+_BLANKS: Final = b"\xef\xbb\xbf \t\r\n"
+
+
+def names_in(text: bytes) -> list[str] | None:
+    """Return the names of the columns of a table that starts with `text`; None where it is no table."""
+    try:
+        line = _first_line(text).decode()
+        if line.startswith("["):
+            start = text.lstrip(_BLANKS).lstrip(b"[ \t\r\n").decode("utf-8", "replace")
+            return list(json.JSONDecoder().raw_decode(start)[0]) if start.startswith("{") else None
+        if line.startswith("{"):
+            return list(json.loads(line))
+        return next(iter(csv.reader([line], delimiter=_delimiter(line))), [])
+    except (ValueError, RecursionError, csv.Error):
+        return None
+
+
+def _first_line(text: bytes) -> bytes:
+    """Return the first line that is not blank, whichever way lines end."""
+    return re.split(rb"[\r\n]", text.lstrip(_BLANKS), maxsplit=1)[0]
+
+
+def _delimiter(line: str) -> str:
+    return max(",;\t", key=line.count)
+
+
+def read_text(path: Path) -> TableColumns:
+    """Read a table that is text.
+
+    Raises TraceError if it cannot be read.
+    """
+    import pyarrow
+
+    faults: list[str] = []
+    with path.open("rb") as plain:
+        packed = plain.read(len(GZIP)) == GZIP
+        plain.seek(0)
+        file = BytesIO(_inflated(path, faults)) if packed else plain
+        head = file.read(_LONGEST_LINE)
+        start = head.lstrip(_BLANKS)
+        file.seek(len(head) - len(start))
+        try:
+            if start.startswith(b"{"):
+                return _of_objects(path, _lines(file), faults)
+            if start.startswith(b"["):
+                return _of_objects(path, _array(path, file), faults)
+            return _csv(path, file, start, faults)
+        except pyarrow.ArrowException as error:
+            raise TraceError(f"{path}: the table cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _inflated(path: Path, faults: list[str]) -> memoryview:
+    """Return the text of a compressed file; where that ends early, its whole lines, and why in `faults`."""
+    text = bytearray()
+    with path.open("rb", buffering=0) as file:
+        fill, room = inflating(file, faults), memoryview(bytearray(_STEP))
+        while got := fill(room):
+            text += room[:got]
+            if len(text) > _MOST_INFLATED:
+                raise TraceError(
+                    f"{path}: the table inflates to more than {_MOST_INFLATED >> 30} GiB; cut it into several, or "
+                    "write it as Parquet"
+                )
+    # The last number of a line that is cut may be another one.
+    return memoryview(text)[: text.rfind(b"\n") + 1] if faults else memoryview(text)
+
+
+def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str]) -> TableColumns:
+    """Read everything as text, so that one bad number does not refuse a table."""
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.csv
+
+    line = _first_line(start).decode("utf-8", "replace")
+    delimiter = _delimiter(line)
+    try:
+        names = next(csv.reader([line], delimiter=delimiter))
+    except csv.Error as error:
+        raise TraceError(f"{path}: the names of the table's columns cannot be read: {error}") from None
+    found, scale = roles(names)
+    check(path, names, found)
+    unreadable = 0
+
+    def skip(_row: object) -> str:
+        nonlocal unreadable
+        unreadable += 1
+        return "skip"
+
+    table = pyarrow.csv.read_csv(
+        file,
+        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, invalid_row_handler=skip),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pyarrow.binary()),
+            include_columns=list(found.values()),
+            strings_can_be_null=True,
+            null_values=["", "null", "NULL", "None", "<NA>"],
+        ),
+    )
+    columns = {role: text_of(one_array(table.column(name))) for role, name in found.items()}
+    for role, name in found.items():
+        # Blanks before a name, or before the first, are those before its values: a, b, c.
+        if name == names[0] or name != name.strip():
+            columns[role] = pyarrow.compute.utf8_trim_whitespace(columns[role])
+    return TableColumns(columns, scale, {}, unreadable, table.num_rows, tuple(faults))
+
+
+def _lines(file: BinaryIO) -> Iterator[Any]:
+    """Yield what each line holds, None where it cannot be read."""
+    for line in file:
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError):
+                yield None
+
+
+def _array(path: Path, file: BinaryIO) -> list[Any]:
+    try:
+        found: list[Any] = json.loads(file.read())
+    except (ValueError, RecursionError) as error:
+        raise TraceError(
+            f"{path}: the JSON array cannot be read: {error}; of JSON lines, an object each, those that are "
+            "sound are read"
+        ) from None
+    return found
+
+
+def _of_objects(path: Path, objects: Iterable[Any], faults: list[str]) -> TableColumns:
+    import pyarrow
+
+    rows, unreadable = [], 0
+    for row in objects:
+        if isinstance(row, dict):
+            rows.append(row)
+        else:
+            unreadable += 1
+    names = dict.fromkeys(name for row in rows for name in row)
+    found, scale = roles(names)
+    check(path, names, found)
+    columns = {
+        role: pyarrow.array([_plain(row.get(name)) for row in rows], pyarrow.string()) for role, name in found.items()
+    }
+    return TableColumns(columns, scale, {}, unreadable, len(rows), tuple(faults))
+
+
+def _plain(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    return str(value)

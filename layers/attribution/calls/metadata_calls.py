@@ -1,0 +1,195 @@
+"""Metadata events with the calls that they happened in, and calls of I/O that leave no event, one row each."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ....model.arrays import Columns, RowsOfIds, column_at
+from ....model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord
+from ....model.definitions import Definitions
+from ....model.events import IoEvents
+from ....model.stream.source import Partition, Source
+from ...handles.order import layer_rows
+from ...selection.window import TickWindow
+from .functions import FunctionGroups
+from .stacks import STACK_KINDS, StackBars, StackWalker
+from .sums import NO_EVENT
+
+_OF_OPERATIONS = (
+    IoRecord.OPERATION_BEGIN,
+    IoRecord.OPERATION_TEST,
+    IoRecord.OPERATION_ISSUED,
+    IoRecord.OPERATION_COMPLETE,
+    IoRecord.OPERATION_CANCELLED,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MetadataCalls(Columns):
+    """Columns of shape (n,).
+
+    Attributes
+    ----------
+    kind : uint8
+        `IoRecord`, or 0 for a call of I/O that leaves no event, such as ``nc_enddef``.
+    location : int32
+        Row in ``Definitions.locations``.
+    handle : int32
+        Row in ``Definitions.handles``, −1 where there is none.
+    file : int32
+        Row in ``Definitions.files``, of a deletion the file that it names; −1 where there is none.
+    layer : int32
+        Counted from the highest, −1 where it is not known.
+    region : int32
+        Row of the function that was called, −1 where it is not known.
+    begin, end : int64
+        Enter and Leave of the call in ticks since the trace's start; where these are not recorded, when the event was.
+    time : int64
+        When the event was, in ticks; ``UNDEFINED_TIME`` without one.
+    mode, flags, value, offset : uint8, uint32, uint64, uint64
+        As in `IoEvents`.
+    """
+
+    kind: npt.NDArray[np.uint8]
+    location: npt.NDArray[np.int32]
+    handle: npt.NDArray[np.int32]
+    file: npt.NDArray[np.int32]
+    layer: npt.NDArray[np.int32]
+    region: npt.NDArray[np.int32]
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    time: npt.NDArray[np.int64]
+    mode: npt.NDArray[np.uint8]
+    flags: npt.NDArray[np.uint32]
+    value: npt.NDArray[np.uint64]
+    offset: npt.NDArray[np.uint64]
+
+
+def events_alone(events: IoEvents, definitions: Definitions, order: tuple[str, ...]) -> MetadataCalls:
+    """Return metadata events of a trace that does not tell when functions were entered and left, in their order."""
+    return _Events(definitions, order).of(events)
+
+
+def metadata_calls(
+    source: Source,
+    partitions: Sequence[Partition],
+    functions: FunctionGroups,
+    order: tuple[str, ...],
+    window: TickWindow,
+) -> Iterator[MetadataCalls]:
+    """Give the metadata events within the window and the calls without one that begin in it, in parts.
+
+    Those of a location come in the order in which they ended. What is kept between parts are the events whose calls
+    have not ended.
+
+    Parameters
+    ----------
+    order : tuple of str
+        Layers, highest first.
+    """
+    definitions = source.definitions
+    known = _Events(definitions, order)
+    everywhere = np.arange(len(definitions.locations.id))
+    for partition in partitions:
+        walker = StackWalker(definitions, functions, order, window, everywhere)
+        waiting = known.of(IoEvents.empty())
+        for batch in source.calls(partition):
+            ended = walker.add(batch)
+            waiting = MetadataCalls.concatenate([waiting, known.of(batch.events)])
+            found, waiting = _matched(waiting, ended, functions, walker.location)
+            yield _within(found, window)
+        found, waiting = _matched(waiting, walker.finish(), functions, -1)
+        yield _within(found, window)
+
+
+def _matched(
+    events: MetadataCalls, bars: StackBars, functions: FunctionGroups, going_on: int
+) -> tuple[MetadataCalls, MetadataCalls]:
+    """Return events with the calls that have ended, and events of the location that goes on that have none so far."""
+    did = bars.kind >= STACK_KINDS.index("open")
+    calls = bars.take(did)
+    # The last call that began before the event; calls on one handle do not overlap but where one is inside the other.
+    order = np.lexsort((calls.begin, calls.handle, calls.location))
+    calls = calls.take(order)
+    both = [np.append(getattr(calls, name), getattr(events, name)) for name in ("location", "handle")] + [
+        np.append(calls.begin, events.time),
+        np.repeat([0, 1], [len(calls), len(events)]),
+    ]
+    merged = np.lexsort(both[::-1])
+    is_call = merged < len(calls)
+    latest = np.maximum.accumulate(np.where(is_call, merged, -1))
+    place = np.full(len(events), -1)
+    place[merged[~is_call] - len(calls)] = latest[~is_call]
+    known = place >= 0
+    at = np.maximum(place, 0)
+    if len(calls):
+        known &= (calls.location[at] == events.location) & (calls.handle[at] == events.handle)
+        known &= calls.end[at] >= events.time
+        events = replace(
+            events,
+            region=np.where(known, calls.region[at], events.region),
+            begin=np.where(known, calls.begin[at], events.begin),
+            end=np.where(known, calls.end[at], events.end),
+        )
+    stays = ~known & (events.location == going_on) & (events.region < 0)
+    without = bars.take((bars.kind == STACK_KINDS.index("none")) & functions.does_io[bars.region])
+    return MetadataCalls.concatenate([events.take(~stays), _of_calls(without, functions)]), events.take(stays)
+
+
+def _within(found: MetadataCalls, window: TickWindow) -> MetadataCalls:
+    return found.take(window.contains(np.where(found.kind == NO_EVENT, found.begin, found.time)))
+
+
+class _Events:
+    """Metadata events with their handles, files and layers."""
+
+    def __init__(self, definitions: Definitions, order: tuple[str, ...]) -> None:
+        self._handles, self._files = RowsOfIds(definitions.handles.id), RowsOfIds(definitions.files.id)
+        self._paradigms = RowsOfIds(np.array([one.id for one in definitions.paradigms], np.uint64))
+        self._file_of, self._paradigm_of = definitions.handles.file, definitions.handles.paradigm
+        self._layers = layer_rows(definitions, order, np.arange(-1, len(definitions.paradigms), dtype=np.int32))
+
+    def of(self, events: IoEvents) -> MetadataCalls:
+        """Return those of some events that are none of an operation."""
+        events = events.take(~np.isin(events.kind, _OF_OPERATIONS))
+        handle = self._handles.rows(events.handle)
+        file, paradigm = column_at(self._file_of, handle), column_at(self._paradigm_of, handle)
+        deletes = events.kind == IoRecord.DELETE_FILE
+        file[deletes] = self._files.rows(events.value[deletes])
+        paradigm[deletes] = self._paradigms.rows(events.mode[deletes].astype(np.uint64))
+        return MetadataCalls(
+            kind=events.kind,
+            location=events.location,
+            handle=handle,
+            file=file,
+            layer=self._layers[paradigm + 1].astype(np.int32),
+            region=np.full(len(events), -1, np.int32),
+            begin=events.time,
+            end=events.time,
+            time=events.time,
+            mode=events.mode,
+            flags=events.flags,
+            value=events.value,
+            offset=events.offset,
+        )
+
+
+def _of_calls(bars: StackBars, functions: FunctionGroups) -> MetadataCalls:
+    count = len(bars)
+    return MetadataCalls(
+        kind=np.full(count, NO_EVENT, np.uint8),
+        location=bars.location,
+        handle=np.full(count, -1, np.int32),
+        file=np.full(count, -1, np.int32),
+        layer=functions.layer[bars.region],
+        region=bars.region,
+        begin=bars.begin,
+        end=bars.end,
+        time=np.full(count, UNDEFINED_TIME, np.int64),
+        mode=np.zeros(count, np.uint8),
+        flags=np.zeros(count, np.uint32),
+        value=np.zeros(count, np.uint64),
+        offset=np.full(count, UNDEFINED_UINT64, np.uint64),
+    )

@@ -1,0 +1,31 @@
+"""What runs are called beside each other: of equal names as much of their paths as tells them apart."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+
+def distinct_names(names: Mapping[str, str]) -> dict[str, str]:
+    """Return names of runs by their keys, and where several are equal the shortest end of the path that differs.
+
+    >>> distinct_names({"/x/a/run1/traces.otf2": "run1", "/x/b/run1/traces.otf2": "run1", "/y.darshan": "y"})
+    {'/x/a/run1/traces.otf2': 'a/run1', '/x/b/run1/traces.otf2': 'b/run1', '/y.darshan': 'y'}
+    """
+    found = dict(names)
+    depth = 1
+    paths = {key: _path(key) for key in found}
+    while True:
+        counts = Counter(found.values())
+        alike = [key for key, name in found.items() if counts[name] > 1 and name != key]
+        if not alike:
+            return found
+        depth += 1
+        for key in alike:
+            parts = paths[key]
+            # Even a folder and an anchor in it have keys that differ.
+            found[key] = "/".join(parts[-depth:]) if depth < len(parts) else key
+
+
+def _path(key: str) -> list[str]:
+    """Return the path of a run's key in parts; that of an anchor whose run is called by its folder ends there."""
+    folder, _, file = key.rpartition("/")
+    return (folder if file == "traces.otf2" else key).split("/")

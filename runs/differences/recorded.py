@@ -1,0 +1,155 @@
+"""What a run's recorder would have told had it been there: what it would not is no change where it is missing."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ...model.document import Record
+from ...model.quantities import counted
+from ..collection.rows import FindingRow, Run
+from .words import things_text
+
+Side = Literal["before", "after"]
+SIDES: Final[tuple[Side, Side]] = ("before", "after")
+_MOST_NAMED: Final = 8
+_OF_THE_RECORDING: Final = "missing-lower-layer"
+"""A finding about what was recorded, not about the run."""
+
+
+@dataclass(frozen=True)
+class NotRecorded(Record):
+    """Something that only one side's recorder tells, which therefore cannot be compared.
+
+    Attributes
+    ----------
+    id : str
+        As that of a change.
+    layer, direction : str or None
+    side : {"before", "after"}
+        The side that does not have it.
+    recorders : tuple of str
+        Of that side.
+    text : str
+        What it is, in words; of a quantity of a layer its name.
+    """
+
+    id: str
+    layer: str | None
+    direction: str | None
+    side: Side
+    recorders: tuple[str, ...]
+    text: str
+
+
+def not_recorded(
+    name: str, layer: str | None, direction: str | None, place: int, runs: Sequence[Run], text: str
+) -> NotRecorded:
+    """Return what the side at `place`, 0 or 1, with `runs` does not have."""
+    recorders = tuple(sorted({run.job.recorder for run in runs if run.job.recorder}))
+    return NotRecorded(name, layer, direction, SIDES[place], recorders, text)
+
+
+def with_layer(runs: Iterable[Run], layer: str, direction: str) -> list[Run]:
+    """Return the runs that do something in a layer and direction."""
+    return [run for run in runs if any((row.layer, row.direction) == (layer, direction) for row in run.layers)]
+
+
+def could_tell_layer(runs: Sequence[Run], layer: str, direction: str, having: Iterable[Run]) -> list[Run]:
+    """Return the runs whose recorder would have told what a layer does in a direction, as those `having` it did.
+
+    What counts as an operation on metadata is each recorder's own.
+    """
+    having = list(having)
+    recorders = {run.job.recorder for run in having}
+    above = _above(layer, having)
+    return [
+        run
+        for run in runs
+        if _told(run, run.job.layers_recorded, (layer,), recorders)
+        and _told(run, run.job.directions_recorded, (direction,), recorders)
+        and (direction != "metadata" or run.job.recorder in recorders)
+        and not above & _unfollowed(run)
+    ]
+
+
+def could_tell_finding(runs: Sequence[Run], finding: FindingRow, having: Iterable[Run]) -> list[Run]:
+    """Return the runs in which a finding that others have would have been found had it been there."""
+    having = list(having)
+    recorders = {run.job.recorder for run in having}
+    if finding.id == _OF_THE_RECORDING:
+        layers = {run.job.layers_recorded for run in having}
+        runs = [run for run in runs if run.job.layers_recorded in layers]
+    return [
+        run
+        for run in runs
+        if _told(run, run.job.findings_sought, (finding.id,), recorders)
+        and _told(run, run.job.layers_recorded, _layers_of(finding), recorders)
+        and (not finding.id.startswith("metadata") or run.job.recorder in recorders)
+        and not (finding.layer in _unfollowed(run) and len(_layers_of(finding)) > 1)
+    ]
+
+
+def _unfollowed(run: Run) -> set[str]:
+    """Return the layers whose calls of lower layers are not in what was recorded, as where they were not wrapped."""
+    return {finding.layer for finding in run.findings if finding.id == _OF_THE_RECORDING}
+
+
+def _above(layer: str, runs: Sequence[Run]) -> set[str]:
+    """Return the layers for which runs did what they did in a layer."""
+    found, waiting = set[str](), [layer]
+    while waiting:
+        lower = waiting.pop()
+        new = {row.above for run in runs for row in run.layers if row.layer == lower and row.above} - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _told(run: Run, told: Sequence[str], wanted: Sequence[str], recorders: set[str | None]) -> bool:
+    """Tell whether a run tells all that is wanted; where nobody knows, runs of the same recorder tell the same."""
+    return set(wanted) <= set(told) if told else run.job.recorder in recorders
+
+
+def _layers_of(finding: FindingRow) -> tuple[str, ...]:
+    """Return the layers that a finding is about."""
+    try:
+        evidence = json.loads(finding.evidence)
+    except ValueError:
+        evidence = {}
+    others = [evidence.get(name) for name in ("lower", "other")] if isinstance(evidence, dict) else []
+    return (finding.layer, *(one for one in others if isinstance(one, str) and one))
+
+
+def cautions(runs: tuple[Sequence[Run], Sequence[Run]], untold: Sequence[NotRecorded]) -> tuple[str, ...]:
+    """Return a sentence for each side whose recorder does not tell something, and for each that is damaged."""
+    found = []
+    for letter, name, side in zip("AB", SIDES, runs, strict=True):
+        things = [one for one in untold if one.side == name]
+        if things:
+            by = ", ".join(dict.fromkeys(recorder for one in things for recorder in one.recorders))
+            texts = _texts(things)
+            more = f"; and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
+            listed = "; ".join(texts[:_MOST_NAMED])
+            found.append(f"Not compared, as it is not recorded in {letter}{f' ({by})' if by else ''}: {listed}{more}")
+        damaged = [run for run in side if run.job.damaged]
+        if damaged:
+            lost = sum(run.job.events_lost or 0 for run in damaged)
+            which = letter if len(side) == 1 else f"{len(damaged)} of {counted(len(side), 'run')} in {letter}"
+            what = f" and lost {counted(lost, 'event')}" if lost else ""
+            verb = "is" if len(damaged) == 1 else "are"
+            found.append(f"{which} {verb} damaged{what}: differences may come from that")
+    return tuple(found)
+
+
+def _texts(things: Sequence[NotRecorded]) -> list[str]:
+    """Return what is not recorded in words, what is of one layer and direction in one phrase."""
+    found: dict[tuple[str | None, ...], list[str]] = {}
+    for one in things:
+        quantity = one.id != "layer" and one.direction is not None
+        key = (one.layer, one.direction) if quantity else (one.id, one.layer, one.text)
+        found.setdefault(key, []).append(one.text)
+    return [
+        f"{', '.join(texts)} of {things_text(str(key[0]), str(key[1]))}" if len(key) == 2 else texts[0]
+        for key, texts in found.items()
+    ]

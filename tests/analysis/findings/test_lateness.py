@@ -1,0 +1,112 @@
+"""Ranks that come last, phase by phase: made archives with known delays, and a recorded program with a late rank."""
+
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from iostrata import open_trace
+from iostrata.analysis.comparison.last_ranks import last_ranks
+from iostrata.analysis.detect import detect_period
+from iostrata.analysis.findings.find import find
+from otf2.enums import IoOperationFlag, IoOperationMode
+
+WRITE = IoOperationMode.WRITE
+LATE4 = Path(__file__).resolve().parents[3] / "fixtures" / "late4"
+PERIOD, TOOK, LATE, PHASES = 500_000, 20_000, 60_000, 12
+
+
+def phases_of(written, late_ranks, *, waits=True, flags=IoOperationFlag.NONE, layer="posix"):
+    """Let four ranks write in phases; the one of `late_ranks` comes late, and the others wait or do not."""
+    handle = written.handle(written.file("/s/a"), getattr(written, layer))
+    for phase, late in enumerate(late_ranks):
+        begin = PERIOD * (phase + 1)
+        for rank in range(4):
+            start = begin + (LATE if rank == late else 0)
+            # Of collective calls all are done together.
+            end = begin + LATE + TOOK if flags else start + TOOK
+            written.operate(rank, handle, WRITE, start, end, 2**22, flags)
+            if not flags:
+                written.call(rank, "write", start, end)
+                # They come together to what is next: who is early waits.
+                over = begin + LATE + TOOK if waits else end
+                written.call(rank, "MPI_Barrier", end + 1, over + 10)
+            else:
+                written.call(rank, "MPI_File_write_all", start, end)
+    return written.findings()
+
+
+def test_a_rank_that_is_always_late(written):
+    one = phases_of(written, [2] * PHASES)["stragglers"]
+    assert (one.evidence["ranks"], one.evidence["phases"], one.evidence["last_phases"]) == ([2], PHASES, PHASES)
+    assert one.evidence["late_s"] == pytest.approx(0.06)
+    assert one.cost_s == pytest.approx(PHASES * 0.06, rel=1e-3)
+    assert one.severity == "warning"
+
+
+def test_a_rank_that_nobody_waits_for_costs_nothing(written):
+    assert "stragglers" not in phases_of(written, [2] * PHASES, waits=False)
+
+
+def test_another_rank_each_time_is_no_straggler(written):
+    assert "stragglers" not in phases_of(written, [0, 1, 2, 3] * 3)
+
+
+def test_who_comes_late_to_collective_calls(written):
+    one = phases_of(written, [1] * PHASES, flags=IoOperationFlag.COLLECTIVE, layer="mpi")["stragglers"]
+    assert "rank 1 begins last in 12 of 12 phases" in one.text
+    assert one.cost_s == pytest.approx(PHASES * 0.06, rel=1e-3)
+
+
+def test_without_calls_it_is_not_known_what_it_costs(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for phase in range(PHASES):
+        for rank in range(4):
+            begin = PERIOD * (phase + 1) + (LATE if rank == 3 else 0)
+            written.operate(rank, handle, WRITE, begin, begin + TOOK, 2**22)
+    one = written.findings()["stragglers"]
+    assert (one.severity, one.cost_s, one.evidence["ranks"]) == ("info", None, [3])
+
+
+def test_a_line_of_a_log_makes_no_rank_late(written):
+    log = written.handle(written.file("/s/log"), written.posix)
+    for phase in range(PHASES):
+        written.operate(0, log, WRITE, PERIOD * (phase + 1) + 70_000, PERIOD * (phase + 1) + 70_100, 60)
+    assert phases_of(written, [2] * PHASES)["stragglers"].evidence["ranks"] == [2]
+
+
+@pytest.mark.parametrize("memory", [None, 2**29])
+def test_a_recorded_program(memory):
+    trace = open_trace(LATE4, memory=memory)
+    (one,) = (one for one in find(trace) if one.id == "stragglers")
+    # Twelve dumps, one of which is two phases: the three early ranks' and that of the late one.
+    assert one.evidence["ranks"] == [2]
+    assert one.evidence["last_phases"] >= 11
+    assert one.evidence["late_s"] == pytest.approx(0.06, abs=0.03)
+    assert 12 * 0.03 < one.cost_s < 12 * 0.09
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+def test_last_ranks_as_otf2_print_tells():
+    text = subprocess.run(["otf2-print", LATE4 / "traces.otf2"], capture_output=True, text=True, check=True).stdout
+    ends = defaultdict(list)
+    for line in text.splitlines():
+        found = re.match(r'IO_OPERATION_COMPLETE +(\d+) +(\d+)  Handle: .*"/scratch[^"]*/data', line)
+        if found is None:
+            found = re.match(r"IO_OPERATION_COMPLETE +(\d+) +(\d+)  .*Bytes Result: 1048576,", line)
+        if found:
+            ends[int(found[1])].append(int(found[2]))
+    assert {rank: len(times) for rank, times in ends.items()} == dict.fromkeys(range(4), 96)
+    trace = open_trace(LATE4)
+    phases = detect_period(trace.layers["POSIX"].bandwidth("write", "own")).phases
+    found = last_ranks(trace, {("POSIX", "write", "own"): phases})["POSIX", "write", "own"]
+    # Each rank's dumps are eight writes; who ends its eighth last, and how far behind the next to last?
+    dumps = np.array([ends[rank] for rank in range(4)]).reshape(4, 12, 8)[:, :, -1]
+    ordered = np.sort(dumps, axis=0)
+    expected = set(zip(dumps.argmax(0).tolist(), (ordered[-1] - ordered[-2]).tolist(), strict=True))
+    told = {(one.rank, round(one.late * 1e9)) for one in found if one is not None and one.ranks == 4}
+    assert len(told) >= 11
+    assert told <= expected

@@ -1,0 +1,58 @@
+"""Sizes that repeat, and bursts in turn."""
+
+import numpy as np
+import pytest
+from iostrata.analysis.phases.bursts import Bursts
+from iostrata.analysis.phases.cycles import cycle_length, in_whole_periods
+from iostrata.analysis.phases.stretches import PulseTrain
+
+
+@pytest.mark.parametrize("length", range(2, 13))
+def test_the_cycle_is_found_and_none_of_its_multiples(length: int) -> None:
+    random = np.random.default_rng(length)
+    sizes = np.where(np.arange(12 * length) % length == 0, 1.6, 1.0) * random.normal(1.0, 0.05, 12 * length)
+    assert cycle_length(sizes, 1e-4) == length
+
+
+@pytest.mark.parametrize("pattern", [[1, 2, 1, 3], [1, 2, 3, 4, 5, 6], [3, 1, 1, 2, 1, 1]])
+def test_exact_sizes_have_the_whole_cycle(pattern: list[float]) -> None:
+    assert cycle_length(np.array(pattern * 8, dtype=float), 1e-4) == len(pattern)
+
+
+def test_one_in_ten_a_quarter_larger_is_found_beneath_as_much_spread() -> None:
+    random = np.random.default_rng(0)
+    sizes = np.where(np.arange(120) % 10 == 3, 1.25, 1.0) * np.exp(0.06 * random.normal(size=120))
+    assert cycle_length(sizes, 1e-4) == 10
+
+
+def test_random_sizes_and_trends_repeat_as_often_as_said() -> None:
+    random = np.random.default_rng(1)
+    kinds = (lambda n: random.lognormal(0, 1, n), lambda n: np.exp(np.cumsum(0.1 * random.normal(size=n))))
+    found = [cycle_length(kind(int(random.integers(8, 200))), 1e-2) for kind in kinds for _ in range(200)]
+    # At a rate of 1 %, more than 13 of 400 happen less than once in 10,000.
+    assert sum(one is not None for one in found) <= 13
+
+
+def test_equal_sizes_have_no_cycle() -> None:
+    assert cycle_length(np.full(40, 3.0), 0.01) is None
+    assert cycle_length(np.array([1.0, 2.0] * 3), 0.01) is None
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_bursts_in_turn_keep_all_their_volume_from_the_first_period_on(first: int) -> None:
+    start = np.sort(np.concatenate((10.0 * np.arange(12), 10.0 * np.arange(12) + 3.0)))[first:]
+    volume = np.arange(1.0, start.size + 1)
+    train = PulseTrain(Bursts(start, start + 1, volume), np.ones(start.size - 1), 20.0)
+    whole = in_whole_periods(train)
+    assert whole.joined == 2
+    assert whole.period == pytest.approx(10.0)
+    assert whole.bursts.start[0] == (0.0 if first == 0 else 10.0)
+    assert whole.bursts.volume.sum() == volume[first:].sum()
+
+
+def test_jitter_alone_makes_no_pairs() -> None:
+    random = np.random.default_rng(2)
+    for _ in range(200):
+        start = np.cumsum(random.normal(10.0, 1.0, int(random.integers(9, 40))))
+        train = PulseTrain(Bursts(start, start + 1, np.ones(start.size)), np.ones(start.size - 1), 20.0)
+        assert in_whole_periods(train) is train

@@ -1,0 +1,75 @@
+"""The longest chain of waiting against what ``otf2-print`` tells, and where there is none."""
+
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from iostrata import open_trace
+
+FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
+EVENT = re.compile(r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*)" <\d+>$')
+SECOND = 10**9
+
+
+def calls_of(name, function):
+    """Return the enters and leaves of a function by location, in ticks from the trace's start."""
+    anchor = FIXTURES / name / "traces.otf2"
+    text = subprocess.run(["otf2-print", "-G", anchor], capture_output=True, text=True, check=True).stdout
+    start = int(re.search(r"Global Offset: (\d+)", text)[1])
+    text = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, check=True).stdout
+    found = {"ENTER": defaultdict(list), "LEAVE": defaultdict(list)}
+    for line in text.splitlines():
+        if (event := EVENT.match(line)) and event[4] == function:
+            found[event[1]][int(event[2])].append(int(event[3]) - start)
+    return found["ENTER"], found["LEAVE"]
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+@pytest.mark.parametrize("options", [{}, {"memory": 5 * 10**8}, {"engine": "library"}])
+def test_who_is_last_as_otf2_print_tells(options):
+    enter, leave = calls_of("late4", "MPI_Barrier")
+    assert {len(times) for times in (*enter.values(), *leave.values())} == {12}
+    expected = []
+    for place in range(12):
+        begins = {rank: times[place] for rank, times in enter.items()}
+        last = max(begins, key=begins.get)
+        assert begins[last] <= min(times[place] for times in leave.values())
+        expected.append((last, begins[last], sum(begins[last] - begin for begin in begins.values())))
+    chain = open_trace(FIXTURES / "late4", **options).waiting_chain
+    told = [
+        (rank, round(end * SECOND), round(waited * SECOND))
+        for rank, end, waited, function in zip(chain.rank, chain.end, chain.waited, chain.function, strict=True)
+        if function == "MPI_Barrier"
+    ]
+    assert told == expected
+    # The rank that computes for 60 ms more before each dump.
+    assert sum(rank == 2 for rank, *_ in told) >= 11
+    assert next(iter(chain.held_up)) == 2
+    assert chain.held_up[2] >= 11 * 3 * 0.03
+
+
+@pytest.mark.parametrize("name", ["late4", "ncckpt4", "ckpt4_compiler", "ckpt8_unnested"])
+def test_a_chain_fills_the_window(name):
+    trace = open_trace(FIXTURES / name)
+    chain = trace.waiting_chain
+    assert (chain.start[0], chain.end[-1]) == pytest.approx(trace.window)
+    assert all(one == other for one, other in zip(chain.end[:-1], chain.start[1:], strict=True))
+    whole = chain.end - chain.start
+    assert ((chain.io >= 0) & (chain.mpi >= 0) & (chain.io + chain.mpi <= whole + 1e-9)).all()
+    assert chain.io_s + chain.mpi_s + chain.other_s == pytest.approx(trace.duration)
+    # No chain has more of I/O than there is time in which any rank is in I/O.
+    assert chain.io_s <= trace.cost.any_io + 1e-9
+    assert sum(chain.held_up.values()) == pytest.approx(chain.waited.sum())
+    document = chain.to_dict()
+    assert document["steps_total"] == len(chain.rank)
+    ends = [step["end_s"] for step in document["steps"]]
+    assert all(one <= other for one, other in pairwise(ends))
+
+
+def test_one_rank_or_no_calls_have_none():
+    assert open_trace(FIXTURES / "serial1").waiting_chain is None
+    assert open_trace(FIXTURES / "ior384").waiting_chain is None

@@ -1,0 +1,61 @@
+"""Unions of ranges against sets of places, exact and rounded."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata.layers.statistics import ranges
+from iostrata.layers.statistics.ranges import RangeUnion
+
+given_ranges = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 300), st.integers(0, 40)).map(lambda one: (*one[:2], one[1] + one[2])),
+    max_size=60,
+)
+
+
+def union_of(rows: list[tuple[int, int, int]]) -> RangeUnion:
+    union = RangeUnion(exact=False)
+    if rows:
+        union.add(*np.array(rows, np.int64).T)
+    return union
+
+
+def places(union: RangeUnion) -> set[tuple[int, int]]:
+    return {(group, at) for group, low, high in zip(*union.stretches, strict=True) for at in range(low, high)}
+
+
+@given(parts=st.lists(given_ranges, min_size=1, max_size=4), data=st.data(), most=st.sampled_from([1, 8, 10**6]))
+def test_merged_unions_cover_all_and_no_more_than_rounding_adds(parts: Any, data: Any, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "_MOST_STRETCHES", most)
+        unions = [union_of(rows) for rows in data.draw(st.permutations(parts))]
+        whole = unions[0]
+        for union in unions[1:]:
+            whole.merge(union)
+    covered = {(group, at) for rows in parts for group, low, high in rows for at in range(low, high)}
+    found = places(whole)
+    groups = len({group for group, _ in covered})
+    # Each group keeps a stretch, however many groups there are.
+    assert len(whole.stretches[0]) <= most + groups
+    assert whole.length == len(found)
+    assert found >= covered
+    if most == 10**6:
+        assert found == covered
+    width = 1 << whole._shift
+    cells = {(group, at // width) for group, at in covered}
+    assert {(group, at // width) for group, at in found} == cells
+    before = np.array([group for group, _, _ in zip(*whole.stretches, strict=True)], np.int64)
+    assert whole.lengths(np.array([0, 1, 2])).tolist() == [
+        sum(1 for group, _ in found if group == one) for one in (0, 1, 2)
+    ]
+    assert (np.diff(before) >= 0).all()
+
+
+@given(rows=given_ranges, kept=st.sets(st.integers(0, 2)))
+def test_what_is_released_is_counted_and_forgotten(rows: Any, kept: set[int]) -> None:
+    union = union_of([(group << 32, low, high) for group, low, high in rows])
+    covered = {(group, at) for group, low, high in rows for at in range(low, high)}
+    assert union.released(np.array(sorted(kept), np.int64)) == sum(1 for group, _ in covered if group not in kept)
+    assert {(group >> 32, at) for group, at in places(union)} == {one for one in covered if one[0] in kept}
