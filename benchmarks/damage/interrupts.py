@@ -171,10 +171,11 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=50, help="signals to each command")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--trace", type=Path, default=FIXTURES / "ncckpt4")
+    parser.add_argument("--command", default="", help="commands that contain this")
     options = parser.parse_args()
     chance = random.Random(options.seed)
     found: Counter[str] = Counter()
-    for command in COMMANDS:
+    for command in (one for one in COMMANDS if options.command in " ".join(one)):
         _, whole = end_one(command, options.trace, signal.SIGKILL, _LONGEST)
         faults = []
         for _ in range(options.count):
