@@ -85,7 +85,7 @@ def _joined(known: tuple[Ints, Ints, Ints], fresh: tuple[Ints, Ints, Ints]) -> t
     rest: Any = (one[~reached] for one in known)
     before = tuple(rest)
     columns: Any = tuple(np.append(one, other) for one, other in zip(before, joined, strict=True))
-    if not len(before[0]) or before[0][-1] < joined[0][0]:
+    if not len(before[0]) or not len(joined[0]) or before[0][-1] < joined[0][0]:
         return tuple(columns)
     order = np.lexsort((columns[1], columns[0]))
     ordered: Any = (column[order] for column in columns)
