@@ -20,6 +20,8 @@ SignalOf = tuple[str, str, str]
 _SMALL: Final = 0.01
 """Requests of less than this share of the large ones do not make a rank the last one."""
 _MODES: Final = {"read": IoMode.READ, "write": IoMode.WRITE}
+_MOST: Final = 1 << 18
+"""Phases times ranks that are looked at; of more the first phases."""
 _LONGER: Final = 0.5
 """How far behind its end what still belongs to a phase may begin, as a share of the time until the next one."""
 
@@ -62,6 +64,9 @@ def last_ranks(
 ) -> dict[SignalOf, tuple[LastRank | None, ...]]:
     """Return who was last in each phase, None in one of fewer than two ranks.
 
+    Of more than 2^18 phases times ranks only the first phases are looked at, and the later ones are None: memory and
+    time are bounded.
+
     Parameters
     ----------
     phases : mapping
@@ -71,7 +76,8 @@ def last_ranks(
     wanted = {key: found for key, found in phases.items() if found and key[1] in _MODES}
     if not wanted or not recording.ranks or recording.rows != "operations":
         return {}
-    of = [_stretches(trace, *key, found) for key, found in wanted.items()]
+    most = max(_MOST // (len(wanted) * trace.definitions.groups.rank.size), 1)
+    of = [_stretches(trace, *key, found[:most]) for key, found in wanted.items()]
     sums = trace.sum_blocks(lambda: ArrivalSums(trace.tick_window, of)).sums
     rank = trace.definitions.groups.rank[sums.keys[2]]
     sums = sums.taken(rank >= 0)

@@ -37,9 +37,11 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             if count < rule.thresholds["operations"]:
                 continue
             share = cells.operations(small) / count
-            if share < rule.thresholds["share"]:
+            median = evidence.sums.requests[row, direction].median()
+            # Who takes part in a collective call with no bytes asks for nothing that could be put together.
+            if share < rule.thresholds["share"] or median == 0:
                 continue
-            where, median = evidence.where(small), evidence.sums.requests[row, direction].median()
+            where = evidence.where(small)
             # Many lines of a log beside a few large blocks are most of the calls, and do not matter.
             least = rule.thresholds["severe_share"]
             columns = (cells.columns.whole, cells.columns.ticks)
@@ -282,7 +284,11 @@ def slow_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             rows = cells.processes[np.argsort(evidence.definitions.groups.rank[cells.processes], kind="stable")]
             place = np.searchsorted(cells.processes, rows)
             seconds, moved = evidence.rank_seconds(own)[place], amount.rank_bytes.astype(np.float64)
-            timed = (moved > 0) & (seconds > 0)
+            # Who moves much less has another task; half of the bytes are moved by ranks with at least the usual amount.
+            falling = np.sort(moved)[::-1]
+            usual = falling[np.searchsorted(np.cumsum(falling), 0.5 * moved.sum())]
+            alike = rule.thresholds["alike"]
+            timed = (moved * alike >= usual) & (moved <= alike * usual) & (seconds > 0)
             rank, seconds, pace = amount.rank[timed], seconds[timed], seconds[timed] / moved[timed]
             order = np.argsort(pace, kind="stable")
             if len(order) < 2:
@@ -298,7 +304,7 @@ def slow_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             yield Match(
                 layer,
                 f"{named_ranks(sorted(rank[slow].tolist()))} {'is' if len(slow) == 1 else 'are'} {slower:.1f} times "
-                f"slower than the other {len(fast):,} at the program's {layer} {direction}s: "
+                f"slower than {len(fast):,} others at like amounts of the program's {layer} {direction}s: "
                 f"{seconds_text(medians[1])} against {seconds_text(medians[0])} (medians of ranks)",
                 {
                     "direction": direction,

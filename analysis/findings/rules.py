@@ -125,8 +125,9 @@ RULES: Final = (
         "info",
         "Opens, closes and other calls that move no data take longer than the transfers.",
         {"times_transfers": 1.0, "seconds": 0.001, "severe_share": 0.01, "severe_calls": 100},
-        "Open a file once and keep it open, with several steps in it and by no more ranks than use it; set a size or "
-        "view that is known only once. Where all ranks call together, each waits for the last one: see who comes late.",
+        "Open a file once and keep it open, put several steps into one file, let only those open it that use it; do "
+        "not set its size or view anew (MPI_File_set_size, MPI_File_set_view). Where all ranks call together, each "
+        "waits for the last: see who comes late.",
     ),
     Rule(
         "read-back",
@@ -179,7 +180,7 @@ RULES: Final = (
         "slow-ranks",
         "warning",
         "Some ranks take much longer for the same amount than the others.",
-        {"slower": 3.0, "share_of_run": 0.01, "severe_share": 0.05, "seconds": 0.01, "bytes": MIB},
+        {"slower": 3.0, "alike": 2.0, "share_of_run": 0.01, "severe_share": 0.05, "seconds": 0.01, "bytes": MIB},
         "See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a turn "
         "behind the others; spread files over more targets (lfs setstripe -c), and let fewer ranks write at a time.",
     ),

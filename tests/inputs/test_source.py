@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError
 from iostrata.layers.selection.source import open_source
+from iostrata.model.codes import IoRecord
 
 
 @pytest.fixture
@@ -55,3 +56,25 @@ def test_a_source_can_be_sent_away(busy_table):
 def test_no_workers(busy_table):
     with pytest.raises(SelectionError):
         busy_table([(0, 1, 2)]).partitions(None, 0)
+
+
+def test_metadata_events_come_with_the_block_they_happened_in(busy_table, make_events):
+    """Each process has an operation every 100 ticks and an event before it, within it, and one behind all."""
+    made = busy_table([(rank, 100 * number, 50) for rank in range(3) for number in range(9)])
+    events = [
+        {"location": rank, "kind": IoRecord.SEEK, "time": 100 * number + shift}
+        for rank in range(3)
+        for number in range(9)
+        for shift in (0, 20)
+    ]
+    events += [{"location": rank, "kind": IoRecord.SEEK, "time": 5000} for rank in range(3)]
+    events.sort(key=lambda one: one["location"])
+    source = replace(made, metadata=make_events(events))
+    blocks = [block for part in source.partitions() for block in source.read(replace(part, most_operations=4))]
+    assert len(blocks) == 9
+    for block in blocks:
+        (process,) = set(block.operations.process.tolist())
+        assert set(source.definitions.locations.group[block.metadata.location].tolist()) == {process}
+        inside = block.metadata.time[block.metadata.time < 5000]
+        assert sorted(set((inside // 100 * 100).tolist())) == block.operations.begin.tolist()
+    assert sum(len(block.metadata) for block in blocks) == len(events)

@@ -40,7 +40,8 @@ const handlesSection = () => {
         handles.flags[row] >= 0 ? h('span', { class: 'muted' }, ` (${nameOf(handles.flags[row])})`) : null,
         handles.set_aside[row] >= 0 ? h('span', { class: 'muted' }, ` (set aside: ${nameOf(handles.set_aside[row])})`) : null),
       h('span', { class: 'numbers' },
-        number(countText(handles.operations[row]), handles.operations[row] === 1 ? 'operation' : 'operations', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}: operations of the handle itself, flushes among them. With all below it: ${countText(handles.subtree_operations[row])}. ${definitions.subtree}`),
+        handles.operations[row] || !handles.metadata_events[row] ? number(countText(handles.operations[row]), handles.operations[row] === 1 ? 'operation' : 'operations', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}: operations of the handle itself, flushes among them. With all below it: ${countText(handles.subtree_operations[row])}. ${definitions.subtree}`)
+          : number(countText(handles.metadata_events[row]), handles.metadata_events[row] === 1 ? 'metadata event' : 'metadata events', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}. ${definitions.metadata_events}`),
         handles.bytes_read[row] ? number(bytesText(handles.bytes_read[row]), 'read', `${exactBytes(handles.bytes_read[row])} read. ${definitions.bytes}`) : null,
         handles.bytes_written[row] ? number(bytesText(handles.bytes_written[row]), 'written', `${exactBytes(handles.bytes_written[row])} written. ${definitions.bytes}`) : null,
         number(countText(handles.ranks[row]), handles.ranks[row] === 1 ? 'rank' : 'ranks', 'Processes that made or used the handle.'),

@@ -1,7 +1,7 @@
 """Ranks over time: the bytes of operations spread over a grid of ranks and bins."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from ....model.kernels import compiled
 from ....model.operations import Operations
 from ..encoding import packed
 from ..limits import Limits
+
+_QUANTUM: Final = 2.0**16
+"""Amounts are multiples of 1/2^16, whose sums do not depend on their order up to 2^37 in a cell."""
 
 RowOf = Callable[[Operations], npt.NDArray[np.int64]]
 
@@ -44,7 +47,7 @@ def spread_volume(
     Returns
     -------
     float64 (rows, bins)
-        Its sum is that of the amounts, to rounding.
+        Its sum is that of the amounts, each rounded to 1/2^16.
     """
     grid = np.zeros((rows, bins))
     width = length / bins
@@ -52,18 +55,20 @@ def spread_volume(
         line = row[index]
         if line < 0:
             continue
+        volume = np.rint(amount[index] * _QUANTUM) / _QUANTUM
         low = (begin[index] - start) / width
         high = (end[index] - start) / width
         first = min(int(low), bins - 1)
         last = min(int(high), bins - 1)
         if first == last or high <= low:
-            grid[line, first] += amount[index]
+            grid[line, first] += volume
             continue
-        share = amount[index] / (high - low)
-        grid[line, first] += share * (first + 1 - low)
+        share = np.floor(volume / (high - low) * _QUANTUM) / _QUANTUM
+        begun = np.floor(share * (first + 1 - low) * _QUANTUM) / _QUANTUM
+        grid[line, first] += begun
         for place in range(first + 1, last):
             grid[line, place] += share
-        grid[line, last] += share * (high - last)
+        grid[line, last] += volume - begun - share * (last - first - 1)
     return grid
 
 

@@ -329,6 +329,14 @@ def test_ranks_that_do_more_are_not_slow(written):
     assert "slow-ranks" not in written.findings()
 
 
+def test_ranks_with_another_task_are_not_slow(written):
+    """Two write all, the others a little each in the same time, as in a collective call with few aggregators."""
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(4):
+        written.operate(rank, handle, WRITE, 0, 200_000, 2**24 if rank < 2 else 2**8)
+    assert "slow-ranks" not in written.findings()
+
+
 @pytest.mark.parametrize("flushing", [900, 100])
 def test_flushes_that_take_longer_than_writes(written, flushing):
     handle = written.handle(written.file("/s/a"), written.posix)
@@ -440,3 +448,9 @@ def test_evidence_of_every_rule_has_a_unit_or_is_text():
                 assert keys - texts <= EVIDENCE_UNITS.keys()
     assert EVIDENCE_UNITS["share_of_program_bytes"] == "share"
     assert {EVIDENCE_UNITS[key] for key in ("bytes_written_twice", "median_request", "limit")} == {"byte"}
+
+
+def test_no_advice_is_cut_on_a_page():
+    from iostrata.export.report.limits import Limits
+
+    assert max(len(rule.advice) for rule in RULES) <= Limits().characters

@@ -110,3 +110,15 @@ def test_last_ranks_as_otf2_print_tells():
     told = {(one.rank, round(one.late * 1e9)) for one in found if one is not None and one.ranks == 4}
     assert len(told) >= 11
     assert told <= expected
+
+
+def test_of_many_phases_and_ranks_the_first_phases_are_looked_at(monkeypatch):
+    trace = open_trace(LATE4)
+    key = "POSIX", "write", "own"
+    phases = detect_period(trace.layers["POSIX"].bandwidth("write", "own")).phases
+    whole = last_ranks(trace, {key: phases})[key]
+    monkeypatch.setattr("iostrata.analysis.comparison.last_ranks._MOST", 5 * 4 + 3)
+    some = last_ranks(trace, {key: phases})[key]
+    assert len(some) == len(whole) == len(phases)
+    assert some[:4] == whole[:4]
+    assert set(some[5:]) == {None}

@@ -138,7 +138,7 @@ def printed(fixtures):
 @pytest.mark.parametrize("name", NAMES)
 def test_flows(printed, name):
     text, trace = printed(name)
-    assert trace.flows or name in ("threads2", "ior384", "serial1", "small_files2")
+    assert trace.flows or name in ("threads2", "ior384", "serial1", "small_files2", "late4")
     for flow in trace.flows:
         mode = flow.direction.upper()
         some = [one for one in text.operations if one.mode == mode and text.application(one.handle)]
