@@ -148,7 +148,7 @@ def metadata_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         flushes = np.array([bool(_FLUSHES.search(name)) for name in calls.functions.regions.name] + [False])
         sums = sums.taken((sums.keys[0] == row) & (sums.keys[1] != IoRecord.SEEK) & ~flushes[sums.keys[5]])
         if (sums.keys[2] < 0).any():
-            # Damaged definitions: of transfers the time is that of known processes only.
+            # As in `_metadata_seconds`.
             continue
         ticks = np.bincount(sums.keys[2], sums["ticks"], minlength=len(evidence.definitions.groups.id))
         took = ticks / calls.ticks_per_second

@@ -1,5 +1,6 @@
 """A table of operations as a source."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -162,7 +163,8 @@ def _times(path: Path, table: TableColumns, rows: _Rows) -> tuple[Ticks, Ticks, 
         since_1970 = start_known & (start >= 0)
     if 2 * np.count_nonzero(since_1970) > np.count_nonzero(start_known):
         # Whole units of the column, so that subtracting them rounds nothing.
-        first = int(np.floor(start[since_1970].min()))
+        # Not by NumPy, whose older versions make whole numbers floating.
+        first = math.floor(start[since_1970].min().item())
         if first * factors[0] >= _IN_2100:
             raise TraceError(
                 f"{path}: the table's times start at {first}, after the year 2100 in their unit; name the right one at "

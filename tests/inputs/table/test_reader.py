@@ -388,6 +388,8 @@ def test_times_of_parquet_may_be_of_any_kind(tmp_path, kind):
             return pyarrow.array([(first + one) * scale[kind.unit] for one in seconds], pyarrow.int64()).cast(kind)
         if pyarrow.types.is_dictionary(kind):
             return pyarrow.array(seconds).dictionary_encode()
+        if kind == pyarrow.string_view():
+            return pyarrow.array([f"{one}.000" for one in seconds], kind)
         return pyarrow.array(seconds).cast(pyarrow.decimal128(30, 3)).cast(kind)
 
     operations = open_source(parquet_of(tmp_path / "any", start=times([0, 2, 4]), end=times([1, 3, 5]))).operations

@@ -59,3 +59,9 @@ def test_what_is_released_is_counted_and_forgotten(rows: Any, kept: set[int]) ->
     covered = {(group, at) for group, low, high in rows for at in range(low, high)}
     assert union.released(np.array(sorted(kept), np.int64)) == sum(1 for group, _ in covered if group not in kept)
     assert {(group >> 32, at) for group, at in places(union)} == {one for one in covered if one[0] in kept}
+
+
+def test_ranges_of_no_length_cover_nothing_more() -> None:
+    union = union_of([(0, 1, 5), (2, 3, 4)])
+    union.add(*np.array([(1, 7, 7), (5, 9, 9)], np.int64).T)
+    assert [one.tolist() for one in union.stretches] == [[0, 2], [1, 3], [5, 4]]
