@@ -135,6 +135,8 @@ class Collection:
         """
         pyarrow = arrow()
         whole, batches = table_files(self.path, name)
+        if whole is None and not batches and table_files(self.path, "job")[0] is not None:
+            raise TraceError(f"{self.path / (name + SUFFIX)} is missing; collect the runs into a new folder")
         wanted = None if jobs is None else pyarrow.array(sorted(jobs), pyarrow.string())
         last = {
             job: place
@@ -146,7 +148,8 @@ class Collection:
                 continue
             with reading(file), pyarrow.parquet.ParquetFile(file) as opened:
                 expected = schema(name)
-                if [one for one in expected.names if one not in opened.schema_arrow.names]:
+                written = (opened.schema_arrow.metadata or {}).get(b"schema_version", b"").decode(errors="replace")
+                if written not in ("", str(SCHEMA_VERSION)) or not {*expected.names} <= {*opened.schema_arrow.names}:
                     raise TraceError(f"{file} is of another version of iostrata; collect the runs into a new folder")
                 for group in range(opened.num_row_groups):
                     part = opened.read_row_group(group, columns=expected.names).cast(expected)

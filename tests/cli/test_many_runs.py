@@ -43,6 +43,22 @@ def test_reports_of_each_run_are_written_once_and_linked(runs, tmp_path):
     assert {file: file.stat().st_mtime_ns for file in reports} == reports
 
 
+def test_a_collection_of_another_version_or_without_a_table_is_refused(runs, tmp_path, capsys):
+    import shutil
+
+    import pyarrow.parquet
+
+    for name in ("other", "lacking"):
+        shutil.copytree(runs, tmp_path / name)
+    job = tmp_path / "other" / "job.parquet"
+    table = pyarrow.parquet.read_table(job)
+    pyarrow.parquet.write_table(table.replace_schema_metadata({"schema_version": "99"}), job)
+    (tmp_path / "lacking" / "signal.parquet").unlink()
+    for name, words in (("other", "another version"), ("lacking", "signal.parquet is missing")):
+        assert main(["report", str(tmp_path / name), "-o", str(tmp_path / "page.html")]) == 1
+        assert words in capsys.readouterr().err
+
+
 def test_the_ranking_keeps_the_order_of_the_scores(runs, tmp_path):
     from iostrata.export.runs.ranking_page import ranking_contents, read_scores
     from iostrata.runs.collection import Collection
