@@ -252,22 +252,27 @@ def _add(record: tuple[str, dict[str, Any]], found: _Collected) -> None:
         if kind not in _KINDS:
             return
         sizes = [content.get(name, 0) for name in ("max_transfersize_over_ranks", "max_bytes_per_rank", "total_bytes")]
+        total = float(sizes[2])
         rows = content.get("rows")
         if rows is None:
             bandwidth = content.get("bandwidth", {})
             columns = [np.array(bandwidth.get(name, []), float) for name in ("b_rank_avr", "t_rank_s", "t_rank_e")]
             rate, start, end = columns
-            table = np.stack([rate * (end - start), start, end], axis=1)
+            # What is no number then is left out by its row.
+            with np.errstate(invalid="ignore", over="ignore"):
+                table = np.column_stack([rate * (end - start), start, end])
             # Fractions of bytes there are not: what is counted then are megabytes, as older versions wrote them.
-            found.mega = found.mega or any(isinstance(one, float) and one != int(one) for one in sizes)
+            mega = any(isinstance(one, float) and one != int(one) for one in sizes)
         else:
-            table = np.array([row[:3] for row in rows], float).reshape(-1, 3)
+            table, mega = np.array([row[:3] for row in rows], float).reshape(-1, 3), False
+        if table.shape[1] != 3:
+            raise ValueError
     except (ValueError, TypeError, OverflowError, AttributeError):
         found.unreadable += 1
         return
+    found.mega = found.mega or mega
+    found.unequal += not abs(float(np.nansum(table[:, 0])) - total) <= 0.01 * abs(total)
     if len(table):
-        total = float(sizes[2])
-        found.unequal += abs(float(np.nansum(table[:, 0])) - total) > 0.01 * abs(total)
         mode, flag = _KINDS[kind]
         found.rows.append(table)
         found.modes.append(int(mode))

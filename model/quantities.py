@@ -43,10 +43,10 @@ def frequency_text(frequency: float) -> str:
 
 
 def seconds_text(value: float, digits: int = 3) -> str:
-    """Return a time with a unit that suits it; minutes and hours from 120 of them on.
+    """Return a time with a unit that suits it; minutes from 120 and hours from 10 of them on.
 
     >>> seconds_text(8.3), seconds_text(0.0123), seconds_text(8000), seconds_text(86400), seconds_text(0)
-    ('8.3 s', '12.3 ms', '133 min', '1440 min', '0 s')
+    ('8.3 s', '12.3 ms', '133 min', '24 h', '0 s')
     """
     unit, size = _time_unit(value)
     return f"{_number(value / size, digits)} {unit}"
@@ -166,7 +166,7 @@ def _scaled(value: float, unit: str) -> str:
 
 def _time_unit(value: float) -> tuple[str, float]:
     """Return the unit that suits a time, and its length in s."""
-    for unit, size, least in (("h", 3600.0, 432e3), ("min", 60.0, 7200.0), ("s", 1.0, 1.0), ("ms", 1e-3, 1e-3)):
+    for unit, size, least in (("h", 3600.0, 36e3), ("min", 60.0, 7200.0), ("s", 1.0, 1.0), ("ms", 1e-3, 1e-3)):
         if abs(value) >= least:
             return unit, size
     return ("µs", 1e-6) if value else ("s", 1.0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
@@ -78,7 +79,7 @@ def last_ranks(
         return {}
     most = max(_MOST // (len(wanted) * trace.definitions.groups.rank.size), 1)
     of = [_stretches(trace, *key, found[:most]) for key, found in wanted.items()]
-    sums = trace.sum_blocks(lambda: ArrivalSums(trace.tick_window, of)).sums
+    sums = trace.sum_blocks(partial(ArrivalSums, trace.tick_window, of)).sums
     rank = trace.definitions.groups.rank[sums.keys[2]]
     sums = sums.taken(rank >= 0)
     second = trace.tick_window.ticks_per_second

@@ -68,7 +68,10 @@ def unaligned_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             beside = count < (1 - rule.thresholds["compared"]) * all_of and bool(on["ticks"].sum())
             second = evidence.cells.window.ticks_per_second
             slower = float(apart["ticks"].sum() / moved * on["bytes"].sum() / on["ticks"].sum()) if beside else None
-            cost = None if slower is None else max(0.0, (1 - 1 / slower) * float(apart["ticks"].max()) / second)
+            if slower is not None and slower <= 1:
+                # Nothing is lost by where they begin.
+                continue
+            cost = None if slower is None else (1 - 1 / slower) * float(apart["ticks"].max()) / second
             than = "" if slower is None else f"; they take {slower:.1f} times as long a byte as the others"
             yield Match(
                 layer,

@@ -179,6 +179,8 @@ def _trained(tables: "list[Jobs]", segment: float, quantiles: tuple[float, float
                 training.add(block)
                 done += len(block.jobs)
                 progress(done, 0)
+    if not done:
+        _warn(tables)
     return training.limits(segment, critical)
 
 

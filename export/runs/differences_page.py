@@ -53,7 +53,7 @@ def differences_contents(difference: Difference) -> dict[str, Any]:
         for number, pair in enumerate(difference.phases(layer, direction), 1)
     ]
     lists: dict[str, tuple[list[Any], int]] = {
-        "changes": ([change.to_dict() for change in difference.changes], _MOST_CHANGES),
+        "changes": ([change.to_dict() for change in (*difference.mattering, *difference.smaller)], _MOST_CHANGES),
         "curves": ([_curves(difference, names, *key) for key in keys], _MOST_CURVES),
         "phases": (pairs, _MOST_PHASES),
     }

@@ -39,7 +39,7 @@ def print_difference(
     out.print(Text(_VERDICTS[difference.verdict], style="bold"))
     for change in difference.mattering:
         _print_change(change, out)
-    rest = [change for change in difference.changes if not change.matters]
+    rest = difference.smaller
     if rest:
         out.print()
         print_paragraph("Differences that may be chance, or are too small to matter:", out, "dim", indent=0)

@@ -61,7 +61,7 @@ def write_ranking(
     path : path
         Of the page; one that is there is replaced.
     scores : mapping, optional
-        Of each run, by its key, what ``iostrata assess`` says, as `read_scores` gives it.
+        Of each run, by its key, what ``iostrata assess`` says, in its order, as `read_scores` gives it.
     reports : mapping, optional
         Of a run, by its key, the path of its report from the folder of the page.
 
@@ -85,7 +85,7 @@ def write_ranking(
 
 
 def read_scores(path: str | os.PathLike[str]) -> Scores:
-    """Return the scores of jobs in a file that ``iostrata assess --json`` wrote, by job.
+    """Return the scores of jobs in a file that ``iostrata assess --json`` wrote, by job, in its order.
 
     Raises TraceError if the file is none.
     """
@@ -109,7 +109,9 @@ def ranking_contents(
     names = distinct_names({job.job: job.name for job in jobs})
     usable = [job for job in jobs if job.usable]
     failed = [job for job in jobs if not job.usable]
-    usable.sort(key=lambda job: (-_score(job, scores), -_cost(job), job.job))
+    # The order of assess, which puts short jobs after longer ones, is not that of the bare scores.
+    place_of = {job: place for place, job in enumerate(scores) if scores[job].get("problem_score", 0.0) > 0}
+    usable.sort(key=lambda job: (place_of.get(job.job, len(scores)), -_cost(job), job.job))
     listed = usable[:most]
     cut = {}
     if len(usable) > len(listed):
@@ -265,7 +267,10 @@ def _headline(usable: Sequence[JobRow], names: Mapping[str, str], scores: Scores
         return ["None of the traces could be read."]
     said = []
     if scores and _score(usable[0], scores) > 0:
-        said.append(f"{names[usable[0].job]} has the highest Problem-Score, {_score(usable[0], scores):.3g}.")
+        score = _score(usable[0], scores)
+        said.append(
+            f"{names[usable[0].job]} comes first in the ranking of assess, with a Problem-Score of {score:.3g}."
+        )
     by_cost = sorted(usable, key=_cost, reverse=True)
     total = sum(map(_cost, usable))
     if total > 0:

@@ -76,7 +76,7 @@ def print_scores(
         print_paragraph("No job has a segment with intensive I/O.", console, indent=0)
     parts = [f"{share_text(len(jobs) - len(busy), len(jobs))} of the jobs have no intensive segment"]
     if busy:
-        parts.append(f"{share_text(always, len(busy))} of the others nothing else")
+        parts.append(f"in {share_text(always, len(busy))} of the others every segment is intensive")
     if left_out:
         parts.append(f"{counted(left_out, 'job')} too short to be ranked")
     print_paragraph("; ".join(parts) + ".", console, indent=0)

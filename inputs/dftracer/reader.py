@@ -104,10 +104,20 @@ def open_dftracer(path: Path) -> RowSource:
     files = _files(path) if path.is_dir() else [path]
     parts = [read_lines(one) for one in files]
     _check_one_run(path, files, parts)
-    if not any(len(part.numbers["ts"]) for part in parts):
+    if all(_without_time(part).all() for part in parts):
         faults = [part.fault for part in parts if part.fault]
-        raise TraceError(f"{path}: no event can be read{f' ({faults[0]})' if faults else ''}; record the trace again")
+        raise TraceError(
+            f"{path}: no event can be read{f' ({faults[0]})' if faults else ''}; DFTracer writes each on a line of its "
+            "own, with the time ts"
+        )
     return _source(path, _joined(parts))
+
+
+def _without_time(part: Lines) -> Mask:
+    """Return which lines are of no time that can be read, and need one."""
+    from .scan import UNKNOWN
+
+    return np.asarray((part.numbers["ts"] == UNKNOWN) & (part.numbers["ph"] != ord("M")), np.bool_)
 
 
 def _check_one_run(folder: Path, files: list[Path], parts: list[Lines]) -> None:
@@ -185,6 +195,9 @@ def _joined(parts: list[Lines]) -> _Events:
             ("process", process),
         ):
             texts[name].append(values[wanted])
+        untimed = int(np.count_nonzero(_without_time(part)))
+        if untimed:
+            damage.append(LocationDamage(-1, -1, untimed, 0, "events without a time"))
         if part.unreadable:
             damage.append(LocationDamage(-1, -1, part.unreadable, 0, "lines that cannot be read"))
         if part.fault:

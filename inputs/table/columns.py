@@ -24,6 +24,8 @@ _NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 _EXACT: Final = 2**53
 """Whole numbers up to which floating point has all."""
+_YES: Final = ("true", "t", "yes", "y", "1", "1.0")
+_NO: Final = ("false", "f", "no", "n", "0", "0.0", "")
 _ISO: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?"
 _ZONE: Final = r"(Z|[+-]\d\d(:?\d\d)?)$"
 
@@ -167,8 +169,10 @@ def names_of(column: Any) -> tuple[npt.NDArray[np.int32], tuple[str, ...]]:
     return places, tuple("" if one is None else str(one) for one in column.dictionary.to_pylist())
 
 
-def flags_of(column: Any) -> Mask:
-    """Return which values say yes."""
+def flags_of(column: Any) -> tuple[Mask, Mask]:
+    """Return which values say yes, and which say neither yes nor no; a value that is left out says no."""
     places, names = names_of(column)
-    yes = np.array([*(name.lower() in ("true", "1") for name in names), False], np.bool_)
-    return np.asarray(yes[places], np.bool_)
+    said = [name.strip().lower() for name in names]
+    yes = np.array([*(name in _YES for name in said), False], np.bool_)
+    neither = np.array([*(name not in _YES and name not in _NO for name in said), False], np.bool_)
+    return np.asarray(yes[places], np.bool_), np.asarray(neither[places], np.bool_)

@@ -104,7 +104,9 @@ class _Rows:
         self.flags = np.zeros(self.count, np.uint32)
         for role, flag in (("collective", IoFlag.COLLECTIVE), ("non_blocking", IoFlag.NON_BLOCKING)):
             if role in table.columns:
-                self.flags |= np.where(flags_of(table.columns[role]), np.uint32(flag), np.uint32(0))
+                yes, neither = flags_of(table.columns[role])
+                self.flags |= np.where(yes, np.uint32(flag), np.uint32(0))
+                self.faults[f"{role} that is neither true nor false"] = neither
         whole = {"bytes", "mode"} <= table.columns.keys()
         self.moved = self._amounts("bytes") if whole else self._moved_by_direction()
         self.requested = self._amounts("requested") if "requested" in table.columns else self.moved
@@ -321,6 +323,8 @@ def _source(
     damage += [LocationDamage(-1, -1, 0, 0, fault) for fault in table.faults]
     if table.rows + table.unreadable and not len(found.operations) and not len(events):
         first = damage[0].reason if damage else "no rows"
+        if len(damage) > 1:
+            first += f"; the like at {counted(len(damage) - 1, 'more place')}"
         raise TraceError(f"{path}: none of the {table.rows + table.unreadable} rows can be used ({first})")
     return RowSource(path, definitions, found.operations, events, tuple(damage), found.irregular)
 

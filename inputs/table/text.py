@@ -16,6 +16,7 @@ from .names import check, roles
 _LONGEST_LINE: Final = 1 << 20
 _MOST_INFLATED: Final = 1 << 32
 _STEP: Final = 1 << 20
+_LONGEST_ROW: Final = 1 << 24
 _BLANKS: Final = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -64,7 +65,13 @@ def read_text(path: Path) -> TableColumns:
                 return _of_objects(path, _array(path, file), faults)
             return _csv(path, file, start, faults)
         except pyarrow.ArrowException as error:
-            raise TraceError(f"{path}: the table cannot be read: {str(error).splitlines()[0]}") from None
+            reason = str(error).splitlines()[0]
+            if "straddl" in reason:
+                reason = (
+                    f"a row is longer than {_LONGEST_ROW >> 20} MiB; look for a quotation mark that is not closed, and "
+                    "leave long columns out"
+                )
+            raise TraceError(f"{path}: the table cannot be read: {reason}") from None
 
 
 def _inflated(path: Path, faults: list[str]) -> memoryview:
@@ -97,6 +104,11 @@ def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str]) -> TableCo
         raise TraceError(f"{path}: the names of the table's columns cannot be read: {error}") from None
     found, scale = roles(names)
     check(path, names, found)
+    if not start[len(_first_line(start)) :].strip():
+        return TableColumns(dict.fromkeys(found, pyarrow.array([], pyarrow.string())), scale, {}, 0, 0, tuple(faults))
+    begin = file.tell()
+    marks = sum(part.count(b'"') for part in iter(lambda: file.read(_STEP), b""))
+    file.seek(begin)
     unreadable = 0
 
     def skip(_row: object) -> str:
@@ -106,7 +118,11 @@ def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str]) -> TableCo
 
     table = pyarrow.csv.read_csv(
         file,
-        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, invalid_row_handler=skip),
+        read_options=pyarrow.csv.ReadOptions(block_size=_LONGEST_ROW),
+        # Without, text between quotation marks is torn where a block ends in it.
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=delimiter, invalid_row_handler=skip, newlines_in_values=marks > 0
+        ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pyarrow.binary()),
             include_columns=list(found.values()),
@@ -114,6 +130,14 @@ def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str]) -> TableCo
             null_values=["", "null", "NULL", "None", "<NA>"],
         ),
     )
+    if marks % 2:
+        file.seek(begin)
+        lines = sum(1 for one in file if one.strip()) - 1
+        if lines > table.num_rows + unreadable:
+            faults.append(
+                f"a quotation mark that is not closed: {lines:,} lines give {table.num_rows + unreadable:,} rows, as "
+                "those behind it are part of its text"
+            )
     columns = {role: text_of(one_array(table.column(name))) for role, name in found.items()}
     for role, name in found.items():
         # Blanks before a name, or before the first, are those before its values: a, b, c.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ...model.document import SCHEMA_VERSION, Document
 from ...model.errors import TraceError
@@ -12,6 +13,9 @@ from .phases import PhasePair, aligned_phases
 from .recorded import NotRecorded, cautions
 
 __all__ = ["Difference", "PhasePair", "diff_runs"]
+
+_VISIBLE: Final = 0.005
+"""Change of a logarithm from which on numbers of three digits differ."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,11 @@ class Difference:
     def mattering(self) -> tuple[Change, ...]:
         """The changes that matter."""
         return tuple(change for change in self.changes if change.matters)
+
+    @property
+    def smaller(self) -> tuple[Change, ...]:
+        """The changes that do not matter but can be told apart in three digits."""
+        return tuple(change for change in self.changes if not change.matters and change.size >= _VISIBLE)
 
     @property
     def names(self) -> dict[str, str]:

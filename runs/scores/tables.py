@@ -170,7 +170,7 @@ class MetricTable:
                 else:
                     values = self._rows
         else:
-            with self.path.open(encoding="utf-8", errors="replace", newline="") as text:
+            with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as text:
                 names = [name.strip() for name in next(csv.reader(text), [])]
             self._series = False
             # A row has five commas, a value and the end of the line.
@@ -204,7 +204,7 @@ class MetricTable:
             else:
                 rows = _Rows(names, _floats(batch["time"]), _floats(batch["value"]))
                 known &= np.isfinite(rows.time)
-            self.missing += int((~(rows.value >= 0)).sum())
+            self.missing += int((~((rows.value >= 0) & np.isfinite(rows.value))).sum())
             if known.any():
                 yield rows if known.all() else rows.take(np.flatnonzero(known))
 

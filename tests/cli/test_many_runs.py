@@ -43,6 +43,21 @@ def test_reports_of_each_run_are_written_once_and_linked(runs, tmp_path):
     assert {file: file.stat().st_mtime_ns for file in reports} == reports
 
 
+def test_the_ranking_keeps_the_order_of_the_scores(runs, tmp_path):
+    from iostrata.export.runs.ranking_page import ranking_contents, read_scores
+    from iostrata.runs.collection import Collection
+
+    collection = Collection(runs)
+    jobs = [job.job for job in collection.jobs if job.usable]
+    for order in (jobs, jobs[::-1]):
+        scores = tmp_path / "scores.json"
+        told = [{"job": job, "problem_score": 1.0 + place} for place, job in enumerate(order)]
+        scores.write_text(json.dumps({"schema_version": 1, "jobs": told}))
+        contents = ranking_contents(collection, read_scores(scores), {})
+        assert [run["job"] for run in contents["runs"]] == order
+        assert contents["headline"][0].endswith("with a Problem-Score of 1.")
+
+
 def test_scores_lead_the_ranking(runs, tmp_path):
     from iostrata.export.runs.ranking_page import ranking_contents, read_scores
     from iostrata.runs.collection import Collection

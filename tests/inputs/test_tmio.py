@@ -110,3 +110,39 @@ def test_a_cut_within_a_large_record_is_told(tmp_path):
     trace = iostrata.open_trace(path)
     assert trace.layers["MPI-IO"].statistics("write").bytes == 100
     assert "the last record is cut" in [one.reason for one in trace.damage.locations]
+
+
+ODD_RECORDS = [
+    {"bandwidth": {"b_rank_avr": [[100.0, 1.0]], "t_rank_s": [[0.0, 1.0]], "t_rank_e": [[1.0, 2.0]]}},
+    {"bandwidth": {"b_rank_avr": [100.0], "t_rank_s": [0.0]}},
+    {"bandwidth": {"b_rank_avr": [100.0, 1.0], "t_rank_s": [0.0], "t_rank_e": [1.0]}},
+    {"bandwidth": 5},
+    {"total_bytes": None},
+    {"number_of_ranks": "two"},
+]
+
+
+@pytest.mark.parametrize("odd", ODD_RECORDS)
+def test_a_record_of_another_shape_is_counted(tmp_path, odd):
+    path = tmp_path / "tmio.out"
+    sound = json_record([(100.0, 1.0, 2.0)])
+    path.write_text("".join(json.dumps({"write_sync": one}) + "\n" for one in (sound, {**sound, **odd}, sound)))
+    trace = iostrata.open_trace(path)
+    assert trace.layers["MPI-IO"].statistics("write").bytes == 200
+    assert trace.damage.events_expected - trace.damage.events_read == 1
+
+
+def test_an_endless_bandwidth_is_left_out(tmp_path):
+    path = tmp_path / "tmio.out"
+    record = json_record([(100.0, 1.0, 2.0), (float("inf"), 2.0, 2.0), (float("inf"), 2.0, 3.0)], total_bytes=100)
+    path.write_text(json.dumps({"write_sync": record}))
+    trace = iostrata.open_trace(path)
+    assert trace.layers["MPI-IO"].statistics("write").bytes == 100
+    assert trace.damage.events_expected - trace.damage.events_read == 2
+
+
+def test_a_total_without_rows_is_told(tmp_path):
+    path = tmp_path / "tmio.out"
+    records = [json_record([(100.0, 1.0, 2.0)]), {"total_bytes": 100, "number_of_ranks": 4}]
+    path.write_text("".join(json.dumps({"write_sync": one}) + "\n" for one in records))
+    assert any(note.startswith("1 records whose rows") for note in open_source(path).definitions.recording.notes)

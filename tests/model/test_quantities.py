@@ -51,7 +51,7 @@ def test_times_are_right_to_three_digits(seconds):
         (seconds_text(0.401), "401 ms"),
         (seconds_text(0.0123), "12.3 ms"),
         (seconds_text(45e-6), "45 µs"),
-        (seconds_text(86400), "1440 min"),
+        (seconds_text(86400), "24 h"),
         (interval_text(0.401, None), "401 ms"),
         (interval_text(0.4012, (0.392, 0.409)), "401 ms (392 … 409 ms)"),
         (interval_text(10, (9.4, 10.7)), "10.0 s (9.4 … 10.7 s)"),

@@ -15,7 +15,13 @@ const COLUMNS = [
 ].filter(([, key]) => contents.runs.some((run) => known(run[key])));
 
 const findingsKey = (run) => 1e6 * run.critical + 1e3 * run.warnings + run.findings;
-const sortValue = (run, key) => (key === 'findings' ? findingsKey(run) : key === 'name' ? run.name : known(run[key]) ? run[key] : -1);
+const sortValue = (run, key) => {
+  if (key === 'findings') return findingsKey(run);
+  if (key === 'name') return run.name;
+  // The order of assess, which puts short jobs after longer ones.
+  if (key === 'problem_score') return known(run[key]) ? contents.runs.length - run.place : -1;
+  return known(run[key]) ? run[key] : -1;
+};
 
 const sparkline = (run) => {
   if (!run.spark) return DASH;

@@ -35,7 +35,7 @@ const exactNumber = (value) => (typeof value === 'number' ? String(Number(value.
 const exactBytes = (value) => (known(value) ? `${value.toLocaleString('en-US', { maximumFractionDigits: 1 })} B` : DASH);
 const counted = (count, noun, plural) => `${countText(count)} ${count === 1 ? noun : plural || `${noun}s`}`;
 
-const timeUnit = (seconds) => [['h', 3600, 432e3], ['min', 60, 7200], ['s', 1, 1], ['ms', 1e-3, 1e-3]]
+const timeUnit = (seconds) => [['h', 3600, 36e3], ['min', 60, 7200], ['s', 1, 1], ['ms', 1e-3, 1e-3]]
   .find(([, , least]) => Math.abs(seconds) >= least) || (seconds ? ['µs', 1e-6] : ['s', 1]);
 const secondsText = (seconds) => {
   if (!known(seconds)) return DASH;

@@ -17,7 +17,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 ARCHIVES = sorted(anchor.parent.name for anchor in FIXTURES.glob("*/traces.otf2"))
 NOTE = " (may come from the trace's damage)"
 """What findings add where the trace is damaged; nothing tells that of the new archive."""
-CALLS = ("cost", "exclusive_s", "metadata_calls", "metadata_s", "overlap")
+CALLS = ("chain", "cost", "exclusive_s", "metadata_calls", "metadata_s", "overlap")
 """What is told of calls, as Enter and Leave record them; a new archive has none."""
 
 

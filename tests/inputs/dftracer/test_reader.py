@@ -287,3 +287,19 @@ def test_nothing_at_all(tmp_path):
     path.write_bytes(gzip.compress(b'[\n{"id":1,"name":"x","cat":"POSIX","ph":"X","ts":')[:40])
     with pytest.raises(iostrata.TraceError):
         iostrata.open_trace(path)
+
+
+def test_events_without_a_time_are_counted(dftracer_file):
+    sound = dftracer_event("write", 1, 1, ret=1, fname="/a")
+    untimed = {name: value for name, value in json.loads(sound.rstrip(",")).items() if name != "ts"}
+    source = open_source(dftracer_file([sound, json.dumps(untimed), json.dumps({**untimed, "ts": 10**25}), sound]))
+    assert len(source.operations) == 2
+    assert [one.events_expected for one in source.damage] == [2]
+
+
+@pytest.mark.parametrize("form", ['{{"traceEvents":[{0},{0}]}}', "[{0},{0}]"])
+def test_several_events_in_a_line_are_refused_not_lost(tmp_path, form):
+    path = tmp_path / "t"
+    path.write_text(form.format(dftracer_event("write", 1, 1, ret=1, fname="/a")))
+    with pytest.raises(iostrata.TraceError, match="a line of its own"):
+        iostrata.open_trace(path)

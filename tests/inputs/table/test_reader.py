@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.layers.selection.source import open_source
+from iostrata.model.codes import IoFlag
 
 pyarrow = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.parquet")
@@ -638,3 +639,54 @@ def test_more_layers_than_there_can_be_are_refused(tmp_path):
     assert len(iostrata.open_trace(tmp_path / "255").order) == 255
     with pytest.raises(iostrata.TraceError, match="256 layers, more than the 255"):
         iostrata.open_trace(tmp_path / "256")
+
+
+HEADER = "layer,rank,mode,start,end,bytes,file"
+
+
+def test_texts_of_several_lines_reach_across_the_parts_that_are_read_at_once(tmp_path):
+    # More than pyarrow's own blocks of 1 MiB.
+    path, count = tmp_path / "any", 20_000
+    rows = (f'POSIX,0,write,{row},{row + 1},1,"/a\n{"x" * 80}\n{row % 7}"' for row in range(count))
+    path.write_text("\n".join([HEADER, *rows, ""]))
+    trace = iostrata.open_trace(path)
+    assert (trace.layers["POSIX"].statistics("write").bytes, trace.damage.locations) == (count, ())
+
+
+def test_a_long_row_is_a_row(tmp_path):
+    path = tmp_path / "any"
+    path.write_text(f"{HEADER},note\nPOSIX,0,write,0,1,1,/a,{'x' * 3_000_000}\nPOSIX,0,write,1,2,1,/a,\n")
+    assert iostrata.open_trace(path).layers["POSIX"].statistics("write").bytes == 2
+
+
+def test_a_quotation_mark_that_is_not_closed_is_told(tmp_path):
+    path = tmp_path / "any"
+    path.write_text(f'{HEADER}\nPOSIX,0,write,0,1,1,/a\nPOSIX,0,write,1,2,1,"/a\nPOSIX,0,write,2,3,1,/a\n')
+    trace = iostrata.open_trace(path)
+    assert ["not closed: 3 lines give 2 rows" in one.reason for one in trace.damage.locations] == [True]
+
+
+def test_a_quotation_mark_within_a_name_is_part_of_it(tmp_path):
+    path = tmp_path / "any"
+    path.write_text(f'{HEADER}\nPOSIX,0,write,0,1,1,/disk of 5" size\n\nPOSIX,0,write,1,2,1,/b\n')
+    trace = iostrata.open_trace(path)
+    assert (trace.layers["POSIX"].statistics("write").bytes, trace.damage.locations) == (2, ())
+    assert trace.definitions.files.name == ('/disk of 5" size', "/b")
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n\n"])
+def test_names_of_columns_alone_are_a_table_of_no_rows(tmp_path, end):
+    path = tmp_path / "any"
+    path.write_text(HEADER + end)
+    assert iostrata.open_trace(path).order == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "rows", "collective"), [("yes", 1, 1), ("1.0", 1, 1), (" F", 1, 0), ("", 1, 0), ("2", 0, 0)]
+)
+def test_what_is_said_of_collective_calls(tmp_path, said, rows, collective):
+    path = tmp_path / "any"
+    path.write_text(f"{HEADER},collective\nMPI-IO,0,write,0,1,1,/a,true\nMPI-IO,0,write,1,2,1,/a,{said}\n")
+    operations = open_source(path).operations
+    assert len(operations) == 1 + rows
+    assert np.count_nonzero(operations.flags & IoFlag.COLLECTIVE) == 1 + collective

@@ -70,6 +70,24 @@ def test_what_was_changed_is_the_first_sentence_both_ways(changed, first, verdic
         assert forth.changes[0].ratio * back.changes[0].ratio == pytest.approx(1.0)
 
 
+def test_less_time_for_less_work_is_not_better():
+    lighter = run(factor=1 / 8, bytes=2e7, bandwidth=8e7)
+    (time,) = (one for one in diff_runs([run()], [lighter]).mattering if one.id == "time")
+    assert (time.good, diff_runs([run()], [lighter]).verdict) == (0, "changed")
+    assert diff_runs([lighter], [run()]).verdict == "worse"
+
+
+def test_less_in_a_lower_layer_for_the_same_work_is_better():
+    upper = replace(WRITE, layer="netCDF", phase_start_s=(), phase_end_s=(), phase_bytes=())
+    before, after = (replace(one, layers=(upper, *one.layers)) for one in (run(), run(factor=1 / 8, bytes=8e7)))
+    assert diff_runs([before], [after]).verdict == "better"
+
+
+def test_what_differs_beyond_three_digits_is_kept_but_not_told():
+    found = diff_runs([run()], [run(bytes=1.6e8 + 1)])
+    assert ([one.id for one in found.changes], found.smaller) == (["bytes"], ())
+
+
 def test_single_runs_tell_times_from_a_large_factor_on_only():
     assert diff_runs([run()], [run(factor=1.6)]).verdict == "same"
     assert diff_runs([run(factor=1.6)], [run()]).verdict == "same"

@@ -86,13 +86,23 @@ def test_negative_values_are_missing_and_unknown_metrics_ignored(table):
     made = rows(1)
     made[3] = (*made[3][:5], -1.0)
     made[4] = (*made[4][:5], float("nan"))
+    made[5] = (*made[5][:5], float("inf"))
     made.append(("j0", "n0", "fs", "phase_of_the_moon", 0.0, 1.0))
     opened = MetricTable(table(made), 60.0)
     (block,) = opened.blocks()
-    assert opened.missing == 2
+    assert opened.missing == 3
     assert opened.ignored == {"phase_of_the_moon": 1}
     (first,) = np.flatnonzero((block.node == 0) & (block.metric == tables.METRICS.index("read_calls")))
-    assert block.values[block.offset[first]] == pytest.approx(np.mean([row[5] for row in made[:12] if row[5] >= 0]))
+    assert block.values[block.offset[first]] == pytest.approx(
+        np.mean([row[5] for row in made[:12] if 0 <= row[5] < np.inf])
+    )
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
+    path = tmp_path / "excel.csv"
+    path.write_bytes(b"\xef\xbb\xbfjob,node,filesystem,metric,time,value\nj,n,fs,read_calls,0,5\n")
+    (block,) = MetricTable(path, 60.0).blocks()
+    assert (block.jobs, block.values.tolist()) == (("j",), [5.0])
 
 
 def test_the_last_segment_is_the_mean_of_what_there_is(table):
