@@ -30,6 +30,8 @@ MOST_TURNS: Final = 5
 """Periods up to which a phase may be late."""
 LEAST: Final = 0.05
 """Probability below which nothing is said."""
+_MOST_SURE: Final = 1 - 1e-12
+"""Share of the starts beyond which digits end."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class StartLaw:
 
         share, own = self._knots()
         within = float(np.interp(abs(2 * probability - 1), own, share))
-        level = 0.5 + math.copysign(0.5 * within, probability - 0.5)
+        # A start far beyond what the law thought likely has a share of 1, of which no time is the end.
+        level = 0.5 + math.copysign(0.5 * min(within, _MOST_SURE), probability - 0.5)
         mean, scale = self._later(turn)
         times = mean + scale * stdtrit(self.freedom, level)
         # Between those of its parts, and a little beyond what their rounding is.

@@ -88,3 +88,15 @@ def test_a_phase_that_does_not_come_is_missing_or_the_regime_is_over():
     assert late.probability < on_time.probability
     steady = start_law(train_of(10 * np.arange(11.0) + rng.normal(0, 0.1, 11)))
     assert next_phase(steady, 112.0) is None
+
+
+def test_a_start_beyond_all_digits_of_its_law_leaves_times_finite():
+    """A long row of equal intervals makes the next one so sure that a late start has the share 1 of all."""
+    starts = np.arange(80) * 0.08
+    starts[60] += 0.03
+    law = start_law(train_of(starts))
+    assert law.record[-1] == 1
+    for now in np.linspace(starts[-1] + 0.001, starts[-1] + 0.2, 50):
+        found = next_phase(law, float(now))
+        assert found is None or np.isfinite([found.earliest, found.latest]).all()
+    assert np.isfinite([law.time(level) for level in (1e-9, 0.01, 0.5, 0.99, 1 - 1e-9)]).all()

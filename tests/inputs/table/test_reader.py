@@ -393,7 +393,11 @@ def test_times_of_parquet_may_be_of_any_kind(tmp_path, kind):
             return pyarrow.array([f"{one}.000" for one in seconds], kind)
         return pyarrow.array(seconds).cast(pyarrow.decimal128(30, 3)).cast(kind)
 
-    operations = open_source(parquet_of(tmp_path / "any", start=times([0, 2, 4]), end=times([1, 3, 5]))).operations
+    try:
+        path = parquet_of(tmp_path / "any", start=times([0, 2, 4]), end=times([1, 3, 5]))
+    except pyarrow.ArrowNotImplementedError:
+        pytest.skip(f"this pyarrow writes no {kind}")
+    operations = open_source(path).operations
     assert operations.begin.tolist() == [0, 2 * 10**9, 4 * 10**9]
     assert operations.end.tolist() == [10**9, 3 * 10**9, 5 * 10**9]
 
@@ -614,7 +618,8 @@ def test_days_that_are_in_no_calendar_and_times_of_another_zone_are_counted(tmp_
     assert trace.layers["POSIX"].statistics("read").bytes == 9
     (lost,) = trace.damage.locations
     assert (lost.events_expected, lost.events_read) == (4, 3)
-    assert reason in lost.reason
+    # Older versions of pyarrow wrap years that have no place in ns, and those are far outside.
+    assert reason in lost.reason or (start.startswith("2900") and "times that make no sense" in lost.reason)
 
 
 def test_parquet_times_before_2001_are_since_1970_too(tmp_path):
