@@ -7,29 +7,28 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import column_at
-from ..model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
+from ..model.codes import (
+    METADATA_NAMES,
+    OTHER_CALL,
+    UNDEFINED_TIME,
+    UNDEFINED_UINT64,
+    IoFlag,
+    IoMode,
+    Status,
+)
 from ..model.definitions import Definitions
+from ..model.events import EVENT_TYPES
 from .attribution.calls.keys import NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
 from .attribution.calls.sums import NO_EVENT
 from .attribution.traffic import Traffic
-from .handles.metadata import METADATA_NAMES
 from .handles.stack import handle_stack
 from .selection.files import FileSelection
 
 MODES: Final = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flush"}
 DIRECTIONS_OF_MODES: Final = tuple(MODES.values())[:2]
-OTHER_CALL: Final = "other call"
-"""A call of I/O that leaves no event."""
 KINDS: Final = (*MODES.values(), *METADATA_NAMES.values(), OTHER_CALL)
 """What a row is of: an operation, a metadata event, or a call without one."""
-EVENT_TYPES: Final[dict[str, type]] = {
-    "event_ticks": np.int64,
-    "event_mode": np.uint8,
-    "event_flags": np.uint32,
-    "event_value": np.int64,
-}
-"""Columns of metadata events alone."""
 STATUSES: Final = {
     Status.COMPLETE: "complete",
     Status.CANCELLED: "cancelled",

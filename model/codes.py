@@ -45,6 +45,22 @@ class IoRecord(IntEnum):
     TRY_LOCK = 82
 
 
+METADATA_NAMES: Final[dict[int, str]] = {
+    IoRecord.CREATE_HANDLE: "open",
+    IoRecord.DESTROY_HANDLE: "close",
+    IoRecord.DUPLICATE_HANDLE: "duplication",
+    IoRecord.SEEK: "seek",
+    IoRecord.CHANGE_STATUS_FLAGS: "change of status",
+    IoRecord.DELETE_FILE: "deletion",
+    IoRecord.ACQUIRE_LOCK: "lock",
+    IoRecord.RELEASE_LOCK: "unlock",
+    IoRecord.TRY_LOCK: "attempt to lock",
+}
+"""What a metadata event is called."""
+OTHER_CALL: Final = "other call"
+"""A call of I/O that leaves no event."""
+
+
 class IoMode(IntEnum):
     """What an operation does (``OTF2_IoOperationMode``)."""
 

@@ -1,12 +1,20 @@
 """I/O events as columns: one row per I/O record of an archive, whatever its type."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .arrays import Columns
+
+EVENT_TYPES: Final[dict[str, type]] = {
+    "event_ticks": np.int64,
+    "event_mode": np.uint8,
+    "event_flags": np.uint32,
+    "event_value": np.int64,
+}
+"""Columns that metadata events alone have in a table."""
 
 
 class EventColumns(NamedTuple):

@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from ...layers.statistics.arrivals import ArrivalSums, Stretches
 from ...layers.trace import Trace
-from ...model.arrays import Ints
 from ...model.codes import IoMode
 from ...model.document import Record
 from ..results.parts import Phase
@@ -77,30 +75,31 @@ def last_ranks(
     wanted = {key: found for key, found in phases.items() if found and key[1] in _MODES}
     if not wanted or not recording.ranks or recording.rows != "operations":
         return {}
-    most = max(_MOST // (len(wanted) * trace.definitions.groups.rank.size), 1)
+    ranks = np.append(trace.definitions.groups.rank, -1)
+    most = max(_MOST // (len(wanted) * len(ranks)), 1)
     of = [_stretches(trace, *key, found[:most]) for key, found in wanted.items()]
     sums = trace.sum_blocks(partial(ArrivalSums, trace.tick_window, of)).sums
-    rank = trace.definitions.groups.rank[sums.keys[2]]
-    sums = sums.taken(rank >= 0)
+    sums = sums.taken(ranks[sums.keys[2]] >= 0)
     second = trace.tick_window.ticks_per_second
     found = {}
     for place, (key, known) in enumerate(wanted.items()):
         mine = sums.taken(sums.keys[0] == place)
         collective = bool(2 * mine["collective"].sum() > mine["count"].sum())
         time = mine["begin" if collective else "end"]
-        rows = np.searchsorted(mine.keys[1], np.arange(len(known) + 1))
-        ranks = trace.definitions.groups.rank[mine.keys[2]]
-        found[key] = tuple(_last(ranks[a:b], time[a:b], second, collective) for a, b in pairwise(rows.tolist()))
+        order = np.lexsort((time, mine.keys[1]))
+        time, rank = time[order], ranks[mine.keys[2][order]]
+        edges = np.searchsorted(mine.keys[1], np.arange(len(known) + 1))
+        last: list[LastRank | None] = [None] * len(known)
+        counts = np.diff(edges)
+        shared = np.flatnonzero(counts > 1)
+        final, count = edges[shared + 1] - 1, counts[shared]
+        late = (time[final] - time[final - 1]) / second
+        middle = 0.5 * (time[final - count // 2] + time[final - (count - 1) // 2])
+        columns = shared, rank[final], count, late, (time[final] - middle) / second
+        for phase, one, many, lag, behind in zip(*(column.tolist() for column in columns), strict=True):
+            last[phase] = LastRank(one, many, lag, behind, collective)
+        found[key] = tuple(last)
     return found
-
-
-def _last(ranks: Any, times: Ints, second: int, collective: bool) -> LastRank | None:
-    if len(ranks) < 2:
-        return None
-    order = np.argsort(times, kind="stable")
-    last, before = (int(times[order[place]]) for place in (-1, -2))
-    after_median = (last - float(np.median(times))) / second
-    return LastRank(int(ranks[order[-1]]), len(ranks), (last - before) / second, after_median, collective)
 
 
 def _stretches(trace: Trace, layer: str, direction: str, traffic: str, phases: tuple[Phase, ...]) -> Stretches:

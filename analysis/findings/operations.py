@@ -141,12 +141,13 @@ def metadata_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     calls = evidence.trace.calls
     if calls is None:
         return
+    every = calls.counted_metadata
+    # Flushes have a rule of their own, and seeks hardly take any time.
+    flushes = np.array([bool(_FLUSHES.search(name)) for name in calls.functions.regions.name] + [False])
+    every = every.taken((every.keys[1] != IoRecord.SEEK) & ~flushes[every.keys[5]])
     told = 0.0
     for row, layer in enumerate(evidence.cells.layers):
-        sums = calls.counted_metadata
-        # Flushes have a rule of their own, and seeks hardly take any time.
-        flushes = np.array([bool(_FLUSHES.search(name)) for name in calls.functions.regions.name] + [False])
-        sums = sums.taken((sums.keys[0] == row) & (sums.keys[1] != IoRecord.SEEK) & ~flushes[sums.keys[5]])
+        sums = every.taken(every.keys[0] == row)
         if (sums.keys[2] < 0).any():
             # As in `_metadata_seconds`.
             continue

@@ -115,9 +115,8 @@ def slow_operations(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 continue
             # What would be left of them at the usual pace.
             excess = np.where(slow, of_way["ticks"] * (1 - 2.0 ** -np.maximum(octaves, 0)), 0)
-            by_process = np.zeros(len(evidence.definitions.groups.id))
-            np.add.at(by_process, of_way.keys[3], excess)
-            cost = min(float(by_process.max()) / second, evidence.run_s)
+            _, place = np.unique(of_way.keys[3], return_inverse=True)
+            cost = min(float(np.bincount(place.ravel(), excess).max()) / second, evidence.run_s)
             if cost < least:
                 continue
             found = of_way.taken(slow)
@@ -183,5 +182,5 @@ def _where(evidence: Evidence, found: KeyedSums) -> dict[str, Any]:
 
 def _ranks(evidence: Evidence, processes: Ints) -> list[int]:
     """Return the ranks of some processes, each once, in ascending order."""
-    ranks = evidence.definitions.groups.rank[np.unique(processes)]
+    ranks = np.append(evidence.definitions.groups.rank, -1)[np.unique(processes)]
     return sorted({int(rank) for rank in ranks if rank >= 0})

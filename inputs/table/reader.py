@@ -10,11 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask, RowsOfIds, Ticks, column_at
-from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord, Status
+from ...model.codes import (
+    METADATA_NAMES,
+    OTHER_CALL,
+    UNDEFINED_TIME,
+    UNDEFINED_UINT32,
+    UNDEFINED_UINT64,
+    IoFlag,
+    IoMode,
+    Status,
+)
 from ...model.damage import LocationDamage
 from ...model.definitions import Clock, Definitions
 from ...model.errors import TraceError
-from ...model.events import IoEvents
+from ...model.events import EVENT_TYPES, IoEvents
 from ...model.quantities import counted
 from ...model.stream.keeping import Kept
 from ...model.stream.recording import Recording
@@ -30,25 +39,8 @@ _STATUSES: Final = {
     "cancelled": Status.CANCELLED,
     "never completed": Status.NEVER_COMPLETED,
 }
-_EVENTS: Final = {
-    "open": IoRecord.CREATE_HANDLE,
-    "close": IoRecord.DESTROY_HANDLE,
-    "duplication": IoRecord.DUPLICATE_HANDLE,
-    "seek": IoRecord.SEEK,
-    "change of status": IoRecord.CHANGE_STATUS_FLAGS,
-    "deletion": IoRecord.DELETE_FILE,
-    "lock": IoRecord.ACQUIRE_LOCK,
-    "unlock": IoRecord.RELEASE_LOCK,
-    "attempt to lock": IoRecord.TRY_LOCK,
-    "other call": 0,
-}
+_EVENTS: Final = {name: kind for kind, name in METADATA_NAMES.items()} | {OTHER_CALL: 0}
 """Rows that are no operations, by their kind; what a call without an event took is not taken back."""
-_EVENT_TYPES: Final[dict[str, type]] = {
-    "event_ticks": np.int64,
-    "event_mode": np.uint8,
-    "event_flags": np.uint32,
-    "event_value": np.int64,
-}
 _NO_DAMAGE: Final[tuple[LocationDamage, ...]] = ()
 _ORDER: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX")
 _SINCE_1970: Final = 10**18
@@ -71,7 +63,7 @@ def open_table(path: Path) -> RowSource:
     table = read_table(path)
     stored = table.metadata.get(b"iostrata_definitions")
     if stored is not None and {"thread", "handle", "begin_ticks", "end_ticks"} <= table.columns.keys():
-        metadata = _EVENT_TYPES.keys() <= table.columns.keys()
+        metadata = EVENT_TYPES.keys() <= table.columns.keys()
         return _own(path, table, _Rows(table, _EVENTS), *definitions_of(stored, path, metadata))
     return _any(path, table, _Rows(table, {}))
 
@@ -364,7 +356,7 @@ def _events(
     chosen = np.flatnonzero(rows.is_event & (rows.event > 0))
     values: dict[str, npt.NDArray[Any]] = {}
     sound = np.asarray(location[chosen] >= 0)
-    for name, kind in _EVENT_TYPES.items():
+    for name, kind in EVENT_TYPES.items():
         if name not in columns:
             return IoEvents.empty(), (LocationDamage(-1, -1, len(chosen), 0, f"metadata events without {name}"),)
         column, known = numbers(columns[name])

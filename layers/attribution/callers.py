@@ -11,7 +11,7 @@ from ..summary.blocks import Blocks
 from .calls.calls import Calls, as_calls, sum_calls
 from .calls.chain import ChainSums, WaitingChain
 from .calls.cost import RunCost, run_cost
-from .calls.functions import function_groups
+from .calls.functions import FunctionGroups, function_groups
 from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
 from .calls.overlap import NonBlockingSums, Overlap, first_threads, overlap_of
 from .calls.paths import CallPaths, read_call_paths
@@ -112,7 +112,13 @@ class Callers:
             return None
         blocks, functions = self.blocks, self.calls.functions
         return overlap_of(
-            self._bars(), self.non_blocking, blocks.definitions, functions, blocks.window, _ACTIVITY_BINS, blocks.exact
+            self._bars(functions),
+            self.non_blocking,
+            blocks.definitions,
+            functions,
+            blocks.window,
+            _ACTIVITY_BINS,
+            blocks.exact,
         )
 
     @cached_property
@@ -120,16 +126,15 @@ class Callers:
         """As `iostrata.layers.trace.Trace.waiting_chain`."""
         if self.calls is None:
             return None
-        blocks = self.blocks
-        sums = ChainSums(blocks.definitions, self.calls.functions, blocks.selection, blocks.window, blocks.exact)
-        for bars in self._bars():
+        blocks, functions = self.blocks, self.calls.functions
+        sums = ChainSums(blocks.definitions, functions, blocks.selection, blocks.window, blocks.exact)
+        for bars in self._bars(functions):
             sums.add(bars)
         return sums.chain()
 
-    def _bars(self) -> Iterator[StackBars]:
+    def _bars(self, functions: FunctionGroups) -> Iterator[StackBars]:
         """Give the calls of first threads."""
         blocks, reading = self.blocks, self.blocks.reading
-        functions = function_groups(reading.source.regions, blocks.order)
         partitions = reading.source.partitions(reading.memory, reading.workers)
         first = first_threads(blocks.definitions)
         return stack_bars(reading.source, partitions, functions, blocks.order, blocks.window, first.tolist())

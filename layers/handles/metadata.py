@@ -8,25 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Columns, Mask, column_at, rows_of_ids
-from ...model.codes import CREATE_FILE, IoRecord
+from ...model.codes import CREATE_FILE, METADATA_NAMES, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.quantities import counted
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 
-METADATA_NAMES: Final[dict[int, str]] = {
-    IoRecord.CREATE_HANDLE: "open",
-    IoRecord.DESTROY_HANDLE: "close",
-    IoRecord.DUPLICATE_HANDLE: "duplication",
-    IoRecord.SEEK: "seek",
-    IoRecord.CHANGE_STATUS_FLAGS: "change of status",
-    IoRecord.DELETE_FILE: "deletion",
-    IoRecord.ACQUIRE_LOCK: "lock",
-    IoRecord.RELEASE_LOCK: "unlock",
-    IoRecord.TRY_LOCK: "attempt to lock",
-}
-"""What a metadata event is called."""
 _PLURALS: Final[dict[int, str]] = {
     IoRecord.CHANGE_STATUS_FLAGS: "changes of status",
     IoRecord.TRY_LOCK: "attempts to lock",

@@ -37,10 +37,15 @@ class ArrivalSums:
 
     def __init__(self, window: TickWindow, of: Sequence[Stretches]) -> None:
         self._window, self._of = window, of
-        self.sums = KeyedSums.none(3, "count", "collective", "begin", "end")
+        self.sums = self._none()
+
+    @staticmethod
+    def _none() -> KeyedSums:
+        return KeyedSums.none(3, "count", "collective", "begin", "end")
 
     def add(self, operations: Operations, metadata: MetadataEvents) -> None:  # noqa: ARG002
         """Add a block."""
+        found = self._none()
         for place, one in enumerate(self._of):
             rows = (operations.mode == one.mode) & np.append(one.handles, False)[operations.handle]
             chosen = view(operations, rows & self._window.overlaps(operations))
@@ -51,8 +56,9 @@ class ArrivalSums:
             collective = (chosen.flags & np.uint32(IoFlag.COLLECTIVE)) != 0
             columns = {"count": np.ones(len(begin), np.int64), "collective": collective, "begin": begin, "end": end}
             keys = np.full(len(begin), place), stretch, chosen.process
-            found = KeyedSums([key[inside] for key in keys], {name: one[inside] for name, one in columns.items()})
-            self.sums = self.sums.merged(found)
+            fresh = KeyedSums([key[inside] for key in keys], {name: one[inside] for name, one in columns.items()})
+            found = found.merged(fresh)
+        self.sums = self.sums.merged(found)
 
     def merge(self, other: "ArrivalSums") -> None:
         """Add the sums of other processes."""

@@ -70,13 +70,16 @@ class Written:
         self.events.append((begin, -1, rank, "enter", (self.regions[name],)))
         self.events.append((end, 10**9, rank, "leave", (self.regions[name],)))
 
-    def findings(self):
+    def closed(self):
         for thread in self.threads:
             thread.enter(0, self.trace.definitions.region("main"))
         for time, _, rank, name, arguments in sorted(self.events, key=lambda event: event[:2]):
             getattr(self.threads[rank], name)(time, *arguments)
         self.trace.close()
-        return {one.id: one for one in reversed(find(open_trace(self.folder)))}
+        return open_trace(self.folder)
+
+    def findings(self):
+        return {one.id: one for one in reversed(find(self.closed()))}
 
 
 @pytest.fixture

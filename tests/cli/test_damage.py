@@ -103,6 +103,23 @@ def test_operations_of_no_process_are_told_all_the_same(made, document, fixtures
     assert [one["id"] for one in findings[0]] == [one["id"] for one in findings[1]]
 
 
+@pytest.mark.parametrize("name", ["ckpt4_linktime", "late4"])
+def test_without_any_process_nobody_is_the_last_rank(made, document, fixtures, tmp_path, name):
+    recorded = made.records.decode(fixtures / name)
+    text = next(one for one in recorded.definitions if one.kind == 10)
+    # As many definitions as the anchor promises.
+    definitions = [
+        text.with_value(0, 900_000 + row) if one.kind == 13 else one for row, one in enumerate(recorded.definitions)
+    ]
+    made.records.write(replace(recorded, definitions=definitions), tmp_path / "source")
+    told = document("periods", tmp_path / "source", "--phases", "--files", "all")["layers"]
+    assert any(entry["phases"] for entry in told)
+    assert {one for entry in told for one in entry.get("last_ranks") or ()} <= {None}
+    for command in ("compare", "overview", "layers", "handles"):
+        document(command, tmp_path / "source", "--files", "all")
+    document("report", tmp_path / "source", "-o", tmp_path / "x.html", "--files", "all")
+
+
 def test_only_losses_of_the_trace_itself_make_it_unreadable():
     own = LocationDamage(0, 0, 9, 0, "garbage")
     (again,) = kept_of(kept_text(OTF2, DamageReport(9, 0, (own,))), np.zeros(1, np.uint64), 0).losses

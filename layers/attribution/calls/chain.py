@@ -189,12 +189,13 @@ def _covered(union: RangeUnion, group: Ints, edges: Ints) -> Ints:
     first, stop = (np.searchsorted(groups, group, side=side) for side in ("left", "right"))
 
     def before(times: Ints) -> Ints:
-        found = np.empty(len(times), np.int64)
-        for row, (low, high, time) in enumerate(zip(first.tolist(), stop.tolist(), times.tolist(), strict=True)):
-            place = low + int(np.searchsorted(begin[low:high], time))
-            # The stretch before may reach beyond the time.
-            beyond = max(0, int(end[place - 1]) - time) if place > low else 0
-            found[row] = until[place] - until[low] - beyond
-        return found
+        place = first.copy()
+        for one in np.unique(group):
+            rows = np.flatnonzero(group == one)
+            low, high = first[rows[0]], stop[rows[0]]
+            place[rows] += np.searchsorted(begin[low:high], times[rows])
+        # The stretch before may reach beyond the time.
+        beyond = np.where(place > first, np.append(end, 0)[place - 1] - times, 0)
+        return np.asarray(until[place] - until[first] - np.maximum(beyond, 0))
 
     return before(edges[1:]) - before(edges[:-1])

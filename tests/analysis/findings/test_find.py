@@ -329,6 +329,15 @@ def test_ranks_that_do_more_are_not_slow(written):
     assert "slow-ranks" not in written.findings()
 
 
+@pytest.mark.parametrize(("empty", "small"), [(300, False), (60, True)])
+def test_requests_for_nothing_are_not_small_ones(written, empty, small):
+    """As of ranks that take part in a collective call without bytes; beside few of them the others are told."""
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for number in range(empty + 200):
+        written.operate(number % 4, handle, WRITE, 20 * number, 20 * number + 10, 0 if number < empty else 4096)
+    assert ("small-requests" in written.findings()) is small
+
+
 def test_ranks_with_another_task_are_not_slow(written):
     """Two write all, the others a little each in the same time, as in a collective call with few aggregators."""
     handle = written.handle(written.file("/s/a"), written.posix)

@@ -12,6 +12,7 @@ from iostrata import open_trace
 from iostrata.analysis.comparison.last_ranks import last_ranks
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.findings.find import find
+from iostrata.analysis.results.parts import Phase
 from otf2.enums import IoOperationFlag, IoOperationMode
 
 WRITE = IoOperationMode.WRITE
@@ -122,3 +123,25 @@ def test_of_many_phases_and_ranks_the_first_phases_are_looked_at(monkeypatch):
     assert len(some) == len(whole) == len(phases)
     assert some[:4] == whole[:4]
     assert set(some[5:]) == {None}
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_who_is_last_and_how_far_behind_the_median(written, ranks):
+    random = np.random.default_rng(ranks)
+    ends = 1000 * np.arange(1, 7)[:, np.newaxis] + random.permuted(np.tile(37 * np.arange(ranks), (6, 1)), axis=1)
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(ranks):
+        for phase in range(6):
+            written.operate(rank, handle, WRITE, 1000 * phase + 900, int(ends[phase, rank]), 2**20)
+    trace = written.closed()
+    second = trace.definitions.clock.ticks_per_second
+    phases = tuple(
+        Phase((1000 * phase + 900) / second, float(ends[phase].max()) / second, ranks * 2.0**20) for phase in range(6)
+    )
+    found = last_ranks(trace, {("POSIX", "write", "own"): phases})["POSIX", "write", "own"]
+    assert [one.rank for one in found] == ends.argmax(1).tolist()
+    assert [one.ranks for one in found] == [ranks] * 6
+    late = np.sort(ends, axis=1)
+    assert [one.late for one in found] == pytest.approx(((late[:, -1] - late[:, -2]) / second).tolist())
+    behind = (late[:, -1] - np.median(ends, axis=1)) / second
+    assert [one.after_median for one in found] == pytest.approx(behind.tolist())

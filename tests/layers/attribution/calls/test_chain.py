@@ -7,8 +7,11 @@ from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from iostrata import open_trace
+from iostrata.layers.attribution.calls.chain import _covered
+from iostrata.layers.statistics.ranges import RangeUnion
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
 EVENT = re.compile(r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*)" <\d+>$')
@@ -73,3 +76,17 @@ def test_a_chain_fills_the_window(name):
 def test_one_rank_or_no_calls_have_none():
     assert open_trace(FIXTURES / "serial1").waiting_chain is None
     assert open_trace(FIXTURES / "ior384").waiting_chain is None
+
+
+def test_what_a_union_covers_between_edges_as_counted_tick_by_tick():
+    random = np.random.default_rng(7)
+    union, busy = RangeUnion(True), np.zeros((4, 300), np.int64)
+    for group, begin in zip(random.integers(0, 3, 40).tolist(), random.integers(0, 280, 40).tolist(), strict=True):
+        end = begin + int(random.integers(0, 20))
+        union.add(*(np.array([one], np.int64) for one in (group, begin, end)))
+        busy[group, begin:end] = 1
+    edges = np.sort(random.integers(0, 300, 60))
+    # Group 3 has no ranges at all.
+    group = random.integers(0, 4, 59)
+    expected = [busy[one, a:b].sum() for one, a, b in zip(group, edges[:-1], edges[1:], strict=True)]
+    assert _covered(union, group, edges).tolist() == expected
