@@ -130,7 +130,13 @@ class Evidence:
         return np.minimum(seconds, self.run_s)
 
     def cost(self, match: Match) -> float | None:
-        """Return what a match costs the run in s; None where it is about no operation with a time."""
+        """Return what a match costs the run in s.
+
+        None where it is about no operation with a time, or where nobody knows which rank spends it: the sum over all
+        would be many times as much.
+        """
+        if not self.definitions.recording.ranks:
+            return None
         if match.cost_s is not None or match.cells is None:
             return match.cost_s
         return float(self.rank_seconds(match.cells).max(initial=0.0))

@@ -123,12 +123,13 @@ def slow_operations(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             times = float(ticks / count / max(1.0, (taken - ticks) / max(1, all_of - count)))
             where = _where(evidence, KeyedSums((found.keys[0], found.keys[3]), found.values))
             start, end = where["time_range_s"]
+            ranks = _ranks(evidence, processes)
+            who = f": {named_ranks(ranks)}" if ranks else ""
             yield Match(
                 layer,
                 f"{count:,} of the program's {int(all_of):,} {layer} {way}s ({percent_text(count / all_of)}) take "
                 f"{percent_text(ticks / taken)} of their time, at least {rule.thresholds['slower']:.0f} times as long "
-                f"as others of their size: {named_ranks(_ranks(evidence, processes))}, from {seconds_text(start)} to "
-                f"{seconds_text(end)}",
+                f"as others of their size{who}, from {seconds_text(start)} to {seconds_text(end)}",
                 {
                     "direction": way,
                     "operations": int(all_of),

@@ -42,6 +42,17 @@ def test_packed_rows_are_operations_of_nobody_in_particular(small_tmio):
         recording.check_key(trace.path, "rank")
 
 
+def test_what_a_finding_costs_is_not_told_where_nobody_knows_which_rank_spends_it(tmp_path):
+    """One write in twenty takes a hundred times as long; of 300 ranks that is no loss of all their times together."""
+    path = tmp_path / "t"
+    rows = [(1000, 0.1 * n, 0.1 * n + (5.0 if n % 20 == 0 else 0.05)) for n in range(400)]
+    path.write_bytes(msgpack.packb(tmio_packed(rows, ranks=300)))
+    findings = {one.id: one for one in iostrata.compare_layers(iostrata.open_trace(path)).findings}
+    assert "slow-operations" in findings
+    assert {(one.cost_s, one.severity) for one in findings.values()} == {(None, "info")}
+    assert "rank" not in findings["slow-operations"].text
+
+
 def test_rows_of_several_operations_are_intervals(tmp_path):
     path = tmp_path / "t"
     path.write_bytes(msgpack.packb(tmio_packed([(100, 1.0, 2.0)], most=5)))
