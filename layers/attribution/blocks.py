@@ -13,12 +13,12 @@ from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.events import IoEvents
 from ...model.operations import Operations
-from ..attribution.attribution import Attribution, attribute_operations
-from ..attribution.traffic import Traffic
 from ..handles.metadata import MetadataEvents, metadata_events
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
-from .reading import BlockSumsT, Reading
+from ..summary.reading import BlockSumsT, Reading
+from .attribution import Attribution, attribute_operations
+from .traffic import Traffic
 
 AT_ONCE: Final = 2**19
 """Operations that are kept of which whole processes are added up together: what that takes is small beside them."""
