@@ -8,9 +8,10 @@ import click
 
 from ..options import output
 from ..progress import Progress
-from ..request import Request, console, print_json, runs_command
+from ..request import Request, console, print_json, refuse_for_tables, runs_command
 
 if TYPE_CHECKING:
+    from ...runs.collection.tables import Collection
     from ...runs.scores.limits import Limits
     from ...runs.scores.tables import MetricTable
     from ...runs.scores.traces import TraceJobs
@@ -113,9 +114,10 @@ def command(
 ) -> None:
     """Rank jobs by how much their I/O deserves a look.
 
-    JOBS are traces, folders of them, collections, or tables of metrics (CSV or Parquet with
-    job,node,filesystem,metric,time,value: s, and rates per second). The metrics of each node are averaged over
-    segments of time, which score 0, 1 or Z by limits that were trained with many jobs (Betke and Kunkel, ISC'20).
+    JOBS are traces, folders of them, collections, FOLDER:PATTERN for the runs in either whose name matches, or tables
+    of metrics (CSV or Parquet with job,node,filesystem,metric,time,value: s, and rates per second). The metrics of
+    each node are averaged over segments of time, which score 0, 1 or Z by limits that were trained with many jobs
+    (Betke and Kunkel, ISC'20).
 
     Problem-Time is the share of segments with intensive I/O, Utilization the mean of the highest score in these
     (summed over file systems), Balance how evenly nodes share it (1: all alike). Problem-Score is high for jobs
@@ -144,25 +146,25 @@ def command(
 def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list[Jobs]":
     """Return where the jobs come from: each table or collection by itself, and all traces."""
     from ...model.errors import TraceError
-    from ...runs.collection.content import find_traces
-    from ...runs.collection.tables import is_collection
+    from ...runs.collection.chosen import chosen_runs
 
-    traces: list[Path] = []
+    tables: list[Path | Collection] = [path for path in paths if path.suffix.lower() in TABLES and path.is_file()]
+    rest = [path for path in paths if path not in tables]
+    runs = chosen_runs(rest) if rest else None
+    tables += () if runs is None else runs.collections
     found: list[Jobs] = []
-    for path in paths:
-        is_table = path.suffix.lower() in TABLES
-        if not is_table and not is_collection(path):
-            traces += find_traces([path])
-            continue
+    if tables:
         try:
             from ...runs.scores.tables import MetricTable
         except ImportError:
             raise TraceError("tables of metrics need pyarrow: pip install 'iostrata[parquet]'") from None
-        found.append(MetricTable(path, segment))
-    if traces:
+        found += [MetricTable(table, segment) for table in tables]
+        for table in found:
+            refuse_for_tables(table.path, "window", "files")
+    if runs is not None and runs.traces:
         from ...runs.scores.traces import TraceJobs
 
-        found.append(TraceJobs(tuple(traces), segment, lambda path: replace(request, trace=path).open_full()))
+        found.append(TraceJobs(runs.traces, segment, lambda path: replace(request, trace=path).open_full()))
     return found
 
 

@@ -118,7 +118,7 @@ def ranking_contents(
         cut["runs"] = len(usable)
     if len(failed) > _MOST_FAILED:
         cut["failed"] = len(failed)
-    runs = {run.job.job: run for run in collection.runs([job.job for job in listed], ("job", "finding", "signal"))}
+    runs = {run.job.job: run for run in collection.runs(("finding", "signal"), [job.job for job in listed])}
     contents = {
         "total": len(jobs),
         "facts": _facts(usable, failed),

@@ -78,13 +78,14 @@ class MetricTable:
 
     Parameters
     ----------
-    path : Path
-        A CSV or Parquet file, or the folder of a collection.
+    source : Path or Collection
+        A CSV or Parquet file, or runs of a collection.
     segment : float
         Length of a segment in s.
 
     Attributes
     ----------
+    path : Path
     most_values : int
         A bound on the values in it.
     ignored : dict of str to int
@@ -96,15 +97,17 @@ class MetricTable:
         collection has them where a long run would have too many.
     """
 
-    path: Path
+    source: Path | Collection
     segment: float
+    path: Path = field(init=False)
     most_values: int = field(init=False)
     ignored: dict[str, int] = field(default_factory=dict, init=False)
     missing: int = field(default=0, init=False)
     failed: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._collection = Collection(self.path) if self.path.is_dir() else None
+        self._collection = self.source if isinstance(self.source, Collection) else None
+        self.path = self.source.path if isinstance(self.source, Collection) else self.source
         # Of a run in a collection it is known on how many nodes it was: those without a row did nothing.
         self._nodes = {job.job: job.nodes or 0 for job in self._collection.jobs} if self._collection else {}
         self._rows = self._expected = 0
