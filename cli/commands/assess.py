@@ -136,7 +136,7 @@ def command(
     length = limits.segment_s if limits is not None else segment or DEFAULT_SEGMENT_S
     tables = _sources(traces, length, request)
     if limits is None:
-        limits = _trained(tables, length, quantiles, critical)
+        limits = _trained(tables, length, quantiles, critical, train)
     if train and out is not None:
         _finish_training(limits, out, request.as_json)
         return
@@ -168,21 +168,24 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
     return found
 
 
-def _trained(tables: "list[Jobs]", segment: float, quantiles: tuple[float, float], critical: float | None) -> "Limits":
+def _trained(
+    tables: "list[Jobs]", segment: float, quantiles: tuple[float, float], critical: float | None, train: bool
+) -> "Limits":
     from ...runs.scores.limits import Training
 
     bounds = [table.most_values for table in tables]
     known = [bound for bound in bounds if bound is not None]
     training = Training(quantiles, sum(known) if len(known) == len(bounds) else None)
     with Progress("training") as progress:
-        done = 0
+        done = short = 0
         for table in tables:
             for block in table.blocks():
                 training.add(block)
                 done += len(block.jobs)
+                short += int((block.duration < segment).sum())
                 progress(done, 0)
-    if not done:
-        _warn(tables)
+    if train or not done:
+        _warn(tables, short, done, segment)
     return training.limits(segment, critical)
 
 
@@ -221,7 +224,7 @@ def _assess(
             for block in table.blocks():
                 scores += assess([block], limits, threshold=threshold)
                 progress(len(scores), 0)
-    _warn(tables)
+    _warn(tables, sum(one.duration_s < limits.segment_s for one in scores), len(scores), limits.segment_s)
     jobs = ranked(scores, order, least_duration or 0.0, short)
     left_out = len(scores) - len(jobs)
     written = None
@@ -242,9 +245,15 @@ def _assess(
             console().print(written_lines(written))
 
 
-def _warn(tables: "list[Jobs]") -> None:
+def _warn(tables: "list[Jobs]", short: int, jobs: int, segment: float) -> None:
+    """Say on stderr what of the tables is left out, and where most jobs are shorter than a segment."""
     from ...model.quantities import counted
     from ...model.text import printable
+
+    if 2 * short > jobs:
+        text = f"{short:,} of {counted(jobs, 'job')} {'is' if short == 1 else 'are'} shorter than a segment"
+        remedy = f"limits of {segment:g} s are not for them; train and assess with a shorter --segment"
+        click.echo(f"iostrata: warning: {text}: {remedy}", err=True)
 
     for table in tables:
         for name, rows in list(table.ignored.items())[:8]:

@@ -192,3 +192,10 @@ def test_options_of_reading_do_nothing_to_a_collection_and_are_refused(runs, tmp
         assert "--window is for traces" in capsys.readouterr().err
     assert main(["diff", str(runs), str(runs), "--method", "ftio"]) == 2
     assert "--method is for traces" in capsys.readouterr().err
+
+
+def test_scores_of_another_version_are_refused(runs, tmp_path, capsys):
+    scores = tmp_path / "scores.json"
+    scores.write_text(json.dumps({"schema_version": 99, "jobs": []}))
+    assert main(["report", str(runs), "-o", str(tmp_path / "page.html"), "--scores", str(scores)]) == 1
+    assert "schema_version is 99" in capsys.readouterr().err
