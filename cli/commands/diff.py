@@ -30,7 +30,7 @@ RULES = click.option(
     metavar="RULE",
     multiple=True,
     help="Exit with code 3 where RULE holds, for builds: worse, changed, finding (one came), or a ratio of after over "
-    "before such as time>1.2, POSIX:write:bytes>1.05 or bandwidth<0.9, which counts with its whole interval. "
+    "before such as time>1.2, write:bytes>1.05 or POSIX:write:bandwidth<0.9, which counts with its whole interval. "
     "Repeatable.",
 )
 
@@ -80,7 +80,7 @@ def command(
         try:
             idle = rule.check(difference)
         except SelectionError as error:
-            raise click.UsageError(f"--fail-on: {error}") from None
+            raise click.UsageError(str(error)) from None
         if idle:
             click.echo(f"iostrata: warning: --fail-on: {printable(idle)}", err=True)
     written = None

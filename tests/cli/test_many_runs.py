@@ -145,7 +145,11 @@ def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_p
         (["diff", "{runs}:*bold*", "{runs}:ckpt4"], 1, "none of the runs can be used"),
         (["diff", "{missing}", "{runs}"], 1, "missing"),
         (["diff", "{runs}", "{runs}", "--fail-on", "nicer"], 2, "no rule 'nicer'"),
-        (["diff", "{runs}", "{runs}", "--fail-on", "POSX:bytes>1.05"], 2, "no layer 'POSX' is recorded; there are"),
+        (
+            ["diff", "{runs}", "{runs}", "--fail-on", "POSX:bytes>1.05"],
+            2,
+            "no layer 'POSX' is recorded; did you mean POSIX? there are",
+        ),
         (["diff", "{runs}", "{runs}", "--fail-on", "POSIX:flush:bytes>1"], 2, "only operations and time"),
         (["diff", "{runs}"], 2, "B"),
         (["collect", "{runs}"], 2, "--output"),
