@@ -8,10 +8,10 @@ import numpy as np
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.quantities import seconds_text
-from ..comparison.last_ranks import SignalOf, last_ranks
 from ..detect import detect_period
 from ..results.parts import Phase
 from .evidence import Evidence, Match
+from .last_ranks import SignalOf, last_ranks
 from .rules import Rule
 
 

@@ -19,7 +19,7 @@ from ...runs.collection.names import distinct_names
 from ...runs.collection.rows import FindingRow, JobRow, Run, SignalRow
 from ...runs.collection.tables import Collection
 from ..atomic import atomic_file
-from ..report.encoding import packed, without_long_text
+from ..encoding import packed, without_long_text
 from ..report.page import BASE, page
 from ..written import Written
 

@@ -16,7 +16,7 @@ from ...layers.trace import Trace
 from ...model.arrays import Ints, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import Operations, view
-from ...model.stream.recording import Recording
+from ...model.recording import Recording
 from ...model.text import printable
 from .rows import SegmentRow
 

@@ -460,6 +460,6 @@ def test_evidence_of_every_rule_has_a_unit_or_is_text():
 
 
 def test_no_advice_is_cut_on_a_page():
-    from iostrata.export.report.limits import Limits
+    from iostrata.export.report.panels.limits import Limits
 
     assert max(len(rule.advice) for rule in RULES) <= Limits().characters
