@@ -148,7 +148,7 @@ def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_p
         (
             ["diff", "{runs}", "{runs}", "--fail-on", "POSX:bytes>1.05"],
             2,
-            "no layer 'POSX' is recorded; did you mean POSIX? there are",
+            "'POSX' is recorded; did you mean POSIX? there are",
         ),
         (["diff", "{runs}", "{runs}", "--fail-on", "POSIX:flush:bytes>1"], 2, "only operations and time"),
         (["diff", "{runs}"], 2, "B"),
