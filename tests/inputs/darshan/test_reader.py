@@ -46,6 +46,16 @@ def test_segments_are_operations_with_inferred_handles(traced_log):
     assert trace.nodes == 2
 
 
+def test_of_segments_that_begin_at_once_mpi_called_posix(darshan_log):
+    # Darshan's clock is that of the machine: two calls in a microsecond may begin with the same reading.
+    modules = {
+        "DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 1.0, 1.5), (9, 9, 2.0, 2.5)])]),
+        "DXT_MPIIO": (2, [dxt(5, 0, [(0, 9, 1.0, 1.75), (9, 9, 2.0, 2.5)])]),
+    }
+    flow = iostrata.open_trace(darshan_log(modules=modules, names={5: "/f"})).flow("MPI-IO", "POSIX", "write")
+    assert (flow.attributed_bytes, flow.hidden_bytes) == (18, 0)
+
+
 def test_files_are_on_the_longest_mount_point_that_fits(traced_log):
     files = open_source(traced_log).definitions.files
     known = dict(zip(files.name, files.properties, strict=True))
