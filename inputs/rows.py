@@ -79,7 +79,9 @@ class HandleTable:
     def below(self, paradigms: Sequence[str]) -> Links:
         """Return a number of each handle, int32 (h,), that is higher below another handle and in a lower layer."""
         known = {name: place for place, name in enumerate(KNOWN_STACK)}
-        place = np.array([*(known.get(name, len(KNOWN_STACK)) for name in paradigms), len(KNOWN_STACK)], np.int32)[self.paradigm]
+        place = np.array([*(known.get(name, len(KNOWN_STACK)) for name in paradigms), len(KNOWN_STACK)], np.int32)[
+            self.paradigm
+        ]
         depth, parent = np.zeros(len(self.parent), np.int32), self.parent
         # Parents of a table's own making may go in circles: there are no more layers than this.
         for _ in paradigms:

@@ -123,11 +123,17 @@ def print_damage(report: DamageReport, console: Console) -> None:
         text = f"Damaged {damage.place}: {known}{printable(damage.reason)}"
         print_paragraph(text, console, "red", indent=0)
     if report.irregular:
-        odd = ", ".join(f"{count_text(count)} {name}" for name, count in report.irregular.items())
+        odd = ", ".join(_of_these(count, name) for name, count in report.irregular.items())
         print_paragraph(f"Odd, but counted: {odd}", console, "dim", indent=0)
     hidden = len(report.locations) - _LOCATIONS_SHOWN
     if hidden > 0:
         console.print(Text(f"and {counted(hidden, 'further damaged location')}; --json names them all", style="red"))
+
+
+def _of_these(count: int, name: str) -> str:
+    """Return how many there are of what has a plural noun in front: ``1 operation of no duration``."""
+    noun, _, rest = name.partition(" ")
+    return f"{counted(count, noun.removesuffix('s'), noun)} {rest}"
 
 
 def damage_summary(report: DamageReport) -> str:
