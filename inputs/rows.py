@@ -308,7 +308,7 @@ def _within(values: npt.NDArray[np.integer], least: int, most: int) -> bool:
 
 def _ordered(begin: Ticks, location: Links, level: Links | None, chosen: Rows | None) -> Rows:
     """Return `chosen` rows, or all, by begin, then location, then `level`."""
-    keys = [location] if level is None else [location, level]
+    keys: list[npt.NDArray[Any]] = [location] if level is None else [location, level]
     if chosen is not None:
         begin, keys = begin[chosen], [key[chosen] for key in keys]
     # What begins at the same time is seldom out of order: further keys would take as long as the first.
@@ -316,7 +316,7 @@ def _ordered(begin: Ticks, location: Links, level: Links | None, chosen: Rows | 
     sorted_begin = begin[order]
     together = np.flatnonzero(sorted_begin[1:] == sorted_begin[:-1])
     if any((key[order[together + 1]] < key[order[together]]).any() for key in keys):
-        order = np.lexsort((*reversed(keys), begin))
+        order = np.lexsort([*keys[::-1], begin])
     return order if chosen is None else chosen[order]
 
 

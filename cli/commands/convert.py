@@ -85,7 +85,7 @@ def command(request: Request, out: Path, rewrite: bool) -> None:
         layer, direction = layers[0] if layers else None, request.direction
         written = write_ftio(trace, out, layer=layer, direction=direction, traffic=traffic, fs=fs)
         if layer is None and len(trace.order) > 1:
-            (taken,) = written.layers
+            (taken,) = written.layers or ("",)
             others = ", ".join(name for name in trace.order if name != taken)
             most = "bytes" if trace.definitions.recording.handles == "absent" else "of the program's own bytes"
             why = f"{taken} moved most {most}; --layer takes another ({others})"

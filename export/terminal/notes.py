@@ -15,12 +15,16 @@ from ...model.text import printable
 from .console import print_paragraph
 
 _LOCATIONS_SHOWN = 8
+_LONG = 100.0
+"""Seconds of a run from which on one more or less is no matter."""
 
 
 def print_heading(trace: Trace, console: Console) -> None:
     """Print which trace is looked at, and the window and files where they are not the usual ones."""
     console.print(Text(printable(str(trace.path)), style="bold", overflow="fold"))
-    facts = [seconds_text(trace.duration), counted(trace.ranks, "rank")]
+    # Of a long run nobody would see the difference.
+    most = "at most " if trace.definitions.recording.whole_seconds and trace.duration < _LONG else ""
+    facts = [most + seconds_text(trace.duration), counted(trace.ranks, "rank")]
     if trace.definitions.recording.nodes:
         facts.append(counted(trace.nodes, "node"))
     recording = trace.definitions.recording

@@ -203,7 +203,7 @@ def _recording(
             "file; sizes of requests are those of DXT's segments"
         )
     if log.job.whole_seconds:
-        notes.append("start and length of the run are known to whole seconds only")
+        notes.append("start and length of the run are known to whole seconds only: the length is rounded up")
     left_out = [name for name in log.modules if name not in (*MODULES, *TRACED, "HEATMAP", "H5F", "LUSTRE", "BG/Q")]
     if left_out:
         notes.append(f"not read: {', '.join(left_out)}")
@@ -223,6 +223,7 @@ def _recording(
         collective=False,
         flushes=False,
         layers=("MPI-IO", "POSIX", "ISOC") if binned else ("MPI-IO", "POSIX"),
+        whole_seconds=log.job.whole_seconds,
         counters=join_counters(counters, ids),
         notes=tuple(notes),
         remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",

@@ -118,6 +118,8 @@ class Recording:
         definitions name, and empty where nobody knows.
     amounts : str
         What amounts are taken as where the recorder does not name their unit; empty where they are bytes.
+    whole_seconds : bool
+        Whether the run's end is known to whole seconds only, rounded up.
     counters : Counters, optional
     notes : tuple of str
         What else one has to know before trusting a number, a sentence each.
@@ -141,6 +143,7 @@ class Recording:
     flushes: bool = True
     layers: tuple[str, ...] | None = None
     amounts: str = ""
+    whole_seconds: bool = False
     counters: Counters | None = None
     notes: tuple[str, ...] = ()
     remedy: str = ""
