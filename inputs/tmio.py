@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.codes import IoFlag, IoMode, Status
-from ..model.damage import LocationDamage
 from ..model.definitions import Clock
 from ..model.errors import TraceError
 from ..model.events import IoEvents
 from ..model.quantities import counted
-from ..model.stream.recording import Recording
+from ..model.recording import Recording
+from ..model.stream.damage import LocationDamage
 from .rows import MOST_PROCESSES, NANOSECONDS, HandleTable, Run, Transfers, checked, ticks_of
 from .source import RowSource
 

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...model.quantities import count_text, counted, frequency_text, seconds_text
-from ...model.stream.recording import OTF2
+from ...model.recording import OTF2
 from ...model.stream.summary import TraceSummary, start_time
 from ...model.text import printable
 from .notes import print_counters
