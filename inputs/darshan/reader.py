@@ -187,6 +187,17 @@ def _lost(
     return found
 
 
+def _watched(log: Log, counters: list[ModuleCounters]) -> tuple[str, ...]:
+    """Return the layers whose transfers DXT would hold had there been any.
+
+    A module that is not there although the counters have transfers was switched off; and where there is one process,
+    Darshan may have been built without MPI, which then nothing watches.
+    """
+    counted = {part.module: int(part.transfers().sum()) for part in counters}
+    unknown = {of for of in TRACED.values() if counted.get(of)} | ({"MPI-IO"} if log.job.processes <= 1 else set())
+    return tuple(of for module, of in reversed(TRACED.items()) if module in log.modules or of not in unknown)
+
+
 def _recording(
     log: Log, parts: list[Segments], counters: list[ModuleCounters], ids: npt.NDArray[np.uint64], binned: bool
 ) -> Recording:
@@ -222,7 +233,7 @@ def _recording(
         offsets=not binned,
         collective=False,
         flushes=False,
-        layers=("MPI-IO", "POSIX", "ISOC") if binned else ("MPI-IO", "POSIX"),
+        layers=("MPI-IO", "POSIX", "ISOC") if binned else _watched(log, counters),
         whole_seconds=log.job.whole_seconds,
         counters=join_counters(counters, ids),
         notes=tuple(notes),

@@ -129,6 +129,20 @@ def test_what_dxt_did_not_keep_is_damage(darshan_log):
     assert "ran full" in lost.reason
 
 
+def test_layers_that_dxt_did_not_watch_are_not_recorded(darshan_log):
+    """MPI-IO is, unless its DXT module is missing beside counters, or there is one process, which may have no MPI."""
+    traced = {"DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 0.0, 1.0)])])}
+    one_write = [int(place == 3) for place in range(68)]
+    counted = {**traced, "MPI-IO": (3, [struct.pack("<Qq68q", 5, 0, *one_write)])}
+    both = {**counted, "DXT_MPIIO": (1, [dxt(5, 0, [(0, 9, 0.0, 1.0)])])}
+    for modules, processes, layers in (
+        (traced, 2, ("MPI-IO", "POSIX")), (traced, 1, ("POSIX",)), (counted, 2, ("POSIX",)),
+        (both, 1, ("MPI-IO", "POSIX")),
+    ):  # fmt: skip
+        source = open_source(darshan_log(modules=modules, processes=processes))
+        assert source.definitions.recording.layers == layers
+
+
 def test_heatmap_is_bytes_by_interval_and_says_so(darshan_log):
     path = darshan_log(
         modules={"HEATMAP": (1, [heatmap(1, 0, 0.5, [0, 8, 0], [3, 0, 0]), heatmap(1, 1, 0.5, [4, 4, 0], [0, 0, 0])])},
