@@ -90,13 +90,19 @@ class FolderSource:
         self._files: dict[str, FileSource] = {}
 
     def read(self) -> bool:
-        with suppress(OSError):
-            for entry in sorted(os.scandir(self._path), key=lambda entry: entry.name):
-                new = entry.name not in self._files and entry.name.endswith(SUFFIXES)
-                if new and entry.is_file() and len(self._files) < MOST_STREAMS:
-                    self._files[entry.name] = FileSource(Path(entry.path), self._intake)
+        for name in self._names():
+            new, path = name not in self._files and name.endswith(SUFFIXES), self._path / name
+            # One that cannot be read keeps none of the others from being followed.
+            with suppress(OSError):
+                if new and path.is_file() and len(self._files) < MOST_STREAMS:
+                    self._files[name] = FileSource(path, self._intake)
         read = [file.read() for file in self._files.values()]
         return any(read)
+
+    def _names(self) -> list[str]:
+        with suppress(OSError):
+            return sorted(os.listdir(self._path))
+        return []
 
     def descriptors(self) -> list[int]:
         return []

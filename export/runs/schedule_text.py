@@ -35,7 +35,8 @@ def print_schedule(
     """
     workload = found.workload
     load = float(workload.load.sum())
-    facts = f"{counted(len(jobs), 'job')}, which together ask for {percent_text(load)} of the bandwidth"
+    asking = "which asks" if len(jobs) == 1 else "which together ask"
+    facts = f"{counted(len(jobs), 'job')}, {asking} for {percent_text(load)} of the bandwidth"
     print_paragraph(f"{facts}. {_verdict(found)}", console, "bold", indent=0)
     console.print(_policies(found, error))
     if load > 1.005:

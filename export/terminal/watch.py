@@ -66,5 +66,5 @@ def _next(answer: Answer) -> Text:
     """Say when the next phase begins, from now on."""
     if answer.next_start is None or answer.probability is None:
         return Text("")
-    earliest, latest = (max(one - answer.time, 0.0) for one in answer.next_start)
-    return Text(f"in {seconds_text(earliest)} to {seconds_text(latest)} ({percent_text(answer.probability)})")
+    times = [seconds_text(max(one - answer.time, 0.0)) for one in answer.next_start]
+    return Text(f"in {' to '.join(dict.fromkeys(times))} ({percent_text(answer.probability)})")

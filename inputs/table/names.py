@@ -17,7 +17,7 @@ _NAMES: Final = {
     "read": ("bytes_read",),
     "written": ("bytes_written",),
     "requested": ("bytes_requested",),
-    "mode": ("kind", "mode", "direction"),
+    "mode": ("mode", "kind", "direction"),
     "thread": ("thread", "location"),
     "node": ("node", "host", "hostname"),
     "handle": ("handle",),

@@ -1,11 +1,12 @@
 """What all sources of a running job tell together: records on one clock, and what was wrong with them."""
 
+from collections import deque
 from typing import Final
 
 import numpy as np
 
 from ...model.arrays import Rows
-from .clock import LATE, JobClock
+from .clock import CONFIRMED, LATE, JobClock
 from .columns import Batch, Columns, Counts, Key
 
 MOST_LAYERS: Final = 64
@@ -52,6 +53,7 @@ class Intake:
         self.program = ""
         self.jumped = False
         self._batch = Batch()
+        self._set_aside: deque[tuple[Key, float, float, int]] = deque(maxlen=CONFIRMED - 1)
 
     @property
     def waiting(self) -> int:
@@ -90,23 +92,34 @@ class Intake:
     def _one_by_one(self, told: Told) -> Told:
         """Return the records that are taken in."""
         clock, counts, kept = self.clock, self.counts, Told()
-        for key, start, end, volume in zip(told.keys, told.start, told.end, told.volume, strict=True):
+        for record in zip(told.keys, told.start, told.end, told.volume, strict=True):
+            key, start, end, volume = record
             if clock.now is not None:
                 if not (clock.reaches(start) and clock.reaches(end)):
                     counts.clock_jumps += 1
                     if not clock.jumps(start, end):
+                        self._set_aside.append(record)
                         continue
-                    # What was told before is of another time.
+                    # What was told before is of another time, and those that agree on the new one are of the run.
+                    counts.clock_jumps -= len(self._set_aside)
                     self.jumped, kept = True, Told()
                     self._batch.take()
+                    for early in self._set_aside:
+                        self._keep(kept, *early)
+                    self._set_aside.clear()
                 elif end < clock.now:
                     counts.out_of_order += 1
                     counts.late += end < clock.now - LATE
-            if key not in self.keys:
-                if len({known.layer for known in self.keys} | {key.layer}) > MOST_LAYERS:
-                    counts.refused += 1
-                    continue
-                self.keys[key] = len(self.keys)
-            clock.advance(start, end)
-            kept.append(key, start, end, volume)
+            if self._keep(kept, key, start, end, volume):
+                clock.advance(start, end)
         return kept
+
+    def _keep(self, kept: Told, key: Key, start: float, end: float, volume: int) -> bool:
+        """Add a record to those that are taken in, unless it is of too many layers; tell whether it was added."""
+        if key not in self.keys:
+            if len({known.layer for known in self.keys} | {key.layer}) > MOST_LAYERS:
+                self.counts.refused += 1
+                return False
+            self.keys[key] = len(self.keys)
+        kept.append(key, start, end, volume)
+        return True

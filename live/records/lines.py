@@ -88,7 +88,7 @@ class LineReader:
             start, end, volume = entry["start"], entry["end"], entry["bytes"]
             if not (type(start) is type(end) is float and type(volume) is int):
                 start, end, volume = _number(start), _number(end), _whole(volume)
-            if not (-FARTHEST < start <= end < FARTHEST and 0 <= volume <= MOST_BYTES):
+            if not 0 <= volume <= MOST_BYTES:
                 raise ValueError
             self._tell(key, start, end, volume)
             return
@@ -160,6 +160,8 @@ class LineReader:
         self._told = True
 
     def _tell(self, key: Key, start: float, end: float, volume: int) -> None:
+        if not -FARTHEST < start <= end < FARTHEST:
+            raise ValueError
         if not self._told or self._anew:
             self._begin(start)
         offset = self._offset
@@ -173,7 +175,7 @@ class LineReader:
     def _tmio(self, entry: dict[str, Any]) -> None:
         for direction, rows in bandwidth_rows(entry):
             for volume, start, end in rows:
-                if not (math.isfinite(start) and math.isfinite(end) and 0 <= volume <= MOST_BYTES and end >= start):
+                if not 0 <= volume <= MOST_BYTES:
                     raise ValueError
                 self._tell(Key("MPI-IO", direction), start, end, round(volume))
 

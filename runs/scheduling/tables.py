@@ -16,7 +16,8 @@ from ...model.text import printable, shortened
 from .jobs import Job
 from .policies import LONGEST, SHORTEST
 
-NEEDED: Final = ("job", "period_s")
+OF_JOBS: Final = ("period_s", "known_period_s", "io_share", "io_time_s")
+"""Columns that only a table of jobs has."""
 SUFFIXES: Final = (".csv", ".jsonl", ".ndjson", ".parquet", ".pq")
 MOST_JOBS: Final = 2**17
 MOST_NODES: Final = 1e9
@@ -38,7 +39,7 @@ _NUMBERS: Final = {
 
 
 def is_job_table(path: Path) -> bool:
-    """Tell whether a file is a table of jobs: its columns are named ``job`` and ``period_s`` among others.
+    """Tell whether a file is a table of jobs: it has a column ``job``, and one of times or shares of I/O.
 
     Raises OSError if it cannot be read.
     """
@@ -55,7 +56,7 @@ def is_job_table(path: Path) -> bool:
             names = [name.strip() for name in next(csv.reader([line]), [])] if suffix == ".csv" else json.loads(line)
         except (ValueError, csv.Error, RecursionError):
             return False
-    return isinstance(names, list | dict) and set(NEEDED) <= set(names)
+    return isinstance(names, list | dict) and "job" in names and not set(OF_JOBS).isdisjoint(names)
 
 
 def read_job_table(path: Path) -> list[Job]:

@@ -66,6 +66,14 @@ def test_a_folder_takes_in_new_files(tmp_path):
     assert intake.counts.malformed == 0
 
 
+def test_a_link_to_itself_hides_no_other_file_of_its_folder(tmp_path):
+    intake = Intake()
+    (tmp_path / "a.jsonl").symlink_to("a.jsonl")
+    (tmp_path / "b.jsonl").write_bytes(line(1.0))
+    drained(open_source(str(tmp_path), intake))
+    assert starts(intake) == [1.0]
+
+
 def test_a_socket_takes_writers_that_come_and_go(tmp_path):
     intake = Intake()
     path = tmp_path / "socket"

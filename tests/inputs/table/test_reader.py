@@ -135,6 +135,13 @@ def test_a_column_that_is_needed(tmp_path, missing, kind):
         iostrata.open_trace(path)
 
 
+def test_a_kind_that_is_no_mode_beside_the_mode(tmp_path):
+    line = {"kind": "operation", "layer": "POSIX", "rank": 3, "mode": "write", "start": 0.5, "end": 0.75, "bytes": 7}
+    path = tmp_path / "live.jsonl"
+    path.write_text(f"{json.dumps(line)}\n")
+    assert iostrata.open_trace(path).layers["POSIX"].statistics("write").bytes == 7
+
+
 def test_parquet_of_something_else_and_a_cut_one(tmp_path):
     other, cut = tmp_path / "o", tmp_path / "c"
     pyarrow.parquet.write_table(pyarrow.table({"temperature": [1.0]}), other)

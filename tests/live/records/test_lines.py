@@ -146,7 +146,28 @@ def test_one_time_far_away_is_set_aside_and_several_are_a_jump():
     told(*(operation(1.7e9 + n, 1.7e9 + n + 1) for n in range(4)), intake=intake)
     assert intake.jumped
     assert intake.clock.now == 1.7e9 + 4
-    assert rows(intake) == [(1.7e9 + 2, 1.7e9 + 3, 8), (1.7e9 + 3, 1.7e9 + 4, 8)]
+    # The first that agree on the new time are of the new run, too.
+    assert rows(intake) == [(1.7e9 + n, 1.7e9 + n + 1, 8) for n in range(4)]
+    assert intake.counts.clock_jumps == 3
+
+
+@pytest.mark.parametrize(
+    "far",
+    [
+        {"kind": "bins", "layer": "POSIX", "mode": "write", "origin": 0, "width": 1, "first": 10**290, "bytes": [1]},
+        {
+            "write_sync": {
+                "total_bytes": 0,
+                "number_of_ranks": 2,
+                "bandwidth": {"b_rank_avr": [0.0], "t_rank_s": [1e300], "t_rank_e": [1.1e300]},
+            }
+        },
+    ],
+)
+def test_a_first_time_that_cannot_be_does_not_set_the_clock(far):
+    intake = told(far, operation(1.0, 2.0), operation(3.0, 4.0))
+    assert rows(intake) == [(1.0, 2.0, 8), (3.0, 4.0, 8)]
+    assert (intake.clock.now, intake.counts.malformed, intake.counts.clock_jumps) == (4.0, 1, 0)
 
 
 def test_a_writer_that_begins_anew_goes_on():

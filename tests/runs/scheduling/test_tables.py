@@ -69,6 +69,7 @@ def test_what_the_scheduler_is_told(tmp_path):
         ("job,period_s,io_share\na,20,0.5\na,20,0.5\n", "line 3.*there already"),
         ("job,period_s,io_share\n,20,0.5\n", "line 2: no name"),
         ("job,period_s,io_share\na,,0.5\n", "no period_s"),
+        ("job,io_share\na,0.5\n", "no period_s"),
         ("job,period_s,io_share\na,soon,0.5\n", "period_s is 'soon'"),
         ("job,period_s,io_share\na,-20,0.5\n", "period_s is '-20'"),
         ("job,period_s,io_share\na,1e300,0.5\n", "period_s is '1e300'"),
@@ -91,6 +92,21 @@ def test_what_makes_no_sense_is_named(tmp_path, text, words):
     with pytest.raises(TraceError, match=words) as caught:
         read_job_table(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "of_jobs"),
+    [
+        ("job,io_share", True),
+        ("job,bytes,bandwidth,known_period_s", True),
+        ("job,layer,rank,mode,start,end,bytes", False),
+        ("period_s,io_share", False),
+    ],
+)
+def test_a_table_of_jobs_is_known_by_what_only_jobs_have(tmp_path, columns, of_jobs):
+    path = tmp_path / "jobs.csv"
+    path.write_text(f"{columns}\n")
+    assert is_job_table(path) == of_jobs
 
 
 @pytest.mark.parametrize(
