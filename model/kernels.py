@@ -22,7 +22,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba import njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.core.cpu import CPUTargetOptions
 from numba.core.serialize import dumps
 
@@ -106,6 +106,27 @@ def on_compiling(tell: Callable[[], None]) -> Callable[[], None]:
     return lambda: _LISTENERS.remove(tell)
 
 
+_NOT_KEPT: Final[set[str]] = set()
+
+
+def compiled_in_vain() -> bool:
+    """Tell whether this process compiled a loop that it could not keep, so that the next one has to do so again."""
+    return bool(_NOT_KEPT)
+
+
+class _NoCache(NullCache):  # type: ignore[misc]
+    """In place of a cache where there is no place for one."""
+
+    def load_overload(self, *_arguments: Any) -> None:
+        """Return nothing, and say that something will be compiled."""
+        for tell in _LISTENERS:
+            tell()
+
+    def save_overload(self, signature: object, _data: object) -> None:
+        """Remember that this was compiled in vain."""
+        _NOT_KEPT.add(str(signature))
+
+
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Numba's cache, which looks at the source of a function only, not at what that calls, and fails on a full disk."""
 
@@ -125,8 +146,11 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     def save_overload(self, *arguments: Any) -> None:
         """Keep what numba compiled, where that is possible."""
-        with suppress(Exception), kept_interrupts([]):
-            super().save_overload(*arguments)
+        try:
+            with kept_interrupts([]):
+                super().save_overload(*arguments)
+        except Exception:  # noqa: BLE001 - whatever is the matter with the place, the loop itself is there
+            _NOT_KEPT.add(str(arguments[0]))
 
 
 def cached_njit(**options: Any) -> Callable[[Any], Any]:
@@ -138,8 +162,10 @@ def cached_njit(**options: Any) -> Callable[[Any], Any]:
 
     def decorate(function: Any) -> Any:
         kernel = njit(**options)(function)
-        with suppress(RuntimeError, OSError):  # no place for a cache, or no sources to tell whether it is stale
+        try:
             kernel._cache = _Cache(function)
+        except (RuntimeError, OSError):  # no place for a cache, or no sources to tell whether it is stale
+            kernel._cache = _NoCache()
         return kernel
 
     return decorate
