@@ -22,7 +22,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba import njit
-from numba.core.caching import FunctionCache, NullCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.cpu import CPUTargetOptions
 from numba.core.serialize import dumps
 
@@ -114,21 +114,42 @@ def compiled_in_vain() -> bool:
     return bool(_NOT_KEPT)
 
 
-class _NoCache(NullCache):  # type: ignore[misc]
-    """In place of a cache where there is no place for one."""
+class _PackageFolder:
+    """Numba's last choice of a place: the package's own folder, where what was kept can be read though not written."""
 
-    def load_overload(self, *_arguments: Any) -> None:
-        """Return nothing, and say that something will be compiled."""
-        for tell in _LISTENERS:
-            tell()
+    def __init__(self, file: str) -> None:
+        self._file = Path(file)
 
-    def save_overload(self, signature: object, _data: object) -> None:
-        """Remember that this was compiled in vain."""
-        _NOT_KEPT.add(str(signature))
+    @classmethod
+    def from_function(cls, _function: object, file: str) -> "_PackageFolder | None":
+        """Return the place for the functions of a file; None where that is no file."""
+        return cls(file) if Path(file).is_file() else None
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(self._file.parent / "__pycache__")
+
+    def ensure_cache_path(self) -> None:
+        """Make nothing: other places come first where something can be written."""
+
+    def get_source_stamp(self) -> None:
+        """Return nothing; `_Files` tells states of the sources apart."""
+
+    def get_disambiguator(self) -> str:
+        """Return nothing, for the same reason."""
+        return ""
+
+
+class _Places(CompileResultCacheImpl):  # type: ignore[misc]
+    """Numba's places for caches, and the package's folder as the last."""
+
+    _locator_classes: Final = [*CompileResultCacheImpl._locator_classes, _PackageFolder]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Numba's cache, which looks at the source of a function only, not at what that calls, and fails on a full disk."""
+
+    _impl_class = _Places
 
     def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)
@@ -156,16 +177,14 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 def cached_njit(**options: Any) -> Callable[[Any], Any]:
     """Return a decorator like ``numba.njit(cache=True, **options)``, whose cache is never stale and never in the way.
 
-    Where neither the package's folder nor a home folder can be written to, as in a container, each process compiles the
-    kernels anew.
+    Where neither the package's folder nor a home folder can be written to, as in a container, what somebody who could
+    (the owner, or root) left in the package's folder serves, and the rest is compiled anew by each process.
     """
 
     def decorate(function: Any) -> Any:
         kernel = njit(**options)(function)
-        try:
+        with suppress(RuntimeError, OSError):  # no sources to tell whether it is stale
             kernel._cache = _Cache(function)
-        except (RuntimeError, OSError):  # no place for a cache, or no sources to tell whether it is stale
-            kernel._cache = _NoCache()
         return kernel
 
     return decorate
