@@ -24,7 +24,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from commands import ALL, CHEAP, MOST, faults, turns
+from commands import ALL, CHEAP, COPIES, MOST, faults, turns
 from contradictions import contradictory_archive
 from large import large_archive
 from mutations import damaged_archive
@@ -51,6 +51,7 @@ COMMANDS: Final[dict[str, Callable[[int], tuple[tuple[str, ...], ...]]]] = {
     "cheap": lambda _: CHEAP,
     "most": lambda _: MOST,
     "all": lambda _: ALL,
+    "copies": lambda _: COPIES,
     "turns": turns,
 }
 """What is run on the archive of a number."""
