@@ -18,7 +18,6 @@ from ..model.codes import (
     UNDEFINED_UINT64,
     Status,
 )
-from ..model.damage import LocationDamage
 from ..model.definitions import (
     Clock,
     Definitions,
@@ -31,7 +30,8 @@ from ..model.definitions import (
 )
 from ..model.operations import Operations
 from ..model.quantities import counted
-from ..model.stream.recording import Recording
+from ..model.recording import Recording
+from ..model.stream.damage import LocationDamage
 
 NANOSECONDS: Final = 10**9
 """Ticks per second of recorders that have no clock of their own."""

@@ -10,11 +10,11 @@ from typing import Any, Final
 import numpy as np
 
 from ..model.codes import IoFlag, IoMode, Status
-from ..model.damage import LocationDamage
 from ..model.definitions import Clock
 from ..model.errors import TraceError
 from ..model.events import IoEvents
-from ..model.stream.recording import Recording
+from ..model.recording import Recording
+from ..model.stream.damage import LocationDamage
 from .rows import MOST_PROCESSES, NANOSECONDS, HandleTable, Run, Transfers, checked, ticks_of
 from .source import RowSource
 

@@ -3,6 +3,8 @@
 from typing import Final
 
 from ..analysis.registry import DEFAULT_METHOD
+from ..model.errors import SelectionError, TraceError
+from ..model.quantities import counted
 from .answer import Answer
 from .records.columns import Columns, Key
 from .records.intake import Intake
@@ -36,7 +38,7 @@ class LiveJob:
         self._credit, self._method = Credit(budget), method
         self._turn = 0
         self.intake = Intake()
-        self._layers = layers
+        self._layers = {name.lower(): name for name in layers}
         self._direction = direction
         self._watchers: dict[Key, Watcher] = {}
 
@@ -49,7 +51,7 @@ class LiveJob:
 
     def add(self, key: Key, columns: Columns) -> None:
         """Take in records of one layer and direction."""
-        if self._layers and key.layer not in self._layers:
+        if self._layers and key.layer.lower() not in self._layers:
             return
         if self._direction == TOTAL:
             key = Key(key.layer, TOTAL)
@@ -59,6 +61,19 @@ class LiveJob:
         if watcher is None:
             watcher = self._watchers[key] = Watcher(key, self._credit, self._method)
         watcher.add(columns)
+
+    def check(self) -> None:
+        """Raise an error where the input has ended, and had no record, or none of the layers asked for."""
+        known = sorted({key.layer for key in self.intake.keys})
+        if not known and self.intake.counts.malformed:
+            lines = counted(self.intake.counts.malformed, "line")
+            raise TraceError(
+                f"{lines} and no record among them; the guide's page on running jobs tells what one may be"
+            )
+        missing = sorted(set(self._layers) - {name.lower() for name in known})
+        if known and missing:
+            name = self._layers[missing[0]]
+            raise SelectionError(f"no layer {name!r} in what was told; there were {', '.join(known)}")
 
     def answers(self, begin: float, now: float, last: bool = False) -> list[Answer]:
         """Say what holds in each layer and direction at a time, of a run that began at another, in s."""

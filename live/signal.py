@@ -34,9 +34,9 @@ class LiveSignal:
                 self._exact = None
 
     @property
-    def is_exact(self) -> bool:
-        """Whether `whole` is exact."""
-        return self._exact is not None
+    def whole_width(self) -> float:
+        """Width in s of the bins of `whole`, 0 where it is exact."""
+        return self._grid.widths[0] if self._exact is None else 0.0
 
     def whole(self, window: tuple[float, float]) -> StepSignal:
         """Return the bandwidth of the whole run over a window in s."""

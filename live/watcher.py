@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from ..analysis.phases.bins import FEWEST_BINS
 from ..analysis.phases.bursts import Bursts
 from ..analysis.registry import DEFAULT_METHOD
 from .answer import Answer
@@ -65,8 +66,8 @@ class Credit:
 class Watcher:
     """Follows one layer and direction.
 
-    The whole run is looked at when it has grown by a quarter and at the end, in between its latest phases, so that an
-    update costs the same however long a job runs.
+    The whole run is looked at when it has grown by a quarter, as long as its bins can show a period, and at the end; in
+    between its latest phases, so that an update costs the same however long a job runs.
     """
 
     def __init__(self, key: Key, credit: Credit | None = None, method: str = DEFAULT_METHOD) -> None:
@@ -124,12 +125,13 @@ class Watcher:
         started = time.thread_time()
         operations = self.signal.operations
         before = self._outlook
-        if self._whole is None or operations <= FEW or operations >= GROWTH * self._whole_operations:
+        grown = operations <= FEW or operations >= GROWTH * self._whole_operations
+        if self._whole is None or (grown and self._whole_tells()):
             self._whole, self._whole_operations = outlook(self.signal.whole((begin, now))), operations
             self._outlook = self._whole
         else:
             self._outlook = _continued(before, self._latest(begin, now))
-            if self._outlook.train is None and before.train is not None:
+            if self._outlook.train is None and before.train is not None and self._whole_tells(before.period):
                 self._whole, self._whole_operations = outlook(self.signal.whole((begin, now))), operations
                 self._outlook = self._whole if self._whole.train is not None else self._outlook
         self._seen = operations
@@ -137,13 +139,24 @@ class Watcher:
 
     def _latest(self, begin: float, now: float) -> Outlook:
         """Look at the latest phases."""
-        latest = self._outlook.latest
-        if len(latest) < 2:
+        latest, usual = self._outlook.latest, self._usual()
+        if usual is None:
             return outlook(self.signal.since((begin, now), (now - begin) / PARTS**2))
         # From the middle of the pause before the second on.
         low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
-        usual = self._outlook.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
         return outlook(self.signal.since((low, now), usual / PARTS))
+
+    def _usual(self) -> float | None:
+        """Return the usual time in s from phase to phase; None where there are fewer than two."""
+        latest = self._outlook.latest
+        if len(latest) < 2:
+            return None
+        return self._outlook.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
+
+    def _whole_tells(self, period: float | None = None) -> bool:
+        """Tell whether the signal of the whole run still has so many bins to a period that one can be found."""
+        usual = period or self._usual()
+        return usual is None or self.signal.whole_width * FEWEST_BINS <= usual
 
     def _told(self, found: Outlook, now: float) -> Answer:
         following = None if self._law is None or found.since else next_phase(self._law, now, found.lead)

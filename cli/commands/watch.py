@@ -115,6 +115,11 @@ def command(
         from ...export.terminal.watch import show_updates
 
         show_updates(updates, screen, job.intake.program or ", ".join(map(str, sources or (replay,))))
+    if replay is None:
+        job.check()
+        told = job.intake.counts.sentence() or ("" if job.intake.keys else "Nothing was told.")
+        if told and not screen.is_terminal:
+            click.echo(f"iostrata: warning: {told[0].lower()}{told[1:].rstrip('.')}", err=True)
 
 
 def _followed(job: "LiveJob", names: tuple[str, ...], interval: float, once: bool) -> "Iterator[Update]":

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from ...layers.trace import Trace
 from ...model.codes import MOST_EVENTS
-from ...model.damage import DamageReport
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
-from ...model.stream.recording import Recording
+from ...model.recording import Recording
+from ...model.stream.damage import DamageReport
 from ...model.text import printable
 from .console import print_paragraph
 

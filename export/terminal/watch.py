@@ -25,8 +25,10 @@ def watch_view(update: Update, title: str) -> RenderableType:
     heading = Text.assemble((shortened(printable(title), 60), "bold"), f"  at {seconds_text(update.time)}")
     if update.last:
         heading.append(", ended")
+    wrong = update.counts.sentence()
+    notes = [Text(wrong, style="yellow")] if wrong else []
     if not update.answers:
-        return Group(heading, Text("No I/O so far."))
+        return Group(heading, Text("No I/O so far."), *notes)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("layer")
     table.add_column("now")
@@ -41,8 +43,6 @@ def watch_view(update: Update, title: str) -> RenderableType:
     reasons = [
         Text(f"{printable(answer.layer)} {answer.direction}: {answer.reason}", style="dim") for answer in update.answers
     ]
-    wrong = [f"{name.replace('_', ' ')} {count:,}" for name, count in update.counts.to_dict().items() if count]
-    notes = [Text(f"Of the input: {', '.join(wrong)}.", style="yellow")] if wrong else []
     return Group(heading, Text(), table, Text(), *reasons, *notes)
 
 

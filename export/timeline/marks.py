@@ -160,7 +160,7 @@ class MarkSums:
     def marks(self) -> tuple[Marks, Ints, Ints]:
         """Return the marks, whose rows are a key and a process, and these of each row; −1 for no process."""
         from ...layers.attribution.attribution_kernel import rows_by_key
-        from ...layers.attribution.group_kernels import number_pairs
+        from ...layers.statistics.group_kernels import number_pairs
 
         self._finish(np.zeros(0, np.int32))
         kind_of, key_of, process_of, _ = self._marks.keys

@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Links
 from ...model.codes import Status
-from ...model.damage import LocationDamage
 from ...model.definitions import Clock
 from ...model.errors import TraceError
 from ...model.events import IoEvents
-from ...model.stream.recording import Recording
+from ...model.recording import Recording
+from ...model.stream.damage import LocationDamage
 from ..rows import MOST_PROCESSES, NANOSECONDS, HandleTable, Run, Transfers, checked, pairs_of, ticks_of
 from ..source import RowSource
 from .counters import MODULES, ModuleCounters, join_counters, read_counters

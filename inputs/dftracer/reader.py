@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask, Ticks
 from ...model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoMode, IoRecord, Status
-from ...model.damage import LocationDamage
 from ...model.definitions import Clock
 from ...model.errors import TraceError
 from ...model.events import IoEvents
-from ...model.stream.recording import Recording
+from ...model.recording import Recording
+from ...model.stream.damage import LocationDamage
 from ..inflating import first_text
 from ..rows import LONGEST, NANOSECONDS, HandleTable, Run, Transfers, checked, pairs_of
 from ..source import RowSource

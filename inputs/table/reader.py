@@ -20,13 +20,13 @@ from ...model.codes import (
     IoMode,
     Status,
 )
-from ...model.damage import LocationDamage
 from ...model.definitions import Clock, Definitions
 from ...model.errors import TraceError
 from ...model.events import EVENT_TYPES, IoEvents
 from ...model.quantities import counted
+from ...model.recording import Recording
+from ...model.stream.damage import LocationDamage
 from ...model.stream.keeping import Kept
-from ...model.stream.recording import Recording
 from ..rows import LONGEST, NANOSECONDS, Checked, HandleTable, Run, Transfers, checked, pairs_of
 from ..source import RowSource
 from .columns import TableColumns, flags_of, names_of, numbers

@@ -64,6 +64,11 @@ class Counts:
         """Return all counts by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def sentence(self) -> str:
+        """Return what was wrong, in a sentence; empty where nothing was."""
+        wrong = [f"{name.replace('_', ' ')} {count:,}" for name, count in self.to_dict().items() if count]
+        return f"Of the input: {', '.join(wrong)}." if wrong else ""
+
 
 class Batch:
     """Records that are collected until they are taken; times in s on the job's clock."""

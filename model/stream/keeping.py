@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..damage import DamageReport, LocationDamage
-from .recording import Counters, Recording
+from ..recording import Counters, Recording
+from .damage import DamageReport, LocationDamage
 
 _VERSION: Final = 1
 _TEXTS: Final = ("recorder", "format", "remedy")

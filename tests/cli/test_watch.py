@@ -175,7 +175,8 @@ def test_standard_input_in_pieces_with_all_that_may_be_wrong(command_path, envir
             process.stdin.write(whole[low : low + 61])
             process.stdin.flush()
         output, error = process.communicate(timeout=LAST_GUARD_S)
-    assert (process.returncode, error) == (0, b"")
+    wrong = b"malformed 1, out of order 1, late 1, clock jumps 1, restarts 1"
+    assert (process.returncode, error.strip()) == (0, b"iostrata: warning: of the input: " + wrong)
     last = json.loads(output.splitlines()[-1])
     assert last["last"]
     assert last["operations"] == 7
@@ -223,3 +224,22 @@ def test_what_makes_no_sense_is_wrong_usage(run, arguments, words):
     done = run("watch", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "status", "words"),
+    [
+        (b"\xff\xfe{\n" * 3, (), 1, "error: 3 lines and no record among them"),
+        (b"", (), 0, "warning: nothing was told"),
+        (line(0.0) + b"null\n", (), 0, "warning: of the input: malformed 1"),
+        (line(0.0), ("--layer", "nosuch"), 1, "error: no layer 'nosuch' in what was told; there were POSIX"),
+        (line(0.0), ("--layer", "posix"), 0, ""),
+    ],
+)
+def test_input_that_tells_nothing_is_not_passed_over_in_silence(run, tmp_path, content, arguments, status, words):
+    path = tmp_path / "live.jsonl"
+    path.write_bytes(content)
+    done = run("watch", path, "--once", *arguments)
+    assert (done.returncode, "POSIX" in done.stdout) == (status, status == 0 and b"POSIX" in content)
+    assert words in done.stderr
+    assert bool(done.stderr) == bool(words)

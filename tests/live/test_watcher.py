@@ -43,6 +43,25 @@ def test_a_long_run_is_followed_on_the_grid(monkeypatch):
     assert last.phases == starts.size
 
 
+def test_a_whole_run_that_no_longer_shows_a_period_is_not_looked_at(monkeypatch):
+    """A look at thousands of phases in bins as wide as their period costs a quarter of a second and tells nothing."""
+    monkeypatch.setattr(live_signal, "EXACT", 400)
+    whole, widths = live_signal.LiveSignal.whole, []
+    monkeypatch.setattr(
+        live_signal.LiveSignal, "whole", lambda self, window: widths.append(self.whole_width) or whole(self, window)
+    )
+    rng = np.random.default_rng(2)
+    starts = np.concatenate((10.0 * np.arange(2200), 22000 + 7.0 * np.arange(40)))
+    start, end, volume = phases_at(starts + rng.uniform(0, 0.1, starts.size), per_phase=4)
+    watcher, answers = watched(start, end, volume, 20)
+    assert watcher.signal.whole_width > 10.0 / 4
+    assert widths.count(0.0) >= 4
+    assert max(widths) <= 10.0 / 4
+    assert answers[2200 // 5 - 1].period == pytest.approx(10.0, rel=1e-3)
+    assert all(one.period == pytest.approx(7.0, rel=1e-2) for one in answers[2205 // 5 :])
+    assert answers[-1].phases == pytest.approx(starts.size, abs=40)
+
+
 def test_silence_takes_the_next_phase_away():
     starts = 10.0 * np.arange(12) + np.random.default_rng(3).uniform(0, 0.5, 12)
     start, end, volume = phases_at(starts)

@@ -12,8 +12,8 @@ from ....layers.trace import Trace
 from ....model.codes import IoMode
 from ....model.kernels import compiled
 from ....model.operations import Operations
-from ..encoding import packed
-from ..limits import Limits
+from ...encoding import packed
+from .limits import Limits
 
 _QUANTUM: Final = 2.0**16
 """Amounts are multiples of 1/2^16, whose sums do not depend on their order up to 2^37 in a cell."""

@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from ..arrays import Ints, Links, Mask
-from ..document import Document
-from ..errors import SelectionError
+from .arrays import Ints, Links, Mask
+from .document import Document
+from .errors import SelectionError
 
 Rows = Literal["operations", "intervals", "none"]
 
