@@ -14,7 +14,7 @@ _VERSION: Final = 1
 _TEXTS: Final = ("recorder", "format", "remedy")
 _CHOICES: Final = {"rows": ("operations", "intervals"), "handles": ("recorded", "inferred", "absent")}
 _SWITCHES: Final = ("ranks", "nodes", "threads", "metadata", "offsets", "collective")
-_COLUMNS: Final = {
+_COLUMNS: Final[dict[str, type[np.int32] | type[np.int64]]] = {
     "module": np.int32,
     "file": np.int32,
     "rank": np.int32,
