@@ -47,8 +47,6 @@ table{{border-collapse:collapse;font-variant-numeric:tabular-nums}}
 th,td{{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}}
 td{{white-space:nowrap}}
 th:first-child,td:first-child{{text-align:left;overflow-wrap:anywhere;white-space:normal;min-width:min(12rem,40vw)}}
-@media screen and (max-width:600px){{figure{{overflow-x:auto}}figure svg{{max-width:none;min-width:36rem}}
-.row figure svg{{max-width:100%;min-width:0}}}}
 td.text,th.text{{text-align:left;white-space:normal;min-width:min(16rem,60vw)}}
 """
 
