@@ -12,7 +12,7 @@ from ...model.arrays import Ints, Links, Rows
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.events import IoEvents
-from ...model.operations import Operations
+from ...model.operations import Operations, view
 from ..handles.metadata import MetadataEvents, metadata_events
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
@@ -117,12 +117,12 @@ class Blocks:
             yield self.traffic
             return
         whole, place = self.attribution, np.empty(len(self.kept.operations), np.int64)
-        for rows in self._rows_of_parts(self.kept.operations.process):
+        for rows in self._rows_of_parts[0]:
             place[rows] = np.arange(len(rows))
             parent = whole.parent[rows]
             parent = np.where(parent < 0, -1, place[parent])
             found = Attribution(whole.layer[rows], parent, whole.inferred[rows])
-            yield self.traffic_of(self.kept.operations.take(rows), found)
+            yield self.traffic_of(view(self.kept.operations, rows), found)
 
     @cached_property
     def _part(self) -> Ints:
@@ -134,9 +134,16 @@ class Blocks:
         size = max(AT_ONCE, -(-len(self.kept.operations) // MOST_PARTS))
         return np.unique((np.cumsum(count) - 1) // size, return_inverse=True)[1].astype(np.int64)
 
-    def _rows_of_parts(self, process: Links) -> list[Rows]:
+    @cached_property
+    def _rows_of_parts(self) -> tuple[list[Rows], list[Rows]]:
+        """Rows of the operations of each part, and of its metadata events."""
+        operations, events = (self._split(columns.process) for columns in (self.kept.operations, self.metadata))
+        return operations, events
+
+    def _split(self, process: Links) -> list[Rows]:
         """Return the rows of each part, of columns with a process in each row."""
-        part = self._part[process + 1]
+        # Numbers of 16 bits are sorted in one go.
+        part = self._part.astype(np.int16)[process + 1]
         sizes = np.bincount(part, minlength=int(self._part.max()) + 1)
         return np.split(np.argsort(part, kind="stable"), np.cumsum(sizes)[:-1])
 
@@ -154,7 +161,6 @@ class Blocks:
             sums.add(self.in_memory.operations, self.metadata)
             return sums
         operations, events = self.in_memory.operations, self.metadata
-        columns = (operations.process, events.process)
-        for rows, event_rows in zip(*map(self._rows_of_parts, columns), strict=True):
-            sums.add(operations.take(rows), events.take(event_rows))
+        for rows, event_rows in zip(*self._rows_of_parts, strict=True):
+            sums.add(view(operations, rows), events.take(event_rows))
         return sums

@@ -33,7 +33,7 @@ BY_TIME: Final = frozenset(
         "imbalance",
         "collective-without-benefit",
         "metadata-storm",
-        "metadata-dominates",
+        "metadata-time",
         "flush-dominates",
         "slow-ranks",
         "slow-operations",

@@ -48,8 +48,8 @@ WRITING = (
     "report {trace} -o {out}.html",
     "periods {trace} --plot {out}.svg",
     "diff {trace} {other} -o {out}.html",
-    "signature {trace} {trace} -o {out}.html",
-    "signature {trace} {trace} -o {out}.h5",
+    "signature {trace} {other} -o {out}.html",
+    "signature {trace} {other} -o {out}.h5",
     "assess {trace} --segment 1 -o {out}.html",
     "assess {trace} --segment 1 --train -o {out}.json",
     "schedule {other} -o {out}.json",
@@ -58,7 +58,7 @@ WRITING = (
 """Every command that writes a file."""
 PRINTING = (
     *("overview {trace}", "info {trace}", "layers {trace}", "handles {trace}", "periods {trace}", "compare {trace}"),
-    *("diff {trace} {other}", "signature {trace} {trace}", "assess {trace} --segment 1", "schedule {other}"),
+    *("diff {trace} {other}", "signature {trace} {other}", "assess {trace} --segment 1", "schedule {other}"),
     *("watch --replay {trace}", "collect {trace} -o {out}", "report {trace} -o {out}.html", "convert {trace} {out}.h5"),
 )
 """Every command."""
