@@ -229,7 +229,7 @@ def test_rows_are_the_same_when_tables_were_half_rewritten(fixtures, tmp_path):
         writer.add(read_runs(traces, Settings(segment=0.2), {}, workers=1))
         # As if it ended after two of the tables.
         for name in ("job", "signal"):
-            writer._rewrite(Collection(writer.path), name)
+            writer._rewrite(Collection(writer.path), name, frozenset())
     expected = Collection(writer.path).runs()
     with writer.opened():
         writer.finish()
