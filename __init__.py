@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .layers.opening import open_trace
     from .layers.statistics.statistics import LayerStatistics
     from .layers.trace import BinnedTrace, Trace
-    from .model.damage import DamageReport
     from .model.errors import (
         ClusterError,
         IostrataError,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         TraceError,
         UnsupportedTraceError,
     )
+    from .model.stream.damage import DamageReport
     from .signals.construction import event_signal, level_signal, step_signal
     from .signals.samples import Samples
     from .signals.step import StepSignal
@@ -106,7 +106,7 @@ if not TYPE_CHECKING:
         ".layers.opening": ("open_trace",),
         ".layers.statistics.statistics": ("LayerStatistics",),
         ".layers.trace": ("BinnedTrace", "Trace"),
-        ".model.damage": ("DamageReport",),
+        ".model.stream.damage": ("DamageReport",),
         ".model.errors": (
             "ClusterError",
             "IostrataError",

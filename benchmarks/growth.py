@@ -28,7 +28,7 @@ from iostrata.model.codes import UNDEFINED_TIME, IoMode
 from iostrata.model.definitions import Clock
 from iostrata.model.events import IoEvents
 from iostrata.model.operations import Operations
-from iostrata.model.stream.recording import OTF2
+from iostrata.model.recording import OTF2
 from iostrata.otf2io.writing.archive import write_archive
 from results import write_section
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..model.arrays import Links, Rows
 from ..model.codes import UNDEFINED_TIME
-from ..model.damage import LocationDamage
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError, TraceError
 from ..model.events import IoEvents
 from ..model.operations import Operations, check_rows
 from ..model.stream.calls import EventBatch, FollowsCalls, Regions
+from ..model.stream.damage import LocationDamage
 from ..model.stream.source import Block, Partition
 
 _PARTITIONS_PER_WORKER: Final = 8

@@ -1,7 +1,7 @@
 """Documents about a trace: what every one begins with."""
 
-from ..model.damage import damage_entry
 from ..model.document import SCHEMA_VERSION, Document
+from ..model.stream.damage import damage_entry
 from .trace import Trace
 
 

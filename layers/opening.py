@@ -7,11 +7,14 @@ from typing import Any, Literal
 
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
+from ..model.operations import Operations
 from ..model.stream.columns import CollectedOperations
 from ..model.stream.mapping import Progress, cluster_of, map_partitions
 from ..model.stream.source import Block, Partition, Source, Tally
 from ..signals.samples import bin_count
+from .attribution.blocks import Kept
 from .flow.sums import RelationSums
+from .handles.metadata import MetadataEvents
 from .handles.order import layer_order
 from .handles.stack import handle_lineages, handle_stack
 from .handles.sums import HandleSums
@@ -22,11 +25,10 @@ from .selection.window import TickWindow, bounded_windows, select_window, trace_
 from .statistics.grouping import grouping
 from .summary.accumulator import OperationSums
 from .summary.bins import BinGrid
-from .summary.blocks import Kept
 from .summary.memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
-from .summary.reading import Binned, BinnedSums, Parts, Reading
+from .summary.reading import BinnedSums, Reading
 from .summary.tables import MODES
-from .trace import Trace, Window
+from .trace import Binned, Trace, Window
 
 
 def open_trace(
@@ -197,8 +199,8 @@ def read_binned_trace(
 
     known = (definitions, order, selection, counted)
 
-    def make() -> Parts:
-        return Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
+    def make() -> _Parts:
+        return _Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
 
     found = reading.summed(make, BinnedSums(sums, tally), progress)
     tally.damage.check_something_read(source.path)
@@ -220,6 +222,24 @@ def read_binned_trace(
         unmatched_events=tally.unmatched,
         reading=reading,
     )
+
+
+class _Parts:
+    """Sums that follow processes: of handles, and of what layers are to each other, if asked for."""
+
+    def __init__(self, handles: HandleSums, relations: RelationSums | None) -> None:
+        self.handles = handles
+        self.relations = relations
+
+    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
+        self.handles.add(operations, metadata)
+        if self.relations is not None:
+            self.relations.add(operations, metadata)
+
+    def merge(self, other: "_Parts") -> None:
+        self.handles.merge(other.handles)
+        if self.relations is not None and other.relations is not None:
+            self.relations.merge(other.relations)
 
 
 def _part_signals(definitions: Definitions, order: tuple[str, ...], parts: tuple[str, int] | None) -> int:

@@ -4,18 +4,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..model.arrays import Ints, column_at
 from ..model.codes import IoMode
-from ..model.damage import DamageReport
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
 from ..model.operations import Operations, check_rows
+from ..model.stream.damage import DamageReport
 from .attribution.attribution import Attribution
+from .attribution.blocks import Blocks, Kept
 from .attribution.breakdown import Breakdown
 from .attribution.callers import Callers
 from .attribution.calls.calls import Calls
@@ -49,12 +50,22 @@ from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
 from .statistics.ranges import RangeUnion
 from .statistics.statistics import SetAside
 from .summary.accumulator import OperationSums
-from .summary.blocks import Blocks, Kept
+from .summary.bins import BinGrid
 from .summary.parts import BinnedParts, Counted
-from .summary.reading import Binned, BlockSumsT, Reading
+from .summary.reading import BlockSumsT, Reading
 from .table import data_frame, operation_table
 
 Window = tuple[float | None, float | None]
+
+
+class Binned(NamedTuple):
+    """All that is kept of a trace that was read in bounded memory."""
+
+    sums: OperationSums
+    grid: BinGrid
+    handles: HandleSums
+    relations: RelationSums | None
+    """None where they were not asked for: then they are added up when they are."""
 
 
 @dataclass(frozen=True, eq=False)

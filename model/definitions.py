@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .codes import PROCESS
-from .stream.recording import OTF2, Recording
+from .recording import OTF2, Recording
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
+from ..model.recording import Recording
 from ..model.stream.keeping import Kept, kept_of
-from ..model.stream.recording import Recording
-from .anchor import COMPRESSION_NONE, SUBSTRATE_POSIX, Anchor, read_anchor
 from .definitions.read import read_definitions
+from .files.anchor import COMPRESSION_NONE, SUBSTRATE_POSIX, Anchor, read_anchor
 
 ENGINES: Final = ("auto", "direct", "library")
 DIRECT_TRACE_FORMAT: Final = 2

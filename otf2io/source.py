@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import Ints, Mask, Rows, RowsOfIds
-from ..model.damage import DamageReport
 from ..model.errors import SelectionError
 from ..model.events import IoEvents
 from ..model.stream.calls import EventBatch, FollowsCalls, RegionEvents, Regions
+from ..model.stream.damage import DamageReport
 from ..model.stream.mapping import Progress, map_partitions
 from ..model.stream.source import Block, Partition
 from .archive import Archive, open_archive, pick_engine
 from .definitions.regions import read_regions
-from .implausible import ImplausibleEvents
+from .matching.implausible import ImplausibleEvents
 
 _PARTITIONS_PER_WORKER: Final = 8
 _USUAL_WORK: Final = 1 << 20

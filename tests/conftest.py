@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from iostrata import DamageReport, Trace
+from iostrata.layers.attribution.blocks import Kept
 from iostrata.layers.selection.files import DEFAULT_RULES, select_files
 from iostrata.layers.selection.window import trace_window
-from iostrata.layers.summary.blocks import Kept
 from iostrata.model.codes import (
     UNDEFINED_TIME,
     UNDEFINED_UINT8,

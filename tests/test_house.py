@@ -1,6 +1,7 @@
-"""Arrows run down only: which floor imports which, and no circles, imports inside functions counted too."""
+"""Arrows run down only: which floor imports which, and no circles of files or folders, imports in functions too."""
 
 import ast
+from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -53,11 +54,21 @@ def complaints(tree):
             same = name.split(".")[0] == target.split(".")[0]
             if there > here or (there == here and not same):
                 wrong.append(f"{name} imports {target}, which does not stand below it")
-    try:
-        TopologicalSorter(arrows).prepare()
-    except CycleError as error:
-        wrong.append(f"circle: {' -> '.join(error.args[1])}")
+    for what, graph in (("files", arrows), ("folders", between_folders(arrows))):
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            wrong.append(f"circle of {what}: {' -> '.join(error.args[1])}")
     return wrong
+
+
+def between_folders(arrows):
+    """Return which folders import which, a folder and one inside it being two."""
+    folders = defaultdict(set)
+    for name, targets in arrows.items():
+        here = name.rpartition(".")[0]
+        folders[here] |= {target.rpartition(".")[0] for target in targets} - {here}
+    return folders
 
 
 def test_arrows_run_down_and_in_no_circle():
@@ -77,7 +88,20 @@ def test_an_arrow_up_and_a_circle_are_found(tmp_path):
     up, sideways, circle = complaints(tmp_path)
     assert up == "model.codes imports layers.trace, which does not stand below it"
     assert sideways == "signals.step imports otf2io.anchor, which does not stand below it"
-    assert circle.startswith("circle: layers.")
+    assert circle.startswith("circle of files: layers.")
+
+
+def test_folders_that_import_each_other_are_found_though_their_files_are_in_no_circle(tmp_path):
+    for path, text in {
+        "layers/flow/sums.py": "",
+        "layers/flow/relations.py": "def f():\n    from ..summary.reading import Reading\n",
+        "layers/summary/reading.py": "from ..flow import sums\n",
+        "layers/trace.py": "from .flow.sums import Sums\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (circle,) = complaints(tmp_path)
+    assert circle.startswith("circle of folders: layers.")
 
 
 def test_no_module_of_the_package_is_imported_by_its_full_name():

@@ -136,7 +136,8 @@ def story_of(
     segments.sort(key=lambda one: (one.start, one.end))
     segments = [*_named(segments), *_silence(segments, own, results.values(), *trace.window)]
     segments.sort(key=lambda one: (one.start, one.end))
-    return tuple(replace(one, text=_text(one)) for one in segments)
+    rounded_up = trace.definitions.recording.whole_seconds
+    return tuple(replace(one, text=_text(one, rounded_up)) for one in segments)
 
 
 def results_of(periods: Iterable[LayerPeriod]) -> dict[tuple[str, str], PeriodResult]:
@@ -345,9 +346,11 @@ def _nothing(start: float, end: float, kind: str) -> Segment:
     return Segment(start, end, kind, None, (), None, None, None, 0, 0.0, None, None, "")
 
 
-def _text(one: Segment) -> str:
-    """Return a segment in words, without when it is."""
+def _text(one: Segment, rounded_up: bool) -> str:
+    """Return a segment in words, without when it is; `rounded_up`: the run may have ended a little earlier."""
     if one.direction is None:
+        if one.kind == "end" and rounded_up:
+            return f"no I/O until the end, at most {seconds_text(one.end - one.start)}"
         what = {"start-up": "start-up, no I/O", "pause": "a pause of", "end": "no I/O until the end,"}[one.kind]
         return f"{what} {seconds_text(one.end - one.start)}" if one.kind != "start-up" else what
     who = " → ".join(one.layers)

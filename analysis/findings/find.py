@@ -8,7 +8,7 @@ from ...layers.flow.sums import Limits
 from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import percent_text, seconds_text
-from ...model.stream.recording import Recording
+from ...model.recording import Recording
 from .bytes import (
     data_sieving,
     fill_values,

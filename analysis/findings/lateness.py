@@ -7,10 +7,10 @@ import numpy as np
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.quantities import named_ranks, seconds_text
-from ..comparison.last_ranks import SignalOf, late_ranks
 from ..detect import detect_period
 from ..results.parts import Phase
 from .evidence import RANKS_SHOWN, Evidence, Match
+from .last_ranks import SignalOf, late_ranks
 from .rules import Rule
 
 

@@ -100,7 +100,7 @@ def high_level(path: Path, _: int) -> Timing:
 def compiled_callbacks(path: Path, _: int) -> Timing:
     """Read by local readers of the package's library with callbacks compiled by numba."""
     from iostrata.otf2io.archive import open_archive
-    from iostrata.otf2io.libotf2 import library, open_reader
+    from iostrata.otf2io.files.libotf2 import library, open_reader
 
     lib = library()
     archive = open_archive(path)
@@ -143,7 +143,7 @@ def compile_callbacks(offset_attribute: int) -> dict[str, Any]:
     The matrix has eight uint64 columns (kind, time, handle, mode, flags, matching id, value, offset); its first row
     holds the number of rows so far and a place for an attribute's value.
     """
-    from iostrata.otf2io.libotf2 import library
+    from iostrata.otf2io.files.libotf2 import library
     from numba import carray, cfunc, njit, types
 
     lib = library()

@@ -163,7 +163,7 @@ def command(
             written = write_period_figure(shown, picture, request.fs, request.filter)
     last = {}
     if phases and by is None and quantity == "bandwidth":
-        from ...analysis.comparison.last_ranks import last_ranks
+        from ...analysis.findings.last_ranks import last_ranks
 
         of = [one for one in periods if isinstance(one, LayerPeriod)]
         last = last_ranks(trace, {(one.layer, one.direction or "", one.traffic): one.result.phases for one in of})

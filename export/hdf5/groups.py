@@ -9,7 +9,7 @@ from ...layers.attribution.calls.calls import CALL_KINDS, Calls
 from ...layers.dataset import VARIABLES
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
-from ...model.damage import DamageReport
+from ...model.stream.damage import DamageReport
 from .variables import GroupWriter
 
 _HANDLE_NUMBERS: Final = (

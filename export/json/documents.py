@@ -5,17 +5,17 @@ Keys are part of the public interface. New ones may come; what is there keeps it
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ...analysis.comparison.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
+from ...analysis.findings.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
 from ...layers.attribution.breakdown import Breakdown
 from ...layers.document import document
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import LayerStatistics
 from ...layers.trace import Trace
-from ...model.damage import damage_entry
 from ...model.document import SCHEMA_VERSION, Document, plain
-from ...model.stream.recording import Recording
+from ...model.recording import Recording
+from ...model.stream.damage import damage_entry
 from ...model.stream.source import Source, Tally
 from ...model.stream.summary import TraceSummary, start_time
 from ...runs.scheduling.comparison import PolicyComparison

@@ -11,16 +11,16 @@ from ...analysis.results.result import plain
 from ...layers.layer import Layer
 from ...layers.trace import Trace
 from ...model.stream.summary import start_time
+from ..encoding import Names, without_long_text
 from ..json.documents import layers_document, periods_document
-from .encoding import Names, without_long_text
 from .glossary import DEFINITIONS
 from .headline import headline, holds_io, verdict_text
-from .limits import Limits
 from .panels.bandwidth import curve, phase_strip
 from .panels.call_tree import call_tree
 from .panels.collectives import collective_calls
 from .panels.handles import handle_tree
 from .panels.heat_map import heat_maps
+from .panels.limits import Limits
 from .panels.nodes import system_nodes
 from .panels.request_sizes import size_histogram
 from .panels.spectra import spectrum_curve

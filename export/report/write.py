@@ -15,8 +15,8 @@ from ...model.text import printable
 from ..atomic import atomic_file
 from ..written import Written
 from .contents import report_contents
-from .limits import Limits
 from .page import page
+from .panels.limits import Limits
 
 MOST_BYTES: Final = 2_000_000
 """Size that no report exceeds."""

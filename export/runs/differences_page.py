@@ -14,7 +14,7 @@ from ...runs.collection.rows import LayerRow, Run, SignalRow
 from ...runs.differences.difference import Difference
 from ...runs.differences.phases import aligned_phases
 from ..atomic import atomic_file
-from ..report.encoding import packed, without_long_text
+from ..encoding import packed, without_long_text
 from ..report.page import BASE, page
 from ..written import Written
 

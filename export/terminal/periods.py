@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ...analysis.comparison.alike import alike
-from ...analysis.comparison.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
+from ...analysis.findings.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
 from ...analysis.fitting.signal_fit import SignalFit
 from ...analysis.results.result import PeriodResult
 from ...layers.parts import part_title

@@ -28,6 +28,8 @@ KINDS: Final = ("in use", "read", "write", "flush", "open", "close", "other")
 _OPENS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DUPLICATE_HANDLE)
 _OF_LIFETIMES: Final = (*_OPENS, IoRecord.DESTROY_HANDLE)
 _MOST_MARKS: Final = 1 << 16
+_MOST_EXACT: Final = 1 << 20
+"""Operations of a trace up to which each mark is kept: more are many times of what any picture shows."""
 _FINEST_GAP: Final = 2**12
 _WIDEST_GAP: Final = 2**3
 
@@ -160,7 +162,7 @@ class MarkSums:
     def marks(self) -> tuple[Marks, Ints, Ints]:
         """Return the marks, whose rows are a key and a process, and these of each row; −1 for no process."""
         from ...layers.attribution.attribution_kernel import rows_by_key
-        from ...layers.attribution.group_kernels import number_pairs
+        from ...layers.statistics.group_kernels import number_pairs
 
         self._finish(np.zeros(0, np.int32))
         kind_of, key_of, process_of, _ = self._marks.keys
@@ -229,7 +231,7 @@ def marks_of_files(trace: Trace, layers: tuple[str, ...], metadata: bool = True)
     shown = (layer >= 0) & trace.selection.selected
     files = len(definitions.files.id) + 1
     key = np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
-    exact = trace.kept is not None
+    exact = trace.kept is not None and len(trace.kept.operations) <= _MOST_EXACT
     sums = trace.sum_blocks(lambda: MarkSums(definitions, trace.tick_window, key, files, exact))
     for found in trace.metadata_calls() if metadata else ():
         sums.add_metadata(found)

@@ -13,9 +13,9 @@ from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.errors import TraceError
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
-from ...otf2io.anchor import SUFFIX, Anchor, read_anchor
 from ...otf2io.definitions.read import read_definitions
-from ...otf2io.files import open_regular
+from ...otf2io.files.anchor import SUFFIX, Anchor, read_anchor
+from ...otf2io.files.regular import open_regular
 from ...otf2io.writing.markers import Marker, write_markers
 from ..atomic import archive_size, atomic_archive
 from ..written import Written

@@ -26,8 +26,8 @@ from ...model.definitions import Definitions
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...signals.envelope import envelope
 from ..atomic import atomic_file
+from ..encoding import shortened
 from ..json.text import json_text
-from ..report.encoding import shortened
 from ..written import Written
 from .marks import KINDS, Ints, Marks, marks_of_files, merged_marks
 from .stacks import call_stacks, io_threads

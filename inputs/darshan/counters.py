@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints
-from ...model.stream.recording import Counters
+from ...model.recording import Counters
 from .log import Log
 
 

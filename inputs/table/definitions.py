@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.damage import DamageReport
 from ...model.definitions import (
     Clock,
     Communicator,
@@ -21,8 +20,9 @@ from ...model.definitions import (
     SystemTree,
 )
 from ...model.errors import TraceError
+from ...model.recording import OTF2
+from ...model.stream.damage import DamageReport
 from ...model.stream.keeping import Kept, kept_of, kept_text
-from ...model.stream.recording import OTF2
 
 _TABLES: Final[dict[str, tuple[type[Any], dict[str, Any]]]] = {
     "system_tree": (SystemTree, {"id": np.uint32, "name": str, "class_name": str, "parent": np.int32}),

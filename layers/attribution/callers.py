@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from ..statistics.ranges import RangeUnion
-from ..summary.blocks import Blocks
+from .blocks import Blocks
 from .calls.calls import Calls, as_calls, sum_calls
 from .calls.chain import ChainSums, WaitingChain
 from .calls.cost import RunCost, run_cost

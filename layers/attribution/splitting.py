@@ -11,7 +11,7 @@ from ...model.operations import Operations
 from ...model.stream.mapping import cluster_of, reduce_partitions
 from ...model.stream.source import Partition
 from ..handles.metadata import metadata_events
-from ..summary.blocks import Blocks
+from .blocks import Blocks
 from .breakdown import Breakdown, BreakdownSums
 from .callers import Callers
 from .calls.calls import Calls, as_calls

@@ -1,8 +1,8 @@
 """What the layers of a trace are to each other: its sums, and the flows that are asked for."""
 
 from ...model.errors import SelectionError
+from ..attribution.blocks import Blocks
 from ..selection.directions import DIRECTIONS, modes_of
-from ..summary.blocks import Blocks
 from .flow import Flow
 from .sums import Limits, RelationSums
 
@@ -22,7 +22,8 @@ def sum_relations(
     if not blocks.exact:
         return blocks.summed(make)
     sums = make()
-    sums.add_traffic(blocks.traffic)
+    for traffic in blocks.traffic_parts():
+        sums.add_traffic(traffic)
     return sums
 
 

@@ -76,7 +76,7 @@ class FlowRows:
 
     def most_at_once(self) -> Ints:
         """Return the most operations `beneath` each upper one that were under way at once, (m,)."""
-        from ..attribution.group_kernels import most_at_once
+        from ..statistics.group_kernels import most_at_once
 
         rows, start = self.grouped(self.beneath)
         begin, end = self.traffic.times(rows)
@@ -93,7 +93,7 @@ class FlowRows:
 
 def union_inside(traffic: Traffic, ancestor: Ints, rows: Rows) -> int:
     """Return the time of the ancestors of some operations in which any of these was under way, in ticks."""
-    from ..attribution.group_kernels import union_by_group
+    from ..statistics.group_kernels import union_by_group
 
     if not len(rows):
         return 0

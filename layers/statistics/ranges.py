@@ -94,7 +94,7 @@ def _joined(known: tuple[Ints, Ints, Ints], fresh: tuple[Ints, Ints, Ints]) -> t
 
 def _stretches(group: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the stretches that ranges cover, by group and begin."""
-    from ..attribution.group_kernels import stretches_by_group
+    from .group_kernels import stretches_by_group
 
     order = np.lexsort((begin, group))
     start = _starts(group[order])

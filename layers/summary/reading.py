@@ -3,17 +3,13 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from ...model.operations import Operations
+from ...model.stream.calls import FollowsCalls
 from ...model.stream.mapping import Progress, cluster_of, map_partitions
 from ...model.stream.source import Block, Partition, Source, Tally
-from ..attribution.calls.sums import CallSums
-from ..flow.sums import RelationSums
 from ..handles.metadata import MetadataEvents, metadata_events
-from ..handles.sums import HandleSums
-from .accumulator import OperationSums
-from .bins import BinGrid
 
 
 class BlockSums(Protocol):
@@ -27,34 +23,7 @@ class BlockSums(Protocol):
 
 
 BlockSumsT = TypeVar("BlockSumsT", bound=BlockSums)
-
-
-class Parts:
-    """Sums that follow processes: of handles, and of what layers are to each other, if asked for."""
-
-    def __init__(self, handles: HandleSums, relations: RelationSums | None) -> None:
-        self.handles = handles
-        self.relations = relations
-
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
-        self.handles.add(operations, metadata)
-        if self.relations is not None:
-            self.relations.add(operations, metadata)
-
-    def merge(self, other: "Parts") -> None:
-        self.handles.merge(other.handles)
-        if self.relations is not None and other.relations is not None:
-            self.relations.merge(other.relations)
-
-
-class Binned(NamedTuple):
-    """All that is kept of a trace that was read in bounded memory."""
-
-    sums: OperationSums
-    grid: BinGrid
-    handles: HandleSums
-    relations: RelationSums | None
-    """None where they were not asked for: then they are added up when they are."""
+FollowsCallsT = TypeVar("FollowsCallsT", bound=FollowsCalls)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +51,7 @@ class Reading:
         """Read the trace block by block, in one thread."""
         return (block for block, _ in self.followed_blocks(None))
 
-    def followed_blocks(self, make: Callable[[], CallSums] | None) -> Iterator[tuple[Block, CallSums | None]]:
+    def followed_blocks(self, make: Callable[[], FollowsCallsT] | None) -> Iterator[tuple[Block, FollowsCallsT | None]]:
         """Read the trace block by block, in one thread, each with what followed the calls of its partition."""
         for partition in self.source.partitions(self.memory, 1):
             sums = None if make is None else make()

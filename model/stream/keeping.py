@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..damage import DamageReport, LocationDamage
-from .recording import Counters, Recording
+from ..recording import Counters, Recording
+from .damage import DamageReport, LocationDamage
 
 _VERSION: Final = 1
 _TEXTS: Final = ("recorder", "format", "remedy")
@@ -46,6 +46,8 @@ def kept_text(recording: Recording, damage: DamageReport | None = None) -> str:
         "version": _VERSION,
         **{name: getattr(recording, name) for name in (*_TEXTS, *_CHOICES, *_SWITCHES)},
         "flushes": recording.flushes,
+        "amounts": recording.amounts,
+        "whole_seconds": recording.whole_seconds,
         "layers": recording.layers,
         "facts": dict(recording.facts),
         "notes": recording.notes,
@@ -86,6 +88,8 @@ def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: i
         fields |= {name: _chosen(found[name], (False, True)) for name in _SWITCHES}
         # Files of earlier versions do not have these.
         fields["flushes"] = _chosen(found.get("flushes", True), (False, True))
+        fields["amounts"] = _text(found.get("amounts", ""))
+        fields["whole_seconds"] = _chosen(found.get("whole_seconds", False), (False, True))
         layers = found.get("layers")
         fields["layers"] = None if layers is None else tuple(map(_text, layers))
         counters = None if found["counters"] is None else _counters(found["counters"], files)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Protocol
 
 from ..arrays import Links
-from ..damage import DamageReport, LocationDamage
 from ..definitions import Definitions
 from ..events import IoEvents
 from ..operations import Operations
 from .calls import EventBatch, FollowsCalls, Regions
+from .damage import DamageReport, LocationDamage
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ...model.definitions import (
     SystemTree,
 )
 from ...model.errors import TraceError
-from ..anchor import Anchor
+from ..files.anchor import Anchor
 from .records import DefinitionRecords, read_definition_records
 
 _Record = TypeVar("_Record", bound=tuple[Any, ...])

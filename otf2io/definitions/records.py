@@ -8,9 +8,8 @@ from typing import Final
 
 from ...model.errors import TraceError
 from ...model.interrupts import kept_interrupts
-from ..anchor import COMPRESSION_NONE, Anchor
-from ..files import is_complete
-from ..libotf2 import (
+from ..files.anchor import COMPRESSION_NONE, Anchor
+from ..files.libotf2 import (
     CALLBACK_INTERRUPT,
     CALLBACK_SUCCESS,
     DEFINITION_CALLBACKS,
@@ -19,6 +18,7 @@ from ..libotf2 import (
     library,
     open_reader,
 )
+from ..files.regular import is_complete
 
 _SHORTEST: Final = 2
 """Bytes of a record: its type and its length."""

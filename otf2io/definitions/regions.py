@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...model.stream.calls import Regions
-from ..anchor import Anchor
+from ..files.anchor import Anchor
 from .records import collect_definitions
 
 

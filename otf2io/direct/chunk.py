@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ...model.events import EventColumns
 from ...model.kernels import inlined, inner
-from ..anchor import CHUNK_HEADER
+from ..files.anchor import CHUNK_HEADER
 from .integers import load_byte, load_word, read_short_integer, record_extent
 from .local_definitions import REGION, LocalIds, global_id
 from .records import put_io_record, read_offset, trace_time

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ...model.codes import MOST_BYTES
 from ...model.events import EventColumns
 from ...model.kernels import inlined, inner
-from ..anchor import CHUNK_HEADER
+from ..files.anchor import CHUNK_HEADER
 from .chunk import (
     ATTRIBUTES,
     BEGIN,

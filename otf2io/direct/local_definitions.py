@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.kernels import inlined, inner
-from ..anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
+from ..files.anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from .integers import load_byte, load_word, read_integer, record_extent
 
 ATTRIBUTE, REGION, IO_FILE, IO_HANDLE = range(4)

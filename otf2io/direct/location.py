@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...model.events import EventColumns
 from ...model.kernels import compiled_uncounted, inlined, inner
-from ..anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
+from ..files.anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from .chunk import DAMAGED, FULL, IMPLAUSIBLE, TIMESTAMP, RegionColumns, Rules, walk_chunk
 from .damaged_chunk import walk_credible
 from .integers import PADDING, load_byte, load_word

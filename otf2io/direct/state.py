@@ -6,10 +6,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.kernels import inlined
-from ..anchor import Anchor
+from ...model.stream.damage import LocationDamage
+from ..files.anchor import Anchor
 
 
 def location_damage(

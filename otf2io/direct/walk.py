@@ -8,12 +8,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents, empty_columns
 from ...model.stream.calls import EventBatch, RegionEvents
-from ..anchor import Anchor
-from ..implausible import LONGEST, SLACK_SECONDS
+from ...model.stream.damage import LocationDamage
+from ..files.anchor import Anchor
+from ..matching.implausible import LONGEST, SLACK_SECONDS
 from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, RegionColumns, Rules
 from .integers import PADDING
 from .local_definitions import empty_local_ids

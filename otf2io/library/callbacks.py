@@ -10,7 +10,7 @@ import numpy as np
 from ...model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
 from ...model.events import IoEvents
 from ...model.stream.calls import RegionEvents
-from ..libotf2 import CALLBACK_INTERRUPT, EVENT_CALLBACKS, library
+from ..files.libotf2 import CALLBACK_INTERRUPT, EVENT_CALLBACKS, library
 
 _WIDTH: Final = 8
 _REGION_WIDTH: Final = 4

@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import IoMode, IoRecord
-from ...model.damage import LocationDamage
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.interrupts import kept_interrupts
 from ...model.stream.calls import EventBatch, RegionEvents
-from ..anchor import COMPRESSION_NONE, Anchor
-from ..implausible import LONGEST, SLACK_SECONDS
-from ..libotf2 import SUCCESS, describe, library, open_reader
+from ...model.stream.damage import LocationDamage
+from ..files.anchor import COMPRESSION_NONE, Anchor
+from ..files.libotf2 import SUCCESS, describe, library, open_reader
+from ..matching.implausible import LONGEST, SLACK_SECONDS
 from .callbacks import EventBuffer
 from .file_check import EventFile, check_event_file, count_credible_events, more_than
 from .local_check import maps_are_sound

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ...model.codes import IoRecord
-from ..anchor import BIG_ENDIAN, CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
-from ..files import END, open_regular
+from ..files.anchor import BIG_ENDIAN, CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
+from ..files.regular import END, open_regular
 
 _END_OF_CHUNK, _END_OF_BUFFER, _END_OF_FILE = 0, 1, 2
 _TIMESTAMP: Final = 5

@@ -8,8 +8,8 @@ the next record. So no file comes to it whose maps do not fill their records.
 from pathlib import Path
 from typing import Final, Literal
 
-from ..anchor import CHUNK_HEADER, LITTLE_ENDIAN
-from ..files import END, open_regular
+from ..files.anchor import CHUNK_HEADER, LITTLE_ENDIAN
+from ..files.regular import END, open_regular
 
 _END_OF_CHUNK: Final = 0
 _MAPPING: Final = 5

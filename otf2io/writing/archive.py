@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from ...model.damage import DamageReport
 from ...model.definitions import Clock, Definitions
 from ...model.events import IoEvents
 from ...model.operations import Operations
+from ...model.recording import OTF2
+from ...model.stream.damage import DamageReport
 from ...model.stream.keeping import kept_text
-from ...model.stream.recording import OTF2
-from ..implausible import slack
+from ..matching.implausible import slack
 from .definitions import OFFSET, created_archive, numbered
 from .events import EventFiles
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import UNDEFINED_TIME
-from ..anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
-from ..files import END
+from ..files.anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
+from ..files.regular import END
 
 CHUNK: Final = 1 << 20
 """Bytes of a chunk, as Score-P has them."""

@@ -17,7 +17,7 @@ from ...model.definitions import Clock, Definitions, Group, Paradigm
 from ...model.errors import OutputError, TraceError
 from ...model.interrupts import kept_interrupts
 from ..definitions.read import COMM_LOCATIONS, KEPT, PARADIGM_MPI, TYPE_STRING, UNDEFINED_PARADIGM, ranks
-from ..libotf2 import FLUSH_CALLBACK, SUCCESS, FlushCallbacks, c_string, describe, library, silenced
+from ..files.libotf2 import FLUSH_CALLBACK, SUCCESS, FlushCallbacks, c_string, describe, library, silenced
 from .chunks import CHUNK
 
 OFFSET: Final = 0

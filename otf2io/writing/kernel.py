@@ -16,8 +16,8 @@ from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord, Status
 from ...model.events import EventColumns
 from ...model.kernels import compiled_uncounted, inlined
 from ...model.operations import OperationColumns
-from ..anchor import CHUNK_HEADER
 from ..direct.integers import store_word, write_integer, write_short_integer
+from ..files.anchor import CHUNK_HEADER
 from .chunks import AT, CHUNK, EVENTS, LAST, MARGIN, State
 
 BEGINS, ENDS, ISSUED, METADATA, STEP, NEXT = range(6)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...model.errors import TraceError
-from ..anchor import Anchor
-from ..libotf2 import SUCCESS, c_string, describe, library, open_reader
+from ..files.anchor import Anchor
+from ..files.libotf2 import SUCCESS, c_string, describe, library, open_reader
 
 MOST_CATEGORIES: Final = 255
 """A category has one byte in the file; one of its values means none."""

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.kernels import compiled_uncounted
-from ..anchor import CHUNK_HEADER
 from ..direct.integers import load_byte, load_word, store_word
+from ..files.anchor import CHUNK_HEADER
 from .chunks import AT, CHUNK, EVENTS, MARGIN, NEW, State, end_file, write_chunk
 
 AT_ONCE: Final = 16

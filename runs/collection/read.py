@@ -19,7 +19,7 @@ from ...layers.trace import Trace
 from ...model.codes import PROCESS, IoFlag
 from ...model.document import plain
 from ...model.errors import IostrataError
-from ...model.stream.recording import Recording
+from ...model.recording import Recording
 from ...model.text import printable
 from ...signals.step import StepSignal
 from .content import content_hash, trace_name

@@ -13,7 +13,18 @@ from ..collection.rows import FindingRow, LayerRow, Run
 from .quantities import COUNTED, QUANTITIES, RECURRING, TIMED, Quantity
 from .recorded import NotRecorded, could_tell_finding, could_tell_layer, not_recorded, with_layer
 from .testing import ALPHA, ENOUGH, Outcome, Spread, Values, compare, compare_counts, holm
-from .words import Words, finding_text, layer_text, period_text, quantity_name, run_text, things_text, value_text
+from .words import (
+    Words,
+    finding_text,
+    layer_text,
+    period_text,
+    quantity_name,
+    run_text,
+    things_text,
+    unsure_period_text,
+    value_text,
+)
+from .work import main_layer
 
 BY_TIME: Final = frozenset(
     {
@@ -35,8 +46,6 @@ _LAST: Final = ("finding", "duration")
 _LARGE: Final = math.log(1.5)
 _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
-_MAIN_SHARE: Final = 0.25
-"""Of the bytes of the layer that moves most; fill values and whole stripes make those below move more."""
 _LEAST_MUCH: Final = 0.01
 """Share of a run's operations or bytes below which a layer and direction are not worth a sentence in front."""
 
@@ -95,6 +104,8 @@ class _Tested:
     change: Change
     p_value: float | None
     candidate: bool
+    unsure: str | None = None
+    """The sentence where it does not matter."""
 
 
 def changes_between(
@@ -122,7 +133,8 @@ def changes_between(
     for one in tested:
         p_value = None if one.p_value is None else next(corrected)
         matters = one.candidate and p_value is not None and p_value < ALPHA
-        found.append(replace(one.change, p_value=p_value, matters=matters))
+        text = one.change.text if matters or one.unsure is None else one.unsure
+        found.append(replace(one.change, p_value=p_value, matters=matters, text=text))
     found = _without_credit(found, before, order)
     return tuple(sorted(found, key=lambda one: _rank(one, order))), untold
 
@@ -131,7 +143,7 @@ def _without_credit(changes: list[Change], before: Sequence[Run], order: Sequenc
     """Return changes of which none counts as good that comes of doing less: shorter times, findings of what went."""
     less = {(one.layer, one.direction) for one in changes if one.matters and _is_less(one)}
     lighter = {
-        direction for direction in ("read", "write") if (_main_layer(before, direction, order), direction) in less
+        direction for direction in ("read", "write") if (main_layer(before, direction, order), direction) in less
     }
     gone = {one.layer for one in changes if one.id == "layer" and one.after is None}
 
@@ -147,15 +159,6 @@ def _is_less(change: Change) -> bool:
     if change.id == "layer":
         return change.after is None
     return change.id == "bytes" and float(change.after or 0) < float(change.before or 0)
-
-
-def _main_layer(runs: Sequence[Run], direction: str, order: Sequence[str]) -> str | None:
-    """Return the highest layer that moves what the program asks for; a lower one may move less for the same work."""
-    moved = dict.fromkeys(order, 0.0)
-    for row in (row for run in runs for row in run.layers if row.direction == direction):
-        moved[row.layer] += row.bytes
-    most = max(moved.values(), default=0.0)
-    return next((layer for layer in order if most and moved[layer] >= most * _MAIN_SHARE), None)
 
 
 def _rank(change: Change, order: Sequence[str]) -> tuple[Any, ...]:
@@ -310,9 +313,11 @@ def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Itera
     periods = [_mean(have) if have else None for have in with_period]
     # Whether a verdict falls this way or that hangs on the noise of a run, so few runs say nothing.
     p_value = compare_counts(counts[0], counts[1])
-    text = period_text(layer, direction, counts[0], counts[1], periods[0], periods[1])
+    text, unsure = (
+        say(layer, direction, counts[0], counts[1], periods[0], periods[1]) for say in (period_text, unsure_period_text)
+    )
     change = Change("period", layer, direction, periods[0], periods[1], None, None, None, False, 0, text, 0.5)
-    yield _Tested(change, p_value, True)
+    yield _Tested(change, p_value, True, unsure)
 
 
 def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | NotRecorded]:

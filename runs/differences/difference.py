@@ -1,5 +1,6 @@
 """Two sides of runs compared: the changes between them, and the verdict."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +12,7 @@ from ..collection.rows import Run
 from .changes import Change, changes_between
 from .phases import PhasePair, aligned_phases
 from .recorded import NotRecorded, cautions
+from .work import other_work
 
 __all__ = ["Difference", "PhasePair", "diff_runs"]
 
@@ -61,14 +63,21 @@ class Difference:
     @property
     def cautions(self) -> tuple[str, ...]:
         """Sentences on what could not be compared, and on damage."""
-        return cautions((self.before, self.after), self.not_recorded)
+        other = () if self._other_work is None else (self._other_work,)
+        return (*other, *cautions((self.before, self.after), self.not_recorded))
+
+    @functools.cached_property
+    def _other_work(self) -> str | None:
+        return other_work(self.before, self.after, self.layers)
 
     @property
     def verdict(self) -> str:
-        """``same``, ``better``, ``worse``, or ``changed`` where it is both or neither."""
+        """``same``, ``better``, ``worse``, or ``changed`` where it is both or neither, or A and B do different work."""
         signs = {change.good for change in self.mattering}
         if not signs:
             return "same"
+        if self._other_work is not None:
+            return "changed"
         if 1 in signs and -1 not in signs:
             return "better"
         return "worse" if -1 in signs and 1 not in signs else "changed"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iostrata.model.damage import DamageReport, LocationDamage
 from iostrata.model.errors import TraceError
+from iostrata.model.recording import OTF2
+from iostrata.model.stream.damage import DamageReport, LocationDamage
 from iostrata.model.stream.keeping import kept_of, kept_text
-from iostrata.model.stream.recording import OTF2
 
 
 @pytest.fixture

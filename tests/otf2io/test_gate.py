@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from iostrata import SelectionError
-from iostrata.otf2io.anchor import COMPRESSION_ZLIB, SUBSTRATE_SION, Anchor, read_anchor
 from iostrata.otf2io.archive import direct_obstacle, pick_engine
+from iostrata.otf2io.files.anchor import COMPRESSION_ZLIB, SUBSTRATE_SION, Anchor, read_anchor
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 from ....analysis.results.result import Phase
 from ....signals.construction import StepSignal
 from ....signals.envelope import envelope
-from ..encoding import packed
+from ...encoding import packed
 
 
 def curve(signal: StepSignal, most_steps: int, bins: int) -> dict[str, Any]:

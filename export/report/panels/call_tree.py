@@ -8,8 +8,8 @@ from ....layers.attribution.calls.keys import caller_text
 from ....layers.trace import Trace
 from ....model.arrays import subtree_sums
 from ....model.stream.calls import OF_THE_PROGRAM
-from ..encoding import Names, packed
-from ..limits import Limits
+from ...encoding import Names, packed
+from .limits import Limits
 
 
 def _activity(trace: Trace) -> dict[str, Any] | None:

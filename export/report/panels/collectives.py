@@ -7,8 +7,8 @@ import numpy as np
 
 from ....layers.flow.flow import Flow
 from ....layers.statistics.distribution import distribution
-from ..encoding import packed
-from ..limits import Limits
+from ...encoding import packed
+from .limits import Limits
 
 
 def collective_calls(flows: Iterable[Flow], limits: Limits) -> list[dict[str, Any]]:

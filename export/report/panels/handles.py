@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ....layers.trace import Trace
-from ..encoding import Names, packed
-from ..limits import Limits
+from ...encoding import Names, packed
+from .limits import Limits
 
 _LEVELS = 15
 

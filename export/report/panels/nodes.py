@@ -7,7 +7,7 @@ import numpy as np
 from ....layers.statistics.statistics import sums_by
 from ....layers.trace import Trace
 from ....model.codes import PROCESS
-from ..encoding import Names
+from ...encoding import Names
 
 
 def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from ....analysis.comparison.layer_periods import LayerPeriod
 from ....analysis.results.evidence import SpectralEvidence
 from ....analysis.spectral.spectrum import power_spectrum
-from ..encoding import packed
+from ...encoding import packed
 
 FALSE_ALARM_RATE = 0.01
 _MOST_MARKED = 64

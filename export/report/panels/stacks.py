@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ....layers.trace import Trace
+from ...encoding import Names, packed
 from ...timeline.stacks import call_stacks, io_threads
-from ..encoding import Names, packed
-from ..limits import Limits
+from .limits import Limits
 
 _SCALE = 2**32 - 1
 _DEEPEST = 255

@@ -9,9 +9,9 @@ import numpy as np
 from ....layers.selection.window import TickWindow
 from ....layers.trace import Trace
 from ....model.arrays import Ticks
+from ...encoding import Names, packed
 from ...timeline.marks import KINDS, marks_of_files, merged_marks
-from ..encoding import Names, packed
-from ..limits import Limits
+from .limits import Limits
 
 _OPERATIONS: Final = tuple(KINDS.index(name) for name in ("read", "write", "flush"))
 _SCALE: Final = 2**32 - 1

@@ -368,6 +368,24 @@ def test_requests_for_nothing_are_not_small_ones(written, empty, small):
     assert ("small-requests" in written.findings()) is small
 
 
+def test_small_requests_that_take_next_to_nothing_of_the_run_are_no_warning(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for number in range(120):
+        written.operate(0, handle, WRITE, 20_000 * number, 20_000 * number + 100, 4096)
+    assert written.findings()["small-requests"].severity == "info"
+
+
+def test_the_median_of_requests_is_that_of_those_that_ask_for_bytes(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for number in range(400):
+        written.operate(0, handle, READ, 20 * number, 20 * number + 10, 0 if number % 2 else 380)
+    one = written.findings()["small-requests"]
+    assert (one.evidence["operations"], one.evidence["small_operations"], one.evidence["median_request"]) == (
+        200,
+    ) * 2 + (380,)
+    assert "200 POSIX reads that ask for bytes" in one.text
+
+
 def test_ranks_with_another_task_are_not_slow(written):
     """Two write all, the others a little each in the same time, as in a collective call with few aggregators."""
     handle = written.handle(written.file("/s/a"), written.posix)
@@ -490,6 +508,6 @@ def test_evidence_of_every_rule_has_a_unit_or_is_text():
 
 
 def test_no_advice_is_cut_on_a_page():
-    from iostrata.export.report.limits import Limits
+    from iostrata.export.report.panels.limits import Limits
 
     assert max(len(rule.advice) for rule in RULES) <= Limits().characters

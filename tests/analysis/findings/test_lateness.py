@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata import open_trace
-from iostrata.analysis.comparison.last_ranks import last_ranks
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.findings.find import find
+from iostrata.analysis.findings.last_ranks import last_ranks
 from iostrata.analysis.results.parts import Phase
 from otf2.enums import IoOperationFlag, IoOperationMode
 
@@ -134,7 +134,7 @@ def test_of_many_phases_and_ranks_the_first_phases_are_looked_at(monkeypatch):
     key = "POSIX", "write", "own"
     phases = detect_period(trace.layers["POSIX"].bandwidth("write", "own")).phases
     whole = last_ranks(trace, {key: phases})[key]
-    monkeypatch.setattr("iostrata.analysis.comparison.last_ranks._MOST", 5 * 4 + 3)
+    monkeypatch.setattr("iostrata.analysis.findings.last_ranks._MOST", 5 * 4 + 3)
     some = last_ranks(trace, {key: phases})[key]
     assert len(some) == len(whole) == len(phases)
     assert some[:4] == whole[:4]

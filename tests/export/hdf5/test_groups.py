@@ -12,7 +12,7 @@ import xarray
 from iostrata import Trace, open_trace, write_hdf5
 from iostrata.export.hdf5.variables import storable
 from iostrata.export.written import Written
-from iostrata.layers.summary.blocks import Kept
+from iostrata.layers.attribution.blocks import Kept
 
 Check = Callable[[Path], None]
 Texts = Callable[[h5py.Dataset], list[str]]

@@ -15,14 +15,14 @@ from iostrata import Trace, compare_layers, detect_period, step_signal, write_re
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.comparison.layers import comparison_document
 from iostrata.analysis.findings.rules import RULES
+from iostrata.export.encoding import Names, shortened, without_long_text
 from iostrata.export.json.documents import handles_document, layers_document, periods_document
 from iostrata.export.json.text import json_pieces
 from iostrata.export.report.contents import report_contents
-from iostrata.export.report.encoding import Names, shortened, without_long_text
-from iostrata.export.report.limits import Limits
 from iostrata.export.report.page import SCRIPTS, page
 from iostrata.export.report.panels.collectives import collective_calls
 from iostrata.export.report.panels.heat_map import volume_grid
+from iostrata.export.report.panels.limits import Limits
 from iostrata.export.report.write import MOST_BYTES
 from iostrata.signals.envelope import envelope
 

@@ -5,7 +5,7 @@ from io import StringIO
 from iostrata.export.terminal.console import stdout_console
 from iostrata.export.terminal.notes import damage_summary, print_damage
 from iostrata.model.codes import MOST_EVENTS
-from iostrata.model.damage import DamageReport, LocationDamage
+from iostrata.model.stream.damage import DamageReport, LocationDamage
 
 
 def test_a_number_of_events_that_cannot_be_is_not_repeated():

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.model.damage import DamageReport, LocationDamage
+from iostrata.model.recording import Counters, Recording
+from iostrata.model.stream.damage import DamageReport, LocationDamage
 from iostrata.model.stream.keeping import kept_of, kept_text
-from iostrata.model.stream.recording import Counters, Recording
 
 LOCATIONS = np.array([7, 3, 2**63], np.uint64)
 FILES = 3

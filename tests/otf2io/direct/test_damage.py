@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from iostrata.model.codes import UNDEFINED_UINT32, IoRecord
-from iostrata.model.damage import LocationDamage
 from iostrata.model.events import IoEvents
+from iostrata.model.stream.damage import LocationDamage
 from iostrata.otf2io.archive import Archive, open_archive
 from iostrata.otf2io.source import EventsRead, read_events
 

@@ -10,7 +10,7 @@ from ...model.codes import IoFlag
 from ...model.operations import Operations, view
 from ..handles.metadata import MetadataEvents
 from ..selection.window import TickWindow
-from .keyed import KeyedSums
+from ..statistics.keyed import KeyedSums
 
 
 class Stretches(NamedTuple):

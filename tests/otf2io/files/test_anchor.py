@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from iostrata import TraceError, UnsupportedTraceError
-from iostrata.otf2io.anchor import find_anchor, read_anchor
+from iostrata.otf2io.files.anchor import find_anchor, read_anchor
 
 
 def test_anchor_says_what_the_library_says(sound_name: str, fixtures: Path) -> None:

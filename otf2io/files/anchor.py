@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ..model.errors import TraceError, UnsupportedTraceError
-from .files import NotRegularError, open_regular
+from ...model.errors import TraceError, UnsupportedTraceError
+from .regular import NotRegularError, open_regular
 
 SUFFIX: Final = ".otf2"
 SUBSTRATE_POSIX: Final = 1

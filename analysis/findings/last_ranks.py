@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from ...layers.statistics.arrivals import ArrivalSums, Stretches
+from ...layers.summary.arrivals import ArrivalSums, Stretches
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoMode

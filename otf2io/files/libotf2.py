@@ -15,7 +15,7 @@ from ctypes import CFUNCTYPE, POINTER, c_bool, c_char_p, c_int, c_uint8, c_uint3
 from functools import cache
 from typing import Final
 
-from ..model.errors import TraceError, UnsupportedTraceError
+from ...model.errors import TraceError, UnsupportedTraceError
 from .anchor import COMPRESSION_NONE, Anchor
 
 SUCCESS: Final = 0

@@ -6,11 +6,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Mask
-from ..model.codes import MOST_BYTES, UNDEFINED_UINT64, IoRecord
-from ..model.damage import LocationDamage
-from ..model.definitions import Clock, Definitions
-from ..model.events import IoEvents
+from ...model.arrays import Mask
+from ...model.codes import MOST_BYTES, UNDEFINED_UINT64, IoRecord
+from ...model.definitions import Clock, Definitions
+from ...model.events import IoEvents
+from ...model.stream.damage import LocationDamage
 
 SLACK_SECONDS: Final = 3600
 """How far corrected clocks may move an event past the trace's edges."""

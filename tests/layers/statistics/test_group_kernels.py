@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.layers.attribution.attribution_kernel import rows_by_key
-from iostrata.layers.attribution.group_kernels import number_pairs
+from iostrata.layers.statistics.group_kernels import number_pairs
 
 
 @given(st.lists(st.tuples(st.integers(-1, 6), st.integers(0, 8)), max_size=80))

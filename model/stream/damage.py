@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .document import Document
-from .errors import TraceError
+from ..document import Document
+from ..errors import TraceError
 
 
 @dataclass(frozen=True)
