@@ -62,6 +62,11 @@ class LiveJob:
             watcher = self._watchers[key] = Watcher(key, self._credit, self._method)
         watcher.add(columns)
 
+    @property
+    def moved(self) -> bool:
+        """Whether anything has moved in what is followed."""
+        return any(watcher.signal.bytes for watcher in self._watchers.values())
+
     def check(self) -> None:
         """Raise an error where the input has ended, and had no record, or none of the layers asked for."""
         known = sorted({key.layer for key in self.intake.keys})

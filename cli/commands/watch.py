@@ -117,7 +117,9 @@ def command(
         show_updates(updates, screen, job.intake.program or ", ".join(map(str, sources or (replay,))))
     if replay is None:
         job.check()
-        told = job.intake.counts.sentence() or ("" if job.intake.keys else "Nothing was told.")
+        told = job.intake.counts.sentence()
+        if not told and not job.moved:
+            told = "Nothing that is followed moved a byte." if job.intake.keys else "Nothing was told."
         if told and not screen.is_terminal:
             click.echo(f"iostrata: warning: {told[0].lower()}{told[1:].rstrip('.')}", err=True)
 

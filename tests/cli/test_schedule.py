@@ -85,6 +85,12 @@ def test_a_picture_is_drawn(run, table, tmp_path):
     assert again.read_bytes() == picture.read_bytes()
 
 
+def test_one_job_asks_alone(run, tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,period_s,io_share\na,20,0.1\n")
+    assert run("schedule", path).stdout.startswith("1 job, which asks for 10 % of the bandwidth.")
+
+
 def test_names_neither_act_on_a_terminal_nor_become_formulas(run, tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "jobs.csv"

@@ -99,6 +99,8 @@ def test_a_view_that_is_drawn_anew_and_fits_a_terminal_that_is_resized(tmp_path,
     assert b"\x07" not in shown
     last = SEQUENCE.sub("", shown.decode().rpartition(", ended")[2])
     assert "MPI-IO" in last
+    # Earliest and latest start that read alike are said once.
+    assert not re.search(r"in (\d[\d.]* \w+) to \1 ", SEQUENCE.sub("", first.decode()))
     assert max(cell_len(row.rstrip("\r")) for row in last.split("\n")) <= 40
     # The cursor is seen again.
     assert shown.rfind(b"\x1b[?25h") > shown.rfind(b"\x1b[?25l") >= 0
@@ -231,6 +233,7 @@ def test_what_makes_no_sense_is_wrong_usage(run, arguments, words):
     [
         (b"\xff\xfe{\n" * 3, (), 1, "error: 3 lines and no record among them"),
         (b"", (), 0, "warning: nothing was told"),
+        (line(0.0, layer="HDF5", volume=0), (), 0, "warning: nothing that is followed moved a byte"),
         (line(0.0) + b"null\n", (), 0, "warning: of the input: malformed 1"),
         (line(0.0), ("--layer", "nosuch"), 1, "error: no layer 'nosuch' in what was told; there were POSIX"),
         (line(0.0), ("--layer", "posix"), 0, ""),
