@@ -293,6 +293,7 @@ def test_read_amplification_leaves_out_data_sieving(written):
     ids = written.findings()
     assert ids["read-amplification"].evidence["amplification"] == 3.0
     assert ids["read-amplification"].evidence["bytes_read_inside_writes"] == 4 * 2**20
+    assert "for 1.05 MB of MPI-IO, beside 4.19 MB read inside writes: 3.00 times" in ids["read-amplification"].text
     assert ids["write-amplification"].evidence["amplification"] == 4.0
     assert ids["data-sieving"].evidence["read_bytes"] == 4 * 2**20
     assert ids["data-sieving"].severity == "warning"
