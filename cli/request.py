@@ -50,8 +50,13 @@ class Request:
         """The direction asked for, or read and write, each by itself."""
         return ("read", "write") if self.direction is None else (self.direction,)
 
-    def open_full(self) -> "Trace":
+    def open_full(self, told: set[Path] | None = None) -> "Trace":
         """Open the trace with all its operations; warn on stderr where it is damaged or hardly anything of it counts.
+
+        Parameters
+        ----------
+        told : set of Path, optional
+            Traces of a command on several runs that were warned of: warnings name the trace, and come once.
 
         Raises TraceError, SelectionError as `open_trace`.
         """
@@ -67,7 +72,10 @@ class Request:
                 progress=progress,
                 client=self.dask,
             )
-        _warn(trace)
+        if told is None or self.trace not in told:
+            _warn(trace, "" if told is None else f"{self.trace}: ")
+        if told is not None:
+            told.add(self.trace)
         return trace
 
     def open(self, handle_bytes: int = 700, relations: bool = False, parts: tuple[str, int] | None = None) -> "Trace":
@@ -270,8 +278,8 @@ def _tell_what_is_read_whole(trace: "Trace") -> None:
         )
 
 
-def _warn(trace: "Trace") -> None:
-    """Warn of damage, and where the selection leaves nothing although the trace has operations."""
+def _warn(trace: "Trace", name: str = "") -> None:
+    """Warn of damage, and where the selection leaves nothing although the trace has operations; `name` leads."""
     texts = []
     if trace.damage.damaged:
         from ..export.terminal.notes import damage_summary
@@ -295,4 +303,4 @@ def _warn(trace: "Trace") -> None:
         remedy = "--files all counts them" if trace.files == "application" else "choose other files"
         texts.append(f"nothing to show: all {what} are on files set aside; {remedy}")
     for text in texts:
-        click.echo(f"iostrata: warning: {printable(text)}", err=True)
+        click.echo(f"iostrata: warning: {printable(name + text)}", err=True)

@@ -13,6 +13,8 @@ MIB: Final = 2**20
 
 LEAST_SHARE: Final = 0.01
 """What concerns less of the bytes and of the time is no warning."""
+LEAST_COST: Final = 0.001
+"""Nor is what costs a smaller share of the run."""
 SEVERITIES: Final = ("critical", "warning", "info")
 """From the most to the least severe."""
 
@@ -100,8 +102,8 @@ RULES: Final = (
         "warning",
         "Most requests of a layer are small.",
         {"size": 64 * KIB, "operations": 100, "share": 0.6, "severe_share": 0.1, "severe_share_of_run": 0.01},
-        "Move more per call: collect data in a buffer before writing (setvbuf, H5Pset_meta_block_size, nc__enddef with "
-        "padding), read larger pieces at once (setvbuf, H5Pset_sieve_buf_size, larger chunk caches), or call "
+        "Writes: collect data in a buffer (setvbuf, H5Pset_meta_block_size, nc__enddef with padding) and write more "
+        "per call. Reads: larger pieces at once (setvbuf, H5Pset_sieve_buf_size, larger chunk caches). Or call "
         "collectively so that the library can merge.",
     ),
     Rule(

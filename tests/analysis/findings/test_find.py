@@ -293,6 +293,7 @@ def test_read_amplification_leaves_out_data_sieving(written):
     ids = written.findings()
     assert ids["read-amplification"].evidence["amplification"] == 3.0
     assert ids["read-amplification"].evidence["bytes_read_inside_writes"] == 4 * 2**20
+    assert "for 1.05 MB of MPI-IO, beside 4.19 MB read inside writes: 3.00 times" in ids["read-amplification"].text
     assert ids["write-amplification"].evidence["amplification"] == 4.0
     assert ids["data-sieving"].evidence["read_bytes"] == 4 * 2**20
     assert ids["data-sieving"].severity == "warning"
@@ -408,6 +409,16 @@ def test_flushes_that_take_longer_than_writes(written, flushing):
         assert (one.evidence["flushes"], one.severity) == (20, "warning")
         assert (one.evidence["flush_s"], one.evidence["write_s"]) == pytest.approx((0.18, 0.1))
         assert one.cost_s == pytest.approx(0.18)
+
+
+@pytest.mark.parametrize(("run", "severity"), [(1_000_000, "warning"), (100_000_000, "info")])
+def test_what_costs_next_to_nothing_of_the_run_is_no_warning(written, run, severity):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.operate(0, handle, WRITE, 1000, 11_000, 2**21)
+    for rank in range(4):
+        written.operate(rank, handle, WRITE, run - 10, run, 0)
+    one = written.findings()["serial-io"]
+    assert (one.severity, one.cost_s) == (severity, pytest.approx(0.0075, rel=0.01))
 
 
 def test_what_is_small_in_all_is_no_warning(written):
