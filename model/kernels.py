@@ -110,8 +110,10 @@ _NOT_KEPT: Final[set[str]] = set()
 
 
 def compiled_in_vain() -> bool:
-    """Tell whether this process compiled a loop that it could not keep, so that the next one has to do so again."""
-    return bool(_NOT_KEPT)
+    """Tell whether loops were compiled since this was last asked that the next process has to compile again."""
+    found = bool(_NOT_KEPT)
+    _NOT_KEPT.clear()
+    return found
 
 
 class _PackageFolder:

@@ -21,7 +21,7 @@ COMMANDS = [
     ["convert", "{folder}/y.parquet", "--memory", "300M"],
     ["overview"],
     ["watch", "--replay"],
-    ["collect", "-o", "{folder}/runs"],
+    ["collect", "--workers", "1", "-o", "{folder}/runs"],
     *([name, "{again}", "-o", f"{{folder}}/{name}.html"] for name in ("diff", "signature")),
     ["assess", "--segment", "1", "-o", "{folder}/assess.html"],
     ["schedule", "-o", "{folder}/sets.json"],

@@ -75,7 +75,8 @@ def test_a_bare_decorator_is_found(tmp_path: Path) -> None:
     assert sorted(unguarded(tmp_path)) == ["model/a.py", "signals/a.py"]
 
 
-def test_a_report_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: Path, fixtures: Path) -> None:
+def test_a_run_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: Path, fixtures: Path) -> None:
+    # A decorator that wants a place fails when its module is imported: one command is enough to be compiled.
     package = tmp_path / "iostrata"
     package.mkdir()
     shutil.copy(PACKAGE / "__init__.py", package)
@@ -90,10 +91,9 @@ def test_a_report_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: 
     ]
     assert {"export/report/panels/heat_map.py", "export/timeline/marks_kernel.py"} < set(kernels)
     modules = [".".join(["iostrata", *Path(name).with_suffix("").parts]) for name in kernels]
-    page = tmp_path / "page.html"
     nowhere = {"HOME": os.devnull, "XDG_CACHE_HOME": os.devnull, "PYTHONPATH": str(tmp_path)}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    command = ["report", str(fixtures / "serial1"), "-o", str(page)]
+    command = ["layers", str(fixtures / "serial1")]
     done = subprocess.run(
         [sys.executable, "-c", CODE, str(tmp_path), json.dumps(modules), *command],
         capture_output=True,
@@ -106,7 +106,7 @@ def test_a_report_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: 
     (note,) = done.stderr.splitlines()
     assert note.startswith("iostrata: note: ")
     assert "NUMBA_CACHE_DIR" in note
-    assert done.stdout.startswith(f"wrote {page}: ")
+    assert "POSIX" in done.stdout
     assert all(place.is_file() for place in places)
 
 
