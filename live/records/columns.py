@@ -65,8 +65,12 @@ class Counts:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def sentence(self) -> str:
-        """Return what was wrong, in a sentence; empty where nothing was."""
-        wrong = [f"{name.replace('_', ' ')} {count:,}" for name, count in self.to_dict().items() if count]
+        """Return what was wrong, in a sentence; empty where nothing was.
+
+        Records that end out of order are normal where several ranks tell of theirs.
+        """
+        counts = {name: count for name, count in self.to_dict().items() if count and name != "out_of_order"}
+        wrong = [f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()]
         return f"Of the input: {', '.join(wrong)}." if wrong else ""
 
 

@@ -177,7 +177,7 @@ def test_standard_input_in_pieces_with_all_that_may_be_wrong(command_path, envir
             process.stdin.write(whole[low : low + 61])
             process.stdin.flush()
         output, error = process.communicate(timeout=LAST_GUARD_S)
-    wrong = b"malformed 1, out of order 1, late 1, clock jumps 1, restarts 1"
+    wrong = b"malformed 1, late 1, clock jumps 1, restarts 1"
     assert (process.returncode, error.strip()) == (0, b"iostrata: warning: of the input: " + wrong)
     last = json.loads(output.splitlines()[-1])
     assert last["last"]
@@ -235,6 +235,8 @@ def test_what_makes_no_sense_is_wrong_usage(run, arguments, words):
         (b"", (), 0, "warning: nothing was told"),
         (line(0.0, layer="HDF5", volume=0), (), 0, "warning: nothing that is followed moved a byte"),
         (line(0.0) + b"null\n", (), 0, "warning: of the input: malformed 1"),
+        # As of several ranks.
+        (line(1.0) + line(0.5), (), 0, ""),
         (line(0.0), ("--layer", "nosuch"), 1, "error: no layer 'nosuch' in what was told; there were POSIX"),
         (line(0.0), ("--layer", "posix"), 0, ""),
     ],
