@@ -116,6 +116,28 @@ class OperationSums:
         """Tell whether the window cuts an operation of one of `categories`."""
         return bool(self.sums.counts[list(categories), CUT].any())
 
+    def count(self, categories: Iterable[int], column: int) -> int:
+        """Return a column of `Sums.counts`, summed over `categories`."""
+        return int(self.sums.counts[list(categories), column].sum())
+
+    def request_counts(self, categories: Iterable[int]) -> ValueCounts:
+        """Return how often each size was asked for in `categories`."""
+        found = ValueCounts(self.exact)
+        for category in self._wide(categories):
+            if category in self.requests:
+                found.merge(self.requests[category])
+        return found
+
+    def busy_time(self, categories: Iterable[int]) -> BusyTime:
+        """Return when an operation of `categories` that ended was under way."""
+        union = BusyTime(*self.covered, self.exact)
+        for category in self._wide(categories):
+            union.merge(self.busy[category])
+        return union
+
+    def _wide(self, categories: Iterable[int]) -> list[int]:
+        return sorted({int(self.wide[category]) for category in categories})
+
     def summed_ticks(self, categories: Iterable[int]) -> int:
         """Return the sum of the durations in all of `categories`."""
         return int(self.sums.ticks[list(categories)].sum())

@@ -230,7 +230,7 @@ def told(source: Any, workers: int = 1, apart: bool = False, few: bool = False, 
             ],
             "opens": [column.tolist() for column in trace.handle_sums.opens.keys],
             "marks": marks_told(trace),
-            "non-blocking": [column.tolist() for column in trace.non_blocking.stretches],
+            "non-blocking": [column.tolist() for column in trace.callers.non_blocking.stretches],
             "heat maps": heat_maps(trace, [(one.name, way) for one in layers for way in one.directions], limits),
         }
     return {name: json.dumps(one, default=str) for name, one in found.items()}
