@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from ..analysis.registry import DEFAULT_METHOD
 from ..model.errors import OutputError
@@ -186,6 +187,19 @@ def runs_command(example: str, runs: Option, *options: Option) -> Callable[[Call
 def _request(trace: Path, given: dict[str, Any], names: Iterable[str]) -> Request:
     """Take what belongs to a request out of the values of options."""
     return Request(trace, **{name: given.pop(name) for name in names if name in given})
+
+
+def refuse_for_tables(path: Path, *names: str) -> None:
+    """Refuse options of reading where `path` are tables, which were read already, with others maybe.
+
+    Raises click.UsageError if one of the options `names` was given.
+    """
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"--{name} is for traces, and {printable(str(path))} was read already; give it to iostrata collect"
+            )
 
 
 def print_json(document: "Document") -> None:

@@ -26,7 +26,7 @@ class Written:
     rows : int
         Of a table.
     operations, slices : int
-        Operations in a timeline, and the slices that stand for them.
+        Operations in a timeline, and the slices that stand for them and for opens, closes and the like.
     gap_s : float
         How close operations were put together into one slice.
     events : int

@@ -14,6 +14,18 @@ Document = dict[str, Any]
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 
+def checked_document(document: object) -> Document:
+    """Return what was read of a document of ours; ValueError if it is none, or of another version."""
+    if not isinstance(document, dict):
+        raise ValueError("no JSON object")
+    version = document.get("schema_version")
+    if version is None:
+        raise ValueError("no schema_version")
+    if isinstance(version, bool) or version != SCHEMA_VERSION:
+        raise ValueError(f"its schema_version is {str(version)[:40]}, this program reads {SCHEMA_VERSION}")
+    return document
+
+
 class Record:
     """Base of dataclasses whose fields are the entries of a document, in their order; `KEYS` has names that differ."""
 

@@ -8,7 +8,7 @@ from ...layers.flow.flow import Flow
 from ...model.codes import IoFlag, IoMode
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .evidence import Evidence, Match, ends_of
-from .rules import MIB, Rule
+from .rules import Rule
 
 
 def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Match]:
@@ -163,8 +163,7 @@ def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             f"file{'s' if where['file_count'] != 1 else ''} by {cells.operations(shared):,} independent "
             f"{layer} operations",
             {"bytes": moved, "operations": cells.operations(shared), **where},
-            "warning" if moved >= 1024 * MIB else None,
-            shared,
+            cells=shared,
         )
 
 

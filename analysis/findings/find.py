@@ -30,8 +30,8 @@ from .evidence import Evidence, Match
 from .lateness import stragglers
 from .operations import (
     imbalance,
-    metadata_dominates,
     metadata_storm,
+    metadata_time,
     opened_not_used,
     serial_io,
     slow_ranks,
@@ -109,7 +109,7 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "small-requests": small_requests,
     "split-requests": split_requests,
     "metadata-storm": metadata_storm,
-    "metadata-dominates": metadata_dominates,
+    "metadata-time": metadata_time,
     "read-back": read_back,
     "imbalance": imbalance,
     "shared-file-independent": shared_file_independent,
@@ -142,7 +142,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "stragglers": ("ranks",),
     "opened-not-used": ("metadata",),
     "metadata-storm": ("metadata",),
-    "metadata-dominates": ("metadata",),
+    "metadata-time": ("metadata",),
     "flush-dominates": ("flushes",),
     "metadata-sync": ("flushes",),
 }
@@ -150,7 +150,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
 _REASONS: Final = {
     "layer-overhead": (("funnelled-collective", "collective-without-benefit"), 0.5),
     "slow-ranks": (("slow-operations",), 1.0),
-    "metadata-dominates": (("metadata-storm",), 0.5),
+    "metadata-time": (("metadata-storm",), 0.5),
 }
 """Rules whose findings others explain, in the same layer and direction, and which share of the cost that takes."""
 _ALL_LAYERS: Final = ("missing-lower-layer", "hidden-traffic", "layer-overhead")

@@ -1,6 +1,6 @@
-"""Which rank is the last one in each phase, and by how much."""
+"""Which rank is the last one in each phase, which are late, and by how much."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...layers.summary.arrivals import ArrivalSums, Stretches
 from ...layers.trace import Trace
+from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoMode
 from ...model.document import Record
 from ..results.parts import Phase
@@ -71,35 +72,126 @@ def last_ranks(
     phases : mapping
         From layer, direction (``read`` or ``write``) and traffic to the phases of that signal.
     """
+    found = {}
+    for key, of in _arrivals(trace, phases):
+        rank, late = of.rank[of.final], of.behind(of.final)
+        last: list[LastRank | None] = [None] * len(phases[key])
+        columns = of.phase, rank, of.count, late, of.after_median
+        for phase, one, many, lag, behind in zip(*(column.tolist() for column in columns), strict=True):
+            last[phase] = LastRank(one, many, lag, behind, of.collective)
+        found[key] = tuple(last)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class LateRanks:
+    """Who was late in each phase in which several ranks took part; these are columns of shape (phases,).
+
+    Late are those behind the widest gap of all ranks in their order, at most half of them.
+
+    Attributes
+    ----------
+    rank : int64 (ranks,)
+        All that were late in any phase.
+    late : bool (phases, ranks)
+    gain : float64
+        What the phase would gain if those that were late were as early as the last of the others, in s.
+    after_median : float64
+        How long after the median of the ranks the last one was, in s.
+    count : int64
+        How many ranks took part.
+    collective : bool
+        Whether most transfers are collective.
+    """
+
+    rank: Ints
+    late: Mask
+    gain: Floats
+    after_median: Floats
+    count: Ints
+    collective: bool
+
+
+def late_ranks(trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]) -> dict[SignalOf, LateRanks]:
+    """Return who was late in each phase; what is looked at and the parameters are those of `last_ranks`."""
+    found = {}
+    for key, of in _arrivals(trace, phases):
+        if not len(of.phase):
+            continue
+        place = np.arange(int(of.count.sum())) - np.repeat(np.cumsum(of.count) - of.count, of.count)
+        row = place + np.repeat(of.final - of.count + 1, of.count)
+        phase = np.repeat(np.arange(len(of.phase)), of.count)
+        behind = row[2 * place >= of.count[phase]]
+        phase_behind = phase[2 * place >= of.count[phase]]
+        order = np.lexsort((of.behind(behind), phase_behind))
+        widest = order[np.append(np.flatnonzero(np.diff(phase_behind[order])), len(order) - 1)]
+        first = behind[widest]
+        late = row >= first[phase]
+        ranks, column = np.unique(of.rank[row[late]], return_inverse=True)
+        members = np.zeros((len(of.phase), len(ranks)), np.bool_)
+        members[phase[late], column] = True
+        gain = (of.time[of.final] - of.time[first - 1]) / of.second
+        found[key] = LateRanks(ranks, members, gain, of.after_median, of.count, of.collective)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Arrivals:
+    """When each rank was there in each phase: rows by phase, and in it by time; `phase` are those with several ranks.
+
+    `final` are the rows of their last ranks, `count` the numbers of their ranks.
+    """
+
+    time: Ints
+    rank: Ints
+    phase: Ints
+    final: Ints
+    count: Ints
+    collective: bool
+    second: float
+
+    def behind(self, rows: Ints) -> Floats:
+        """Return how long after the rank before it each one was there, in s."""
+        return np.asarray((self.time[rows] - self.time[rows - 1]) / self.second)
+
+    @property
+    def after_median(self) -> Floats:
+        """How long after the median of the ranks the last one was there, in s."""
+        middle = 0.5 * (self.time[self.final - self.count // 2] + self.time[self.final - (self.count - 1) // 2])
+        return np.asarray((self.time[self.final] - middle) / self.second)
+
+
+def _arrivals(trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]) -> Iterator[tuple[SignalOf, _Arrivals]]:
     recording = trace.definitions.recording
     wanted = {key: found for key, found in phases.items() if found and key[1] in _MODES}
     if not wanted or not recording.ranks or recording.rows != "operations":
-        return {}
+        return
     ranks = np.append(trace.definitions.groups.rank, -1)
     most = max(_MOST // (len(wanted) * len(ranks)), 1)
-    of = [_stretches(trace, *key, found[:most]) for key, found in wanted.items()]
-    sums = trace.sum_blocks(partial(ArrivalSums, trace.tick_window, of)).sums
+    stretches = [_stretches(trace, *key, found[:most]) for key, found in wanted.items()]
+    sums = trace.sum_blocks(partial(ArrivalSums, trace.tick_window, stretches)).sums
     sums = sums.taken(ranks[sums.keys[2]] >= 0)
     second = trace.tick_window.ticks_per_second
-    found = {}
     for place, (key, known) in enumerate(wanted.items()):
         mine = sums.taken(sums.keys[0] == place)
         collective = bool(2 * mine["collective"].sum() > mine["count"].sum())
         time = mine["begin" if collective else "end"]
         order = np.lexsort((time, mine.keys[1]))
-        time, rank = time[order], ranks[mine.keys[2][order]]
         edges = np.searchsorted(mine.keys[1], np.arange(len(known) + 1))
-        last: list[LastRank | None] = [None] * len(known)
         counts = np.diff(edges)
         shared = np.flatnonzero(counts > 1)
-        final, count = edges[shared + 1] - 1, counts[shared]
-        late = (time[final] - time[final - 1]) / second
-        middle = 0.5 * (time[final - count // 2] + time[final - (count - 1) // 2])
-        columns = shared, rank[final], count, late, (time[final] - middle) / second
-        for phase, one, many, lag, behind in zip(*(column.tolist() for column in columns), strict=True):
-            last[phase] = LastRank(one, many, lag, behind, collective)
-        found[key] = tuple(last)
-    return found
+        yield (
+            key,
+            _Arrivals(
+                time[order],
+                ranks[mine.keys[2][order]],
+                shared,
+                edges[shared + 1] - 1,
+                counts[shared],
+                collective,
+                second,
+            ),
+        )
 
 
 def _stretches(trace: Trace, layer: str, direction: str, traffic: str, phases: tuple[Phase, ...]) -> Stretches:

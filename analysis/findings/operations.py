@@ -136,8 +136,8 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         )
 
 
-def metadata_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers whose opens, closes and other calls that move no data take longer than their transfers."""
+def metadata_time(evidence: Evidence, rule: Rule) -> Iterator[Match]:
+    """Find layers whose opens, closes and other calls that move no data take long beside their transfers."""
     calls = evidence.trace.calls
     if calls is None:
         return
@@ -155,10 +155,10 @@ def metadata_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         took = ticks / calls.ticks_per_second
         transfers, transfer_s = _transfers(evidence, row)
         cost = min(float(took.max(initial=0.0)), evidence.run_s)
+        beside = took.sum() / transfer_s if transfer_s else np.inf
+        least = rule.thresholds["seconds"] if beside >= 1 else rule.thresholds["share_of_run"] * evidence.run_s
         # What calls of a higher layer take, those below them take as well.
-        if cost < rule.thresholds["seconds"] or cost <= told:
-            continue
-        if not transfers or took.sum() < rule.thresholds["times_transfers"] * transfer_s:
+        if not transfers or cost < least or cost <= told or beside < rule.thresholds["beside_transfers"]:
             continue
         told = cost
         often = np.bincount(sums.keys[2], sums["calls"]).max() >= rule.thresholds["severe_calls"]
@@ -174,7 +174,7 @@ def metadata_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         parts = [f"{seconds_text(taken)} in {count:,} {name}" for taken, count, name in named[:_KINDS_NAMED]]
         yield Match(
             layer,
-            f"{layer} spends {', '.join(parts)}, but {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}",
+            f"{layer} spends {', '.join(parts)}, beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}",
             {
                 "metadata_calls": int(sums["calls"].sum()),
                 "metadata_s": float(took.sum()),

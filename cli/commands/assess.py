@@ -8,9 +8,10 @@ import click
 
 from ..options import output
 from ..progress import Progress
-from ..request import Request, console, print_json, runs_command
+from ..request import Request, console, print_json, refuse_for_tables, runs_command
 
 if TYPE_CHECKING:
+    from ...runs.collection.tables import Collection
     from ...runs.scores.limits import Limits
     from ...runs.scores.tables import MetricTable
     from ...runs.scores.traces import TraceJobs
@@ -113,9 +114,10 @@ def command(
 ) -> None:
     """Rank jobs by how much their I/O deserves a look.
 
-    JOBS are traces, folders of them, collections, or tables of metrics (CSV or Parquet with
-    job,node,filesystem,metric,time,value: s, and rates per second). The metrics of each node are averaged over
-    segments of time, which score 0, 1 or Z by limits that were trained with many jobs (Betke and Kunkel, ISC'20).
+    JOBS are traces, folders of them, collections, FOLDER:PATTERN for the runs in either whose name matches, or tables
+    of metrics (CSV or Parquet with job,node,filesystem,metric,time,value: s, and rates per second). The metrics of
+    each node are averaged over segments of time, which score 0, 1 or Z by limits that were trained with many jobs
+    (Betke and Kunkel, ISC'20).
 
     Problem-Time is the share of segments with intensive I/O, Utilization the mean of the highest score in these
     (summed over file systems), Balance how evenly nodes share it (1: all alike). Problem-Score is high for jobs
@@ -134,7 +136,7 @@ def command(
     length = limits.segment_s if limits is not None else segment or DEFAULT_SEGMENT_S
     tables = _sources(traces, length, request)
     if limits is None:
-        limits = _trained(tables, length, quantiles, critical)
+        limits = _trained(tables, length, quantiles, critical, train)
     if train and out is not None:
         _finish_training(limits, out, request.as_json)
         return
@@ -144,43 +146,46 @@ def command(
 def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list[Jobs]":
     """Return where the jobs come from: each table or collection by itself, and all traces."""
     from ...model.errors import TraceError
-    from ...runs.collection.content import find_traces
-    from ...runs.collection.tables import is_collection
+    from ...runs.collection.chosen import chosen_runs
 
-    traces: list[Path] = []
+    tables: list[Path | Collection] = [path for path in paths if path.suffix.lower() in TABLES and path.is_file()]
+    rest = [path for path in paths if path not in tables]
+    runs = chosen_runs(rest) if rest else None
+    tables += () if runs is None else runs.collections
     found: list[Jobs] = []
-    for path in paths:
-        is_table = path.suffix.lower() in TABLES
-        if not is_table and not is_collection(path):
-            traces += find_traces([path])
-            continue
+    if tables:
         try:
             from ...runs.scores.tables import MetricTable
         except ImportError:
             raise TraceError("tables of metrics need pyarrow: pip install 'iostrata[parquet]'") from None
-        found.append(MetricTable(path, segment))
-    if traces:
+        found += [MetricTable(table, segment) for table in tables]
+        for table in found:
+            refuse_for_tables(table.path, "window", "files")
+    if runs is not None and runs.traces:
         from ...runs.scores.traces import TraceJobs
 
-        found.append(TraceJobs(tuple(traces), segment, lambda path: replace(request, trace=path).open_full()))
+        found.append(TraceJobs(runs.traces, segment, lambda path: replace(request, trace=path).open_full()))
     return found
 
 
-def _trained(tables: "list[Jobs]", segment: float, quantiles: tuple[float, float], critical: float | None) -> "Limits":
+def _trained(
+    tables: "list[Jobs]", segment: float, quantiles: tuple[float, float], critical: float | None, train: bool
+) -> "Limits":
     from ...runs.scores.limits import Training
 
     bounds = [table.most_values for table in tables]
     known = [bound for bound in bounds if bound is not None]
     training = Training(quantiles, sum(known) if len(known) == len(bounds) else None)
     with Progress("training") as progress:
-        done = 0
+        done = short = 0
         for table in tables:
             for block in table.blocks():
                 training.add(block)
                 done += len(block.jobs)
+                short += int((block.duration < segment).sum())
                 progress(done, 0)
-    if not done:
-        _warn(tables)
+    if train or not done:
+        _warn(tables, short, done, segment)
     return training.limits(segment, critical)
 
 
@@ -219,7 +224,7 @@ def _assess(
             for block in table.blocks():
                 scores += assess([block], limits, threshold=threshold)
                 progress(len(scores), 0)
-    _warn(tables)
+    _warn(tables, sum(one.duration_s < limits.segment_s for one in scores), len(scores), limits.segment_s)
     jobs = ranked(scores, order, least_duration or 0.0, short)
     left_out = len(scores) - len(jobs)
     written = None
@@ -240,9 +245,15 @@ def _assess(
             console().print(written_lines(written))
 
 
-def _warn(tables: "list[Jobs]") -> None:
+def _warn(tables: "list[Jobs]", short: int, jobs: int, segment: float) -> None:
+    """Say on stderr what of the tables is left out, and where most jobs are shorter than a segment."""
     from ...model.quantities import counted
     from ...model.text import printable
+
+    if 2 * short > jobs:
+        text = f"{short:,} of {counted(jobs, 'job')} {'is' if short == 1 else 'are'} shorter than a segment"
+        remedy = f"limits of {segment:g} s are not for them; train and assess with a shorter --segment"
+        click.echo(f"iostrata: warning: {text}: {remedy}", err=True)
 
     for table in tables:
         for name, rows in list(table.ignored.items())[:8]:

@@ -7,7 +7,7 @@ import click
 
 from ..options import SETTINGS, output
 from ..progress import Progress
-from ..request import command_of, console, print_json
+from ..request import command_of, console, print_json, refuse_for_tables
 
 BROKEN = 3
 """Exit code where a rule of ``--fail-on`` is broken."""
@@ -30,7 +30,7 @@ RULES = click.option(
     metavar="RULE",
     multiple=True,
     help="Exit with code 3 where RULE holds, for builds: worse, changed, finding (one came), or a ratio of after over "
-    "before such as time>1.2, POSIX:write:bytes>1.05 or bandwidth<0.9, which counts with its whole interval. "
+    "before such as time>1.2, write:bytes>1.05 or POSIX:write:bandwidth<0.9, which counts with its whole interval. "
     "Repeatable.",
 )
 
@@ -49,15 +49,16 @@ def command(
     """Show what differs between runs before and after a change.
 
     What matters comes first. A, before, and B, after, are a trace, a folder of traces, a collection of iostrata
-    collect, or COLLECTION:PATTERN for the runs in it whose name matches. With several runs a side a test tells a change
+    collect, or FOLDER:PATTERN for the runs in either whose name matches. With several runs a side a test tells a change
     from the spread between runs; three or more a side are best. Of single runs, times matter only from a factor of
     about 4 on, as those of the same program easily differ; what the program does (operations, bytes, ranks) matters
     from 5 % on. Times in s, bandwidth in B/s.
     """
     from ...model.errors import SelectionError
     from ...model.text import printable
+    from ...runs.collection.chosen import folder_and_pattern, read_chosen
     from ...runs.collection.read import Settings
-    from ...runs.collection.sides import runs_of
+    from ...runs.collection.tables import is_collection
     from ...runs.differences.difference import diff_runs
     from ...runs.differences.rules import FailRule
 
@@ -68,14 +69,18 @@ def command(
     chosen = Settings(**settings)
     sides = []
     for side in (before, after):
+        folder, _ = folder_and_pattern(side)
+        if is_collection(folder):
+            refuse_for_tables(folder, "window", "files", "method")
+    for side in (before, after):
         with Progress("reading traces") as progress:
-            sides.append(runs_of(side, chosen, workers=workers, client=dask, progress=progress))
+            sides.append(read_chosen(side, chosen, workers=workers, client=dask, progress=progress))
     difference = diff_runs(*sides)
     for rule in checked:
         try:
             idle = rule.check(difference)
         except SelectionError as error:
-            raise click.UsageError(f"--fail-on: {error}") from None
+            raise click.UsageError(str(error)) from None
         if idle:
             click.echo(f"iostrata: warning: --fail-on: {printable(idle)}", err=True)
     written = None

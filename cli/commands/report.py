@@ -8,7 +8,7 @@ from ...model.document import SCHEMA_VERSION
 from ...model.text import printable
 from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
 from ..progress import Progress
-from ..request import Request, console, print_json, print_written, trace_command
+from ..request import Request, console, print_json, print_written, refuse_for_tables, trace_command
 
 PAGE = output(
     "-o",
@@ -42,17 +42,20 @@ def command(request: Request, out: Path | None, scores: Path | None, each: bool)
     """Write a page that shows a trace or many runs: one HTML file.
 
     The page is OUT.html, or named after the folder of the trace. Of a collection, the folder that iostrata collect
-    has written, the page ranks its runs.
+    has written, the page ranks its runs, or with FOLDER:PATTERN in place of TRACE those whose name matches.
 
     It loads nothing, so it can be opened without a network and sent to others; it is at most 2 MB, and says what it
     leaves out. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s), times in seconds from the trace's
     start.
     """
+    from ...runs.collection.chosen import folder_and_pattern
     from ...runs.collection.tables import is_collection
 
+    folder, _ = folder_and_pattern(request.trace)
     if out is None:
-        out = _named_after(Path(request.trace))
-    if is_collection(request.trace):
+        out = _named_after(folder)
+    if is_collection(folder):
+        refuse_for_tables(folder, "window", "files", "method")
         _report_runs(request, out, scores, each)
         return
     if scores is not None or each:
@@ -89,9 +92,9 @@ def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -
     from ...export.runs.ranking_page import read_scores, write_ranking
     from ...export.runs.ranking_reports import known_reports, write_reports
     from ...model.quantities import bytes_text, counted
-    from ...runs.collection.tables import Collection
+    from ...runs.collection.chosen import chosen_runs
 
-    collection = Collection(request.trace)
+    (collection,) = chosen_runs([request.trace]).collections
     known = None if scores is None else read_scores(scores)
     failed: tuple[str, ...] = ()
     if each:

@@ -99,8 +99,8 @@ def command(
     """Show what scheduling I/O by period would gain for jobs together.
 
     JOBS are tables of jobs (CSV, JSON lines or Parquet with job,period_s,io_share and more, a row a job), documents of
-    'iostrata periods --json', traces or folders of traces; all of them run beside each other on one file system,
-    whose bandwidth one job alone can use up.
+    'iostrata periods --json', traces, folders of traces, or FOLDER:PATTERN for those in it whose name matches; all of
+    them run beside each other on one file system, whose bandwidth one job alone can use up.
 
     Simulated are fair share (all that do I/O share the bandwidth), exclusive (one at a time, first come, first
     served), Set-10 (jobs of like periods one at a time, sets share by priority) and clairvoyant: Set-10 with the
@@ -155,7 +155,8 @@ def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, directio
     """Return all jobs; recordings that cannot be used are left out with a warning."""
     from ...model.errors import SelectionError, TraceError
     from ...model.text import printable
-    from ...runs.collection.content import find_traces, trace_name
+    from ...runs.collection.chosen import chosen_runs
+    from ...runs.collection.content import trace_name
     from ...runs.scheduling.recordings import is_periods_document, named_apart, read_periods, recorded_job
     from ...runs.scheduling.tables import is_job_table, read_job_table
 
@@ -165,7 +166,11 @@ def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, directio
         if is_job_table(path):
             found += read_job_table(path)
             continue
-        for trace in find_traces([path]):
+        # What is named twice is two jobs.
+        runs = chosen_runs([path])
+        for collection in runs.collections:
+            raise TraceError(f"{collection.path} is a collection; a schedule takes the traces themselves")
+        for trace in runs.traces:
             try:
                 if is_periods_document(trace):
                     found.append(recorded_job(trace.stem, read_periods(trace), layer, direction))

@@ -8,7 +8,7 @@ import click
 
 from ..options import output
 from ..progress import Progress
-from ..request import Request, console, print_json, runs_command
+from ..request import Request, console, print_json, refuse_for_tables, runs_command
 
 if TYPE_CHECKING:
     from ...runs.signatures.sample import Sample
@@ -114,9 +114,9 @@ def command(
 ) -> None:
     """Show the bursts of I/O that all runs of an application share.
 
-    RUNS are traces of one application, at least 2, better 5 to 10, or folders or collections of nothing else. With
-    --log and --jobs they are instead cut out of what a file system's servers counted, with other jobs' traffic in
-    it, which is taken off (IOSI, FAST'14).
+    RUNS are traces of one application, at least 2, better 5 to 10, folders or collections of nothing else, or
+    FOLDER:PATTERN for the runs in either whose name matches. With --log and --jobs they are instead cut out of what a
+    file system's servers counted, with other jobs' traffic in it, which is taken off (IOSI, FAST'14).
 
     One row a burst: when in s from the start of a run, how many bytes, in how many of the runs, and how far apart
     these are. Values are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s). Runs whose length and volume stand
@@ -177,33 +177,30 @@ def _from_runs(
     """Return a sample of each trace or run of a collection, and the layer that they are of."""
     from ...model.errors import TraceError
     from ...model.text import printable
-    from ...runs.collection.content import find_traces, trace_name
-    from ...runs.collection.names import distinct_names
+    from ...runs.collection.chosen import chosen_runs
+    from ...runs.collection.content import trace_name
     from ...runs.collection.read import job_key
-    from ...runs.collection.tables import is_collection
-    from ...runs.signatures.traces import collection_signals, common_layer, run_signals, trace_samples
+    from ...runs.signatures.traces import collection_signals, common_layer, named_apart, run_signals, trace_samples
 
+    runs = chosen_runs(paths)
     found: list[RunSignals] = []
-    traces: dict[str, str] = {}
     failed: list[str] = []
-    for path in paths:
-        if is_collection(path):
-            found += collection_signals(path, direction)
+    for collection in runs.collections:
+        refuse_for_tables(collection.path, "window", "files")
+        failed += [f"{job.job}: {job.reason}" for job in collection.jobs if not job.usable]
+        found += collection_signals(collection, direction)
+    for trace in runs.traces:
+        try:
+            opened = replace(request, trace=trace).open_full()
+        except (TraceError, OSError) as error:
+            failed.append(str(error))
             continue
-        for trace in find_traces([path]):
-            try:
-                opened = replace(request, trace=trace).open_full()
-            except (TraceError, OSError) as error:
-                failed.append(str(error))
-                continue
-            traces[job_key(trace)] = trace_name(trace)
-            found.append(run_signals(opened, job_key(trace), direction))
-    names = distinct_names(traces)
-    found = [replace(run, name=names.get(run.name, run.name)) for run in found]
+        found.append(run_signals(opened, job_key(trace), trace_name(trace), direction))
     if failed and not found:
         raise TraceError(failed[0])
     for reason in failed:
         click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
+    found = named_apart(found)
     chosen = common_layer(found, layer)
     return trace_samples(found, chosen, interval), chosen
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ...analysis.findings.rules import SEVERITIES
 from ...analysis.results.result import plain
+from ...model.document import checked_document
 from ...model.errors import TraceError
 from ...model.quantities import bytes_text, counted, percent_text, seconds_text
 from ...runs.collection.names import distinct_names
@@ -92,7 +93,7 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
     try:
         if os.stat(path).st_size > _MOST_SCORES:
             raise ValueError(f"it is larger than {bytes_text(_MOST_SCORES)}")
-        jobs = json.loads(Path(path).read_bytes())["jobs"]
+        jobs = checked_document(json.loads(Path(path).read_bytes()))["jobs"]
         return {str(job["job"]): {"problem_score": float(job["problem_score"])} for job in jobs}
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
@@ -118,7 +119,7 @@ def ranking_contents(
         cut["runs"] = len(usable)
     if len(failed) > _MOST_FAILED:
         cut["failed"] = len(failed)
-    runs = {run.job.job: run for run in collection.runs([job.job for job in listed], ("job", "finding", "signal"))}
+    runs = {run.job.job: run for run in collection.runs(("finding", "signal"), [job.job for job in listed])}
     contents = {
         "total": len(jobs),
         "facts": _facts(usable, failed),

@@ -22,8 +22,8 @@ def written_lines(written: Written) -> Text:
     }
     told += [counted(count, noun) for noun, count in counts.items() if count is not None]
     line = f"wrote {printable(str(written.path))}: {', '.join(told)}"
-    if written.slices is not None and written.slices < (written.operations or 0):
-        line += f" in {counted(written.slices, 'slice')}, those closer than {seconds_text(written.gap_s or 0)} as one"
+    if written.slices is not None and written.gap_s:
+        line += f" in {counted(written.slices, 'slice')}, those closer than {seconds_text(written.gap_s)} as one"
     cut = [
         f"  not all shown: {entries:,} {printable(name).replace('_', ' ')}"
         for name, entries in (written.cut or {}).items()

@@ -28,6 +28,8 @@ KINDS: Final = ("in use", "read", "write", "flush", "open", "close", "other")
 _OPENS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DUPLICATE_HANDLE)
 _OF_LIFETIMES: Final = (*_OPENS, IoRecord.DESTROY_HANDLE)
 _MOST_MARKS: Final = 1 << 16
+_MOST_EXACT: Final = 1 << 20
+"""Operations of a trace up to which each mark is kept: more are many times of what any picture shows."""
 _FINEST_GAP: Final = 2**12
 _WIDEST_GAP: Final = 2**3
 
@@ -229,7 +231,7 @@ def marks_of_files(trace: Trace, layers: tuple[str, ...], metadata: bool = True)
     shown = (layer >= 0) & trace.selection.selected
     files = len(definitions.files.id) + 1
     key = np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
-    exact = trace.kept is not None
+    exact = trace.kept is not None and len(trace.kept.operations) <= _MOST_EXACT
     sums = trace.sum_blocks(lambda: MarkSums(definitions, trace.tick_window, key, files, exact))
     for found in trace.callers.metadata_calls() if metadata else ():
         sums.add_metadata(found)

@@ -29,9 +29,12 @@ from ..written import Written
 from .marks import KINDS, Ints, Marks, marks_of_files, merged_marks
 
 MOST_SLICES: Final = 200_000
-"""Operations that are written one by one; of more, neighbours are written as one."""
+"""Operations, opens, closes and the like that are written one by one; of more, neighbours are written as one."""
 COUNTER_BINS: Final = 4096
 MOST_PHASES: Final = 10_000
+_TRANSFERS: Final = tuple(KINDS.index(mode) for mode in ("read", "write", "flush"))
+_CALLS: Final = {KINDS.index("open"): "open", KINDS.index("close"): "close", KINDS.index("other"): "metadata operation"}
+"""Kinds of slices that move no bytes, and their names."""
 LAYERS: Final = 1
 """Number of the process that stands for the layers as a whole; ranks follow it."""
 _NAME: Final = 300
@@ -47,11 +50,12 @@ def write_perfetto(
     fs: float | Literal["auto"] = "auto",
     most_slices: int = MOST_SLICES,
 ) -> Written:
-    """Write a trace's operations, bandwidths and phases as JSON trace events.
+    """Write a trace's operations, opens, closes, bandwidths and phases as JSON trace events.
 
-    Each rank is a process with a track a layer; operations that overlap get further tracks. The process ``layers`` has
-    a counter with the bandwidth of each layer and direction (means over at most 4096 bins, in MB/s) and tracks with its
-    phases and its periods. Times are µs from the trace's start.
+    Each rank is a process with a track a layer; what overlaps gets further tracks. Opens, closes and other metadata
+    operations last from Enter to Leave where the trace has them, and no time where it has not. The process
+    ``layers`` has a counter with the bandwidth of each layer and direction (means over at most 4096 bins, in MB/s) and
+    tracks with its phases and its periods. Times are µs from the trace's start.
 
     Parameters
     ----------
@@ -61,8 +65,8 @@ def write_perfetto(
         As in `iostrata.write_report`, with the same errors; counters, phases and periods are of `traffic`, operations
         of all. Where the recorder tells bytes by intervals and no single operations, there are no slices of operations.
     most_slices : int
-        Most slices of operations. Where there are more, operations of one rank, layer, file and mode with little time
-        between them are written as one; and if that is not enough those of one rank, layer and mode.
+        Most slices of operations, opens and the like. Where there are more, those of one rank, layer, file and kind
+        with little time between them are written as one; and if that is not enough those of one rank, layer and kind.
     """
     chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
     names = tuple(layer.name for layer in chosen)
@@ -74,7 +78,7 @@ def write_perfetto(
             _write(file, trace, names, periods, slices)
         size = temporary.stat().st_size
     seconds = slices.gap / trace.tick_window.ticks_per_second
-    count = int(slices.marks.count.sum())
+    count = int(slices.marks.count[np.isin(slices.marks.kind, _TRANSFERS)].sum())
     return Written(Path(path), size, names, operations=count, slices=len(slices.marks), gap_s=seconds)
 
 
@@ -90,8 +94,8 @@ class _Slices:
 
 
 def _slices(trace: Trace, layers: tuple[str, ...], most: int) -> _Slices:
-    marks, key, process, files, finest = marks_of_files(trace, layers, metadata=False)
-    marks = marks.take(np.isin(marks.kind, [KINDS.index(mode) for mode in ("read", "write", "flush")]))
+    marks, key, process, files, finest = marks_of_files(trace, layers)
+    marks = marks.take(np.isin(marks.kind, [*_TRANSFERS, *_CALLS]))
     if np.count_nonzero(np.bincount(marks.row * len(KINDS) + marks.kind)) > most:
         # More files and ranks than slices: a slice is then of any file.
         key = key // files * files
@@ -224,11 +228,14 @@ def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Itera
         if fresh:
             yield _name("thread", number, track, layers[layer] if lane == 0 else f"{layers[layer]} ({lane + 1})")
             yield _sort("thread", number, track, layer * 1000 + lane)
-        many = f"{counted(count, KINDS[kind])}" if count > 1 else KINDS[kind]
-        arguments: dict[str, Any] = {"bytes": volume, "operations": count}
+        word = _CALLS.get(kind, KINDS[kind])
+        name = counted(count, word) if count > 1 else word
+        arguments: dict[str, Any] = {"operations": count}
+        if kind not in _CALLS:
+            name, arguments = f"{name} {bytes_text(volume)}", {"bytes": volume, **arguments}
         if file >= 0:
             arguments["file"] = shortened(definitions.files.name[file], _NAME)
-        yield _slice(f"{many} {bytes_text(volume)}", first / resolution, last / resolution, number, track, arguments)
+        yield _slice(name, first / resolution, last / resolution, number, track, arguments)
 
 
 class _Tracks:

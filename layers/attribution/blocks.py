@@ -4,18 +4,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+import numpy as np
+
+from ...model.arrays import Ints, Links, Rows
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.events import IoEvents
-from ...model.operations import Operations
+from ...model.operations import Operations, view
 from ..handles.metadata import MetadataEvents, metadata_events
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 from ..summary.reading import BlockSumsT, Reading
 from .attribution import Attribution, attribute_operations
 from .traffic import Traffic
+
+AT_ONCE: Final = 2**19
+"""Operations that are kept of which whole processes are added up together: what that takes is small beside them."""
+MOST_PARTS: Final = 16
+"""Parts that they are divided into: sums grow with what they hold, and so does merging two of them."""
 
 
 class Kept(NamedTuple):
@@ -41,7 +49,7 @@ class Blocks:
     window : TickWindow
         What counts.
     in_memory : Kept or None
-        All operations, which are then one block; None where the trace was read in bounded memory.
+        All operations; None where the trace was read in bounded memory.
     known_reading : Reading or None
         How the trace is read once more; None where it was made by hand.
     """
@@ -103,6 +111,42 @@ class Blocks:
         found = attribution or attribute_operations(operations, self.definitions, self.order)
         return Traffic(operations, self.definitions, self.order, found, self.selection, self.window)
 
+    def traffic_parts(self) -> Iterator[Traffic]:
+        """Give `traffic` in parts of whole processes; raises as `kept`."""
+        if not self._part.any():
+            yield self.traffic
+            return
+        whole, place = self.attribution, np.empty(len(self.kept.operations), np.int64)
+        for rows in self._rows_of_parts[0]:
+            place[rows] = np.arange(len(rows))
+            parent = whole.parent[rows]
+            parent = np.where(parent < 0, -1, place[parent])
+            found = Attribution(whole.layer[rows], parent, whole.inferred[rows])
+            yield self.traffic_of(view(self.kept.operations, rows), found)
+
+    @cached_property
+    def _part(self) -> Ints:
+        """Number of the part that each process is in, int64 (groups + 1,), the first where it is not known (−1).
+
+        A part has at most `AT_ONCE` operations, or a `MOST_PARTS`-th of all, unless a process has more.
+        """
+        count = np.bincount(self.kept.operations.process + 1, minlength=len(self.definitions.groups.id) + 1)
+        size = max(AT_ONCE, -(-len(self.kept.operations) // MOST_PARTS))
+        return np.unique((np.cumsum(count) - 1) // size, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def _rows_of_parts(self) -> tuple[list[Rows], list[Rows]]:
+        """Rows of the operations of each part, and of its metadata events."""
+        operations, events = (self._split(columns.process) for columns in (self.kept.operations, self.metadata))
+        return operations, events
+
+    def _split(self, process: Links) -> list[Rows]:
+        """Return the rows of each part, of columns with a process in each row."""
+        # Numbers of 16 bits are sorted in one go.
+        part = self._part.astype(np.int16)[process + 1]
+        sizes = np.bincount(part, minlength=int(self._part.max()) + 1)
+        return np.split(np.argsort(part, kind="stable"), np.cumsum(sizes)[:-1])
+
     def __iter__(self) -> Iterator[tuple[Operations, IoEvents]]:
         if self.in_memory is not None:
             return iter([self.in_memory])
@@ -113,5 +157,10 @@ class Blocks:
         if self.in_memory is None:
             return self.reading.summed(make)
         sums = make()
-        sums.add(self.in_memory.operations, self.metadata)
+        if not self._part.any():
+            sums.add(self.in_memory.operations, self.metadata)
+            return sums
+        operations, events = self.in_memory.operations, self.metadata
+        for rows, event_rows in zip(*self._rows_of_parts, strict=True):
+            sums.add(view(operations, rows), events.take(event_rows))
         return sums

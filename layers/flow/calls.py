@@ -89,6 +89,7 @@ class CallSteps:
         self._exact = exact
         self._shift = 0
         self._points = KeyedSums.none(3, *_BEGINS, *_ENDS)
+        self._waiting: list[KeyedSums] = []
 
     def add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, moving: Mask) -> None:
         """Add operations beneath calls."""
@@ -102,11 +103,11 @@ class CallSteps:
 
     def merge(self, other: "CallSteps") -> None:
         """Add the operations of `other`."""
-        self._take(other._points, other._shift)
+        self._take(other._all(), other._shift)
 
     def settled(self) -> KeyedSums:
         """Return by call the ``most`` at once, the ``ticks`` in which one moved, those of ``waiting`` ranks then."""
-        points, names = self._points, ("most", "ticks", "waiting")
+        points, names = self._all(), ("most", "ticks", "waiting")
         if not len(points):
             return KeyedSums.none(2, *names)
         sequence, place, time = points.keys
@@ -134,11 +135,23 @@ class CallSteps:
             keys = (np.append(calls, calls), np.append(places, places), np.append(low, high))
             self._take(KeyedSums(keys, values), 0)
 
+    def _all(self) -> KeyedSums:
+        """Return all points, those that wait to be merged too."""
+        if self._waiting:
+            self._points, self._waiting = self._points.merged(*self._waiting), []
+        return self._points
+
     def _take(self, points: KeyedSums, shift: int) -> None:
+        if self._exact:
+            # Merging sorts all that there are: not before there are as many again.
+            self._waiting.append(points)
+            if sum(map(len, self._waiting)) >= len(self._points):
+                self._all()
+            return
         shift = max(shift, self._shift)
         known = _rounded(self._points, shift - self._shift, shift)
         points = known.merged(_rounded(points, shift, shift))
-        while not self._exact and rows_beyond(points.keys[:2], _POINTS_OF_CALL) > _MOST_STEPS:
+        while rows_beyond(points.keys[:2], _POINTS_OF_CALL) > _MOST_STEPS:
             shift += 1
             points = _rounded(points, 1, shift)
         self._points, self._shift = points, shift

@@ -22,7 +22,8 @@ def sum_relations(
     if not blocks.exact:
         return blocks.summed(make)
     sums = make()
-    sums.add_traffic(blocks.traffic)
+    for traffic in blocks.traffic_parts():
+        sums.add_traffic(traffic)
     return sums
 
 

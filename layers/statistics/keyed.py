@@ -53,13 +53,14 @@ class KeyedSums:
     def __getitem__(self, name: str) -> Ints:
         return self.values[name]
 
-    def merged(self, other: "KeyedSums") -> "KeyedSums":
-        """Return the sums of both."""
-        if not len(other):
+    def merged(self, *others: "KeyedSums") -> "KeyedSums":
+        """Return the sums of all."""
+        parts = [self, *(other for other in others if len(other))]
+        if len(parts) == 1:
             return self
         return KeyedSums(
-            [np.append(*both) for both in zip(self.keys, other.keys, strict=True)],
-            {name: np.append(value, other[name]) for name, value in self.values.items()},
+            [np.concatenate(key) for key in zip(*(part.keys for part in parts), strict=True)],
+            {name: np.concatenate([part[name] for part in parts]) for name in self.values},
         )
 
     def at(self, keys: Sequence[npt.NDArray[Any]], name: str, missing: int = 0) -> Ints:

@@ -1,7 +1,8 @@
 """What runs are called beside each other: of equal names as much of their paths as tells them apart."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 
 
 def distinct_names(names: Mapping[str, str]) -> dict[str, str]:
@@ -23,6 +24,21 @@ def distinct_names(names: Mapping[str, str]) -> dict[str, str]:
             parts = paths[key]
             # Even a folder and an anchor in it have keys that differ.
             found[key] = "/".join(parts[-depth:]) if depth < len(parts) else key
+
+
+def matching(names: Mapping[str, str], patterns: Iterable[str]) -> list[str]:
+    """Return the keys of runs one of whose names a shell pattern matches: as given, as of `distinct_names`, or the key.
+
+    >>> matching({"/x/a/run1/traces.otf2": "run1", "/x/b/run1/traces.otf2": "run1", "/y.darshan": "y"}, ["b/*"])
+    ['/x/b/run1/traces.otf2']
+    """
+    wanted = tuple(patterns)
+    shown = distinct_names(names)
+    return [
+        key
+        for key, name in names.items()
+        if any(fnmatchcase(one, pattern) for one in (name, shown[key], key) for pattern in wanted)
+    ]
 
 
 def _path(key: str) -> list[str]:

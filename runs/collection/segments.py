@@ -138,6 +138,11 @@ class SegmentSums:
             self.metadata[name] += count
 
     @property
+    def segment_s(self) -> float:
+        """Length of a segment in s, which may be longer than asked for."""
+        return self._width / self._trace.tick_window.ticks_per_second
+
+    @property
     def busy_s(self) -> float:
         """Time in s in which at least one operation of any layer was under way."""
         return self._busy.length / self._trace.tick_window.ticks_per_second
@@ -161,7 +166,7 @@ class SegmentSums:
                         filesystem=printable(self._systems[system] or ""),
                         metric=metric,
                         start_s=window.start / second,
-                        segment_s=self._width / second,
+                        segment_s=self.segment_s,
                         values=tuple(values.tolist()),
                     )
                 )

@@ -15,6 +15,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, cast, get_args, get_origin, get_type_hints
 
 from ...model.errors import TraceError
+from .names import matching
 from .rows import READ, TABLES, FindingRow, JobRow, LayerRow, Row, Run, SegmentRow, SignalRow
 
 SUFFIX: Final = ".parquet"
@@ -97,18 +98,23 @@ class Collection:
     ----------
     path : path
         The folder.
+    patterns : iterable of str
+        Shell patterns: only runs that one of them matches, as `matching` has it, are told.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], patterns: Iterable[str] = ("*",)) -> None:
         self.path = Path(path)
+        self._patterns = tuple(patterns)
         if not is_collection(self.path):
             raise TraceError(f"no collection in {self.path}: no job.parquet; make one with iostrata collect")
 
     @functools.cached_property
     def jobs(self) -> tuple[JobRow, ...]:
         """All runs, those that failed too, ordered by their key; of one that was read twice the later reading."""
-        rows = {row.job: row for row in self._rows("job")}
-        return tuple(cast(JobRow, rows[job]) for job in sorted(rows))
+        rows = {row.job: cast(JobRow, row) for row in self._rows("job", None)}
+        if "*" in self._patterns:
+            return tuple(rows[job] for job in sorted(rows))
+        return tuple(rows[job] for job in sorted(matching({job: rows[job].name for job in rows}, self._patterns)))
 
     @property
     def known(self) -> dict[str, tuple[str, str]]:
@@ -122,17 +128,23 @@ class Collection:
                     found[job] = content, sys.intern(settings)
         return found
 
-    def table(self, name: str, jobs: Iterable[str] | None = None) -> Any:
-        """Return one of the tables as a ``pyarrow.Table``, of some runs only where `jobs` are given."""
-        pyarrow = arrow()
-        parts = list(self.parts(name, None if jobs is None else frozenset(jobs)))
-        return pyarrow.concat_tables(parts) if parts else schema(name).empty_table()
+    def table(self, name: str) -> Any:
+        """Return one of the tables as a ``pyarrow.Table``."""
+        parts = list(self.parts(name))
+        return arrow().concat_tables(parts) if parts else schema(name).empty_table()
 
-    def parts(self, name: str, jobs: frozenset[str] | None = None) -> Iterator[Any]:
+    def parts(self, name: str) -> Iterator[Any]:
         """Give one of the tables part by part, as ``pyarrow.Table``; the parts are as large as what was read at once.
 
         A run that a later batch holds again is left out before.
         """
+        yield from self._parts(name, self._chosen)
+
+    @property
+    def _chosen(self) -> frozenset[str] | None:
+        return None if "*" in self._patterns else frozenset(job.job for job in self.jobs)
+
+    def _parts(self, name: str, jobs: frozenset[str] | None) -> Iterator[Any]:
         pyarrow = arrow()
         whole, batches = table_files(self.path, name)
         if whole is None and not batches and table_files(self.path, "job")[0] is not None:
@@ -162,32 +174,26 @@ class Collection:
                     if part.num_rows:
                         yield part
 
-    def runs(self, jobs: Iterable[str] | None = None, tables: Iterable[str] = tuple(TABLES)) -> tuple[Run, ...]:
+    def runs(self, tables: Iterable[str] = tuple(TABLES), jobs: Iterable[str] | None = None) -> tuple[Run, ...]:
         """Return runs, ordered by their key.
 
         Parameters
         ----------
-        jobs : iterable of str, optional
-            Keys; all runs without it.
         tables : iterable of str
             Those that are needed: what the others hold stays empty.
+        jobs : iterable of str, optional
+            Keys; all runs without it.
         """
-        chosen = None if jobs is None else frozenset(jobs)
+        chosen = self._chosen if jobs is None else frozenset(jobs)
         rows: dict[str, dict[str, list[Row]]] = {}
         for table in set(tables) - {"job"}:
             for row in self._rows(table, chosen):
                 rows.setdefault(row.job, {}).setdefault(table, []).append(row)
         return tuple(_run(job, rows.get(job.job, {})) for job in self.jobs if chosen is None or job.job in chosen)
 
-    def select(self, pattern: str) -> tuple[str, ...]:
-        """Return the keys of runs whose name, or whole key, a shell pattern matches."""
-        from fnmatch import fnmatchcase
-
-        return tuple(row.job for row in self.jobs if fnmatchcase(row.name, pattern) or fnmatchcase(row.job, pattern))
-
-    def _rows(self, table: str, jobs: frozenset[str] | None = None) -> Iterator[Row]:
+    def _rows(self, table: str, jobs: frozenset[str] | None) -> Iterator[Row]:
         kind: Any = TABLES[table]
-        for part in self.parts(table, jobs):
+        for part in self._parts(table, jobs):
             for row in part.to_pylist():
                 yield kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
 

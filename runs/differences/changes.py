@@ -13,7 +13,17 @@ from ..collection.rows import FindingRow, LayerRow, Run
 from .quantities import COUNTED, QUANTITIES, RECURRING, TIMED, Quantity
 from .recorded import NotRecorded, could_tell_finding, could_tell_layer, not_recorded, with_layer
 from .testing import ALPHA, ENOUGH, Outcome, Spread, Values, compare, compare_counts, holm
-from .words import Words, finding_text, layer_text, period_text, quantity_name, run_text, things_text, value_text
+from .words import (
+    Words,
+    finding_text,
+    layer_text,
+    period_text,
+    quantity_name,
+    run_text,
+    things_text,
+    unsure_period_text,
+    value_text,
+)
 
 BY_TIME: Final = frozenset(
     {
@@ -22,7 +32,7 @@ BY_TIME: Final = frozenset(
         "imbalance",
         "collective-without-benefit",
         "metadata-storm",
-        "metadata-dominates",
+        "metadata-time",
         "flush-dominates",
         "slow-ranks",
         "slow-operations",
@@ -95,6 +105,8 @@ class _Tested:
     change: Change
     p_value: float | None
     candidate: bool
+    unsure: str | None = None
+    """The sentence where it does not matter."""
 
 
 def changes_between(
@@ -122,7 +134,8 @@ def changes_between(
     for one in tested:
         p_value = None if one.p_value is None else next(corrected)
         matters = one.candidate and p_value is not None and p_value < ALPHA
-        found.append(replace(one.change, p_value=p_value, matters=matters))
+        text = one.change.text if matters or one.unsure is None else one.unsure
+        found.append(replace(one.change, p_value=p_value, matters=matters, text=text))
     found = _without_credit(found, before, order)
     return tuple(sorted(found, key=lambda one: _rank(one, order))), untold
 
@@ -310,9 +323,11 @@ def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Itera
     periods = [_mean(have) if have else None for have in with_period]
     # Whether a verdict falls this way or that hangs on the noise of a run, so few runs say nothing.
     p_value = compare_counts(counts[0], counts[1])
-    text = period_text(layer, direction, counts[0], counts[1], periods[0], periods[1])
+    text, unsure = (
+        say(layer, direction, counts[0], counts[1], periods[0], periods[1]) for say in (period_text, unsure_period_text)
+    )
     change = Change("period", layer, direction, periods[0], periods[1], None, None, None, False, 0, text, 0.5)
-    yield _Tested(change, p_value, True)
+    yield _Tested(change, p_value, True, unsure)
 
 
 def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | NotRecorded]:

@@ -11,6 +11,7 @@ from ..collection.rows import Run
 from .changes import Change, changes_between
 from .phases import PhasePair, aligned_phases
 from .recorded import NotRecorded, cautions
+from .work import other_work
 
 __all__ = ["Difference", "PhasePair", "diff_runs"]
 
@@ -61,14 +62,24 @@ class Difference:
     @property
     def cautions(self) -> tuple[str, ...]:
         """Sentences on what could not be compared, and on damage."""
-        return cautions((self.before, self.after), self.not_recorded)
+        other = () if self._other_work is None else (self._other_work,)
+        return (*other, *cautions((self.before, self.after), self.not_recorded))
+
+    @property
+    def _other_work(self) -> str | None:
+        """Say what the program itself moves on one side and not on the other; None where it is the same work."""
+        if any(one.id == "layer" for one in self.not_recorded):
+            return None
+        return other_work(self.before, self.after)
 
     @property
     def verdict(self) -> str:
-        """``same``, ``better``, ``worse``, or ``changed`` where it is both or neither."""
+        """``same``, ``better``, ``worse``, or ``changed`` where it is both or neither, or A and B do different work."""
         signs = {change.good for change in self.mattering}
         if not signs:
             return "same"
+        if self._other_work is not None:
+            return "changed"
         if 1 in signs and -1 not in signs:
             return "better"
         return "worse" if -1 in signs and 1 not in signs else "changed"

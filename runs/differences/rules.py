@@ -1,15 +1,19 @@
 """Rules that let a comparison fail: for a build that is to stop where a change made I/O worse."""
 
+import difflib
+import functools
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ...model.errors import SelectionError
-from ..collection.rows import Run
+from ..collection.rows import LayerRow, Run
 from .changes import Change
 from .difference import Difference
 from .quantities import QUANTITIES
+from .recorded import NotRecorded
 
 _WORDS: Final = ("worse", "changed", "finding")
 _OF_RUNS: Final = ("duration", "ranks-of-run", "nodes-of-run")
@@ -19,9 +23,21 @@ _KNOWN_OF: Final = {"flush": ("operations", "time"), "metadata": ("operations",)
 """All that is known of a direction that moves no bytes."""
 _COUNTED: Final = ("bytes", "operations", "time", "ranks", "files")
 """What is 0 where a layer does nothing."""
-_RATIO: Final = re.compile(
-    r"(?:(?P<layer>[^:<>]+):)?(?:(?P<direction>read|write|flush|metadata):)?(?P<id>[a-z-]+)(?P<sign>[<>])(?P<limit>[0-9.]{1,12})"
-)
+_DIRECTIONS: Final = ("read", "write", "flush", "metadata")
+_RATIO: Final = re.compile(r"(?P<before>[^<>]*)(?P<sign>[<>])(?P<limit>[^<>]*)")
+_NUMBER: Final = re.compile(r"[0-9.]{1,12}")
+_HINT: Final = "such as time>1.2, write:bytes>1.05 or POSIX:write:bandwidth<0.9"
+
+
+@dataclass(frozen=True)
+class _Ratio:
+    """A rule on the ratio of after over before."""
+
+    layer: str | None
+    direction: str | None
+    id: str
+    more: bool
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -38,51 +54,94 @@ class FailRule:
     text: str
 
     def __post_init__(self) -> None:
-        found = _RATIO.fullmatch(self.text)
-        if self.text in _WORDS:
+        ratio = self._ratio
+        if ratio is None:
             return
-        if found is None or found["id"] not in _IDS or _number(found["limit"]) is None:
-            raise SelectionError(
-                f"no rule {self.text!r}: give worse, changed, finding, or [LAYER:][read|write|flush|metadata:]QUANTITY "
-                "with > or < and a number, such as time>1.2 or POSIX:write:bytes>1.05; quantities are "
-                f"{', '.join(_IDS)}"
+        if ratio.id in _OF_RUNS and (ratio.layer or ratio.direction):
+            raise self._wrong(f"{ratio.id} is of the whole run; leave out what is before it")
+        known = _KNOWN_OF.get(ratio.direction or "")
+        if known and ratio.id not in known:
+            raise self._wrong(f"of {ratio.direction} operations only {' and '.join(known)} is known")
+        if ratio.limit < 1 if ratio.more else ratio.limit > 1:
+            sign, least = (">", "at least") if ratio.more else ("<", "at most")
+            raise self._wrong(
+                f"the number is after over before, 1 where nothing changes, so behind {sign} {least} 1; {_HINT}"
             )
-        if found["id"] in _OF_RUNS and (found["layer"] or found["direction"]):
-            raise SelectionError(
-                f"no rule {self.text!r}: {found['id']} is of the whole run; leave out what is before it"
+
+    @functools.cached_property
+    def _ratio(self) -> _Ratio | None:
+        """The parts of the rule; None of one that is a word."""
+        if self.text in _WORDS:
+            return None
+        found = _RATIO.fullmatch(self.text)
+        if found is None:
+            kinds = f"{', '.join(_WORDS)}, or [LAYER:][{'|'.join(_DIRECTIONS)}:]QUANTITY with > or < and a number"
+            raise self._wrong(f"{_nearest(self.text, _WORDS)}give {kinds}, {_HINT}")
+        *names, quantity = (name.strip() for name in found["before"].split(":"))
+        if quantity not in _IDS:
+            raise self._wrong(f"no quantity {quantity!r}; {_nearest(quantity, _IDS)}there are {', '.join(_IDS)}")
+        number = found["limit"].strip()
+        limit = _number(number) if _NUMBER.fullmatch(number) else None
+        if limit is None:
+            raise self._wrong(f"{number!r} is no number such as 1.05")
+        direction = names.pop() if names and names[-1] in _DIRECTIONS else None
+        if len(names) > 1:
+            raise self._wrong(
+                f"no direction {names[1]!r}; {_nearest(names[1], _DIRECTIONS)}there are {', '.join(_DIRECTIONS)}"
             )
-        known = _KNOWN_OF.get(found["direction"] or "")
-        if known and found["id"] not in known:
-            raise SelectionError(
-                f"no rule {self.text!r}: of {found['direction']} operations only {' and '.join(known)} is known"
-            )
+        return _Ratio(names[0] if names else None, direction, quantity, found["sign"] == ">", limit)
+
+    def _wrong(self, reason: str) -> SelectionError:
+        return SelectionError(f"no rule {self.text!r}: {reason}")
 
     def check(self, difference: Difference) -> str | None:
         """Return why nothing can break the rule: neither side has such operations; None where some can.
 
-        Raises SelectionError if the rule names a layer that is not recorded.
+        Raises SelectionError if the rule names a layer that is not recorded, or a quantity that one side does not tell.
         """
-        found = _RATIO.fullmatch(self.text)
-        if found is None or found["id"] in _OF_RUNS:
+        ratio = self._ratio
+        if ratio is None:
             return None
-        layer, direction = found["layer"], found["direction"]
+        if ratio.id in _OF_RUNS:
+            untold = [one for one in difference.not_recorded if one.id == ratio.id]
+            self._refuse(untold, ratio.id)
+            return None
+        layer, direction = ratio.layer, ratio.direction
         sides = [_layers(difference.before), _layers(difference.after)]
         if layer is not None and layer not in (*sides[0], *sides[1]):
-            known = ", ".join(dict.fromkeys((*difference.layers, *sides[0], *sides[1])))
-            raise SelectionError(f"rule {self.text!r}: no layer {layer!r} is recorded; there are {known or 'none'}")
+            known = tuple(dict.fromkeys((*difference.layers, *sides[0], *sides[1])))
+            near = _nearest(layer, (*known, *_DIRECTIONS))
+            raise self._wrong(f"no layer {layer!r} is recorded; {near}there are {', '.join(known) or 'none'}")
         for letter, runs, layers in zip("AB", (difference.before, difference.after), sides, strict=True):
             if layer is not None and layer not in layers and all(run.job.layers_recorded for run in runs):
-                raise SelectionError(f"rule {self.text!r}: {layer} is not recorded in {letter}")
-        rows = [row for run in (*difference.before, *difference.after) for row in run.layers]
-        if any(layer in (None, row.layer) and direction in (None, row.direction) for row in rows):
+                raise self._wrong(f"{layer} is not recorded in {letter}")
+
+        def meant(one: Change | LayerRow | NotRecorded) -> bool:
+            return layer in (None, one.layer) and direction in (None, one.direction)
+
+        rows = [
+            [row for run in runs for row in run.layers if meant(row)] for runs in (difference.before, difference.after)
+        ]
+        what = " ".join(one for one in (layer, direction) if one)
+        if not any(rows):
+            return f"rule {self.text!r}: neither A nor B has {f'{what} operations' if what else 'operations'}"
+        value = next(one.value for one in QUANTITIES if one.id == ratio.id)
+        having = [{(row.layer, row.direction) for row in side if value(row) is not None} for side in rows]
+        came = any(one.id == "layer" and meant(one) and ratio.id in _counted(one) for one in difference.changes)
+        if having[0] & having[1] or came:
             return None
-        what = " ".join(one for one in (layer, direction, "operations") if one)
-        return f"rule {self.text!r}: neither A nor B has {what}"
+        self._refuse([one for one in difference.not_recorded if one.id in (ratio.id, "layer") and meant(one)], ratio.id)
+        which = "neither A nor B has" if not any(having) else f"{'A' if not having[0] else 'B'} does not have"
+        return f"rule {self.text!r}: {which} {ratio.id}{f' of {what} operations' if what else ''} to compare"
+
+    def _refuse(self, untold: Sequence[NotRecorded], quantity: str) -> None:
+        if untold:
+            raise self._wrong(f"{quantity} is not recorded in {'A' if untold[0].side == 'before' else 'B'}")
 
     def broken_by(self, difference: Difference) -> tuple[str, ...]:
         """Return the sentences of the changes that break the rule."""
-        found = _RATIO.fullmatch(self.text)
-        if found is None:
+        ratio = self._ratio
+        if ratio is None:
             return tuple(
                 change.text
                 for change in difference.mattering
@@ -90,18 +149,28 @@ class FailRule:
                 or (self.text == "worse" and change.good < 0)
                 or (self.text == "finding" and change.id.startswith("finding") and change.good < 0)
             )
-        limit = _number(found["limit"]) or 0.0
         broken = []
         for change in difference.changes:
-            if found["layer"] not in (None, change.layer) or found["direction"] not in (None, change.direction):
+            if ratio.layer not in (None, change.layer) or ratio.direction not in (None, change.direction):
                 continue
-            known = _KNOWN_OF.get(change.direction or "", _COUNTED)
-            if change.id != found["id"] and not (change.id == "layer" and found["id"] in known):
+            if change.id != ratio.id and not (change.id == "layer" and ratio.id in _counted(change)):
                 continue
             low, high = _interval(change)
-            if low > limit if found["sign"] == ">" else high < limit:
+            if low > ratio.limit if ratio.more else high < ratio.limit:
                 broken.append(change.text)
         return tuple(broken)
+
+
+def _counted(change: Change) -> tuple[str, ...]:
+    """Return the quantities that are 0 where a layer does nothing in a direction."""
+    return _KNOWN_OF.get(change.direction or "", _COUNTED)
+
+
+def _nearest(text: str, known: Sequence[str]) -> str:
+    """Return the beginning of a sentence that names what was meant; empty where nothing is like it."""
+    folded = {one.lower(): one for one in known}
+    found = difflib.get_close_matches(text.lower(), folded, 1)
+    return f"did you mean {folded[found[0]]}? " if found else ""
 
 
 def _interval(change: Change) -> tuple[float, float]:

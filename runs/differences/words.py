@@ -97,6 +97,21 @@ def period_text(
     return f"{name} have a period in {after[0]} of {after[1]} runs, before in {before[0]} of {before[1]}"
 
 
+def unsure_period_text(
+    layer: str, direction: str, before: tuple[int, int], after: tuple[int, int], was: float | None, now: float | None
+) -> str:
+    """Return the sentence of a period that not all runs have, where equal runs would differ as much."""
+    if before[1] == after[1] == 1:
+        told = (
+            f"every {seconds_text(was)} before, none after"
+            if was
+            else f"none before, every {seconds_text(now or 0)} after"
+        )
+    else:
+        told = f"in {before[0]} of {counted(before[1], 'run')} before, {after[0]} of {after[1]} after"
+    return f"Whether {things_text(layer, direction)} have a period is not sure enough to compare: {told}"
+
+
 def value_text(name: str, layer: str, direction: str, words: Words) -> str:
     """Return the sentence of a quantity of a layer and direction."""
     things = things_text(layer, direction)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...model.document import checked_document
 from ...model.errors import SelectionError, TraceError
 from .jobs import Job
 from .policies import LONGEST, SHORTEST
@@ -37,11 +38,12 @@ def read_periods(path: Path) -> Mapping[str, Any]:
     if path.stat().st_size > _LARGEST:
         raise TraceError(f"{path}: larger than 1 GiB; look for periods with fewer --layer")
     try:
-        document = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, dict) or not isinstance(document.get("layers"), list):
-        raise TraceError(f"{path}: not a document of 'iostrata periods --json'")
+        document = checked_document(json.loads(path.read_bytes()))
+        if not isinstance(document.get("layers"), list):
+            raise ValueError("no list of layers")
+    except (ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise TraceError(f"{path}: not a document of 'iostrata periods --json' ({reason})") from None
     return document
 
 

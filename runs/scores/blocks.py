@@ -28,6 +28,15 @@ METRICS: Final = (
 DEFAULT_SEGMENT_S: Final = 600.0
 
 
+def too_long(job: str, there: float, wanted: float) -> str | None:
+    """Return why a job of segments of `there` seconds cannot be assessed in those of `wanted`; None where it can."""
+    if there <= wanted * (1 + 1e-9):
+        return None
+    return (
+        f"{job}: it has segments of {there:.6g} s, longer than the {wanted:g} s asked for; take --segment {there:.6g}"
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Some jobs, whole ones, as series: one metric of one node on one file system each.

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...model.arrays import Floats
-from ...model.document import SCHEMA_VERSION, Document
+from ...model.document import SCHEMA_VERSION, Document, checked_document
 from ...model.errors import SelectionError, TraceError
 from .blocks import DEFAULT_SEGMENT_S, METRICS, Block
 
@@ -190,29 +190,41 @@ def read_limits(path: Path) -> Limits:
     try:
         if len(content) > _MOST_BYTES:
             raise ValueError("it is too large")
-        return _parsed(json.loads(content))
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, AttributeError) as error:
+        return _parsed(checked_document(json.loads(content)))
+    except KeyError as error:
+        reason = f"no {error.args[0]}"
+    except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise TraceError(f"{path}: not a file of limits ({reason}); make one with iostrata assess --train") from None
+    raise TraceError(f"{path}: not a file of limits ({reason}); make one with iostrata assess --train")
 
 
-def _parsed(document: Any) -> Limits:
+def _parsed(document: Document) -> Limits:
     limits = {}
-    for metric, (low, high) in document["limits"].items():
+    if not isinstance(document["limits"], dict) or not document["limits"]:
+        raise ValueError("its limits are no object with a pair of numbers for each metric")
+    for metric, both in document["limits"].items():
         if metric not in METRICS:
             raise ValueError(f"unknown metric {str(metric)[:40]!r}")
-        both = (_number(low), _number(high))
-        if not 0 <= both[0] <= both[1]:
+        low, high = _pair(both, f"the limits of {metric}")
+        if not 0 <= low <= high:
             raise ValueError(f"the limits of {metric} do not ascend from 0")
-        limits[metric] = both
-    first, second = map(_number, document["quantiles"])
-    segment, critical = _number(document["segment_s"]), _number(document["critical"])
-    if not (segment > 0 and critical >= 1 and limits):
-        raise ValueError("segment_s, critical or limits make no sense")
-    return Limits(limits, segment, (first, second), critical, None, int(_number(document.get("jobs", 0))))
+        limits[metric] = low, high
+    first, second = _pair(document["quantiles"], "its quantiles")
+    if not 0 < first < second < 1:
+        raise ValueError(f"its quantiles {first:g} and {second:g} do not ascend between 0 and 1")
+    segment, critical = _number(document["segment_s"], "segment_s"), _number(document["critical"], "critical")
+    if not (segment > 0 and critical >= 1):
+        raise ValueError(f"segment_s {segment:g} or critical {critical:g} makes no sense")
+    return Limits(limits, segment, (first, second), critical, None, int(_number(document.get("jobs", 0), "jobs")))
 
 
-def _number(value: Any) -> float:
+def _pair(values: Any, what: str) -> tuple[float, float]:
+    if not isinstance(values, list) or len(values) != 2:
+        raise ValueError(f"{what} are not two numbers")
+    return _number(values[0], what), _number(values[1], what)
+
+
+def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{str(value)[:40]!r} is no number")
+        raise ValueError(f"{str(value)[:40]!r} in {what} is no number")
     return float(value)

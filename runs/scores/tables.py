@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ...model.arrays import Floats, Ints, Mask
 from ...model.errors import TraceError
 from ..collection.tables import Collection
-from .blocks import METRICS, Block
+from .blocks import METRICS, Block, too_long
 
 NAMES: Final = ("job", "node", "filesystem", "metric")
 SAMPLES: Final = ("time", "value")
@@ -78,13 +78,14 @@ class MetricTable:
 
     Parameters
     ----------
-    path : Path
-        A CSV or Parquet file, or the folder of a collection.
+    source : Path or Collection
+        A CSV or Parquet file, or runs of a collection.
     segment : float
         Length of a segment in s.
 
     Attributes
     ----------
+    path : Path
     most_values : int
         A bound on the values in it.
     ignored : dict of str to int
@@ -96,17 +97,23 @@ class MetricTable:
         collection has them where a long run would have too many.
     """
 
-    path: Path
+    source: Path | Collection
     segment: float
+    path: Path = field(init=False)
     most_values: int = field(init=False)
     ignored: dict[str, int] = field(default_factory=dict, init=False)
     missing: int = field(default=0, init=False)
     failed: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._collection = Collection(self.path) if self.path.is_dir() else None
-        # Of a run in a collection it is known on how many nodes it was: those without a row did nothing.
-        self._nodes = {job.job: job.nodes or 0 for job in self._collection.jobs} if self._collection else {}
+        self._collection = self.source if isinstance(self.source, Collection) else None
+        self.path = self.source.path if isinstance(self.source, Collection) else self.source
+        # Of a run in a collection it is known how long and on how many nodes it was: those without a row did nothing.
+        known = self._collection.jobs if self._collection else ()
+        self.failed |= {job.job: f"{job.job}: {job.reason}" for job in known if not job.usable}
+        runs = [job for job in known if job.usable]
+        self._nodes = {job.job: job.nodes or 0 for job in runs}
+        self._lengths = {job.job: job.duration_s or 0.0 for job in runs}
         self._rows = self._expected = 0
         self._series = False
         self._parquet = self.path.suffix.lower() in (".parquet", ".pq")
@@ -142,7 +149,10 @@ class MetricTable:
                 yield from self._blocks(rows.take(np.arange(starts[-1])))
             if carried:
                 yield from self._blocks(_Rows.joined(carried))
-            elif self.failed:
+            idle = [job for job in self._nodes if job not in self._codes[0]]
+            if idle:
+                yield self._idle(idle)
+            elif self.failed and not carried:
                 raise TraceError(f"{self.path}: no job is left: {next(iter(self.failed.values()))}")
 
     def _measured(self) -> int:
@@ -215,10 +225,7 @@ class MetricTable:
             names = list(self._codes[0])
             for one in np.unique(job[longer]).tolist():
                 length = float(step[longer & (job == one)].max())
-                self.failed[names[one]] = (
-                    f"{names[one]}: it has segments of {length:.6g} s, longer than the {self.segment:g} s asked for; "
-                    f"take --segment {length:.6g}"
-                )
+                self.failed[names[one]] = too_long(names[one], length, self.segment) or ""
         return longer
 
     def _segments(self) -> Iterator[Any]:
@@ -294,7 +301,25 @@ class MetricTable:
     def _of_samples(self, rows: _Rows, key: Ints) -> Block:
         start = np.append(np.flatnonzero(np.append(True, np.diff(key) != 0)), len(key))
         names = [column[start[:-1]] for column in rows.names]
-        return self._block(names, start, rows.time, rows.value, _typical_step(rows.time, key))
+        step = _typical_step(rows.time, key)
+        block = self._block(names, start, rows.time, rows.value, step)
+        if step > self.segment * (1 + 1e-9):
+            raise TraceError(
+                f"{self.path}: its samples are {step:.6g} s apart, longer than segments of {self.segment:g} s; take "
+                f"--segment {step:.6g} or more, with limits for it"
+            )
+        return block
+
+    def _idle(self, jobs: list[str]) -> Block:
+        """Return runs of a collection that did nothing on any node."""
+        none = np.zeros(0, np.int64)
+        lengths = np.array([self._lengths[job] for job in jobs])
+        return Block(
+            jobs=tuple(jobs), filesystems=("",), node_names=(), job=none, node=none, filesystem=none, metric=none,
+            first=none, offset=np.zeros(1, np.int64), values=np.zeros(0),
+            segments=np.maximum(np.ceil(lengths / self.segment), 1).astype(np.int64), duration=lengths,
+            idle=np.array([self._nodes[job] for job in jobs], np.int64),
+        )  # fmt: skip
 
     def _of_series(self, rows: _Rows, key: Ints) -> Block:
         assert rows.offset is not None
@@ -341,7 +366,9 @@ class MetricTable:
             offset=offset,
             values=means,
             segments=segments.astype(np.int64),
-            duration=end - origin + step,
+            duration=np.array(
+                [self._lengths.get(*one) for one in zip(told, end - origin + step, strict=True)], np.float64
+            ),
             idle=idle.astype(np.int64),
         )
 

@@ -1,5 +1,6 @@
 """Jobs out of traces: metrics of each node as POSIX and ISO C operations make them."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,10 +10,12 @@ import numpy as np
 from ...layers.trace import Trace
 from ...model.errors import TraceError
 from ..collection.content import trace_name
+from ..collection.names import distinct_names
+from ..collection.read import job_key
 from ..collection.rows import SegmentRow
 from ..collection.segments import METRICS as RECORDED
 from ..collection.segments import SegmentSums
-from .blocks import METRICS, Block
+from .blocks import METRICS, Block, too_long
 
 
 @dataclass
@@ -53,9 +56,9 @@ class TraceJobs:
 
     def blocks(self) -> Iterator[Block]:
         """Give a block a trace, without those that cannot be used; raises TraceError if that are all."""
-        names = [trace_name(path) for path in self.paths]
-        alike = len(set(names)) < len(names)
-        for path, name in zip(self.paths, names, strict=True):
+        names = distinct_names({job_key(path): trace_name(path) for path in self.paths})
+        for path in self.paths:
+            name = names[job_key(path)]
             try:
                 trace = self.opened(path)
             except (TraceError, OSError) as error:
@@ -64,27 +67,30 @@ class TraceJobs:
                     raise
                 continue
             sums = trace.sum_blocks(lambda trace=trace: SegmentSums(trace, self.segment))  # type: ignore[misc]
-            yield block_of_rows(str(path) if alike else name, sums.rows(name), trace.nodes, self.segment)
+            longer = too_long(name, sums.segment_s, self.segment)
+            if longer is not None:
+                self.failed[str(path)] = longer
+                continue
+            yield block_of_rows(name, sums.rows(name), trace.nodes, self.segment, trace.duration)
 
 
-def block_of_rows(job: str, rows: Iterable[SegmentRow], nodes: int, segment: float) -> Block:
+def block_of_rows(job: str, rows: Iterable[SegmentRow], nodes: int, segment: float, duration: float) -> Block:
     """Return one job as a block.
 
     Parameters
     ----------
     rows : iterable of SegmentRow
-        Of the job; their segments may be longer than asked for where these would have been too many.
+        Of the job.
     nodes : int
         On which it ran; those without a row did nothing.
-    segment : float
-        Length of a segment in s, where there are no rows.
+    segment, duration : float
+        Of a segment and of the job, in s.
     """
     known = sorted(rows, key=lambda row: (row.node, row.filesystem, RECORDED.index(row.metric)))
     names = tuple(dict.fromkeys(row.node for row in known))
     systems = tuple(dict.fromkeys(row.filesystem for row in known)) or ("",)
     lengths = [len(row.values) for row in known]
-    count = max(lengths, default=1)
-    step = known[0].segment_s if known else segment
+    count = max(lengths, default=max(1, math.ceil(duration / segment)))
     place, system = ({name: number for number, name in enumerate(every)} for every in (names, systems))
     return Block(
         jobs=(job,),
@@ -98,6 +104,6 @@ def block_of_rows(job: str, rows: Iterable[SegmentRow], nodes: int, segment: flo
         offset=np.append(0, np.cumsum(lengths)).astype(np.int64),
         values=np.concatenate([np.array(row.values, np.float64) for row in known]) if known else np.zeros(0),
         segments=np.array([count], np.int64),
-        duration=np.array([count * step]),
+        duration=np.array([duration]),
         idle=np.array([max(0, nodes - len(names))], np.int64),
     )

@@ -1,8 +1,8 @@
 """Samples out of traces: the bandwidth of one layer of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,33 +10,33 @@ from ...layers.trace import Trace
 from ...model.errors import SelectionError
 from ...signals.construction import signal_of_samples
 from ...signals.step import StepSignal
+from ..collection.names import distinct_names
 from .sample import MOST_VALUES, Sample, usual_interval
+
+if TYPE_CHECKING:
+    from ..collection.tables import Collection
 
 
 @dataclass(frozen=True, eq=False)
 class RunSignals:
-    """The bandwidths of a run in one direction: those layers that moved bytes, highest first."""
+    """The bandwidths of a run in one direction: those layers that moved bytes, highest first; and what it is called."""
 
+    key: str
     name: str
     signals: Mapping[str, StepSignal]
 
 
-def run_signals(trace: Trace, name: str, direction: str = "total") -> RunSignals:
+def run_signals(trace: Trace, key: str, name: str, direction: str = "total") -> RunSignals:
     """Return the bandwidths of the layers of a trace; SelectionError if there is no such direction."""
     signals = {layer.name: layer.bandwidth(direction) for layer in trace.layers.values()}
-    return RunSignals(name, {layer: signal for layer, signal in signals.items() if signal.volume > 0})
+    return RunSignals(key, name, {layer: signal for layer, signal in signals.items() if signal.volume > 0})
 
 
-def collection_signals(path: Path, direction: str = "total") -> list[RunSignals]:
-    """Return the bandwidths of all runs of a collection, which has each in 512 bins; TraceError as `Collection`."""
-    from ..collection.names import distinct_names
-    from ..collection.tables import Collection
-
+def collection_signals(collection: "Collection", direction: str = "total") -> list[RunSignals]:
+    """Return the bandwidths of all usable runs of a collection, which has each in 512 bins; TraceError as that."""
     wanted = ("read", "write") if direction == "total" else (direction,)
     found = []
-    runs = Collection(path).runs(tables=("signal",))
-    names = distinct_names({run.job.job: run.job.name for run in runs})
-    for run in runs:
+    for run in collection.runs(("signal",)):
         signals: dict[str, StepSignal] = {}
         for layer in run.job.layers:
             rows = [row for row in run.signals if row.layer == layer and row.direction in wanted]
@@ -44,8 +44,14 @@ def collection_signals(path: Path, direction: str = "total") -> list[RunSignals]
             if values.any():
                 signals[layer], _ = signal_of_samples(values, 1 / rows[0].bin_s, rows[0].start_s, "byte s-1")
         if run.job.usable:
-            found.append(RunSignals(names[run.job.job], signals))
+            found.append(RunSignals(run.job.job, run.job.name, signals))
     return found
+
+
+def named_apart(runs: Sequence[RunSignals]) -> list[RunSignals]:
+    """Return runs with names that tell them apart."""
+    names = distinct_names({run.key: run.name for run in runs})
+    return [replace(run, name=names[run.key]) for run in runs]
 
 
 def common_layer(runs: Sequence[RunSignals], layer: str | None = None) -> str:

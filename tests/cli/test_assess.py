@@ -104,8 +104,8 @@ def test_traces_and_their_collection_are_jobs(document, run, tmp_path):
         (["x.csv", "--train"], 2, "--train needs -o"),
         (["x.csv", "-o", "out.json"], 2, "is for --train"),
         (["x.csv", "--quantiles", "0.9,0.5"], 2, "does not ascend"),
-        (["x.csv"], 1, "No such file"),
-        (["x.csv", "--limits", "nowhere.json"], 1, "No such file"),
+        (["x.csv"], 1, "o such file"),
+        (["x.csv", "--limits", "nowhere.json"], 1, "o such file"),
         (["nowhere.otf2"], 1, "nowhere.otf2"),
     ],
 )
@@ -128,3 +128,22 @@ def test_a_trace_that_cannot_be_used_is_told_and_the_others_are_ranked(run, tmp_
 def test_other_segments_than_the_limits_are_refused(run, table, limits):
     done = run("assess", table, "--limits", limits, "--segment", "60")
     assert (done.returncode, "leave --segment out" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("segment", "said"), [(600, True), (0.4, False)])
+def test_jobs_shorter_than_the_segments_of_the_limits_are_told(run, tmp_path, segment, said):
+    names = ("ckpt4", "ncckpt4", "ckpt8_unnested")
+    done = run(
+        "assess", "--train", *(FIXTURES / name for name in names), "--segment", segment, "-o", tmp_path / "l.json"
+    )
+    assert ("3 of 3 jobs are shorter than a segment" in done.stderr) is said
+    done = run("assess", FIXTURES / "ckpt4", "--limits", tmp_path / "l.json")
+    assert (f"1 of 1 job is shorter than a segment: limits of {segment:g} s" in done.stderr) is said
+
+
+def test_limits_of_another_version_are_refused_in_one_line(run, table, limits, tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({**json.loads(limits.read_text()), "schema_version": 99}))
+    done = run("assess", table, "--limits", other)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+    assert "schema_version is 99" in done.stderr

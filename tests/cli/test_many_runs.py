@@ -79,7 +79,7 @@ def test_scores_lead_the_ranking(runs, tmp_path):
     from iostrata.runs.collection import Collection
 
     collection = Collection(runs)
-    (job,) = collection.select("serial1")
+    (job,) = (job.job for job in Collection(runs, ["serial1"]).jobs)
     scores = tmp_path / "scores.json"
     scores.write_text(json.dumps({"schema_version": 1, "jobs": [{"job": job, "rank": 1, "problem_score": 4.5}]}))
     names = [run["name"] for run in ranking_contents(collection, read_scores(scores), {})["runs"]]
@@ -145,7 +145,11 @@ def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_p
         (["diff", "{runs}:*bold*", "{runs}:ckpt4"], 1, "none of the runs can be used"),
         (["diff", "{missing}", "{runs}"], 1, "missing"),
         (["diff", "{runs}", "{runs}", "--fail-on", "nicer"], 2, "no rule 'nicer'"),
-        (["diff", "{runs}", "{runs}", "--fail-on", "POSX:bytes>1.05"], 2, "no layer 'POSX' is recorded; there are"),
+        (
+            ["diff", "{runs}", "{runs}", "--fail-on", "POSX:bytes>1.05"],
+            2,
+            "'POSX' is recorded; did you mean POSIX? there are",
+        ),
         (["diff", "{runs}", "{runs}", "--fail-on", "POSIX:flush:bytes>1"], 2, "only operations and time"),
         (["diff", "{runs}"], 2, "B"),
         (["collect", "{runs}"], 2, "--output"),
@@ -163,3 +167,39 @@ def test_what_cannot_be_done_is_a_line_and_leaves_nothing(arguments, status, sai
     assert said in printed.err
     assert len(printed.err.strip().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["runs", "traces"])
+def test_every_command_on_runs_takes_a_pattern(kind, runs, tmp_path, capsys):
+    folder = runs if kind == "runs" else runs.parent / "traces"
+    chosen = f"{folder}:ckpt4*"
+    for arguments, names in (
+        (["signature", chosen, "--direction", "write"], lambda told: [one["name"] for one in told["samples"]]),
+        (["assess", chosen, "--segment", "5"], lambda told: [one["job"] for one in told["jobs"]]),
+        (["diff", f"{folder}:ckpt4", f"{folder}:ckpt4_*"], lambda told: [*told["before"], *told["after"]]),
+    ):
+        assert main([*arguments, "--json"]) == 0
+        told = sorted(names(json.loads(capsys.readouterr().out)))
+        assert [Path(one).parent.name or one for one in told] == ["ckpt4", "ckpt4_romio"]
+    for command in ("signature", "assess"):
+        assert main([command, f"{folder}:nothing*"]) == 1
+        assert "matches 'nothing*'" in capsys.readouterr().err
+    if kind == "runs":
+        assert main(["report", chosen, "-o", str(tmp_path / "page.html")]) == 0
+        assert "2 runs" in capsys.readouterr().out
+        assert "serial1" not in (tmp_path / "page.html").read_text()
+
+
+def test_options_of_reading_do_nothing_to_a_collection_and_are_refused(runs, tmp_path, capsys):
+    for command in (["signature"], ["assess"], ["diff", f"{runs}:ckpt4"], ["report", "-o", str(tmp_path / "x.html")]):
+        assert main([*command, str(runs), "--window", "0:1"]) == 2
+        assert "--window is for traces" in capsys.readouterr().err
+    assert main(["diff", str(runs), str(runs), "--method", "ftio"]) == 2
+    assert "--method is for traces" in capsys.readouterr().err
+
+
+def test_scores_of_another_version_are_refused(runs, tmp_path, capsys):
+    scores = tmp_path / "scores.json"
+    scores.write_text(json.dumps({"schema_version": 99, "jobs": []}))
+    assert main(["report", str(runs), "-o", str(tmp_path / "page.html"), "--scores", str(scores)]) == 1
+    assert "schema_version is 99" in capsys.readouterr().err

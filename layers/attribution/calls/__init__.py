@@ -1,1 +1,8 @@
 """Who calls what: call paths, the time of every call, and what of a run is spent in which layer."""
+
+from .calls import Calls, CallTime
+from .chain import WaitingChain
+from .cost import RunCost
+from .overlap import Overlap
+
+__all__ = ["CallTime", "Calls", "Overlap", "RunCost", "WaitingChain"]

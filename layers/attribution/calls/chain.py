@@ -31,6 +31,7 @@ class WaitingChain:
 
     Where all ranks are in one call at the same time, none goes on before the last one has come: from the last rank at
     one such place to the last rank at the next leads a chain that no rank can overtake. It lasts as long as the window.
+    Who waits for a message, or for some ranks only, is told by no such place: that time is in `mpi`.
 
     Attributes
     ----------

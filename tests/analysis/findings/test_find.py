@@ -221,14 +221,44 @@ def test_opens_that_take_longer_than_transfers(written, opened, wrote):
             written.call(rank, "MPI_File_set_size", start + 80_000, start + 80_000 + opened // 2)
             written.call(rank, "MPI_File_sync", start + 90_000, start + 99_000)
     ids = written.findings()
-    assert ("metadata-dominates" in ids) is (opened > wrote)
+    assert ("metadata-time" in ids) is (opened > wrote)
     if opened > wrote:
-        one = ids["metadata-dominates"]
+        one = ids["metadata-time"]
         # What puts data out is a flush, which has a rule of its own.
-        assert "400 ms in 40 opens, 200 ms in 40 MPI_File_set_size calls, but 40 ms in 40 transfers" in one.text
+        assert "400 ms in 40 opens, 200 ms in 40 MPI_File_set_size calls, beside 40 ms in 40 transfers" in one.text
         assert (one.layer, one.severity) == ("MPI-IO", "warning")
         assert one.evidence["metadata_calls"] == 80
         assert one.cost_s == pytest.approx(10 * 0.015)
+
+
+@pytest.mark.parametrize(("opened", "run", "told"), [(4_000, 1_000_000, True), (4_000, 20_000_000, False)])
+def test_opens_that_take_much_of_the_run_beside_its_transfers(written, opened, run, told):
+    """Opens take two fifths of the time of the writes: 4 % of a run of 1 s, 0.2 % of one of 20 s."""
+    upper = written.handle(written.file("/s/a"), written.mpi)
+    for step in range(10):
+        for rank in range(4):
+            start = run // 10 * step
+            written.call(rank, "MPI_File_open", start, start + opened)
+            written.create(rank, upper, start + opened - 5)
+            written.operate(rank, upper, WRITE, start + 50_000, start + 60_000, 2**16)
+    for rank in range(4):
+        written.call(rank, "sleep", run - 10, run)
+    ids = written.findings()
+    assert ("metadata-time" in ids) is told
+    if told:
+        one = ids["metadata-time"]
+        assert (one.severity, one.cost_s) == ("warning", pytest.approx(0.04))
+        assert "160 ms in 40 opens, beside 400 ms in 40 transfers" in one.text
+
+
+def test_how_much_is_written_to_a_shared_file_makes_no_warning(written):
+    """Whether sharing costs anything, the trace does not tell."""
+    shared = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(4):
+        for step in range(8):
+            written.operate(rank, shared, WRITE, 100_000 * step, 100_000 * step + 90_000, 2**26)
+    one = written.findings()["shared-file-independent"]
+    assert (one.severity, one.evidence["bytes"]) == ("info", 2**31)
 
 
 def test_lines_of_a_log_beside_large_blocks_are_no_warning(written):

@@ -26,7 +26,7 @@ def phases_of(written, late_ranks, *, waits=True, flags=IoOperationFlag.NONE, la
     for phase, late in enumerate(late_ranks):
         begin = PERIOD * (phase + 1)
         for rank in range(4):
-            start = begin + (LATE if rank == late else 0)
+            start = begin + (LATE if rank in np.atleast_1d(late) else 0)
             # Of collective calls all are done together.
             end = begin + LATE + TOOK if flags else start + TOOK
             written.operate(rank, handle, WRITE, start, end, 2**22, flags)
@@ -46,6 +46,22 @@ def test_a_rank_that_is_always_late(written):
     assert one.evidence["late_s"] == pytest.approx(0.06)
     assert one.cost_s == pytest.approx(PHASES * 0.06, rel=1e-3)
     assert one.severity == "warning"
+
+
+@pytest.mark.parametrize("late", [(1, 3), (0, 1)])
+def test_ranks_that_are_late_together(written, late):
+    one = phases_of(written, [late] * PHASES)["stragglers"]
+    assert (one.evidence["ranks"], one.evidence["rank_count"]) == (list(late), 2)
+    assert f"ranks {late[0]} and {late[1]} are done last in 12 of 12 phases" in one.text
+    assert one.cost_s == pytest.approx(PHASES * LATE / 1e6, rel=1e-3)
+
+
+def test_pairs_that_change_are_no_stragglers(written):
+    assert "stragglers" not in phases_of(written, [(0, 1), (2, 3), (1, 2), (0, 3), (0, 2), (1, 3)] * 2)
+
+
+def test_most_ranks_late_make_none_a_straggler(written):
+    assert "stragglers" not in phases_of(written, [(0, 1, 3)] * PHASES)
 
 
 def test_a_rank_that_nobody_waits_for_costs_nothing(written):

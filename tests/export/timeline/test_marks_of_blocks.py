@@ -44,6 +44,18 @@ def test_of_many_none_is_lost(fixtures, monkeypatch, most):
     assert (merged[0].end >= merged[0].start).all()
 
 
+def test_of_more_operations_than_any_picture_shows_not_each_is_kept(fixtures, monkeypatch):
+    trace = open_trace(fixtures / "ncckpt4")
+    layers = tuple(trace.layers)
+    exact = told(marks_of_files(trace, layers))
+    monkeypatch.setattr(marks, "_MOST_MARKS", 40)
+    assert told(marks_of_files(trace, layers)) == exact
+    monkeypatch.setattr(marks, "_MOST_EXACT", 10)
+    merged = marks_of_files(trace, layers)
+    assert merged[-1] > 0
+    assert [sum(one.values()) for one in told(merged)] == [sum(one.values()) for one in exact]
+
+
 @pytest.mark.parametrize("memory", [None, 500_000_000])
 def test_opens_and_closes_last_as_long_as_their_calls(fixtures, memory):
     trace = open_trace(fixtures / "ncckpt4", memory=memory)

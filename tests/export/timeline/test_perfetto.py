@@ -1,6 +1,9 @@
 """Trace events: sound JSON, tracks without overlap, nothing lost, bounded."""
 
 import json
+import re
+import shutil
+import subprocess
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -35,10 +38,37 @@ def of_kind(events, kind):
 
 def test_every_operation_is_a_slice_with_its_bytes(events, written, trace):
     slices = [event for event in of_kind(events, "X") if event["pid"] != LAYERS]
+    assert written.slices == len(slices)
+    slices = [event for event in slices if "bytes" in event["args"]]
     total = sum(len(layer.rows) for layer in trace.layers.values())
-    assert written.operations == written.slices == total == len(slices) > 100
+    assert written.operations == total == len(slices) > 100
     volume = sum(layer.statistics("total").bytes for layer in trace.layers.values())
     assert sum(event["args"]["bytes"] for event in slices) == volume
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+@pytest.mark.parametrize("memory", [None, 500 * 10**6])
+def test_opens_and_closes_last_as_otf2_print_tells(tmp_path, memory):
+    """The program's own files of ckpt4 lie in one folder; its MPI-IO handles are made and destroyed inside calls."""
+    anchor = FIXTURES / "ckpt4" / "traces.otf2"
+    text = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, check=True).stdout
+    expected, entered, made = {"open": [], "close": []}, {}, set()
+    for line in text.splitlines():
+        if found := re.match(r'(ENTER|LEAVE) +(\d+) +(\d+)  Region: "MPI_File_(open|close)"', line):
+            call = found[2], found[4]
+            if found[1] == "ENTER":
+                entered[call] = int(found[3])
+            elif call in made:
+                made.discard(call)
+                expected[found[4]].append((int(found[2]), int(found[3]) - entered[call]))
+        elif found := re.match(r"IO_(CREATE|DESTROY)_HANDLE +(\d+) .*/scratch", line):
+            made.add((found[2], "open" if found[1] == "CREATE" else "close"))
+    write_perfetto(open_trace(anchor.parent, memory=memory), tmp_path / "c.perfetto.json", layers="MPI-IO")
+    events = json.loads((tmp_path / "c.perfetto.json").read_text())["traceEvents"]
+    for name, calls in expected.items():
+        slices = [event for event in of_kind(events, "X") if event["name"] == name]
+        assert len(slices) == len(calls) == 80
+        assert sorted(round(event["dur"] * 1e3) for event in slices) == sorted(length for _, length in calls)
 
 
 def test_slices_of_a_track_never_overlap(events):

@@ -66,3 +66,25 @@ def test_steps_of_more_calls_than_points_are_kept(monkeypatch, most):
     assert settled["most"].tolist() == [2] * 40
     assert ((settled["ticks"] >= 100) & (settled["ticks"] < 100 + 2 * width)).all()
     assert (width == 1) == (most == 10**6)
+
+
+def test_exact_steps_cost_no_more_than_sorting_them_a_few_times(monkeypatch):
+    """Points that come in many parts are not merged with all before them each time."""
+    sorted_rows, make = [], calls.KeyedSums.__init__
+    monkeypatch.setattr(
+        calls.KeyedSums,
+        "__init__",
+        lambda self, keys, values: sorted_rows.append(len(keys[0])) or make(self, keys, values),
+    )
+    number = np.arange(4000)
+    some = np.ones(4, np.bool_)
+    apart, together = calls.CallSteps(exact=True), calls.CallSteps(exact=True)
+    for first in range(0, 4000, 4):
+        part = number[first : first + 4]
+        apart.add(part % 4, part, 10 * part, 10 * part + 15, some)
+    found = apart.settled()
+    assert sum(sorted_rows) < 8000 * (2 * np.log2(1000))
+    together.add(number % 4, number, 10 * number, 10 * number + 15, np.ones(4000, np.bool_))
+    expected = together.settled()
+    assert all((one == other).all() for one, other in zip(found.keys, expected.keys, strict=True))
+    assert all((found[name] == expected[name]).all() for name in ("most", "ticks", "waiting"))

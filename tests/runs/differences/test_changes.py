@@ -224,6 +224,8 @@ def test_what_came_is_infinitely_more_and_what_went_is_none():
         assert not FailRule(f"{quantity}<0.95").broken_by(came)
         assert not FailRule(f"{quantity}>1.05").broken_by(went)
     assert not FailRule("bandwidth>1").broken_by(came)
+    assert "A does not have bandwidth" in (FailRule("bandwidth>1").check(came) or "")
+    assert FailRule("bytes>1").check(came) is None
 
 
 def test_rules_on_shares_are_ratios_too():
@@ -241,13 +243,95 @@ def test_a_rule_on_a_layer_that_is_not_recorded_is_refused():
     )
     assert FailRule("MPI-IO:write:bytes>1.05").check(diff_runs([both], [both]))
     for text, sides, said in (
-        ("POSX:bytes>1.05", (both, both), "no layer 'POSX' is recorded; there are POSIX, MPI-IO"),
+        ("POSX:bytes>1.05", (both, both), "no layer 'POSX' is recorded; .* there are POSIX, MPI-IO"),
         ("wrte:bytes>1.05", (both, both), "no layer 'wrte'"),
         ("MPI-IO:bytes>1.05", (both, one), "MPI-IO is not recorded in B"),
         ("MPI-IO:bytes>1.05", (one, both), "MPI-IO is not recorded in A"),
     ):
         with pytest.raises(SelectionError, match=said):
             FailRule(text).check(diff_runs([sides[0]], [sides[1]]))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("bandwith<0.9", r"no quantity 'bandwith'; did you mean bandwidth\? there are collective, .*nodes-of-run"),
+        ("POSIX:speed>1", "no quantity 'speed'; there are collective"),
+        ("POSIX:wrte:time>1", r"no direction 'wrte'; did you mean write\? there are read, write"),
+        ("worst", r"did you mean worse\? give worse, changed, finding, or"),
+        ("time>1,2", "'1,2' is no number"),
+        ("time>-1", "'-1' is no number"),
+        ("write:collective>0", "1 where nothing changes, so behind > at least 1"),
+        ("bytes<1.5", "1 where nothing changes, so behind < at most 1"),
+        ("write:duration>2", "duration is of the whole run"),
+        ("metadata:time>1", "only operations is known"),
+    ],
+)
+def test_what_is_no_rule_is_refused_with_what_there_is_and_what_is_nearest(text, said):
+    with pytest.raises(SelectionError, match=said):
+        FailRule(text)
+
+
+def test_a_rule_may_name_a_direction_alone():
+    """What stands before the first colon is a direction where it is the name of one."""
+    twice = diff_runs([run()], [run(bytes=3.2e8)])
+    assert FailRule("write:bytes>1.05").check(twice) is None
+    assert FailRule(" write : bytes > 1.05 ").broken_by(twice)
+    assert FailRule("read:bytes>1.05").check(twice) == "rule 'read:bytes>1.05': neither A nor B has read operations"
+    with pytest.raises(SelectionError, match=r"no layer 'wrte' is recorded; did you mean write\? there are POSIX"):
+        FailRule("wrte:bytes>1.05").check(twice)
+    with pytest.raises(SelectionError, match=r"did you mean POSIX\?"):
+        FailRule("posix:bytes>1.05").check(twice)
+
+
+def test_a_quantity_that_a_side_does_not_have_or_does_not_tell_is_no_silent_pass():
+    without = diff_runs([run()], [run(period_s=None, periodic=False)])
+    assert FailRule("period>1.2").check(without) == "rule 'period>1.2': B does not have period to compare"
+    assert "neither A nor B has amplification of POSIX" in (FailRule("POSIX:amplification>1").check(without) or "")
+    for sides, letter in (((run(), run(operations=None)), "B"), ((run(operations=None), run()), "A")):
+        with pytest.raises(SelectionError, match=f"operations is not recorded in {letter}"):
+            FailRule("operations>1.05").check(diff_runs([sides[0]], [sides[1]]))
+
+
+def test_a_period_that_some_of_equal_runs_have_is_told_as_no_change():
+    few = diff_runs([run("a"), run("b")], [run("c"), run("d", period_s=None, periodic=False)])
+    (one,) = few.smaller
+    assert one.text == (
+        "Whether POSIX writes have a period is not sure enough to compare: in 2 of 2 runs before, 1 of 2 after"
+    )
+    alone = diff_runs([run()], [run(period_s=None, periodic=False)])
+    assert alone.smaller[0].text.endswith("not sure enough to compare: every 1.5 s before, none after")
+    many = [run(f"b{n}", period_s=None, periodic=False) for n in range(8)]
+    sure = diff_runs([run(f"a{n}") for n in range(8)], many)
+    assert sure.mattering[0].text == "POSIX writes have a period in 0 of 8 runs, before in 8 of 8"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({"bytes_read": 0.0, "bytes_written": 2.7e8}, {"bytes_read": 0.0, "bytes_written": 1.6e8},
+         "it writes 270 MB in A, 160 MB in B"),
+        ({"bytes_read": 1e9, "bytes_written": 1e9}, {"bytes_read": 0.0, "bytes_written": 1e9},
+         "it reads 1 GB in A, nothing in B"),
+        ({"bytes_read": 0.0, "bytes_written": 0.0, "metadata_operations": 9},
+         {"bytes_read": 0.0, "bytes_written": 0.0, "metadata_operations": 99},
+         "it has 9 metadata operations in A, 99 metadata operations in B"),
+        # A step more, little beside the rest, and what nobody knows.
+        ({"bytes_read": 0.0, "bytes_written": 1e9}, {"bytes_read": 0.0, "bytes_written": 1.1e9}, None),
+        ({"bytes_read": 0.0, "bytes_written": 1e9}, {"bytes_read": 1e7, "bytes_written": 1e9}, None),
+        ({"bytes_read": 0.0, "bytes_written": 1e9}, {"bytes_read": None, "bytes_written": None}, None),
+    ],
+)  # fmt: skip
+def test_runs_that_do_other_work_are_called_neither_better_nor_worse(before, after, said):
+    waiting = (finding("small-requests"),)
+    one, other = (
+        replace(made, job=replace(made.job, **work)) for made, work in ((run(), before), (run(findings=waiting), after))
+    )
+    for sides, verdict in (((one, other), "worse"), ((other, one), "better")):
+        found = diff_runs([sides[0]], [sides[1]])
+        assert found.verdict == ("changed" if said else verdict)
+        assert len(found.cautions) == bool(said)
+    assert said is None or said in diff_runs([one], [other]).cautions[0]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Training: quantiles, Z, and the file that holds them."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -64,17 +65,49 @@ def test_limits_survive_their_file(tmp_path):
     )  # fmt: skip
 
 
+SOUND = {"schema_version": 1, "segment_s": 1, "quantiles": [0.1, 0.2], "critical": 4, "limits": {"md_mod": [0, 1]}}
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("key", "value", "words"),
     [
-        "", "[]", "{}", "null", "[" * 100_000, '{"limits": {"md_mod": [2, 1]}}',
-        '{"limits": {"other": [0, 1]}, "quantiles": [0.1, 0.2], "segment_s": 1, "critical": 4}',
-        '{"limits": {"md_mod": [0, 1]}, "quantiles": [0.1, 0.2], "segment_s": 0, "critical": 4}',
-        '{"limits": {"md_mod": [0, NaN]}, "quantiles": [0.1, 0.2], "segment_s": 1, "critical": 4}',
-        '{"limits": {"md_mod": [0, 1%s]}, "quantiles": [0.1, 0.2], "segment_s": 1, "critical": 4}' % ("0" * 400),
-        '{"limits": {"md_mod": 3}, "quantiles": [0.1, 0.2], "segment_s": 1, "critical": 4}',
+        ("schema_version", 99, "its schema_version is 99, this program reads 1"),
+        ("schema_version", None, "no schema_version"),
+        ("schema_version", True, "schema_version is True"),
+        ("schema_version", "1", "schema_version is 1"),
+        ("limits", {"md_mod": [2, 1]}, "do not ascend from 0"),
+        ("limits", {"md_mod": [0, "1"]}, "'1' in the limits of md_mod is no number"),
+        ("limits", {"md_mod": [0, math.nan]}, "no number"),
+        ("limits", {"md_mod": 3}, "not two numbers"),
+        ("limits", {"md_mod": [1, 2, 3]}, "not two numbers"),
+        ("limits", {"other": [0, 1]}, "unknown metric 'other'"),
+        ("limits", {}, "a pair of numbers for each metric"),
+        ("limits", [], "a pair of numbers for each metric"),
+        ("limits", ..., "no limits"),
+        ("quantiles", [0.9, 0.5], "do not ascend"),
+        ("quantiles", "ab", "not two numbers"),
+        ("segment_s", 0, "segment_s 0"),
+        ("segment_s", True, "no number"),
+        ("segment_s", ..., "no segment_s"),
+        ("critical", 0.5, "critical 0.5"),
+        ("critical", None, "no number"),
+        ("jobs", [], "no number"),
     ],
-)  # fmt: skip
+)
+def test_limits_of_another_version_or_with_wrong_values_are_refused_in_one_line(tmp_path, key, value, words):
+    path = tmp_path / "limits.json"
+    path.write_text(json.dumps(SOUND))
+    read_limits(path)
+    path.write_text(json.dumps({**SOUND, key: value} if value is not ... else {k: SOUND[k] for k in SOUND if k != key}))
+    with pytest.raises(TraceError, match="not a file of limits") as caught:
+        read_limits(path)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "null", "[" * 100_000, json.dumps(SOUND).replace("[0, 1]", "[0, 1" + 400 * "0" + "]")]
+)
 def test_a_file_that_holds_no_limits_is_refused_in_one_line(tmp_path, text):
     path = tmp_path / "limits.json"
     path.write_text(text)

@@ -158,12 +158,12 @@ def test_nodes_of_a_trace_without_a_row_did_nothing():
     row = SegmentRow(
         job="j", node="n0", filesystem="", metric="read_calls", start_s=0.0, segment_s=1.0, values=(9.0, 9.0)
     )
-    block = block_of_rows("j", [row], 4, 1.0)
+    block = block_of_rows("j", [row], 4, 1.0, 3.5)
     (found,) = assess([block], train([block], quantiles=(0.1, 0.2)), threshold=0)
     assert found.nodes == 4
-    empty = block_of_rows("j", [], 4, 1.0)
+    empty = block_of_rows("j", [], 4, 1.0, 3.5)
     (nothing,) = assess([empty], train([block]))
-    assert (nothing.problem_score, nothing.segments) == (0.0, 1)
+    assert (nothing.problem_score, nothing.segments, nothing.duration_s) == (0.0, 4, 3.5)
 
 
 def test_a_job_of_longer_segments_is_left_out_and_told_and_the_others_stay(tmp_path):
@@ -184,3 +184,44 @@ def test_a_job_of_longer_segments_is_left_out_and_told_and_the_others_stay(tmp_p
     assert both.failed == {}
     with pytest.raises(TraceError, match="no job is left: long: it has segments of 640 s"):
         list(MetricTable(tmp_path / "one.parquet", 60.0).blocks())
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_samples_farther_apart_than_a_segment_are_refused_with_the_segment_to_take(table, name):
+    path = table(rows(), name)
+    with pytest.raises(TraceError, match=r"samples are 5 s apart, .* take --segment 5 or more"):
+        list(MetricTable(path, 0.4).blocks())
+    assert list(MetricTable(path, 5.0).blocks())
+
+
+def test_runs_of_a_collection_that_did_nothing_are_jobs_and_those_that_failed_are_told(tmp_path):
+    from iostrata.export.collection import CollectionWriter
+    from iostrata.runs.collection import Collection
+    from iostrata.runs.collection.read import failed_run
+    from iostrata.runs.collection.rows import JobRow, Run
+
+    def run(name, **known):
+        return Run(JobRow(job=f"/{name}/traces.otf2", name=name, status="read", reason=None, content=name, **known))
+
+    row = SegmentRow(
+        job="/busy/traces.otf2",
+        node="n0",
+        filesystem="fs",
+        metric="md_mod",
+        start_s=0.0,
+        segment_s=5.0,
+        values=(1.0, 9.0),
+    )
+    busy = Run(run("busy", settings="", nodes=2, duration_s=8.0).job, segments=(row,))
+    idle = run("idle", settings="", nodes=3, duration_s=12.0)
+    writer = CollectionWriter(tmp_path / "runs")
+    with writer.opened():
+        writer.add([busy, idle, failed_run(Path("/bad/traces.otf2"), "broken")])
+        writer.finish()
+    table = MetricTable(Collection(tmp_path / "runs"), 5.0)
+    blocks = list(table.blocks())
+    found = {one.job: one for one in assess(blocks, train(blocks))}
+    told = {job: (one.segments, one.nodes, one.duration_s) for job, one in found.items()}
+    assert told == {"/busy/traces.otf2": (2, 2, 8.0), "/idle/traces.otf2": (3, 3, 12.0)}
+    assert found["/idle/traces.otf2"].problem_score == 0
+    assert list(table.failed.values()) == ["/bad/traces.otf2: broken"]
