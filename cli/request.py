@@ -50,28 +50,10 @@ class Request:
         """The direction asked for, or read and write, each by itself."""
         return ("read", "write") if self.direction is None else (self.direction,)
 
-    def open_full(self) -> "Trace":
-        """Open the trace with all its operations; warn on stderr where it is damaged or hardly anything of it counts.
+    def open(self, handle_bytes: int = 700, relations: bool = False, parts: tuple[str, int] | None = None) -> "Trace":
+        """Open the trace; warn on stderr where it is damaged or hardly anything of it counts.
 
         Raises TraceError, SelectionError as `open_trace`.
-        """
-        from ..layers.opening import open_trace
-
-        with Progress("reading events") as progress, _telling_of_compiling(progress):
-            trace = open_trace(
-                self.trace,
-                engine=self.engine,
-                workers=self.workers,
-                files=self.files,
-                window=self.window,
-                progress=progress,
-                client=self.dask,
-            )
-        _warn(trace)
-        return trace
-
-    def open(self, handle_bytes: int = 700, relations: bool = False, parts: tuple[str, int] | None = None) -> "Trace":
-        """Open the trace as `open_full` does, in bounded memory where ``--memory`` asks for it.
 
         Parameters
         ----------
@@ -82,12 +64,10 @@ class Request:
         parts : (str, int), optional
             By which key layers will be split, and how many parts of each in a direction will have signals.
         """
-        if self.memory is None:
-            return self.open_full()
-        from ..layers.opening import read_binned_trace
+        from ..layers.opening import read_trace
 
         with Progress("reading events") as progress, _telling_of_compiling(progress):
-            trace = read_binned_trace(
+            trace = read_trace(
                 self.trace,
                 self.memory,
                 fs=self.fs,
@@ -102,7 +82,8 @@ class Request:
                 parts=parts,
             )
         _warn(trace)
-        _tell_what_is_read_whole(trace)
+        if self.memory is not None:
+            _tell_what_is_read_whole(trace)
         return trace
 
 

@@ -164,7 +164,7 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
     if runs is not None and runs.traces:
         from ...runs.scores.traces import TraceJobs
 
-        found.append(TraceJobs(runs.traces, segment, lambda path: replace(request, trace=path).open_full()))
+        found.append(TraceJobs(runs.traces, segment, lambda path: replace(request, trace=path).open()))
     return found
 
 

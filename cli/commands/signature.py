@@ -191,7 +191,7 @@ def _from_runs(
         found += collection_signals(collection, direction)
     for trace in runs.traces:
         try:
-            opened = replace(request, trace=trace).open_full()
+            opened = replace(request, trace=trace).open()
         except (TraceError, OSError) as error:
             failed.append(str(error))
             continue

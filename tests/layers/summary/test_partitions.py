@@ -60,11 +60,12 @@ calls = st.lists(
             # None goes on where the call before on the handle ended, and -1 where it began.
             "offset": st.sampled_from([None, None, None, -1, -1, 0, 65536, 2**20 + 7, UNDEFINED_UINT64]),
             "times": st.sampled_from([1, 1, 1, 2, 6]),
+            "back": st.sampled_from([False, False, True]),
             "flags": st.sampled_from([0, 0, int(IoFlag.NON_BLOCKING), int(IoFlag.COLLECTIVE)]),
             "event": st.sampled_from(EVENTS),
         }
     ),
-    max_size=12,
+    max_size=9,
 )
 
 
@@ -86,8 +87,14 @@ class Dealt:
 
 
 def repeated(given_calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Calls as often as they are made, each with its file."""
-    return [{**call, "file": HANDLES[call["handle"]][1]} for call in given_calls for _ in range(call["times"])]
+    """Calls as often as they are made, each with its file, and the reads of what they wrote."""
+    made = []
+    for call in given_calls:
+        once = {**call, "file": HANDLES[call["handle"]][1]}
+        made += [once] * call["times"]
+        if call["back"]:
+            made += [{**once, "mode": IoMode.READ, "offset": -1}] * (LARGEST + 1)
+    return made
 
 
 def rows_of(process: int, given_calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -212,7 +219,7 @@ def told(
         if full:
             trace = opening.open_trace("x", files="all", window=window)
         else:
-            trace = opening.read_binned_trace(
+            trace = opening.read_trace(
                 "x",
                 MEMORY,
                 workers=workers,
