@@ -179,6 +179,16 @@ def operations_told(trace: Any) -> list[Any]:
     return sorted((name, parent, None if call < 0 else min(together[call])) for name, parent, call in told)
 
 
+def cells_told(trace: Any) -> list[Any]:
+    """Each kind of operation, named by itself and those above it, with its sums."""
+    rows = list(zip(*(column.tolist() for column in trace.cells.columns), strict=True))
+
+    def chain(row: int) -> list[Any]:
+        return [] if row < 0 else [rows[row][1:4], *chain(rows[row][0])]
+
+    return sorted((chain(number), row[4:]) for number, row in enumerate(rows))
+
+
 def evidence_told(relations: Any) -> list[Any]:
     """What findings look at beyond flows, cells and calls."""
     tables = [table for key in sorted(relations.streams) for table in vars(relations.streams[key]).values()]
@@ -251,6 +261,7 @@ def told(
             "flows": [flow.to_dict() for flow in trace.flows],
             "balances": [repr(one) for one in (*trace.balances, *trace.time_splits)],
             "hidden": [repr(one) for one in trace.hidden],
+            "cells": cells_told(trace),
             "evidence": evidence_told(trace.relations),
             "findings": [one.to_dict() for one in find(trace)],
             "periods": [
