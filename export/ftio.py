@@ -24,7 +24,7 @@ def write_ftio(
     trace: Trace,
     path: str | os.PathLike[str],
     *,
-    layer: str,
+    layer: str | None = None,
     direction: str | None = None,
     traffic: str = "all",
     fs: float | Literal["auto"] = "auto",
@@ -40,7 +40,8 @@ def write_ftio(
     trace : Trace
     path : path
         File to write, which FTIO knows by the suffix ``.jsonl``. One that is there is replaced.
-    layer : str
+    layer : str, optional
+        The one that moved most of what the program itself asked for (the highest of equals) if it is not given.
     direction : {"read", "write"}, optional
         Only this one; it then decides an automatic frequency alone.
     traffic : {"all", "own", "inherited"}
@@ -56,8 +57,10 @@ def write_ftio(
     """
     if direction is not None and direction not in DIRECTIONS:
         raise SelectionError(f"FTIO knows no direction {direction!r}; choose one of {', '.join(DIRECTIONS)}")
-    chosen = trace.layers[layer]
     wanted = DIRECTIONS if direction is None else (direction,)
+    if layer is None:
+        layer = _busiest(trace, wanted)
+    chosen = trace.layers[layer]
     signals = {name: chosen.bandwidth(name, traffic) for name in wanted}
     moving = [signal for signal in signals.values() if signal.volume > 0]
     if not moving:
@@ -70,6 +73,14 @@ def write_ftio(
     target = Path(path)
     bins = len(moving[0].sample(rate))
     return Written(target, target.stat().st_size, (layer,), bins=bins, fs=float(rate))
+
+
+def _busiest(trace: Trace, directions: tuple[str, ...]) -> str:
+    """Return the layer that moved most of the program's own bytes. SelectionError where there are no layers."""
+    if not trace.order:
+        raise SelectionError(f"{trace.path}: no layers are recorded here, so FTIO has nothing to look at")
+    own = [sum(trace.layers[name].statistics(one, "own").bytes for one in directions) for name in trace.order]
+    return trace.order[own.index(max(own))]
 
 
 def _sample(layer: Layer, direction: str, traffic: str, ranks: int, signal: StepSignal, fs: float) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ints, Links, Mask, Rows, Ticks
+from ..model.arrays import Ints, Links, Mask, Rows, Ticks, column_at
 from ..model.codes import (
+    KNOWN_STACK,
     MOST_BYTES,
     PROCESS,
     UNDEFINED_TIME,
@@ -74,6 +75,21 @@ class HandleTable:
                 if upper < lower:
                     parent[row] = above
         return cls(file.astype(np.int32), paradigm.astype(np.int32), parent, ("",) * len(file))
+
+    def below(self, paradigms: Sequence[str]) -> Links:
+        """Return a number of each handle, int32 (h,), that is higher below another handle and in a lower layer."""
+        known = {name: place for place, name in enumerate(KNOWN_STACK)}
+        place = np.array([*(known.get(name, len(KNOWN_STACK)) for name in paradigms), len(KNOWN_STACK)], np.int32)[
+            self.paradigm
+        ]
+        depth, parent = np.zeros(len(self.parent), np.int32), self.parent
+        # Parents of a table's own making may go in circles: there are no more layers than this.
+        for _ in paradigms:
+            if not (parent >= 0).any():
+                break
+            depth += parent >= 0
+            parent = column_at(self.parent, parent)
+        return depth * np.int32(len(KNOWN_STACK) + 1) + place
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +231,11 @@ class Checked:
 
 
 def checked(
-    rows: Transfers, location_process: Links, faults: Mapping[str, Mask] | None = None, early: bool = False
+    rows: Transfers,
+    location_process: Links,
+    faults: Mapping[str, Mask] | None = None,
+    early: bool = False,
+    below: Links | None = None,
 ) -> Checked:
     """Leave out rows that cannot be true, and count them by location; the rest are operations.
 
@@ -227,6 +247,9 @@ def checked(
         Further rows to be left out, by what is wrong with them; of several the first counts.
     early : bool
         Whether times before 0 can be true.
+    below : int32 (h,), optional
+        Of each handle, as `HandleTable.below` says: of calls of a thread that begin at once, as clocks of whole
+        microseconds have it, the highest come first. Without it they stay in the order of the rows.
     """
     ended, locations = rows.end != UNDEFINED_TIME, len(location_process)
     found = {name: mask for name, mask in (faults or {}).items() if mask.any()}
@@ -267,7 +290,8 @@ def checked(
             expected, read = int(promised[row]), int(promised[row] - lost[row])
             damage.append(LocationDamage(known, known, expected, read, told or "rows left out"))
         chosen = np.flatnonzero(~left_out)
-    order = _ordered(rows.begin, rows.location, chosen)
+    level = None if below is None else column_at(below, rows.handle)
+    order = _ordered(rows.begin, rows.location, level, chosen)
     operations = _operations(rows, order, location_process)
     return Checked(
         operations,
@@ -282,15 +306,17 @@ def _within(values: npt.NDArray[np.integer], least: int, most: int) -> bool:
     return not len(values) or bool(least <= values.min() and values.max() <= most)
 
 
-def _ordered(begin: Ticks, location: Links, chosen: Rows | None) -> Rows:
-    """Return `chosen` rows, or all, by begin, then location."""
+def _ordered(begin: Ticks, location: Links, level: Links | None, chosen: Rows | None) -> Rows:
+    """Return `chosen` rows, or all, by begin, then location, then `level`."""
+    keys: list[npt.NDArray[Any]] = [location] if level is None else [location, level]
     if chosen is not None:
-        begin, location = begin[chosen], location[chosen]
-    # What begins at the same time is seldom out of order: a second key would take as long as the first.
+        begin, keys = begin[chosen], [key[chosen] for key in keys]
+    # What begins at the same time is seldom out of order: further keys would take as long as the first.
     order = np.argsort(begin, kind="stable")
-    sorted_begin, sorted_location = begin[order], location[order]
-    if ((sorted_begin[1:] == sorted_begin[:-1]) & (sorted_location[1:] < sorted_location[:-1])).any():
-        order = np.lexsort((location, begin))
+    sorted_begin = begin[order]
+    together = np.flatnonzero(sorted_begin[1:] == sorted_begin[:-1])
+    if any((key[order[together + 1]] < key[order[together]]).any() for key in keys):
+        order = np.lexsort([*keys[::-1], begin])
     return order if chosen is None else chosen[order]
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.codes import IoFlag, IoMode, Status
 from ..model.definitions import Clock
 from ..model.errors import TraceError
 from ..model.events import IoEvents
+from ..model.quantities import counted
 from ..model.recording import Recording
 from ..model.stream.damage import LocationDamage
 from .rows import MOST_PROCESSES, NANOSECONDS, HandleTable, Run, Transfers, checked, ticks_of
@@ -33,6 +35,10 @@ _PACKED: Final = re.compile(rb"\A[\x91-\x9f\xdc\xdd][\x00-\xff]{0,4}(?:read|writ
 _COLUMNS: Final = 13
 """Entries of a packed record before its rows."""
 _MEGA: Final = 10**6
+_ROUNDING: Final = 2e-6
+"""How far off the duration of a row is at most, in s, of times that are printed in whole microseconds."""
+_FRACTION: Final = 0.1
+"""From where on what is no whole number is a fraction: of bytes there are none."""
 _ALL_FILES: Final = "all files together"
 
 
@@ -133,10 +139,10 @@ def open_tmio(path: Path) -> RowSource:
 def _recording(found: _Collected, packed: bool) -> Recording:
     notes = []
     if not packed:
-        unit = "megabytes, for it counts fractions" if found.mega else "bytes"
-        notes.append(f"TMIO's JSON does not name its unit: bandwidth times duration is taken as {unit}")
+        why = ", for there are fractions of it" if found.mega else ""
+        notes.append(f"TMIO's JSON does not name its unit: bandwidth times duration is taken as {_amounts(found)}{why}")
     if found.unequal:
-        notes.append(f"{found.unequal} records whose rows do not add up to their own total_bytes")
+        notes.append(f"{counted(found.unequal, 'record')} whose rows do not add up to the total_bytes beside them")
     if not found.rows_per_operation:
         notes.append("rows are phases of a rank with several operations each")
     return Recording(
@@ -152,9 +158,14 @@ def _recording(found: _Collected, packed: bool) -> Recording:
         collective=False,
         flushes=False,
         layers=("MPI-IO",),
+        amounts="" if packed else _amounts(found),
         notes=tuple(notes),
         remedy="record with Score-P or Darshan's DXT for more",
     )
+
+
+def _amounts(found: _Collected) -> str:
+    return "megabytes" if found.mega else "bytes"
 
 
 def _lines(path: Path, found: _Collected) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -260,9 +271,11 @@ def _add(record: tuple[str, dict[str, Any]], found: _Collected) -> None:
             rate, start, end = columns
             # What is no number then is left out by its row.
             with np.errstate(invalid="ignore", over="ignore"):
-                table = np.column_stack([rate * (end - start), start, end])
+                amounts = rate * (end - start)
+                table = np.column_stack([amounts, start, end])
             # Fractions of bytes there are not: what is counted then are megabytes, as older versions wrote them.
             mega = any(isinstance(one, float) and one != int(one) for one in sizes)
+            mega = mega or _has_fractions(amounts, rate)
         else:
             table, mega = np.array([row[:3] for row in rows], float).reshape(-1, 3), False
         if table.shape[1] != 3:
@@ -277,3 +290,10 @@ def _add(record: tuple[str, dict[str, Any]], found: _Collected) -> None:
         found.rows.append(table)
         found.modes.append(int(mode))
         found.flags.append(int(flag))
+
+
+def _has_fractions(amounts: npt.NDArray[np.float64], rates: npt.NDArray[np.float64]) -> bool:
+    """Tell whether an amount is no whole number by more than rates and times are rounded."""
+    known = np.isfinite(amounts) & (np.abs(amounts) < _FRACTION / np.finfo(float).eps)
+    exact = amounts[known][np.abs(rates[known]) * _ROUNDING < _FRACTION / 2]
+    return bool((np.abs(exact - np.rint(exact)) > _FRACTION).any())

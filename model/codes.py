@@ -61,6 +61,10 @@ OTHER_CALL: Final = "other call"
 """A call of I/O that leaves no event."""
 
 
+KNOWN_STACK: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX", "DFS", "DAOS")
+"""Identification strings of paradigms from high to low: OTF2's, then the file system of DAOS and its objects."""
+
+
 class IoMode(IntEnum):
     """What an operation does (``OTF2_IoOperationMode``)."""
 

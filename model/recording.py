@@ -116,6 +116,10 @@ class Recording:
     layers : tuple of str or None
         Layers whose operations it would have recorded had there been any; None where these are the layers that the
         definitions name, and empty where nobody knows.
+    amounts : str
+        What amounts are taken as where the recorder does not name their unit; empty where they are bytes.
+    whole_seconds : bool
+        Whether the run's end is known to whole seconds only, rounded up.
     counters : Counters, optional
     notes : tuple of str
         What else one has to know before trusting a number, a sentence each.
@@ -138,6 +142,8 @@ class Recording:
     collective: bool = True
     flushes: bool = True
     layers: tuple[str, ...] | None = None
+    amounts: str = ""
+    whole_seconds: bool = False
     counters: Counters | None = None
     notes: tuple[str, ...] = ()
     remedy: str = ""
@@ -149,6 +155,8 @@ class Recording:
         found = []
         if self.rows == "none":
             return ("times",)
+        if self.amounts:
+            found.append(f"the unit of amounts (taken as {self.amounts})")
         if self.rows == "intervals":
             found.append("single operations")
         if self.handles == "absent":

@@ -33,6 +33,7 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
         if amplification < rule.thresholds["amplification"]:
             continue
         word = "written" if direction == "write" else "read"
+        beside = f", beside {bytes_text(aside)} read inside writes" if aside else ""
         steps = [
             {"upper": step.upper, "lower": step.lower, "amplification": step.amplification}
             for step in evidence.adjacent(direction)
@@ -40,7 +41,7 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
         ]
         yield Match(
             flow.upper,
-            f"{flow.lower} has {word} {bytes_text(moved)} for {bytes_text(asked)} of {flow.upper}: "
+            f"{flow.lower} has {word} {bytes_text(moved)} for {bytes_text(asked)} of {flow.upper}{beside}: "
             f"{amplification:.2f} times; "
             f"{bytes_text(flow.hidden_bytes)} of it outside of {flow.upper} operations",
             {

@@ -33,28 +33,38 @@ def small_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     for row, layer in enumerate(cells.layers):
         for direction in ("read", "write"):
             sized = cells.of(layer, direction) & cells.sized
-            small, count = sized & cells.small, cells.operations(sized)
-            if count < rule.thresholds["operations"]:
+            if cells.operations(sized) < rule.thresholds["operations"]:
                 continue
-            share = cells.operations(small) / count
-            median = evidence.sums.requests[row, direction].median()
-            # Who takes part in a collective call with no bytes asks for nothing that could be put together.
-            if share < rule.thresholds["share"] or median == 0:
+            requests = evidence.sums.requests[row, direction]
+            # Who takes part in a collective call with no bytes, or reads at the end of a file, asks for nothing that
+            # could be put together; where most do, so few have bytes that theirs are no matter of size.
+            empty = requests.zeros
+            small, count = sized & cells.small, cells.operations(sized) - empty
+            if count < rule.thresholds["operations"] or count < empty:
                 continue
+            small_operations = cells.operations(small) - empty
+            share = small_operations / count
+            if share < rule.thresholds["share"]:
+                continue
+            (median,) = requests.at([empty + (count - 1) // 2])
             where = evidence.where(small)
-            # Many lines of a log beside a few large blocks are most of the calls, and do not matter.
+            # Many lines of a log beside a few large blocks are most of the calls, and do not matter; nor do calls that
+            # take next to nothing of the run.
             least = rule.thresholds["severe_share"]
             columns = (cells.columns.whole, cells.columns.ticks)
             weigh = any(column[small].sum() >= least * column[sized].sum() for column in columns)
+            spent = float(evidence.rank_seconds(small).max(initial=0.0))
+            weigh &= spent >= rule.thresholds["severe_share_of_run"] * evidence.run_s
+            asking = " that ask for bytes" if empty else ""
             yield Match(
                 layer,
-                f"{percent_text(share)} of {count:,} {layer} {direction}s ask for less than "
+                f"{percent_text(share)} of {count:,} {layer} {direction}s{asking} ask for less than "
                 f"{int(limit) // KIB} KiB; "
                 f"the median is {bytes_text(median)}",
                 {
                     "direction": direction,
                     "operations": count,
-                    "small_operations": cells.operations(small),
+                    "small_operations": small_operations,
                     "share": share,
                     "small_bytes": cells.bytes(small),
                     "median_request": median,
@@ -180,10 +190,17 @@ def metadata_time(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "metadata_s": float(took.sum()),
                 "transfers": transfers,
                 "transfer_s": transfer_s,
+                **_busiest(evidence, took),
             },
             severity="warning" if often or cost >= rule.thresholds["severe_share"] * evidence.run_s else None,
             cost_s=cost,
         )
+
+
+def _busiest(evidence: Evidence, took: npt.NDArray[np.float64]) -> dict[str, int]:
+    """Return the rank whose process takes longest; nothing where it has none."""
+    rank = int(evidence.definitions.groups.rank[took.argmax()]) if len(took) else -1
+    return {"busiest_rank": rank} if rank >= 0 else {}
 
 
 def _transfers(evidence: Evidence, layer: int) -> tuple[int, float]:
@@ -305,7 +322,7 @@ def slow_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             yield Match(
                 layer,
                 f"{named_ranks(sorted(rank[slow].tolist()))} {'is' if len(slow) == 1 else 'are'} {slower:.1f} times "
-                f"slower than {len(fast):,} others at like amounts of the program's {layer} {direction}s: "
+                f"slower than {counted(len(fast), 'other')} at like amounts of the program's {layer} {direction}s: "
                 f"{seconds_text(medians[1])} against {seconds_text(medians[0])} (medians of ranks)",
                 {
                     "direction": direction,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ...model.text import printable
 from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
 from ..request import Request, print_written, trace_command
 
@@ -42,7 +43,8 @@ def command(request: Request, out: Path, rewrite: bool) -> None:
     OUT ends in .h5 or .nc, which are the same format: bandwidths as means over bins of 1/fs seconds in B/s, handles,
     periods and the comparison of the layers. In .parquet: one row an operation of any file, with the operation of a
     higher layer that it belongs to; --traffic, --method and --fs do not matter there. In .perfetto.json: a timeline for
-    ui.perfetto.dev. In .ftio.jsonl: the bandwidth of one layer for FTIO, as bins of 1/fs seconds.
+    ui.perfetto.dev. In .ftio.jsonl: the bandwidth of one layer for FTIO, as bins of 1/fs seconds; without --layer that
+    with most of the bytes that the program itself asked for.
 
     In .otf2, for Vampir: of an OTF2 archive a copy with phases and periods as markers; of any other trace, and with
     --rewrite, a new archive with all I/O of the trace: files, handles, operations, metadata events. To mark that one,
@@ -78,8 +80,16 @@ def command(request: Request, out: Path, rewrite: bool) -> None:
     elif name.endswith(FTIO_SUFFIX):
         from ...export.ftio import write_ftio
 
-        layer, direction = _only_layer(trace, layers), request.direction
+        if len(layers) > 1:
+            raise click.UsageError(f"{FTIO_SUFFIX} holds one layer: choose it with one --layer NAME")
+        layer, direction = layers[0] if layers else None, request.direction
         written = write_ftio(trace, out, layer=layer, direction=direction, traffic=traffic, fs=fs)
+        if layer is None and len(trace.order) > 1:
+            (taken,) = written.layers or ("",)
+            others = ", ".join(name for name in trace.order if name != taken)
+            most = "bytes" if trace.definitions.recording.handles == "absent" else "of the program's own bytes"
+            why = f"{taken} moved most {most}; --layer takes another ({others})"
+            click.echo(f"iostrata: note: {FTIO_SUFFIX} holds one layer: {printable(why)}", err=True)
     elif name.endswith(".otf2") and (rewrite or not _is_archive(trace)):
         from ...export.timeline.otf2_archive import write_otf2
 
@@ -103,13 +113,3 @@ def _is_archive(trace: "Trace") -> bool:
     from ...otf2io.archive import ENGINES
 
     return trace.engine in ENGINES
-
-
-def _only_layer(trace: "Trace", layers: tuple[str, ...]) -> str:
-    """Return the layer that is asked for, else the only one. Raises UsageError where that leaves a choice."""
-    known = layers or trace.order
-    if len(known) != 1:
-        raise click.UsageError(
-            f"{FTIO_SUFFIX} holds one layer; choose it with --layer NAME: {', '.join(known) or 'this trace has none'}"
-        )
-    return known[0]

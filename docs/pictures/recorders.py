@@ -4,6 +4,7 @@ Needs Chromium and its driver (Debian packages chromium and chromium-driver) and
 """
 
 import argparse
+import os
 import sysconfig
 import tempfile
 from pathlib import Path
@@ -13,9 +14,9 @@ from report import browser, picture
 from terminal import COLUMNS, draw, terminal_output
 
 PICTURES = {
-    "darshan.png": ("darshan/dxtexp_8_benchmark_parallel.darshan", 1000),
-    "dftracer.png": ("dftracer/test-trace.pfw.gz", 700),
-    "tmio.png": ("tmio/384.msgpack", 860),
+    "darshan.png": ("darshan/dxtexp_8_benchmark_parallel.darshan", 1270),
+    "dftracer.png": ("dftracer/test-trace.pfw.gz", 800),
+    "tmio.png": ("tmio/384.msgpack", 970),
 }
 """File name: log, height of the part of its report that is shown."""
 TABLE = """layer,rank,mode,start,end,bytes,file,node
@@ -29,7 +30,7 @@ POSIX,1,read,2.0,2.5,4096,/home/me/input.txt,n1
 def main() -> None:
     """Write the reports and take their pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("logs", type=Path)
+    parser.add_argument("logs", type=lambda path: Path(path).absolute())
     parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="where the pictures go")
     arguments = parser.parse_args()
     folder = arguments.folder.absolute()
@@ -37,12 +38,10 @@ def main() -> None:
         driver = browser(Path(work) / "profile")
         try:
             for name, (log, height) in PICTURES.items():
-                # The page shows where the log is: a short name is enough.
-                shown = Path(work) / "logs" / Path(log).name
-                shown.parent.mkdir(exist_ok=True)
-                shown.write_bytes((arguments.logs / log).read_bytes())
+                # The page shows the path that it was given: from the folder of the log that is a short name.
+                os.chdir((arguments.logs / log).parent)
                 report = Path(work) / "report.html"
-                iostrata.write_report(iostrata.open_trace(shown), report)
+                iostrata.write_report(iostrata.open_trace(Path(log).name), report)
                 driver.get(report.as_uri())
                 (folder / name).write_bytes(picture(driver, "report", "whole", 1280, height, False))
                 print(f"wrote {folder / name}")
@@ -51,7 +50,7 @@ def main() -> None:
         table = Path(work) / "operations.csv"
         table.write_text(TABLE)
         program = str(Path(sysconfig.get_path("scripts")) / "iostrata")
-        output = terminal_output([program, "layers", str(table)], COLUMNS).replace(str(table), table.name)
+        output = terminal_output([program, "layers", table.name], COLUMNS, Path(work))
         draw(f"iostrata layers {table.name}", output, folder / "table.png")
         print(f"wrote {folder / 'table.png'}")
 

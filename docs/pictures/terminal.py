@@ -45,13 +45,13 @@ i {{ display: inline-block; width: 1ch; }}
 {output}</pre>"""
 
 
-def terminal_output(command: list[str], columns: int) -> str:
-    """Run `command` on a pseudo-terminal of `columns` columns and return what it wrote."""
+def terminal_output(command: list[str], columns: int, folder: Path = ROOT) -> str:
+    """Run `command` in a folder on a pseudo-terminal of `columns` columns and return what it wrote."""
     parent, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 200, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     environment.pop("COLUMNS", None)
-    process = subprocess.Popen(command, stdout=child, stderr=subprocess.DEVNULL, env=environment, cwd=ROOT)
+    process = subprocess.Popen(command, stdout=child, stderr=subprocess.DEVNULL, env=environment, cwd=folder)
     os.close(child)
     parts = []
     while True:

@@ -120,9 +120,12 @@ def holds_io(layers: Document) -> bool:
     return bool(layers["trace"]["io_events"] or layers["layers"] or layers["set_aside"]["operations"])
 
 
-def _on(entry: Document, ranks: str) -> str:
-    """Return on how many of the ranks, where that is known."""
-    return "" if entry["ranks"] is None else f", on {entry['ranks']:,} of {ranks}"
+def _on(entry: Document, ranks: str, pairs: list[Document]) -> str:
+    """Return on how many of the ranks, where that is known: those that moved bytes, where flows tell."""
+    ends = entry["layer"], entry["direction"]
+    movers = [pair["writers_upper"] for pair in pairs if (pair["upper"], pair["direction"]) == ends]
+    known = next((count for count in movers if count), entry["ranks"])
+    return "" if known is None else f", on {known:,} of {ranks}"
 
 
 def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:
@@ -131,22 +134,22 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
     said = _substantial(entries, direction)
     ranks = counted(trace["ranks"], "rank")
     layers = [entry for entry in entries if entry["direction"] == direction]
+    pairs = [] if comparison is None else comparison.get("pairs", [])
     if len(layers) > 1 and any(entry["own_bytes"] is None for entry in layers):
         # Nobody knows which of them the program itself called.
-        each = [f"{bytes_text(entry['bytes'])} through {entry['layer']}{_on(entry, ranks)}" for entry in layers]
+        each = [f"{bytes_text(entry['bytes'])} through {entry['layer']}{_on(entry, ranks, pairs)}" for entry in layers]
         return f"Each layer {_VERBS[direction]}, whoever caused it: {'; '.join(each)}."
     if not said:
         top = max(entries, key=lambda entry: entry["bytes"])
         moved = f"{_VERBS[top['direction']]} {bytes_text(top['bytes'])}"
-        return f"{top['layer']} {moved} for the layers above it{_on(top, ranks)}."
+        return f"{top['layer']} {moved} for the layers above it{_on(top, ranks, pairs)}."
     top = said[0]
-    text = f"The program {_VERBS[direction]} {_through(top)}{_on(top, ranks)}"
+    text = f"The program {_VERBS[direction]} {_through(top)}{_on(top, ranks, pairs)}"
     also = _substantial(entries, other) if _own(entries, other) >= _OTHER_WAY * _own(entries, direction) else []
     if said[1:]:
         text += f", {'' if len(said) > 2 else 'and '}{_listed([_through(entry) for entry in said[1:]])}"
     if also:
         text += f", and {_VERBS[other]} {_listed([_through(entry) for entry in also])}"
-    pairs = [] if comparison is None else comparison.get("pairs", [])
     below = [
         pair
         for pair in pairs

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...model.quantities import count_text, counted, frequency_text, seconds_text
+from ...model.recording import OTF2
 from ...model.stream.summary import TraceSummary, start_time
 from ...model.text import printable
 from .notes import print_counters
@@ -36,6 +37,12 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
     recording = definitions.recording
     clock = definitions.clock
     start = start_time(clock)
+    # Files of other recorders have no definitions to promise anything, and neither ticks nor communicators.
+    native = recording.recorder == OTF2.recorder or bool(recording.kept_in)
+    clock_text = f", clock of {frequency_text(clock.ticks_per_second)}" if native else ""
+    events = counted(summary.events, "interval" if recording.rows == "intervals" else "I/O event") + " in the file"
+    if native:
+        events = f"{count_text(summary.events)} promised by the definitions, of all kinds"
     facts = [
         ("trace", printable(str(summary.path))),
         (
@@ -43,17 +50,18 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
             printable(f"{recording.format}; kept in {recording.kept_in}" if recording.kept_in else recording.format),
         ),
         ("start", start if start is not None else "not recorded"),
-        ("duration", f"{seconds_text(clock.duration)}, clock of {frequency_text(clock.ticks_per_second)}"),
+        ("duration", seconds_text(clock.duration) + clock_text),
         (
             "processes",
             f"{counted(summary.ranks, 'rank')} with {counted(summary.locations, 'location')}"
             + (f" on {counted(summary.nodes, 'node')}" if recording.nodes else ""),
         ),
         *_system_tree(summary),
-        ("events", f"{count_text(summary.events)} promised by the definitions, of all kinds"),
+        ("events", events),
         *_files_and_handles(summary),
-        ("communicators", count_text(len(summary.communicators))),
     ]
+    if native:
+        facts.append(("communicators", count_text(len(summary.communicators))))
     for system, mount, count in summary.files_per_system:
         place = " on ".join(printable(part) for part in (system, mount) if part)
         facts.append(("file system", f"{place or 'unnamed'}: {counted(count, 'file')}"))

@@ -46,7 +46,10 @@ def print_layers(
     if traffic != "all":
         console.print(Text(f"{traffic} traffic only", style="bold"))
     if statistics:
-        _print_table(statistics, console, trace.definitions.recording.untold)
+        recording = trace.definitions.recording
+        # Within intervals the recorder rounds.
+        rounded = {"exactly"} if recording.rows == "intervals" else set()
+        _print_table(statistics, console, recording.untold | rounded)
         if len({entry.layer for entry in statistics}) > 1:
             note = "A lower layer repeats the bytes of the layers above it: never add layers up."
             console.print(Text(note, style="dim"))
@@ -239,7 +242,6 @@ _CELLS: Final[dict[str, Callable[[LayerStatistics], str]]] = {
 """All columns in their order."""
 
 _NEEDS: Final = {
-    "exactly": "bytes",
     "busy": "busy_s",
     "summed": "summed_s",
     "mean while busy": "busy_s",

@@ -15,12 +15,16 @@ from ...model.text import printable
 from .console import print_paragraph
 
 _LOCATIONS_SHOWN = 8
+_LONG = 100.0
+"""Seconds of a run from which on one more or less is no matter."""
 
 
 def print_heading(trace: Trace, console: Console) -> None:
     """Print which trace is looked at, and the window and files where they are not the usual ones."""
     console.print(Text(printable(str(trace.path)), style="bold", overflow="fold"))
-    facts = [seconds_text(trace.duration), counted(trace.ranks, "rank")]
+    # Of a long run nobody would see the difference.
+    most = "at most " if trace.definitions.recording.whole_seconds and trace.duration < _LONG else ""
+    facts = [most + seconds_text(trace.duration), counted(trace.ranks, "rank")]
     if trace.definitions.recording.nodes:
         facts.append(counted(trace.nodes, "node"))
     recording = trace.definitions.recording
@@ -123,11 +127,17 @@ def print_damage(report: DamageReport, console: Console) -> None:
         text = f"Damaged {damage.place}: {known}{printable(damage.reason)}"
         print_paragraph(text, console, "red", indent=0)
     if report.irregular:
-        odd = ", ".join(f"{count_text(count)} {name}" for name, count in report.irregular.items())
+        odd = ", ".join(_of_these(count, name) for name, count in report.irregular.items())
         print_paragraph(f"Odd, but counted: {odd}", console, "dim", indent=0)
     hidden = len(report.locations) - _LOCATIONS_SHOWN
     if hidden > 0:
         console.print(Text(f"and {counted(hidden, 'further damaged location')}; --json names them all", style="red"))
+
+
+def _of_these(count: int, name: str) -> str:
+    """Return how many there are of what has a plural noun in front: ``1 operation of no duration``."""
+    noun, _, rest = name.partition(" ")
+    return f"{counted(count, noun.removesuffix('s'), noun)} {rest}"
 
 
 def damage_summary(report: DamageReport) -> str:

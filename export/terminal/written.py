@@ -15,7 +15,8 @@ def written_lines(written: Written) -> Text:
     if written.bins is not None and written.fs is not None:
         told.append(f"{counted(written.bins, 'bin')} at {frequency_text(written.fs)}")
     counts = {
-        "operation": written.rows if written.operations is None else written.operations,
+        "row": written.rows,
+        "operation": written.operations,
         "I/O event": written.events,
         "marker": written.markers,
         "signal": written.signals,

@@ -97,7 +97,10 @@ def _source(
         sound=np.ones(count, np.bool_),
     )
     wrong = {"a time that is no number": ~(sound_start & sound_end), "a negative length": length < 0}
-    found = checked(rows, location_process, wrong)
+    handles = HandleTable.of_files(
+        handle_layer.astype(np.int32), handle_file.astype(np.int32), paradigms, () if binned else _ORDER
+    )
+    found = checked(rows, location_process, wrong, below=handles.below(paradigms))
     hosts: dict[int, str] = {rank: host for part in parts for rank, host in part.hosts.items()}
     damage = [*found.damage, *_lost(log, parts, counters, binned)]
     damage += [LocationDamage(-1, -1, 0, 0, fault) for fault in faults]
@@ -115,9 +118,7 @@ def _source(
         paradigms=paradigms,
         files=tuple(names),
         file_properties=tuple(_place(name, log.job.mounts) for name in names),
-        handles=HandleTable.of_files(
-            handle_layer.astype(np.int32), handle_file.astype(np.int32), paradigms, () if binned else _ORDER
-        ),
+        handles=handles,
     )
     return RowSource(
         log.path,
@@ -186,6 +187,17 @@ def _lost(
     return found
 
 
+def _watched(log: Log, counters: list[ModuleCounters]) -> tuple[str, ...]:
+    """Return the layers whose transfers DXT would hold had there been any.
+
+    A module that is not there although the counters have transfers was switched off; and where there is one process,
+    Darshan may have been built without MPI, which then nothing watches.
+    """
+    counted = {part.module: int(part.transfers().sum()) for part in counters}
+    unknown = {of for of in TRACED.values() if counted.get(of)} | ({"MPI-IO"} if log.job.processes <= 1 else set())
+    return tuple(of for module, of in reversed(TRACED.items()) if module in log.modules or of not in unknown)
+
+
 def _recording(
     log: Log, parts: list[Segments], counters: list[ModuleCounters], ids: npt.NDArray[np.uint64], binned: bool
 ) -> Recording:
@@ -202,7 +214,7 @@ def _recording(
             "file; sizes of requests are those of DXT's segments"
         )
     if log.job.whole_seconds:
-        notes.append("start and length of the run are known to whole seconds only")
+        notes.append("start and length of the run are known to whole seconds only: the length is rounded up")
     left_out = [name for name in log.modules if name not in (*MODULES, *TRACED, "HEATMAP", "H5F", "LUSTRE", "BG/Q")]
     if left_out:
         notes.append(f"not read: {', '.join(left_out)}")
@@ -221,7 +233,8 @@ def _recording(
         offsets=not binned,
         collective=False,
         flushes=False,
-        layers=("MPI-IO", "POSIX", "ISOC") if binned else ("MPI-IO", "POSIX"),
+        layers=("MPI-IO", "POSIX", "ISOC") if binned else _watched(log, counters),
+        whole_seconds=log.job.whole_seconds,
         counters=join_counters(counters, ids),
         notes=tuple(notes),
         remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",

@@ -278,6 +278,8 @@ def _source(path: Path, events: _Events) -> RowSource:
     offset = _offsets(events, np.maximum(moved, 0))
     taken: Callable[[npt.NDArray[Any]], Any] = lambda column: column[transfers]  # noqa: E731
     function_names, function = np.unique(events.function[transfers], return_inverse=True)
+    paradigms = tuple(_LAYERS.values())
+    handles = HandleTable.of_files(handle_layer, (handle_file - 1).astype(np.int32), paradigms, ())
     found = checked(
         Transfers(
             location=taken(thread),
@@ -297,6 +299,7 @@ def _source(path: Path, events: _Events) -> RowSource:
         ),
         location_process.astype(np.int32),
         {"no duration": taken(absent)},
+        below=handles.below(paradigms),
     )
     metadata, uncounted = _metadata(events, thread, key, file, ticks)
     processes = len(events.pids)
@@ -313,10 +316,10 @@ def _source(path: Path, events: _Events) -> RowSource:
         nodes=events.hosts,
         location_process=location_process.astype(np.int32),
         location_names=tuple(f"thread {thread_names[one]}" for one in location_thread.tolist()),
-        paradigms=tuple(_LAYERS.values()),
+        paradigms=paradigms,
         files=tuple(events.names[one] for one in files.tolist()),
         file_properties=tuple({} for _ in files),
-        handles=HandleTable.of_files(handle_layer, (handle_file - 1).astype(np.int32), tuple(_LAYERS.values()), ()),
+        handles=handles,
     )
     return RowSource(
         path,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask, RowsOfIds, Ticks, column_at
 from ...model.codes import (
+    KNOWN_STACK,
     METADATA_NAMES,
     OTHER_CALL,
     UNDEFINED_TIME,
@@ -42,7 +43,6 @@ _STATUSES: Final = {
 _EVENTS: Final = {name: kind for kind, name in METADATA_NAMES.items()} | {OTHER_CALL: 0}
 """Rows that are no operations, by their kind; what a call without an event took is not taken back."""
 _NO_DAMAGE: Final[tuple[LocationDamage, ...]] = ()
-_ORDER: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX")
 _SINCE_1970: Final = 10**18
 """ns from which on times count since 1970-01-01 UTC (they are after 2001): no run lasts for 31 years."""
 _IN_2100: Final = 4_102_444_800 * 10**9
@@ -199,7 +199,12 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
     nodes = _node_of_each(columns, process.reshape(-1), len(ranks))
     file, files = names_of(columns["file"]) if "file" in columns else (np.full(rows.count, -1, np.int32), ())
     handle, table_of_handles, kind, files = _handles(columns, rows, file, files)
-    found = checked(_transfers(rows, place, handle, begin, end), location_process.astype(np.int32), rows.faults)
+    found = checked(
+        _transfers(rows, place, handle, begin, end),
+        location_process.astype(np.int32),
+        rows.faults,
+        below=table_of_handles.below(rows.layers),
+    )
     recording = Recording(
         recorder=RECORDER,
         format="table of operations, one row each",
@@ -255,7 +260,7 @@ def _handles(
         if kind == "absent":
             file, files = np.zeros(rows.count, np.int32), (_NO_FILE,)
         place, of_layer, of_file = pairs_of(layer, file + 1)
-        order = _ORDER if kind == "inferred" else ()
+        order = KNOWN_STACK if kind == "inferred" else ()
         made = HandleTable.of_files(of_layer.astype(np.int32), (of_file - 1).astype(np.int32), rows.layers, order)
         return place, made, kind, files
     if "file" not in columns:

@@ -26,7 +26,8 @@ CAUSES: Final = {
     "or the library reaches the system by calls that are not wrapped",
     "calls-not-wrapped": "lower handles are recorded, but no transfer on them: the calls inside the library are not "
     "wrapped, or the file is mapped into memory (mmap)",
-    "buffered": "other calls on these files do reach the lower layer: a buffer or cache took these",
+    "buffered": "other calls on these files do reach the lower layer: a buffer or cache took these, or "
+    "another process moved them (collective buffering)",
 }
 """Likely causes by their ids."""
 

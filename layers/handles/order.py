@@ -1,15 +1,11 @@
 """Order of the layers, highest first, from the forest of handles."""
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import column_at
+from ...model.codes import KNOWN_STACK
 from ...model.definitions import Definitions, Paradigm
-
-KNOWN_STACK: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX")
-"""Identification strings of OTF2's paradigms from high to low; decides only where the handles say nothing."""
 
 
 def layer_name(paradigm: Paradigm) -> str:

@@ -80,6 +80,12 @@ class ValueCounts:
         order = used[np.argsort(self._sizes[used])]
         return self._sizes[order], self._counts[order]
 
+    @property
+    def zeros(self) -> int:
+        """How often 0 occurs."""
+        sizes, counts = self.ordered()
+        return int(counts[sizes == 0].sum())
+
     def at(self, places: Sequence[int]) -> list[int]:
         """Return the numbers at some places of all in ascending order; there is at least one."""
         sizes, counts = self.ordered()

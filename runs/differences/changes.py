@@ -24,6 +24,7 @@ from .words import (
     unsure_period_text,
     value_text,
 )
+from .work import main_layer
 
 BY_TIME: Final = frozenset(
     {
@@ -45,8 +46,6 @@ _LAST: Final = ("finding", "duration")
 _LARGE: Final = math.log(1.5)
 _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
-_MAIN_SHARE: Final = 0.25
-"""Of the bytes of the layer that moves most; fill values and whole stripes make those below move more."""
 _LEAST_MUCH: Final = 0.01
 """Share of a run's operations or bytes below which a layer and direction are not worth a sentence in front."""
 
@@ -144,7 +143,7 @@ def _without_credit(changes: list[Change], before: Sequence[Run], order: Sequenc
     """Return changes of which none counts as good that comes of doing less: shorter times, findings of what went."""
     less = {(one.layer, one.direction) for one in changes if one.matters and _is_less(one)}
     lighter = {
-        direction for direction in ("read", "write") if (_main_layer(before, direction, order), direction) in less
+        direction for direction in ("read", "write") if (main_layer(before, direction, order), direction) in less
     }
     gone = {one.layer for one in changes if one.id == "layer" and one.after is None}
 
@@ -160,15 +159,6 @@ def _is_less(change: Change) -> bool:
     if change.id == "layer":
         return change.after is None
     return change.id == "bytes" and float(change.after or 0) < float(change.before or 0)
-
-
-def _main_layer(runs: Sequence[Run], direction: str, order: Sequence[str]) -> str | None:
-    """Return the highest layer that moves what the program asks for; a lower one may move less for the same work."""
-    moved = dict.fromkeys(order, 0.0)
-    for row in (row for run in runs for row in run.layers if row.direction == direction):
-        moved[row.layer] += row.bytes
-    most = max(moved.values(), default=0.0)
-    return next((layer for layer in order if most and moved[layer] >= most * _MAIN_SHARE), None)
 
 
 def _rank(change: Change, order: Sequence[str]) -> tuple[Any, ...]:

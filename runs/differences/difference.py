@@ -1,5 +1,6 @@
 """Two sides of runs compared: the changes between them, and the verdict."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -65,12 +66,9 @@ class Difference:
         other = () if self._other_work is None else (self._other_work,)
         return (*other, *cautions((self.before, self.after), self.not_recorded))
 
-    @property
+    @functools.cached_property
     def _other_work(self) -> str | None:
-        """Say what the program itself moves on one side and not on the other; None where it is the same work."""
-        if any(one.id == "layer" for one in self.not_recorded):
-            return None
-        return other_work(self.before, self.after)
+        return other_work(self.before, self.after, self.layers)
 
     @property
     def verdict(self) -> str:

@@ -1,36 +1,56 @@
 """Whether two sides do the same work: what the program itself moves, whichever way it takes through the layers."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from ...model.quantities import bytes_text, counted
-from ..collection.rows import JobRow, Run
+from ..collection.rows import Run
+from .recorded import could_tell_layer, with_layer
 
 _ANOTHER: Final = 1.5
 """Factor from which on it is not a run with some steps more or less."""
-_MAIN: Final = 0.25
-"""Share of all bytes below which those of a direction say little of what a program is for."""
+_MAIN_SHARE: Final = 0.25
+"""Of the bytes of the layer that moves most, as fill values and whole stripes make those below move more; of directions
+of the bytes of both."""
 
 
-def other_work(before: Sequence[Run], after: Sequence[Run]) -> str | None:
-    """Return the sentence that says how the work of two sides differs; None where it is the same, or not known.
+def main_layer(runs: Sequence[Run], direction: str, order: Sequence[str]) -> str | None:
+    """Return the highest layer that moves what the program asks for; a lower one may move less for the same work."""
+    moved = {layer: _moved(runs, layer, direction) for layer in order}
+    most = max(moved.values(), default=0.0)
+    return next((layer for layer in order if most and moved[layer] >= most * _MAIN_SHARE), None)
 
-    Work are the bytes that the program itself reads and writes, and operations on metadata where it moves none.
+
+def other_work(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]) -> str | None:
+    """Return the sentence that says how the work of two sides differs; None where it is the same, or nobody knows.
+
+    Work are the bytes that the highest layers of those that both recorders watch read and write, and operations on
+    metadata where these move none.
+
+    Parameters
+    ----------
+    order : sequence of str
+        Layers, highest first.
     """
-    moved = [[_mean(side, value) for value in (_read, _written)] for side in (before, after)]
-    if any(value is None for side in moved for value in side):
-        return None
-    most = max(sum(filter(None, side)) for side in moved)
+    sides = (before, after)
+    moved = {}
+    for direction in ("read", "write"):
+        known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
+        main = [main_layer(side, direction, known) for side in sides]
+        moved[direction] = [
+            0.0 if layer is None else _moved(side, layer, direction) for side, layer in zip(sides, main, strict=True)
+        ]
+    most = max(sum(amounts) for amounts in zip(*moved.values(), strict=True))
     told = [
-        f"it {verb} {_amount(was)} in A, {_amount(now)} in B"
-        for verb, was, now in zip(("reads", "writes"), *moved, strict=True)
-        if max(was or 0.0, now or 0.0) >= _MAIN * most and _differs(was or 0.0, now or 0.0)
+        f"it {direction}s {_amount(was)} in A, {_amount(now)} in B"
+        for direction, (was, now) in moved.items()
+        if max(was, now) >= _MAIN_SHARE * most and _differs(was, now)
     ]
     if not most and len({run.job.recorder for run in (*before, *after)}) == 1:
-        counts = [_mean(side, lambda job: job.metadata_operations) for side in (before, after)]
-        if _differs(counts[0] or 0.0, counts[1] or 0.0):
-            numbers = [counted(round(count or 0), "metadata operation") for count in counts]
+        counts = [sum(run.job.metadata_operations or 0 for run in side) / len(side) for side in sides]
+        if _differs(*counts):
+            numbers = [counted(round(count), "metadata operation") for count in counts]
             told.append(f"it has {numbers[0]} in A, {numbers[1]} in B")
     if not told:
         return None
@@ -40,17 +60,15 @@ def other_work(before: Sequence[Run], after: Sequence[Run]) -> str | None:
     )
 
 
-def _read(job: JobRow) -> float | None:
-    return job.bytes_read
+def _moved(runs: Sequence[Run], layer: str, direction: str) -> float:
+    """Return the bytes that a run moves in a layer and direction, on average."""
+    rows = [row for run in runs for row in run.layers if (row.layer, row.direction) == (layer, direction)]
+    return sum(row.bytes for row in rows) / len(runs)
 
 
-def _written(job: JobRow) -> float | None:
-    return job.bytes_written
-
-
-def _mean(runs: Sequence[Run], value: Callable[[JobRow], float | None]) -> float | None:
-    known = [float(one) for run in runs if (one := value(run.job)) is not None]
-    return sum(known) / len(known) if len(known) == len(runs) else None
+def _watched(runs: Sequence[Run], layer: str, direction: str, sides: tuple[Sequence[Run], Sequence[Run]]) -> bool:
+    having = with_layer((*sides[0], *sides[1]), layer, direction)
+    return len(could_tell_layer(runs, layer, direction, having)) == len(runs)
 
 
 def _differs(was: float, now: float) -> bool:
@@ -59,5 +77,5 @@ def _differs(was: float, now: float) -> bool:
     return abs(math.log(now / was)) >= math.log(_ANOTHER)
 
 
-def _amount(volume: float | None) -> str:
+def _amount(volume: float) -> str:
     return bytes_text(volume) if volume else "nothing"

@@ -190,6 +190,21 @@ def test_info_counts_no_handles_that_are_not_recorded(capsys, small_tmio, small_
         assert (document["paradigms"][0]["handles"] is not None) == known
 
 
+def test_bytes_that_the_recorder_rounded_are_not_called_exact(capsys, monkeypatch, binned_log, small_table):
+    monkeypatch.setenv("COLUMNS", "150")
+    for path, exact in ((binned_log, False), (small_table, True)):
+        assert main(["layers", str(path)]) == 0
+        assert ("exactly" in capsys.readouterr().out) is exact
+
+
+def test_a_report_has_no_chart_of_ranks_that_nobody_knows(capsys, tmp_path, small_tmio, small_table):
+    for path, charts in ((small_tmio, 0), (small_table, 3)):
+        assert main(["report", str(path), "-o", str(tmp_path / "r.html")]) == 0
+        text = (tmp_path / "r.html").read_text().split('id="contents">')[1].split("</script>")[0]
+        assert len(json.loads(text)["heat"]["maps"]) == charts
+    capsys.readouterr()
+
+
 def test_nothing_is_guessed_of_handles_that_are_not_recorded(capsys, small_tmio):
     assert main(["handles", str(small_tmio)]) == 1
     assert "--by" not in capsys.readouterr().err

@@ -7,6 +7,7 @@ import json
 import iostrata
 import numpy as np
 import pytest
+from iostrata.cli import main
 from iostrata.layers.selection.source import open_source
 
 DXT = {"DXT_POSIX": ("POSIX", "POSIX"), "DXT_MPIIO": ("MPI-IO", "MPI-IO")}
@@ -199,3 +200,81 @@ def test_dftracers_lines_added_up_by_python(recorders, name):
 def test_a_table_of_another_kind_says_what_it_lacks(recorders):
     with pytest.raises(iostrata.TraceError, match="no column layer or start or end or bytes or mode"):
         iostrata.open_trace(recorders / "recorder" / "part.1.parquet")
+
+
+def test_tmios_json_counts_megabytes(recorders):
+    for name, total in (("ior_collective_test.json", None), ("8_first_half.jsonl", 2632)):
+        trace = iostrata.open_trace(recorders / "tmio" / name)
+        rows = collections.Counter()
+        text = (recorders / "tmio" / name).read_text()
+        for line in text.split("\n") if total else [text]:
+            for kind, record in json.loads(line or "{}").items():
+                if kind == "read_sync":
+                    moved = record["bandwidth"]
+                    columns = [np.array(moved[one]) for one in ("b_rank_avr", "t_rank_s", "t_rank_e")]
+                    rows["bytes"] += int(np.rint(columns[0] * (columns[2] - columns[1]) * 1e6).sum())
+                    rows["total"] += record["total_bytes"]
+        moved = trace.layers["MPI-IO"].statistics("read").bytes
+        assert moved == rows["bytes"]
+        assert total is None or moved / 1e6 == pytest.approx(rows["total"], rel=1e-3)
+
+
+def test_calls_that_begin_with_one_reading_of_the_clock_belong_together(recorders):
+    trace = iostrata.open_trace(recorders / "darshan" / "ior_hdf5_example.darshan")
+    for direction in ("read", "write"):
+        flow = trace.flow("MPI-IO", "POSIX", direction)
+        assert (flow.attributed_bytes, flow.hidden_bytes) == (flow.lower_bytes, 0)
+
+
+@pytest.mark.parametrize("name", ["dxt", "nonmpi_dxt_anonymized"])
+def test_what_takes_next_to_nothing_of_the_run_is_no_warning(recorders, name):
+    trace = iostrata.open_trace(recorders / "darshan" / f"{name}.darshan")
+    findings = iostrata.compare_layers(trace, periods=False).findings
+    assert all(one.severity == "info" or one.cost_share >= 0.01 for one in findings)
+
+
+@pytest.mark.parametrize(
+    ("command", "log", "told"),
+    [
+        ("compare", "darshan/dxtexp_8_benchmark_parallel.darshan", "MPI-IO → POSIX read   861 MB 2.67 GB  3.10"),
+        ("compare", "darshan/drishti_8a_optimised.darshan", "258 GB  266 GB  1.03 384 → 64"),
+        ("periods", "tmio/384.msgpack", "MPI-IO write 64.4 GB 1.65 GB/s      8 10.1 ±0.5 s"),
+    ],
+)
+def test_the_first_screen_of_a_command_tells_it(recorders, capsys, monkeypatch, command, log, told):
+    monkeypatch.setenv("COLUMNS", "120")
+    assert main([command, str(recorders / log)]) == 0
+    assert told in "\n".join(capsys.readouterr().out.splitlines()[:24])
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "darshan/ior_pnetcdf.darshan",
+        "darshan/sample-dxt-simple.darshan",
+        "darshan/partial_data_dxt.darshan",
+        "dftracer/cm1-3537781.pfw.gz",
+        "tmio/8_first_half.jsonl",
+    ],
+)
+def test_copies_have_the_same_layers(recorders, capsys, tmp_path, log):
+    found = []
+    paths = [recorders / log, tmp_path / "copy.otf2", tmp_path / "copy.parquet"]
+    for path in paths[1:]:
+        assert main(["convert", str(paths[0]), str(path)]) == 0
+    for path in paths:
+        capsys.readouterr()
+        assert main(["layers", str(path), "--files", "all", "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["layers"])
+    assert found[0]
+    assert found[1] == found[2] == found[0]
+
+
+def test_a_log_without_io_says_so(recorders, capsys):
+    log = str(recorders / "darshan" / "empty_log.darshan")
+    assert main(["layers", log]) == 0
+    assert "no I/O was recorded" in capsys.readouterr().out
+    assert main(["periods", log]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "Darshan recorded no I/O at all" in err

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import iostrata
 import pytest
+from iostrata.cli import main
 from iostrata.layers.selection.source import open_source
 
 _SPEC = importlib.util.spec_from_file_location(
@@ -68,6 +69,28 @@ def test_fractions_tell_megabytes(tmp_path, largest, unit):
     assert trace.layers["MPI-IO"].statistics("write").bytes == 200 * unit
     # Those of async_b are the same transfers once more.
     assert trace.layers["MPI-IO"].statistics("read").bytes == 200 * unit
+
+
+@pytest.mark.parametrize(("rate", "unit"), [(2516.7, 10**6), (2500.0, 1), (2500.00001, 1)])
+def test_rows_of_fractions_tell_megabytes_too(tmp_path, capsys, rate, unit):
+    path = tmp_path / "t"
+    record = json_record([(rate, 1.0, 1.01), (400.0, 3.0, 3.01)], total_bytes=29)
+    path.write_text(json.dumps({"read_sync": record}))
+    moved = iostrata.open_trace(path).layers["MPI-IO"].statistics("read").bytes
+    assert moved == (29_167_000 if unit > 1 else 29)
+    assert main(["layers", str(path)]) == 0
+    name = "megabytes" if unit > 1 else "bytes"
+    assert f"not recorded: the unit of amounts (taken as {name}), handles" in capsys.readouterr().out
+
+
+def test_a_copy_says_that_the_unit_was_not_recorded(tmp_path, capsys):
+    path = tmp_path / "log"
+    path.write_text(json.dumps({"read_sync": json_record([(10.0, 1.0, 2.0)])}))
+    for name in ("t.parquet", "t.otf2"):
+        assert main(["convert", str(path), str(tmp_path / name)]) == 0
+        capsys.readouterr()
+        assert main(["layers", str(tmp_path / name), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["trace"]["not_recorded"][0].startswith("the unit of amounts")
 
 
 def test_one_document_over_many_lines(tmp_path):
@@ -156,4 +179,4 @@ def test_a_total_without_rows_is_told(tmp_path):
     path = tmp_path / "tmio.out"
     records = [json_record([(100.0, 1.0, 2.0)]), {"total_bytes": 100, "number_of_ranks": 4}]
     path.write_text("".join(json.dumps({"write_sync": one}) + "\n" for one in records))
-    assert any(note.startswith("1 records whose rows") for note in open_source(path).definitions.recording.notes)
+    assert any(note.startswith("1 record whose rows") for note in open_source(path).definitions.recording.notes)

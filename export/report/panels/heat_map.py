@@ -99,11 +99,11 @@ def heat_maps(trace: Trace, curves: list[tuple[str, str]], limits: Limits) -> di
     """Return the heat maps of (layer, direction) pairs as the page holds them.
 
     Cells hold bytes; 0 is 0, else 1 to 65,535 on a logarithmic scale from `smallest` to `largest`, which is right to
-    0.1 %.
+    0.1 %. There are none where it is not recorded which rank did what.
     """
     group, first = rank_groups(trace, limits.heat_rows)
     maps = []
-    if len(first) and curves:
+    if len(first) and curves and trace.definitions.recording.ranks:
         place = np.full((len(trace.order) + 1, len(IoMode)), -1, np.int64)
         for row, (name, direction) in enumerate(curves):
             place[trace.order.index(name), IoMode[direction.upper()]] = row

@@ -293,6 +293,7 @@ def test_read_amplification_leaves_out_data_sieving(written):
     ids = written.findings()
     assert ids["read-amplification"].evidence["amplification"] == 3.0
     assert ids["read-amplification"].evidence["bytes_read_inside_writes"] == 4 * 2**20
+    assert "for 1.05 MB of MPI-IO, beside 4.19 MB read inside writes: 3.00 times" in ids["read-amplification"].text
     assert ids["write-amplification"].evidence["amplification"] == 4.0
     assert ids["data-sieving"].evidence["read_bytes"] == 4 * 2**20
     assert ids["data-sieving"].severity == "warning"
@@ -366,6 +367,24 @@ def test_requests_for_nothing_are_not_small_ones(written, empty, small):
     for number in range(empty + 200):
         written.operate(number % 4, handle, WRITE, 20 * number, 20 * number + 10, 0 if number < empty else 4096)
     assert ("small-requests" in written.findings()) is small
+
+
+def test_small_requests_that_take_next_to_nothing_of_the_run_are_no_warning(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for number in range(120):
+        written.operate(0, handle, WRITE, 20_000 * number, 20_000 * number + 100, 4096)
+    assert written.findings()["small-requests"].severity == "info"
+
+
+def test_the_median_of_requests_is_that_of_those_that_ask_for_bytes(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for number in range(400):
+        written.operate(0, handle, READ, 20 * number, 20 * number + 10, 0 if number % 2 else 380)
+    one = written.findings()["small-requests"]
+    assert (one.evidence["operations"], one.evidence["small_operations"], one.evidence["median_request"]) == (
+        200,
+    ) * 2 + (380,)
+    assert "200 POSIX reads that ask for bytes" in one.text
 
 
 def test_ranks_with_another_task_are_not_slow(written):

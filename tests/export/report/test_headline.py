@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from iostrata import Trace, compare_layers, detect_period, step_signal
+from iostrata import Trace, compare_layers, detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from iostrata.analysis.comparison.layers import comparison_document
 from iostrata.export.json.documents import layers_document
@@ -82,6 +82,17 @@ STARTS = np.concatenate((0.1 + 0.2 * np.arange(20), 4.1 + 0.45 * np.arange(12)))
 def bursts(method="auto", starts=STARTS, window=(0.0, 9.6)):
     signal = step_signal(starts, starts + 0.02, np.full(len(starts), 2.0e6), window=window)
     return LayerPeriod("POSIX", "write", "all", signal, detect_period(signal, method))
+
+
+def test_ranks_that_take_part_without_bytes_write_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    calls = "".join(f"MPI-IO,{rank},write,1,2,{0 if rank else 10},/f\n" for rank in range(4))
+    path.write_text(f"layer,rank,mode,start,end,bytes,file\n{calls}POSIX,0,write,1,2,10,/f\n")
+    trace = open_trace(path)
+    layers = chosen_layers(trace)
+    documents = layers_document(trace, layers), comparison_document(compare_layers(trace))
+    volume = headline(documents[0], layer_periods(layers), documents[1])[0]
+    assert volume == "The program wrote 10 B through MPI-IO, on 1 of 4 ranks; of this POSIX made 10 B, as much."
 
 
 def test_both_regimes_and_their_stretches_are_told():

@@ -46,6 +46,35 @@ def test_segments_are_operations_with_inferred_handles(traced_log):
     assert trace.nodes == 2
 
 
+def test_of_segments_that_begin_at_once_mpi_called_posix(darshan_log):
+    # Darshan's clock is that of the machine: two calls in a microsecond may begin with the same reading.
+    modules = {
+        "DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 1.0, 1.5), (9, 9, 2.0, 2.5)])]),
+        "DXT_MPIIO": (2, [dxt(5, 0, [(0, 9, 1.0, 1.75), (9, 9, 2.0, 2.5)])]),
+    }
+    flow = iostrata.open_trace(darshan_log(modules=modules, names={5: "/f"})).flow("MPI-IO", "POSIX", "write")
+    assert (flow.attributed_bytes, flow.hidden_bytes) == (18, 0)
+
+
+@pytest.mark.parametrize(("version", "most"), [("3.21", "at most "), ("3.41", "")])
+def test_the_end_of_a_run_that_is_known_to_whole_seconds_is_a_bound(darshan_log, tmp_path, capsys, version, most):
+    modules = {"DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 1.0, 1.5)])])}
+    log = darshan_log(version=version, modules=modules, names={5: "/f"})
+    copies = [log, tmp_path / "copy.parquet", tmp_path / "copy.otf2"]
+    for copy in copies[1:]:
+        assert main(["convert", str(log), str(copy)]) == 0
+    for path in copies:
+        capsys.readouterr()
+        assert main([str(path)]) == 0
+        shown = capsys.readouterr().out
+        assert f"\n{most}10 s, 2 ranks" in shown
+        assert f"no I/O until the end, {most}8.5 s" in shown
+    assert main(["info", str(log)]) == 0
+    facts = capsys.readouterr().out
+    assert "1 I/O event in the file" in facts
+    assert "communicators" not in facts
+
+
 def test_files_are_on_the_longest_mount_point_that_fits(traced_log):
     files = open_source(traced_log).definitions.files
     known = dict(zip(files.name, files.properties, strict=True))
@@ -98,6 +127,20 @@ def test_what_dxt_did_not_keep_is_damage(darshan_log):
     (lost,) = damage.locations
     assert (lost.events_expected, lost.events_read) == (10, 1)
     assert "ran full" in lost.reason
+
+
+def test_layers_that_dxt_did_not_watch_are_not_recorded(darshan_log):
+    """MPI-IO is, unless its DXT module is missing beside counters, or there is one process, which may have no MPI."""
+    traced = {"DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 0.0, 1.0)])])}
+    one_write = [int(place == 3) for place in range(68)]
+    counted = {**traced, "MPI-IO": (3, [struct.pack("<Qq68q", 5, 0, *one_write)])}
+    both = {**counted, "DXT_MPIIO": (1, [dxt(5, 0, [(0, 9, 0.0, 1.0)])])}
+    for modules, processes, layers in (
+        (traced, 2, ("MPI-IO", "POSIX")), (traced, 1, ("POSIX",)), (counted, 2, ("POSIX",)),
+        (both, 1, ("MPI-IO", "POSIX")),
+    ):  # fmt: skip
+        source = open_source(darshan_log(modules=modules, processes=processes))
+        assert source.definitions.recording.layers == layers
 
 
 def test_heatmap_is_bytes_by_interval_and_says_so(darshan_log):

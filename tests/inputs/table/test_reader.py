@@ -176,6 +176,29 @@ def test_handles_and_their_parents(tmp_path):
     assert trace.flow("HDF5", "POSIX", "write").attributed_bytes == 100
 
 
+@pytest.mark.parametrize("columns", [["file"], ["handle", "parent"], []], ids=["file", "handles", "neither"])
+def test_of_calls_that_begin_at_once_the_higher_layer_called_the_lower_one(tmp_path, columns):
+    path = tmp_path / "t.csv"
+    names = {"POSIX": ["/f", "low", "high"], "MPI-IO": ["/f", "high", ""]}
+    place = {"file": 0, "handle": 1, "parent": 2}
+    rows = [["layer", "rank", "mode", "start", "end", "bytes", *columns]]
+    for layer, end in (("POSIX", 1.5), ("MPI-IO", 2.0), ("POSIX", 1.0), ("MPI-IO", 1.0)):
+        start = 1 if end > 1 else 0.5
+        rows.append([layer, "0", "write", str(start), str(end), "7", *(names[layer][place[one]] for one in columns)])
+    path.write_text("\n".join(",".join(row) for row in rows) + "\n")
+    assert iostrata.open_trace(path).flow("MPI-IO", "POSIX", "write").attributed_bytes == (14 if columns else 0)
+    table = iostrata.open_trace(path).to_dataframe()
+    assert table[table["layer"] == "POSIX"]["parent"].notna().all()
+
+
+def test_parents_in_a_circle_are_not_followed_for_ever(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "layer,rank,mode,start,end,bytes,handle,parent\nPOSIX,0,write,1,2,7,a,b\nMPI-IO,0,write,1,2,7,b,a\n"
+    )
+    assert len(iostrata.open_trace(path).to_dataframe()) == 2
+
+
 def test_without_files_nothing_is_set_aside_and_none_are_counted(run_main, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("layer,rank,mode,start,end,bytes\nPOSIX,0,read,1,2,3\n")

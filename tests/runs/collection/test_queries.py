@@ -59,7 +59,7 @@ def test_with_duckdb(folder, monkeypatch):
 def test_with_pandas(folder, monkeypatch):
     pytest.importorskip("pandas")
     monkeypatch.chdir(folder)
-    (script,) = (one for one in examples("python") if "pandas" in one)
+    (script,) = (one for one in examples("python") if "runs/job.parquet" in one)
     known: dict[str, object] = {}
     exec(script, known)
     first = Collection(folder / "runs").table("signal").to_pylist()[0]
@@ -70,3 +70,22 @@ def test_with_pandas(folder, monkeypatch):
     )
     assert known["volume"] == pytest.approx(row["bytes"])
     assert len(known["jobs"]) == len(NAMES)
+
+
+def test_codings_of_jobs_with_pandas(tmp_path, monkeypatch, capsys):
+    """Of six jobs two never score; of the four others two do throughout, one of the two long ones among them."""
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    jobs = ("0", "0:0:0:0:0", "135:129", "0:256", "16:16:16:48", "0:0:0:0:32")
+    lines = (f"{coding},{18000000 + number}" for number, coding in enumerate(jobs))
+    (tmp_path / "codings.csv").write_text("\n".join(["coding,jobid", *lines]))
+    (script,) = (one for one in examples("python") if "codings.csv" in one)
+    known: dict[str, object] = {}
+    exec(script, known)
+    shares = [re.search(r"[\d.]+%", line)[0] for line in capsys.readouterr().out.splitlines() if "scores" in line]
+    assert shares == ["33.3%", "50.0%", "50.0%"]
+    assert known["shares"].to_dict() == pytest.approx(
+        dict.fromkeys(known["METRICS"], 0.0)
+        | {"md_file_create": 2 / 19, "md_file_delete": 1 / 19, "md_mod": 1 / 19, "write_bytes": 2 / 19}
+        | {"write_calls": 1 / 19, "md_read": 4 / 19, "read_bytes": 2 / 19}
+    )
