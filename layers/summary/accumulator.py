@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...model.arrays import empty_columns
 from ...model.codes import IoMode, Status
 from ...model.definitions import Definitions
 from ...model.operations import Operations
@@ -14,7 +15,7 @@ from ..selection.window import Amounts, TickWindow
 from ..statistics.counts import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
-from .tables import CUT, MODES, PART, WHOLE, Kept, OperationColumns, kept_columns, new_sums
+from .tables import CUT, MODES, PART, WHOLE, Kept, OperationColumns, new_sums
 
 _ROWS: Final = 1 << 16
 
@@ -72,7 +73,7 @@ class OperationSums:
 
     def add(self, operations: Operations) -> None:
         """Add operations, in any order."""
-        kept = kept_columns(min(len(operations), _ROWS))
+        kept = empty_columns(Kept, min(len(operations), _ROWS))
         for first in range(0, len(operations), _ROWS):
             self._add_operations(operations, slice(first, first + _ROWS), kept)
 
