@@ -50,7 +50,13 @@ class Request:
         """The direction asked for, or read and write, each by itself."""
         return ("read", "write") if self.direction is None else (self.direction,)
 
-    def open(self, handle_bytes: int = 700, relations: bool = False, parts: tuple[str, int] | None = None) -> "Trace":
+    def open(
+        self,
+        handle_bytes: int = 700,
+        relations: bool = False,
+        parts: tuple[str, int] | None = None,
+        told: set[Path] | None = None,
+    ) -> "Trace":
         """Open the trace; warn on stderr where it is damaged or hardly anything of it counts.
 
         Raises TraceError, SelectionError as `open_trace`.
@@ -63,6 +69,8 @@ class Request:
             Whether the layers will be compared.
         parts : (str, int), optional
             By which key layers will be split, and how many parts of each in a direction will have signals.
+        told : set of Path, optional
+            Traces of a command on several runs that were warned of: warnings name the trace, and come once.
         """
         from ..layers.opening import read_trace
 
@@ -81,7 +89,10 @@ class Request:
                 relations=relations,
                 parts=parts,
             )
-        _warn(trace)
+        if told is None or self.trace not in told:
+            _warn(trace, "" if told is None else f"{self.trace}: ")
+        if told is not None:
+            told.add(self.trace)
         if self.memory is not None:
             _tell_what_is_read_whole(trace)
         return trace
@@ -251,8 +262,8 @@ def _tell_what_is_read_whole(trace: "Trace") -> None:
         )
 
 
-def _warn(trace: "Trace") -> None:
-    """Warn of damage, and where the selection leaves nothing although the trace has operations."""
+def _warn(trace: "Trace", name: str = "") -> None:
+    """Warn of damage, and where the selection leaves nothing although the trace has operations; `name` leads."""
     texts = []
     if trace.damage.damaged:
         from ..export.terminal.notes import damage_summary
@@ -276,4 +287,4 @@ def _warn(trace: "Trace") -> None:
         remedy = "--files all counts them" if trace.files == "application" else "choose other files"
         texts.append(f"nothing to show: all {what} are on files set aside; {remedy}")
     for text in texts:
-        click.echo(f"iostrata: warning: {printable(text)}", err=True)
+        click.echo(f"iostrata: warning: {printable(name + text)}", err=True)

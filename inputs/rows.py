@@ -290,8 +290,7 @@ def checked(
             expected, read = int(promised[row]), int(promised[row] - lost[row])
             damage.append(LocationDamage(known, known, expected, read, told or "rows left out"))
         chosen = np.flatnonzero(~left_out)
-    level = None if below is None else column_at(below, rows.handle)
-    order = _ordered(rows.begin, rows.location, level, chosen)
+    order = _ordered(rows.begin, rows.location, rows.handle, below, chosen)
     operations = _operations(rows, order, location_process)
     return Checked(
         operations,
@@ -306,17 +305,21 @@ def _within(values: npt.NDArray[np.integer], least: int, most: int) -> bool:
     return not len(values) or bool(least <= values.min() and values.max() <= most)
 
 
-def _ordered(begin: Ticks, location: Links, level: Links | None, chosen: Rows | None) -> Rows:
-    """Return `chosen` rows, or all, by begin, then location, then `level`."""
-    keys: list[npt.NDArray[Any]] = [location] if level is None else [location, level]
+def _ordered(begin: Ticks, location: Links, handle: Links, below: Links | None, chosen: Rows | None) -> Rows:
+    """Return `chosen` rows, or all, by begin, then location, then `below` of their handles."""
     if chosen is not None:
-        begin, keys = begin[chosen], [key[chosen] for key in keys]
+        begin, location, handle = begin[chosen], location[chosen], handle[chosen]
     # What begins at the same time is seldom out of order: further keys would take as long as the first.
     order = np.argsort(begin, kind="stable")
     sorted_begin = begin[order]
     together = np.flatnonzero(sorted_begin[1:] == sorted_begin[:-1])
-    if any((key[order[together + 1]] < key[order[together]]).any() for key in keys):
-        order = np.lexsort([*keys[::-1], begin])
+    first, second = order[together], order[together + 1]
+    astray = location[second] < location[first]
+    if below is not None:
+        lower = column_at(below, handle[second]) < column_at(below, handle[first])
+        astray |= lower & (location[second] == location[first])
+    if astray.any():
+        order = np.lexsort((location, begin) if below is None else (column_at(below, handle), location, begin))
     return order if chosen is None else chosen[order]
 
 

@@ -34,6 +34,8 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
             continue
         word = "written" if direction == "write" else "read"
         beside = f", beside {bytes_text(aside)} read inside writes" if aside else ""
+        hidden = flow.hidden_bytes
+        outside = f"; {bytes_text(hidden)} of it outside of {flow.upper} operations" if hidden else ""
         steps = [
             {"upper": step.upper, "lower": step.lower, "amplification": step.amplification}
             for step in evidence.adjacent(direction)
@@ -42,8 +44,7 @@ def _amplification(evidence: Evidence, rule: Rule, direction: str) -> Iterator[M
         yield Match(
             flow.upper,
             f"{flow.lower} has {word} {bytes_text(moved)} for {bytes_text(asked)} of {flow.upper}{beside}: "
-            f"{amplification:.2f} times; "
-            f"{bytes_text(flow.hidden_bytes)} of it outside of {flow.upper} operations",
+            f"{amplification:.2f} times{outside}",
             {
                 "upper": flow.upper,
                 "lower": flow.lower,

@@ -39,7 +39,7 @@ from .operations import (
     split_requests,
     stray_files,
 )
-from .rules import LEAST_SHARE, RULES, SEVERITIES, Rule
+from .rules import LEAST_COST, LEAST_SHARE, RULES, SEVERITIES, Rule
 from .streams import alternating_access, metadata_sync, slow_operations, unaligned_requests
 
 
@@ -183,8 +183,9 @@ def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
     -------
     tuple of Finding
         The most severe first; within a severity those that cost most. Nothing is a warning that concerns less than one
-        per cent of the bytes and of the time, or of which it is not known what it costs. Where the trace is damaged,
-        each says that what is lost may be behind it: a ratio of two layers is wrong where only one lost operations.
+        per cent of the bytes and of the time, that costs less than a thousandth of the run, or of which it is not known
+        what it costs. Where the trace is damaged, each says that what is lost may be behind it: a ratio of two layers
+        is wrong where only one lost operations.
     """
     table = applicable(trace.definitions.recording, rules)
     evidence = Evidence(trace, _limits(table))
@@ -210,7 +211,7 @@ def _told(one: Finding, found: Iterable[Finding]) -> bool:
 def _finding(evidence: Evidence, rule: Rule, match: Match, caution: str) -> Finding:
     """Return a match with what it costs, no more than an information where it is about next to nothing."""
     severity, cost = match.severity or rule.severity, evidence.cost(match)
-    if cost is None or not evidence.matters(match, LEAST_SHARE):
+    if cost is None or cost < LEAST_COST * evidence.run_s or not evidence.matters(match, LEAST_SHARE):
         severity = SEVERITIES[-1]
     share = cost / evidence.run_s if cost is not None and evidence.run_s > 0 else None
     text = match.text + _costs(cost, share) + caution

@@ -13,6 +13,8 @@ MIB: Final = 2**20
 
 LEAST_SHARE: Final = 0.01
 """What concerns less of the bytes and of the time is no warning."""
+LEAST_COST: Final = 0.001
+"""Nor is what costs a smaller share of the run."""
 SEVERITIES: Final = ("critical", "warning", "info")
 """From the most to the least severe."""
 

@@ -164,7 +164,8 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
     if runs is not None and runs.traces:
         from ...runs.scores.traces import TraceJobs
 
-        found.append(TraceJobs(runs.traces, segment, lambda path: replace(request, trace=path).open()))
+        told: set[Path] = set()
+        found.append(TraceJobs(runs.traces, segment, lambda path: replace(request, trace=path).open(told=told)))
     return found
 
 

@@ -185,22 +185,28 @@ def _from_runs(
     runs = chosen_runs(paths)
     found: list[RunSignals] = []
     failed: list[str] = []
+    told: set[Path] = set()
     for collection in runs.collections:
         refuse_for_tables(collection.path, "window", "files")
         failed += [f"{job.job}: {job.reason}" for job in collection.jobs if not job.usable]
         found += collection_signals(collection, direction)
     for trace in runs.traces:
         try:
-            opened = replace(request, trace=trace).open()
+            opened = replace(request, trace=trace).open(told=told)
         except (TraceError, OSError) as error:
             failed.append(str(error))
             continue
         found.append(run_signals(opened, job_key(trace), trace_name(trace), direction))
     if failed and not found:
         raise TraceError(failed[0])
+    found = named_apart(found)
+    busy = [run for run in found if run.signals]
+    if busy:
+        what = "" if direction == "total" else f" {direction}"
+        failed += [f"{run.name}: no{what} bytes moved" for run in found if not run.signals]
+        found = busy
     for reason in failed:
         click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
-    found = named_apart(found)
     chosen = common_layer(found, layer)
     return trace_samples(found, chosen, interval), chosen
 

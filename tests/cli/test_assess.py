@@ -147,3 +147,11 @@ def test_limits_of_another_version_are_refused_in_one_line(run, table, limits, t
     done = run("assess", table, "--limits", other)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
     assert "schema_version is 99" in done.stderr
+
+
+def test_damage_is_told_once_and_of_which_trace(run):
+    """Without limits the traces are read twice, to train and to assess."""
+    damaged = FIXTURES / "broken_race_corruption"
+    done = run("assess", damaged, FIXTURES / "ckpt4", "--segment", "0.4")
+    (line,) = (line for line in done.stderr.splitlines() if "damaged" in line)
+    assert line.startswith(f"iostrata: warning: {damaged}")

@@ -120,3 +120,14 @@ def test_wrong_usage_and_bad_input_end_in_one_line(run, arguments, status, words
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
+
+
+def test_a_run_that_moved_nothing_is_left_out_and_told(run):
+    import json
+
+    done = run("signature", *RUNS, FIXTURES / "serial1", "--direction", "read", "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "iostrata: warning: left out: serial1: no read bytes moved\n"
+    assert [one["name"] for one in json.loads(done.stdout)["samples"]] == [path.name for path in RUNS]
+    alone = run("signature", FIXTURES / "serial1", FIXTURES / "threads2", "--direction", "read")
+    assert (alone.returncode, len(alone.stderr.splitlines())) == (1, 1)

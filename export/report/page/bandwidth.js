@@ -134,6 +134,7 @@ const peakText = ({ peak }, label) => (peak ? h('span', { title: `${label}: the 
   `peak ${rateText(peak.rate)} for ${secondsText(peak.length_s)}`) : null);
 
 const bandwidthSection = () => {
+  if (!curves.length) return section('bandwidth', 'Bandwidth', 'Bandwidth of the layers', h('p', {}, 'No bytes were moved by these layers on the selected files.'));
   const redrawAll = () => redraw(panels.filter((panel) => panel.timed));
   const columnNote = h('b', {});
   const showColumn = () => { columnNote.textContent = secondsText(columnLength()); };
@@ -151,7 +152,6 @@ const bandwidthSection = () => {
     h('div', { class: 'legend tools' }, choice('common', 'one scale for all', 'Draw all panels up to the same bandwidth.'),
       choice('range', 'with the range in each column', 'Draw in light colour from the smallest to the largest rate of each column, and scale the panels to it.'),
       choice('logarithmic', 'logarithmic', `Draw ${DECADES} powers of ten, so that low rates show beside high ones; areas are no bytes then.`)),
-    curves.length ? null : h('p', {}, 'No bytes were moved by these layers on the selected files.'),
     curves.map((curve) => {
       const verdict = verdictOf(curve.layer, curve.direction);
       const label = `${curve.layer} ${curve.direction}`;

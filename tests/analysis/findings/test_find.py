@@ -411,6 +411,16 @@ def test_flushes_that_take_longer_than_writes(written, flushing):
         assert one.cost_s == pytest.approx(0.18)
 
 
+@pytest.mark.parametrize(("run", "severity"), [(1_000_000, "warning"), (100_000_000, "info")])
+def test_what_costs_next_to_nothing_of_the_run_is_no_warning(written, run, severity):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.operate(0, handle, WRITE, 1000, 11_000, 2**21)
+    for rank in range(4):
+        written.operate(rank, handle, WRITE, run - 10, run, 0)
+    one = written.findings()["serial-io"]
+    assert (one.severity, one.cost_s) == (severity, pytest.approx(0.0075, rel=0.01))
+
+
 def test_what_is_small_in_all_is_no_warning(written):
     data, settings = (written.handle(written.file(name), written.posix) for name in ("/s/data", "/s/run.cfg"))
     written.operate(0, data, WRITE, 0, 1_000_000, 2**30)

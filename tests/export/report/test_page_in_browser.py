@@ -8,7 +8,7 @@ import otf2
 import pytest
 from iostrata import open_trace, write_report
 from iostrata.export.report.page import page as written_page
-from otf2.enums import LocationGroupType
+from otf2.enums import IoAccessMode, IoHandleFlag, IoParadigmClass, IoParadigmFlag, LocationGroupType
 
 PAGES = ("ncckpt4", "hostile", "broken_race_corruption", "ior384")
 SETTLED = """
@@ -315,6 +315,29 @@ def test_a_trace_without_io_says_so_and_shows_no_empty_sections(browser, tmp_pat
     facts = browser.execute_script("return document.querySelector('.facts').textContent")
     assert ("Length 2 s" in facts) == (events > 0)
     assert ("Length" in facts) == (events > 0)
+
+
+def test_a_run_that_moves_no_bytes_has_no_tools_for_curves(browser, tmp_path):
+    with otf2.writer.open(str(tmp_path / "trace"), timer_resolution=10**6) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        group = definitions.location_group("MPI Rank 0", LocationGroupType.PROCESS, node)
+        writer = trace.event_writer("thread", group=group)
+        posix = definitions.io_paradigm("POSIX", "POSIX", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+        file = definitions.io_regular_file("/data/a", node)
+        handle = definitions.io_handle("", file, posix, IoHandleFlag.NONE, None, None)
+        for time in range(0, 100_000, 1000):
+            writer.io_create_handle(time, handle, IoAccessMode.WRITE_ONLY, 0, 0)
+            writer.io_destroy_handle(time + 500, handle)
+    path = write_report(open_trace(tmp_path / "trace" / "traces.otf2"), tmp_path / "report.html").path
+    browser.get(path.as_uri())
+    told = browser.execute_script("return document.getElementById('bandwidth').innerText")
+    assert told.split("\n")[-1] == "No bytes were moved by these layers on the selected files."
+    shown = "return document.querySelectorAll('#bandwidth input, #bandwidth .legend, #bandwidth canvas').length"
+    assert browser.execute_script(shown) == 0
+    assert browser.execute_script("return document.querySelectorAll('#timeline canvas').length") > 0
+    assert browser.execute_script("return document.getElementById('spectra')") is None
+    assert not browser.get_log("browser")
 
 
 def test_hints_do_not_show_what_rounding_left(opened, tmp_path):
