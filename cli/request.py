@@ -50,36 +50,16 @@ class Request:
         """The direction asked for, or read and write, each by itself."""
         return ("read", "write") if self.direction is None else (self.direction,)
 
-    def open_full(self, told: set[Path] | None = None) -> "Trace":
-        """Open the trace with all its operations; warn on stderr where it is damaged or hardly anything of it counts.
-
-        Parameters
-        ----------
-        told : set of Path, optional
-            Traces of a command on several runs that were warned of: warnings name the trace, and come once.
+    def open(
+        self,
+        handle_bytes: int = 700,
+        relations: bool = False,
+        parts: tuple[str, int] | None = None,
+        told: set[Path] | None = None,
+    ) -> "Trace":
+        """Open the trace; warn on stderr where it is damaged or hardly anything of it counts.
 
         Raises TraceError, SelectionError as `open_trace`.
-        """
-        from ..layers.opening import open_trace
-
-        with Progress("reading events") as progress, _telling_of_compiling(progress):
-            trace = open_trace(
-                self.trace,
-                engine=self.engine,
-                workers=self.workers,
-                files=self.files,
-                window=self.window,
-                progress=progress,
-                client=self.dask,
-            )
-        if told is None or self.trace not in told:
-            _warn(trace, "" if told is None else f"{self.trace}: ")
-        if told is not None:
-            told.add(self.trace)
-        return trace
-
-    def open(self, handle_bytes: int = 700, relations: bool = False, parts: tuple[str, int] | None = None) -> "Trace":
-        """Open the trace as `open_full` does, in bounded memory where ``--memory`` asks for it.
 
         Parameters
         ----------
@@ -89,13 +69,13 @@ class Request:
             Whether the layers will be compared.
         parts : (str, int), optional
             By which key layers will be split, and how many parts of each in a direction will have signals.
+        told : set of Path, optional
+            Traces of a command on several runs that were warned of: warnings name the trace, and come once.
         """
-        if self.memory is None:
-            return self.open_full()
-        from ..layers.opening import read_binned_trace
+        from ..layers.opening import read_trace
 
         with Progress("reading events") as progress, _telling_of_compiling(progress):
-            trace = read_binned_trace(
+            trace = read_trace(
                 self.trace,
                 self.memory,
                 fs=self.fs,
@@ -109,8 +89,12 @@ class Request:
                 relations=relations,
                 parts=parts,
             )
-        _warn(trace)
-        _tell_what_is_read_whole(trace)
+        if told is None or self.trace not in told:
+            _warn(trace, "" if told is None else f"{self.trace}: ")
+        if told is not None:
+            told.add(self.trace)
+        if self.memory is not None:
+            _tell_what_is_read_whole(trace)
         return trace
 
 

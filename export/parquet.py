@@ -10,6 +10,7 @@ import numpy as np
 
 from ..inputs.table.definitions import definitions_text
 from ..layers.attribution.calls.keys import CALL_KEYS
+from ..layers.attribution.splitting import called_blocks
 from ..layers.table import Column, metadata_table, operation_table
 from ..layers.trace import Trace
 from ..model.errors import OutputError, SelectionError
@@ -96,14 +97,14 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
 def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[str, Column]]:
     """Give the columns of the table in parts, at least one: the operations, then all that is none."""
     wanted = [trace.order.index(trace.layers[name].name) for name in layers] or range(-1, len(trace.order))
-    for traffic, call, called, first in trace.operation_blocks(known):
+    for traffic, call, called, first in called_blocks(trace.callers, known):
         rows = np.flatnonzero(traffic.within & np.isin(traffic.layer, wanted))
         unknown = np.full(len(traffic.operations), -1, np.int32)
         called = {name: called.get(name, ((), unknown)) for name in CALL_KEYS}
         for start in range(0, max(1, len(rows)), ROWS_AT_ONCE):
             yield operation_table(traffic, rows[start : start + ROWS_AT_ONCE], called, call, first)
     functions = trace.reading.source.regions.name if known and trace.reading is not None else ()
-    for found in trace.metadata_calls():
+    for found in trace.callers.metadata_calls():
         chosen = np.flatnonzero(np.isin(found.layer, wanted))
         for start in range(0, len(chosen), ROWS_AT_ONCE):
             part = found.take(chosen[start : start + ROWS_AT_ONCE])
@@ -113,7 +114,7 @@ def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[
 def _tells_functions(trace: Trace) -> tuple[bool, dict[str, str]]:
     """Return whether the trace defines functions, and what to note where it cannot."""
     try:
-        return bool(trace.function_names), {}
+        return bool(trace.callers.function_names), {}
     except SelectionError as error:
         # The rest of the table is worth as much without them.
         return False, {"function": f"unknown: {error}"}

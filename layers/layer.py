@@ -23,8 +23,8 @@ from .statistics.counts import ValueCounts
 from .statistics.statistics import LayerStatistics, statistics_table
 from .summary.accumulator import OperationSums, categories_of
 from .summary.bins import BinGrid
-from .summary.busy_time import BusyTime
-from .summary.tables import CANCELLED, MODES, NEVER, OPERATIONS, UNDEFINED
+from .summary.statistics import layer_statistics
+from .summary.tables import OPERATIONS
 
 
 class LayerRows(NamedTuple):
@@ -134,17 +134,17 @@ class Layer:
     @property
     def directions(self) -> tuple[str, ...]:
         """Those of ``read`` and ``write`` that have operations."""
-        return tuple(way for way in DIRECTIONS if self._count(self.categories(way, "all"), OPERATIONS))
+        return tuple(way for way in DIRECTIONS if self.sums.count(self.categories(way, "all"), OPERATIONS))
 
     @property
     def flushes(self) -> int:
         """Number of flushes; they move no bytes and have no direction."""
-        return self._count(categories_of(self.lineages_of(), [IoMode.FLUSH]), OPERATIONS)
+        return self.sums.count(categories_of(self.lineages_of(), [IoMode.FLUSH]), OPERATIONS)
 
     @property
     def flush_busy_s(self) -> float:
         """Time in s in which at least one flush that ended was under way."""
-        busy = self._busy(categories_of(self.lineages_of(), [IoMode.FLUSH]))
+        busy = self.sums.busy_time(categories_of(self.lineages_of(), [IoMode.FLUSH]))
         return busy.length / self.tick_window.ticks_per_second
 
     def lineages_of(self, traffic: str = "all", below: str | None = None) -> list[int]:
@@ -324,7 +324,7 @@ class Layer:
 
     def request_counts(self, direction: str) -> ValueCounts:
         """Return how often each size was asked for, over the operations whose request the trace knows."""
-        return self._requests(self.categories(direction, "all"))
+        return self.sums.request_counts(self.categories(direction, "all"))
 
     def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
         """Return the statistics of one direction; ``total`` is read and write together.
@@ -345,29 +345,7 @@ class Layer:
         """
         categories = self.categories(direction, traffic)
         own = sorted({*categories} & {*self.categories(direction, "own")})
-        sums, second = self.sums.sums, self.tick_window.ticks_per_second
-        moved, own_moved = self.sums.bytes(categories), self.sums.bytes(own)
-        here = sums.handle_used[:, list(modes_of(direction))].any(axis=1) & self._handles(categories)
-        files = np.unique(self.sums.definitions.handles.file[here])
-        busy = self._busy(categories)
-        return LayerStatistics(
-            layer=self.name,
-            direction=direction,
-            operations=self._count(categories, OPERATIONS),
-            bytes=moved,
-            busy_s=busy.length / second,
-            summed_s=self.sums.summed_ticks(categories) / second,
-            files=int((files >= 0).sum()),
-            handles=int(here.sum()),
-            ranks=int(sums.processes[categories].any(axis=0).sum()),
-            own_operations=self._count(own, OPERATIONS),
-            own_bytes=float(own_moved) if isinstance(moved, float) else own_moved,
-            undefined_bytes_operations=self._count(categories, UNDEFINED),
-            cancelled_operations=self._count(categories, CANCELLED),
-            never_completed_operations=self._count(categories, NEVER),
-            request_bytes=self._requests(categories).quantiles(),
-            busy_step_s=busy.step / second,
-        )
+        return layer_statistics(self.sums, self.name, direction, categories, own, self.tick_window)
 
     def _rows(self, what: str) -> LayerRows:
         """Return which rows are the layer's; raise SelectionError where operations are not kept."""
@@ -420,26 +398,3 @@ class Layer:
     def categories(self, direction: str, traffic: str) -> list[int]:
         """Return the categories of `sums` that are of a direction and traffic."""
         return categories_of(self.lineages_of(traffic), modes_of(direction))
-
-    def _count(self, categories: list[int], column: int) -> int:
-        return int(self.sums.sums.counts[categories, column].sum())
-
-    def _requests(self, categories: list[int]) -> ValueCounts:
-        requests = ValueCounts(self.sums.exact)
-        for category in self._wide(categories):
-            if category in self.sums.requests:
-                requests.merge(self.sums.requests[category])
-        return requests
-
-    def _busy(self, categories: list[int]) -> BusyTime:
-        union = BusyTime(*self.sums.covered, self.sums.exact)
-        for category in self._wide(categories):
-            union.merge(self.sums.busy[category])
-        return union
-
-    def _wide(self, categories: list[int]) -> list[int]:
-        return np.unique(self.sums.wide[categories]).tolist() if categories else []
-
-    def _handles(self, categories: list[int]) -> npt.NDArray[np.bool_]:
-        """Return whether each handle is of one of the categories, whatever its mode."""
-        return np.isin(self.sums.category_of_handle, [category - category % MODES for category in categories])

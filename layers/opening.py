@@ -88,63 +88,25 @@ def open_trace(
     >>> trace.layers["MPI-IO"].statistics("write").bytes  # doctest: +SKIP
     167772160
     """
-    if memory is not None:
-        return read_binned_trace(
-            path,
-            memory,
-            fs=fs,
-            engine=engine,
-            workers=workers,
-            files=files,
-            window=window,
-            progress=progress,
-            rules=rules,
-            client=client,
-        )
-    if fs != "auto":
+    if memory is None and fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
-    source = open_timed_source(path, engine)
-    definitions = source.definitions
-    # What can be refused is refused before the events are read.
-    table = tuple(FileRule(*rule) for rule in rules)
-    selection = select_files(definitions, files, table)
-    collected, tally = CollectedOperations(definitions), Tally()
-
-    threads = source.worker_count(workers)
-    total = sum(definitions.locations.events.tolist())
-    with cluster_of(client, source.path) as cluster:
-        partitions = source.partitions(None, threads if cluster is None else cluster.workers)
-        read = functools.partial(_blocks, source)
-        for blocks in map_partitions(read, partitions, total, threads, progress, cluster):
-            for block in blocks:
-                collected.add(block)
-                tally.add(block)
-    tally.damage.check_something_read(source.path)
-    (other_events, _), operations = collected.metadata(), collected.operations()
-    whole = trace_window(definitions.clock, operations.extent)
-    return Trace(
-        path=source.path,
-        definitions=definitions,
-        damage=tally.damage,
-        engine=source.engine,
-        events_total=tally.events,
-        tick_window=select_window(whole, window),
-        rules=table,
-        selection=selection,
-        kept=Kept(operations, other_events),
-        io_events=tally.io_events,
-        unmatched_events=tally.unmatched,
-        reading=Reading(source, (whole.start, whole.end), None, threads, client),
+    return read_trace(
+        path,
+        memory,
+        fs=fs,
+        engine=engine,
+        workers=workers,
+        files=files,
+        window=window,
+        progress=progress,
+        rules=rules,
+        client=client,
     )
 
 
-def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -> list[Block]:
-    return list(source.read(partition, done=done))
-
-
-def read_binned_trace(
+def read_trace(
     path: str | Path,
-    memory: int,
+    memory: int | None = None,
     *,
     fs: float | Literal["auto"] = "auto",
     engine: str = "auto",
@@ -158,70 +120,96 @@ def read_binned_trace(
     parts: tuple[str, int] | None = None,
     client: object = None,
 ) -> Trace:
-    """Read a trace into bins and statistics, in memory that does not follow the number of events.
+    """Read a trace as `open_trace`, of which the other parameters are, with what else is known of what it is for.
 
-    Raises TraceError if the archive cannot be read, or nothing of its events; SelectionError if files, window or `fs`
-    make no sense, or the memory is not enough.
+    Raises as `open_trace`.
 
     Parameters
     ----------
     handle_bytes : int
         What to set aside of the memory for each handle of the trace.
     relations : bool
-        Whether to add up what layers are to each other in the same pass; else their first use reads the trace again.
+        With `memory`: whether to add up what layers are to each other in the same pass; else their first use reads the
+        trace again.
     parts : (str, int), optional
-        By which key the layers will be split, and how many parts of each in a direction will have signals; see
-        `Trace.binned_parts`.
-    path, memory, fs, engine, workers, files, window, progress, rules, client
-        As in `open_trace`. There are at most 2^20 bins.
+        With `memory`: by which key the layers will be split, and how many parts of each in a direction will have
+        signals; see `Trace.binned_parts`.
     """
     source = open_timed_source(path, engine)
-    definitions = source.definitions
+    definitions, tally = source.definitions, Tally()
+    # What can be refused is refused before the events are read.
     table = tuple(FileRule(*rule) for rule in rules)
     selection = select_files(definitions, files, table)
-    counted, covered = bounded_windows(definitions, window)
-    order = layer_order(definitions)
-    lineages = handle_lineages(handle_stack(definitions, order))
-    signals, of_parts = 2 * len(lineages), _part_signals(definitions, order, parts)
-    kinds = 2 * len(set(lineages.traffic))
-    try:
-        plan = plan_memory(memory, source, signals + of_parts, workers, handle_bytes, kinds, relations)
-    except SelectionError as error:
-        if not of_parts:
-            raise
-        raise SelectionError(
-            f"{error}, or look at fewer parts with --parts: {of_parts:,} signals are too many"
-        ) from None
-    extent = covered.start, covered.end
-    reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
-    grid = BinGrid(MODES * len(lineages), plan.bins, *_origin_and_unit(covered, plan, fs), extent)
-    sums, tally = OperationSums(definitions, order, selection, counted, extent, grid), Tally()
+    kept, binned = None, None
+    if memory is None:
+        threads = source.worker_count(workers)
+        kept = _all_rows(source, tally, threads, progress, client)
+        whole = trace_window(definitions.clock, kept.operations.extent)
+        tick_window = select_window(whole, window)
+        reading = Reading(source, (whole.start, whole.end), None, threads, client)
+    else:
+        counted, covered = bounded_windows(definitions, window)
+        order = layer_order(definitions)
+        lineages = handle_lineages(handle_stack(definitions, order))
+        of_parts = _part_signals(definitions, order, parts)
+        kinds = 2 * len(set(lineages.traffic))
+        try:
+            plan = plan_memory(memory, source, 2 * len(lineages) + of_parts, workers, handle_bytes, kinds, relations)
+        except SelectionError as error:
+            if not of_parts:
+                raise
+            raise SelectionError(
+                f"{error}, or look at fewer parts with --parts: {of_parts:,} signals are too many"
+            ) from None
+        extent, known = (covered.start, covered.end), (definitions, order, selection, counted)
+        reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
+        grid = BinGrid(MODES * len(lineages), plan.bins, *_origin_and_unit(covered, plan, fs), extent)
+        sums = OperationSums(*known, extent, grid)
 
-    known = (definitions, order, selection, counted)
+        def make() -> _Parts:
+            return _Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
 
-    def make() -> _Parts:
-        return _Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
-
-    found = reading.summed(make, BinnedSums(sums, tally), progress)
-    tally.damage.check_something_read(source.path)
-    final = select_window(trace_window(definitions.clock, sums.extent), window)
-    grid.cover(final)
-    if found.relations is not None:
-        found.relations.window = final
+        found = reading.summed(make, BinnedSums(sums, tally), progress)
+        tally.damage.check_something_read(source.path)
+        tick_window = select_window(trace_window(definitions.clock, sums.extent), window)
+        grid.cover(tick_window)
+        if found.relations is not None:
+            found.relations.window = tick_window
+        binned = Binned(sums, grid, found.handles, found.relations)
     return Trace(
         path=source.path,
         definitions=definitions,
         damage=tally.damage,
         engine=source.engine,
         events_total=tally.events,
-        tick_window=final,
+        tick_window=tick_window,
         rules=table,
         selection=selection,
-        binned=Binned(sums, grid, found.handles, found.relations),
+        kept=kept,
+        binned=binned,
         io_events=tally.io_events,
         unmatched_events=tally.unmatched,
         reading=reading,
     )
+
+
+def _all_rows(source: Source, tally: Tally, threads: int, progress: Progress | None, client: object) -> Kept:
+    """Read all operations and other I/O events."""
+    collected, total = CollectedOperations(source.definitions), sum(source.definitions.locations.events.tolist())
+    with cluster_of(client, source.path) as cluster:
+        partitions = source.partitions(None, threads if cluster is None else cluster.workers)
+        read = functools.partial(_blocks, source)
+        for blocks in map_partitions(read, partitions, total, threads, progress, cluster):
+            for block in blocks:
+                collected.add(block)
+                tally.add(block)
+    tally.damage.check_something_read(source.path)
+    (other_events, _), operations = collected.metadata(), collected.operations()
+    return Kept(operations, other_events)
+
+
+def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -> list[Block]:
+    return list(source.read(partition, done=done))
 
 
 class _Parts:

@@ -1,6 +1,6 @@
 """The layered trace: an archive's I/O, split into layers."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..model.arrays import Ints, column_at
 from ..model.codes import IoMode
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
@@ -22,12 +21,8 @@ from .attribution.callers import Callers
 from .attribution.calls.calls import Calls
 from .attribution.calls.chain import WaitingChain
 from .attribution.calls.cost import RunCost
-from .attribution.calls.keys import CALLPATH, NamedRows
-from .attribution.calls.metadata_calls import MetadataCalls
 from .attribution.calls.overlap import Overlap
-from .attribution.calls.paths import CallPaths
-from .attribution.functions import CallingFunctions
-from .attribution.splitting import called_blocks, split, split_by_calls
+from .attribution.splitting import split
 from .attribution.traffic import Traffic
 from .dataset import bandwidth_dataset
 from .flow.balance import LayerBalance, TimeSplit
@@ -38,16 +33,14 @@ from .flow.relations import flow_between, flows_of, sum_relations
 from .flow.sums import Limits, RelationSums
 from .handles.forest import HandleForest, handle_forest
 from .handles.lifetimes import handle_lifetimes
-from .handles.metadata import MetadataEvents, selected_metadata
-from .handles.order import layer_order, layer_rows
-from .handles.stack import handle_stack
+from .handles.metadata import MetadataEvents
+from .handles.order import layer_order
 from .handles.sums import HandleSums
-from .layer import Layer, LayerRows
-from .mappings import LayerMapping
+from .layer import Layer
+from .mappings import LayerMapping, kept_layers
 from .selection.directions import DIRECTIONS
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
-from .statistics.ranges import RangeUnion
 from .statistics.statistics import SetAside
 from .summary.accumulator import OperationSums
 from .summary.bins import BinGrid
@@ -179,7 +172,8 @@ class Trace:
         )
 
     @cached_property
-    def _callers(self) -> Callers:
+    def callers(self) -> Callers:
+        """Who called the I/O, and what the calls took."""
         return Callers(self._blocks)
 
     @property
@@ -246,21 +240,7 @@ class Trace:
         if self.binned is not None:
             binned = self.binned
             return LayerMapping({name: Layer(name, binned.sums, window, grid=binned.grid) for name in self.order})
-        operations = self.operations
-        stack = handle_stack(self.definitions, self.order)
-        layer_row = column_at(np.where(self.selection.selected, stack.layer, np.int32(-1)), operations.handle)
-        layer_row[~window.overlaps(operations)] = -1
-        metadata_layer = layer_rows(self.definitions, self.order, self.metadata.paradigm)
-        metadata_layer[~selected_metadata(self.metadata, self.selection, window)] = -1
-        rows = [
-            LayerRows(
-                operations, np.flatnonzero(layer_row == row), self.metadata, np.flatnonzero(metadata_layer == row)
-            )
-            for row in range(len(self.order))
-        ]
-        return LayerMapping(
-            {name: Layer(name, self.sums, window, kept) for name, kept in zip(self.order, rows, strict=True)}
-        )
+        return kept_layers(self.sums, self.operations, self.metadata, self.selection, window)
 
     @property
     def attribution(self) -> Attribution:
@@ -273,42 +253,17 @@ class Trace:
         return self._blocks.traffic
 
     @property
-    def call_paths(self) -> CallPaths:
-        """The call path in which each operation and other I/O event was recorded, of all files and times.
-
-        The first use reads the events of the archive once more, then with Enter and Leave.
-
-        Raises
-        ------
-        SelectionError
-            If the recorder does not tell which function was called, or the trace was read in bounded memory.
-        TraceError
-            If the archive is gone or has changed since it was opened.
-        """
-        return self._callers.paths
-
-    @property
-    def calling_functions(self) -> CallingFunctions:
-        """The I/O function in which each operation and other I/O event was recorded; of `call_paths`."""
-        return self._callers.functions
-
-    @property
     def calls(self) -> Calls | None:
         """What the calls took, as their Enter and Leave tell; None where the trace does not record them.
 
         The first use reads the events of the archive once more.
         """
-        return self._callers.calls
+        return self.callers.calls
 
     @property
     def cost(self) -> RunCost | None:
         """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
-        return self._callers.cost
-
-    @property
-    def non_blocking(self) -> RangeUnion:
-        """When non-blocking operations on selected files were under way, by process, in ticks."""
-        return self._callers.non_blocking
+        return self.callers.cost
 
     @property
     def overlap(self) -> Overlap | None:
@@ -316,7 +271,7 @@ class Trace:
 
         None where the trace does not record Enter and Leave. The first use reads the events of the archive once more.
         """
-        return self._callers.overlap
+        return self.callers.overlap
 
     @property
     def waiting_chain(self) -> WaitingChain | None:
@@ -325,32 +280,11 @@ class Trace:
         None where the trace does not record Enter and Leave, or has one rank. The first use reads the events of the
         archive once more.
         """
-        return self._callers.chain
-
-    @property
-    def function_names(self) -> tuple[str, ...]:
-        """The I/O functions that the trace defines; SelectionError where it is not known who called what."""
-        return self._callers.function_names
+        return self.callers.chain
 
     def blocks(self) -> Iterator[tuple[Operations, IoEvents]]:
         """Give all operations and metadata events, of all files and times, as `Block` has them, in one or several."""
         return iter(self._blocks)
-
-    def operation_blocks(self, called: bool) -> Iterator[tuple[Traffic, Ints, Mapping[str, NamedRows], int]]:
-        """Give all operations in one or several blocks, at least one.
-
-        Each with the number of the collective call of each operation; by `CALL_KEYS` the names of who called, and the
-        row of each operation there (−1 for none), nothing unless `called` is asked for; and the number of the block's
-        first operation.
-        """
-        return called_blocks(self._blocks, self._callers, called)
-
-    def metadata_calls(self) -> Iterator[MetadataCalls]:
-        """Give the metadata events within the window and the calls of I/O without an event, of all files, in parts.
-
-        Where the trace records Enter and Leave its events are read once more.
-        """
-        return self._callers.metadata_calls()
 
     def sum_blocks(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
         """Return sums over the blocks of the trace; where operations are not kept it is read once more.
@@ -447,22 +381,12 @@ class Trace:
         Raises
         ------
         SelectionError
-            If there is no such key, it is not known who called (see `call_paths`), or the recorder does not tell it.
+            If there is no such key, it is not known who called, or the recorder does not tell it.
         """
         recording = self.definitions.recording
         recording.check_key(self.path, by)
-        table = split(self._blocks, self._callers, by)
+        table = split(self.callers, by)
         return table if recording.rows == "operations" else table.of_intervals()
-
-    def by_path(self) -> tuple[Calls, Breakdown]:
-        """Return all calls, and the split by call path with rows of their paths in place of names.
-
-        SelectionError where the trace does not record Enter and Leave.
-        """
-        calls, table = split_by_calls(self._blocks, self._callers, CALLPATH, np.ndarray.tolist)
-        if calls is None:
-            raise SelectionError(f"{self.path}: the trace does not tell when functions were entered and left")
-        return calls, table
 
     @property
     def resolution(self) -> float | None:
@@ -574,7 +498,7 @@ class Trace:
         if window is not None:
             chosen = select_window(trace_window(self.definitions.clock, kept.operations.extent), window)
         selected = replace(self, selection=selection, tick_window=chosen)
-        selected.__dict__["_callers"] = self._callers.of_selection(selected._blocks)
+        selected.__dict__["callers"] = self.callers.of_selection(selected._blocks)
         return selected
 
 

@@ -3,9 +3,10 @@
 An archive is not to be trusted: ids may be missing, and parents may go round in a circle.
 """
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Hashable, Sequence
 from dataclasses import fields
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,20 @@ Links = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 
+TableT = TypeVar("TableT")
+
+
+@functools.cache
+def column_types(table: Hashable) -> tuple[np.dtype[Any], ...]:
+    """Return the types of the arrays that the fields of a table are declared to be."""
+    return tuple(np.dtype(get_args(get_args(hint)[1])[0]) for hint in get_type_hints(table).values())
+
+
+def empty_columns(table: type[TableT], rows: int) -> TableT:
+    """Return a table of `rows` rows, their content arbitrary."""
+    return table(*(np.empty(rows, dtype) for dtype in column_types(cast(Hashable, table))))
+
+
 class Columns:
     """Base of frozen dataclasses whose fields are arrays of one length, a row each."""
 
@@ -42,6 +57,11 @@ class Columns:
     def take(self, rows: Mask | Rows) -> Self:
         """Return the rows at `rows` (a mask or indices)."""
         return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))  # type: ignore[arg-type]
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Return no rows."""
+        return empty_columns(cls, 0)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:

@@ -1,7 +1,7 @@
 """I/O events as columns: one row per I/O record of an archive, whatever its type."""
 
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +29,6 @@ class EventColumns(NamedTuple):
     matching: npt.NDArray[np.uint64]
     value: npt.NDArray[np.uint64]
     offset: npt.NDArray[np.uint64]
-
-
-def empty_columns(rows: int) -> EventColumns:
-    """Return columns for `rows` rows, their content arbitrary."""
-    columns: Any = (np.empty(rows, dtype) for dtype in EVENT_DTYPES)
-    return EventColumns(*columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,13 +85,3 @@ class IoEvents(Columns):
     matching: npt.NDArray[np.uint64]
     value: npt.NDArray[np.uint64]
     offset: npt.NDArray[np.uint64]
-
-    @classmethod
-    def empty(cls) -> "IoEvents":
-        """Return no events."""
-        columns: list[npt.NDArray[Any]] = [np.empty(0, dtype) for dtype in EVENT_DTYPES]
-        return cls(*columns)
-
-
-EVENT_DTYPES = (np.int32, np.uint8, np.int64, np.uint32, np.uint8, np.uint32, np.uint64, np.uint64, np.uint64)
-"""Column types of `IoEvents`, in the order of its fields."""

@@ -1,7 +1,7 @@
 """Operations as columns: whole, some rows of them without a copy, and batches that compiled matching writes to."""
 
 from dataclasses import dataclass, fields
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,11 +62,6 @@ class Operations(Columns):
     tests: npt.NDArray[np.uint32]
     status: npt.NDArray[np.uint8]
 
-    @classmethod
-    def empty(cls) -> "Operations":
-        """Return no operations."""
-        return cls(*(np.empty(0, dtype) for dtype in OPERATION_DTYPES))  # type: ignore[arg-type]
-
     @property
     def extent(self) -> tuple[int, int] | None:
         """First begin and last begin or end in ticks; None where there are no operations."""
@@ -78,11 +73,6 @@ class Operations(Columns):
         """Bytes transferred, uint64 (n,), with 0 where the trace does not know."""
         return np.where(self.moved == UNDEFINED_UINT64, np.uint64(0), self.moved)
 
-
-OPERATION_DTYPES: Final = (
-    *(np.int32,) * 4, np.uint8, np.uint32, *(np.int64,) * 3, *(np.uint64,) * 4, np.uint32, np.uint8,
-)  # fmt: skip
-"""Column types of `Operations`, in the order of its fields."""
 
 Rows = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
 
@@ -194,11 +184,3 @@ class OperationColumns(NamedTuple):
     matching: npt.NDArray[np.uint64]
     tests: npt.NDArray[np.uint32]
     status: npt.NDArray[np.uint8]
-
-
-def operation_columns(rows: int) -> OperationColumns:
-    """Return columns for `rows` operations, their content arbitrary."""
-    ids, ticks, sizes = (np.int32, np.int32, np.uint32), (np.int64,) * 3, (np.uint64,) * 4
-    types = (*ids, np.uint8, np.uint32, *ticks, *sizes, np.uint32, np.uint8)
-    columns: Any = (np.empty(rows, dtype) for dtype in types)
-    return OperationColumns(*columns)

@@ -13,6 +13,7 @@ from iostrata import DamageReport, Trace
 from iostrata.layers.attribution.blocks import Kept
 from iostrata.layers.selection.files import DEFAULT_RULES, select_files
 from iostrata.layers.selection.window import trace_window
+from iostrata.model.arrays import column_types
 from iostrata.model.codes import (
     UNDEFINED_TIME,
     UNDEFINED_UINT8,
@@ -32,7 +33,7 @@ from iostrata.model.definitions import (
     Paradigm,
     SystemTree,
 )
-from iostrata.model.events import EVENT_DTYPES, IoEvents
+from iostrata.model.events import IoEvents
 from iostrata.model.operations import Operations
 
 # Examples may take any time: a kernel is compiled within the first, and machines differ and are busy. Fixtures of
@@ -166,7 +167,7 @@ def events_of(rows: Sequence[dict[str, Any]]) -> IoEvents:
     names = ("location", "kind", "time", "handle", "mode", "flags", "matching", "value", "offset")
     full = [{**defaults, "offset": UNDEFINED_UINT64, **row} for row in rows]
     return IoEvents(
-        *(np.array([row[name] for row in full], dtype) for name, dtype in zip(names, EVENT_DTYPES, strict=True))
+        *(np.array([row[name] for row in full], kind) for name, kind in zip(names, column_types(IoEvents), strict=True))
     )
 
 

@@ -165,7 +165,7 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
         from ...runs.scores.traces import TraceJobs
 
         told: set[Path] = set()
-        found.append(TraceJobs(runs.traces, segment, lambda path: replace(request, trace=path).open_full(told)))
+        found.append(TraceJobs(runs.traces, segment, lambda path: replace(request, trace=path).open(told=told)))
     return found
 
 

@@ -114,7 +114,9 @@ def command(
     if quantity == "metadata" and (request.direction is not None or request.traffic != "all"):
         raise click.UsageError("--signal metadata has neither --direction nor --traffic: leave them out")
     if request.memory is not None and quantity != "bandwidth":
-        raise click.UsageError("--memory keeps only bandwidths: leave out --signal")
+        raise click.UsageError(
+            "--memory keeps bytes in bins of time, and --signal needs single operations: leave out one"
+        )
     if order is not None and request.filter is None:
         raise click.UsageError("--order is that of a filter, so it needs --filter")
     options = _options(request.method, tuning)

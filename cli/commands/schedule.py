@@ -191,6 +191,6 @@ def _periods(request: Request, direction: str | None) -> Any:
     from ...analysis.comparison.layer_periods import chosen_layers, layer_periods
     from ...export.json.documents import periods_document
 
-    trace = request.open_full()
+    trace = request.open()
     with Progress("detecting periods"):
         return periods_document(trace, layer_periods(chosen_layers(trace), (direction or "total",)))

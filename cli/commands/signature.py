@@ -192,7 +192,7 @@ def _from_runs(
         found += collection_signals(collection, direction)
     for trace in runs.traces:
         try:
-            opened = replace(request, trace=trace).open_full(told)
+            opened = replace(request, trace=trace).open(told=told)
         except (TraceError, OSError) as error:
             failed.append(str(error))
             continue

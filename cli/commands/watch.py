@@ -134,4 +134,4 @@ def _followed(job: "LiveJob", names: tuple[str, ...], interval: float, once: boo
 def _replayed(job: "LiveJob", request: Request, interval: float | None, speed: float | None) -> "Iterator[Update]":
     from ...live.follow import replay
 
-    return replay(job, request.open_full(), interval, speed)
+    return replay(job, request.open(), interval, speed)

@@ -190,7 +190,7 @@ def _calls(trace: Trace, layers: Collection[str]) -> Document:
         "exclusive_s": trace.calls.group_seconds,
         "cost": None if trace.cost is None else trace.cost.to_dict(),
         "chain": None if trace.waiting_chain is None else trace.waiting_chain.to_dict(),
-        "overlap": trace.overlap.to_dict() if trace.non_blocking.length and trace.overlap is not None else None,
+        "overlap": trace.overlap.to_dict() if trace.callers.non_blocking.length and trace.overlap is not None else None,
     }
 
 

@@ -72,7 +72,7 @@ def print_layers(
         _print_cost(trace.cost, console)
         if trace.waiting_chain is not None:
             _print_chain(trace.waiting_chain, console)
-        if trace.non_blocking.length and trace.overlap is not None:
+        if trace.callers.non_blocking.length and trace.overlap is not None:
             _print_overlap(trace.overlap, console)
     if trace.unmatched_events:
         console.print(Text(f"{counted(trace.unmatched_events, 'event')} of operations that never began: not counted"))

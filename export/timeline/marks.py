@@ -233,7 +233,7 @@ def marks_of_files(trace: Trace, layers: tuple[str, ...], metadata: bool = True)
     key = np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
     exact = trace.kept is not None and len(trace.kept.operations) <= _MOST_EXACT
     sums = trace.sum_blocks(lambda: MarkSums(definitions, trace.tick_window, key, files, exact))
-    for found in trace.metadata_calls() if metadata else ():
+    for found in trace.callers.metadata_calls() if metadata else ():
         sums.add_metadata(found)
     return *sums.marks(), files, sums.gap
 

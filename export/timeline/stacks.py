@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ def call_stacks(trace: Trace, locations: Sequence[int], most: int) -> tuple[Stac
         raise ValueError("the trace does not tell when functions were entered and left")
     partitions = reading.source.partitions(reading.memory, reading.workers)
     parts = stack_bars(reading.source, partitions, calls.functions, trace.order, trace.tick_window, locations)
-    bars, gap = _no_bars(), 0
+    bars, gap = StackBars.empty(), 0
     for part in parts:
         bars = StackBars.concatenate([bars, part])
         if len(bars) > _MOST_KEPT:
@@ -83,11 +83,3 @@ def _lasts_long(bars: StackBars) -> Mask:
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order)) - np.searchsorted(pairs[0], pairs[0])
     return np.asarray((place < _MOST_HANDLES)[row.ravel()])
-
-
-def _no_bars() -> StackBars:
-    columns: Any = (np.empty(0, dtype) for dtype in _TYPES)
-    return StackBars(*columns)
-
-
-_TYPES: Final = (np.int32, np.int32, np.int32, np.int32, np.uint8, np.int64, np.int64, np.int64)

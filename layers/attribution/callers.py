@@ -52,7 +52,15 @@ class Callers:
 
     @cached_property
     def paths(self) -> CallPaths:
-        """As `iostrata.layers.trace.Trace.call_paths`."""
+        """The call path in which each operation and other I/O event was recorded, of all files and times.
+
+        Raises
+        ------
+        SelectionError
+            If the recorder does not tell which function was called, or the trace was read in bounded memory.
+        TraceError
+            If the archive is gone or has changed since it was opened.
+        """
         kept, reading = self.blocks.kept, self.blocks.reading
         paths, sums = read_call_paths(
             reading.source, kept.operations, kept.other_events, self.make_sums, reading.workers
@@ -82,7 +90,7 @@ class Callers:
         return as_calls(sum_calls(reading.source, self.make_sums, partitions, reading.workers, reading.client))
 
     def metadata_calls(self) -> Iterator[MetadataCalls]:
-        """As `iostrata.layers.trace.Trace.metadata_calls`."""
+        """Give the metadata events within the window and the calls of I/O without an event, of all files, in parts."""
         blocks = self.blocks
         if not self.recorded:
             for _, events in blocks:

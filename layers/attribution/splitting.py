@@ -11,7 +11,6 @@ from ...model.operations import Operations
 from ...model.stream.mapping import cluster_of, reduce_partitions
 from ...model.stream.source import Partition
 from ..handles.metadata import metadata_events
-from .blocks import Blocks
 from .breakdown import Breakdown, BreakdownSums
 from .callers import Callers
 from .calls.calls import Calls, as_calls
@@ -21,10 +20,11 @@ from .collectives import CallPlaces
 from .traffic import Traffic
 
 
-def split(blocks: Blocks, callers: Callers, by: str) -> Breakdown:
+def split(callers: Callers, by: str) -> Breakdown:
     """Split what each layer did by a key; see `iostrata.layers.trace.Trace.breakdown`."""
     if by in CALL_KEYS:
-        return split_by_calls(blocks, callers, by)[1]
+        return split_by_calls(callers, by)[1]
+    blocks = callers.blocks
     if blocks.exact:
         sums = BreakdownSums(*blocks.counted, by, exact=True)
         for traffic, metadata in blocks.traffic_parts():
@@ -37,16 +37,17 @@ def split(blocks: Blocks, callers: Callers, by: str) -> Breakdown:
 
 
 def split_by_calls(
-    blocks: Blocks, callers: Callers, by: str, texts: Callable[[Ints], list[Any]] | None = None
+    callers: Callers, by: str, texts: Callable[[Ints], list[Any]] | None = None
 ) -> tuple[Calls | None, Breakdown]:
     """Return all calls and the split by who called; `texts` gives names of keys in place of the usual ones."""
+    blocks = callers.blocks
     if blocks.exact:
         paths, table = callers.paths, BreakdownSums(*blocks.counted, by, exact=True)
         tree, calls = (paths.regions, paths.parent, paths.region), callers.calls
         key = np.append(key_rows(by, *tree), np.int32(-1))
         table.add_traffic(blocks.traffic, blocks.metadata, (key[paths.operation], key[paths.event]))
     else:
-        table, sums = _read_by_calls(blocks, callers, by)
+        table, sums = _read_by_calls(callers, by)
         tree = (sums.regions, *sums.paths[:2])
         calls = as_calls(sums) if callers.recorded else None
     if calls is not None:
@@ -55,8 +56,9 @@ def split_by_calls(
     return calls, table.breakdown()
 
 
-def _read_by_calls(blocks: Blocks, callers: Callers, by: str) -> tuple[BreakdownSums, CallSums]:
+def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, CallSums]:
     """Read the trace once more for what operations and calls take by who called."""
+    blocks = callers.blocks
     reading, source, make, counted = blocks.reading, blocks.reading.source, callers.make_sums, blocks.counted
 
     def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
@@ -84,10 +86,14 @@ def _read_by_calls(blocks: Blocks, callers: Callers, by: str) -> tuple[Breakdown
         return reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
 
 
-def called_blocks(
-    blocks: Blocks, callers: Callers, called: bool
-) -> Iterator[tuple[Traffic, Ints, Mapping[str, NamedRows], int]]:
-    """Give all operations with who called them; see `iostrata.layers.trace.Trace.operation_blocks`."""
+def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Ints, Mapping[str, NamedRows], int]]:
+    """Give all operations in one or several blocks, at least one.
+
+    Each with the number of the collective call of each operation; by `CALL_KEYS` the names of who called, and the row
+    of each operation there (−1 for none), nothing unless `called` is asked for; and the number of the block's first
+    operation.
+    """
+    blocks = callers.blocks
     by: dict[str, NamedRows] = {}
     if blocks.exact:
         if called:

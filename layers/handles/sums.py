@@ -1,6 +1,5 @@
 """Metadata events and lifetimes of handles, added up block by block."""
 
-from copy import deepcopy
 from typing import Any, Final
 
 import numpy as np
@@ -79,11 +78,12 @@ class HandleSums:
 
     def merge(self, other: "HandleSums") -> None:
         """Add the sums of `other`, over other processes."""
-        for one in (self, deepcopy(other)):
-            one._finish(np.zeros(0, np.int64))
-            if one is not self:
-                self._lifetimes = self._lifetimes + one._lifetimes
-                self._ranks, self.events = self._ranks + one._ranks, self.events + one.events
+        # Counted at its end, which leaves `other` as it is.
+        self._finish(np.zeros(0, np.int64))
+        self._lifetimes, self._ranks = self._lifetimes + other._lifetimes, self._ranks + other._ranks
+        self.events = self.events + other.events
+        self._pairs = other._pairs
+        self._finish(np.zeros(0, np.int64))
         self.opens = self.opens.merged(other.opens)
         self.kinds = self.kinds.merged(other.kinds)
         layer, time = other._times.keys

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...model.arrays import empty_columns
 from ...model.codes import IoMode, Status
 from ...model.definitions import Definitions
 from ...model.operations import Operations
@@ -14,7 +15,7 @@ from ..selection.window import Amounts, TickWindow
 from ..statistics.counts import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
-from .tables import CUT, MODES, PART, WHOLE, Kept, OperationColumns, kept_columns, new_sums
+from .tables import CUT, MODES, PART, WHOLE, Kept, OperationColumns, new_sums
 
 _ROWS: Final = 1 << 16
 
@@ -72,7 +73,7 @@ class OperationSums:
 
     def add(self, operations: Operations) -> None:
         """Add operations, in any order."""
-        kept = kept_columns(min(len(operations), _ROWS))
+        kept = empty_columns(Kept, min(len(operations), _ROWS))
         for first in range(0, len(operations), _ROWS):
             self._add_operations(operations, slice(first, first + _ROWS), kept)
 
@@ -115,6 +116,28 @@ class OperationSums:
     def cut(self, categories: Iterable[int]) -> bool:
         """Tell whether the window cuts an operation of one of `categories`."""
         return bool(self.sums.counts[list(categories), CUT].any())
+
+    def count(self, categories: Iterable[int], column: int) -> int:
+        """Return a column of `Sums.counts`, summed over `categories`."""
+        return int(self.sums.counts[list(categories), column].sum())
+
+    def request_counts(self, categories: Iterable[int]) -> ValueCounts:
+        """Return how often each size was asked for in `categories`."""
+        found = ValueCounts(self.exact)
+        for category in self._wide(categories):
+            if category in self.requests:
+                found.merge(self.requests[category])
+        return found
+
+    def busy_time(self, categories: Iterable[int]) -> BusyTime:
+        """Return when an operation of `categories` that ended was under way."""
+        union = BusyTime(*self.covered, self.exact)
+        for category in self._wide(categories):
+            union.merge(self.busy[category])
+        return union
+
+    def _wide(self, categories: Iterable[int]) -> list[int]:
+        return sorted({int(self.wide[category]) for category in categories})
 
     def summed_ticks(self, categories: Iterable[int]) -> int:
         """Return the sum of the durations in all of `categories`."""

@@ -130,6 +130,8 @@ class BinGrid:
 
     def _moved_to(self, level: int, first: int) -> Callable[[Floats], Floats]:
         """Return what puts volumes into bins of a level at least as high, in which all that is there has a place."""
+        if (level, first) == (self._level, self._first):
+            return np.asarray
         there = (np.arange(self._bins) + self._first >> level - self._level) - first
 
         def moved(volumes: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """Tables that compiled sums over operations are kept in."""
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -65,13 +65,6 @@ class Kept(NamedTuple):
     begin: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
     volume: Floats
-
-
-def kept_columns(rows: int) -> Kept:
-    """Return columns for `rows` operations, their content arbitrary."""
-    types = (np.int32, np.int64, np.int64, np.float64)
-    columns: Any = (np.empty(rows, dtype) for dtype in types)
-    return Kept(*columns)
 
 
 def new_sums(categories: int, processes: int, handles: int, reasons: int) -> Sums:

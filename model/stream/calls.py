@@ -100,12 +100,6 @@ class RegionEvents(Columns):
     enter: npt.NDArray[np.bool_]
     position: npt.NDArray[np.int64]
 
-    @classmethod
-    def empty(cls) -> "RegionEvents":
-        """Return no events."""
-        dtypes = (np.int32, np.int64, np.uint32, np.bool_, np.int64)
-        return cls(*(np.empty(0, dtype) for dtype in dtypes))  # type: ignore[arg-type]
-
 
 @dataclass(frozen=True, eq=False)
 class EventBatch:

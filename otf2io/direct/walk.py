@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import empty_columns
 from ...model.definitions import Definitions
-from ...model.events import EventColumns, IoEvents, empty_columns
+from ...model.events import EventColumns, IoEvents
 from ...model.stream.calls import EventBatch, RegionEvents
 from ...model.stream.damage import LocationDamage
 from ..files.anchor import Anchor
@@ -89,9 +90,9 @@ class DirectWalk:
         try:
             scratch, spare = self._memory.pop()
         except IndexError:
-            scratch, spare = _new_scratch(self._anchor), empty_columns(0)
+            scratch, spare = _new_scratch(self._anchor), empty_columns(EventColumns, 0)
         if columns is None:
-            columns = spare if len(spare.time) >= rows and not keep else empty_columns(rows)
+            columns = spare if len(spare.time) >= rows and not keep else empty_columns(EventColumns, rows)
         regions = _region_columns(self._regions, rows if self._regions else 0)
         row = region_row = 0
         location = first
@@ -117,13 +118,13 @@ class DirectWalk:
                 row = region_row = 0
                 if keep and reason != DONE:
                     rows = min(2 * rows, _LARGEST_BATCH)
-                    columns = empty_columns(rows)
+                    columns = empty_columns(EventColumns, rows)
                     regions = _region_columns(self._regions, rows if self._regions else 0)
             elif reason == NEEDS_ROWS:
                 rows = need
-                columns = empty_columns(rows)
+                columns = empty_columns(EventColumns, rows)
                 regions = _region_columns(self._regions, rows if self._regions else 0)
-        self._memory.append((scratch, empty_columns(0) if keep else columns))
+        self._memory.append((scratch, empty_columns(EventColumns, 0) if keep else columns))
 
     def _passed(self, first: int, location: int, last: int) -> int:
         passed = int(self._source.promised[first:location].sum())

@@ -26,7 +26,7 @@ one, which it does not have yet, is the row of the one before it. What a locatio
 operations of a process with several locations, waits for `iostrata.otf2io.matching.threads`.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -100,13 +100,6 @@ def open_keys(places: int, counts: npt.NDArray[np.int64] | None = None) -> OpenK
         counts=counts,
         seed=np.array([random_seed()]),
     )
-
-
-def waiting_events(rows: int) -> WaitingEvents:
-    """Return room for `rows` events that wait."""
-    types = (np.uint8, np.int64, np.int32, np.uint32, np.uint64, np.uint64, np.int32)
-    columns: Any = (np.empty(rows, dtype) for dtype in types)
-    return WaitingEvents(*columns)
 
 
 @inlined

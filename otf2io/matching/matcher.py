@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Links, Mask, Rows, RowsOfIds
+from ...model.arrays import Links, Mask, Rows, RowsOfIds, empty_columns
 from ...model.codes import IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents
-from ...model.operations import OperationColumns, Operations, operation_columns
+from ...model.operations import OperationColumns, Operations
 from ...model.stream.source import Block
 from .kernel import (
     BEGIN,
@@ -21,13 +21,13 @@ from .kernel import (
     SMALLEST,
     UNMATCHED,
     WAITING,
+    WaitingEvents,
     end_location,
     mark_in_flight,
     match_rows,
     move_keys,
     open_keys,
     renumber,
-    waiting_events,
 )
 from .ordering import copy_rows, rows_by_begin
 from .threads import match_threads
@@ -69,10 +69,10 @@ class Matcher:
         self._most = most
         self._enough = ENOUGH if most is None else min(ENOUGH, max(1, most // 2))
         self._keys = open_keys(SMALLEST)
-        self._found = operation_columns(_ROWS)
+        self._found = empty_columns(OperationColumns, _ROWS)
         self._paths = paths
         self._path = np.empty(_ROWS if paths else 0, np.int32)
-        self._waiting = waiting_events(0)
+        self._waiting = empty_columns(WaitingEvents, 0)
         self._metadata: list[IoEvents] = []
         self._metadata_paths: list[Links] = [np.empty(0, np.int32)]
         self._io_events = self._cut = self._given_up = 0
@@ -141,13 +141,13 @@ class Matcher:
     def _make_room(self, events: int) -> None:
         rows, waiting = self._keys.counts[ROWS], self._keys.counts[WAITING]
         if rows + events > len(self._found.begin):
-            larger = operation_columns(max(rows + events, 2 * len(self._found.begin)))
+            larger = empty_columns(OperationColumns, max(rows + events, 2 * len(self._found.begin)))
             _copy(self._found, larger, rows)
             self._found = larger
             if self._paths:
                 self._path = np.resize(self._path, len(larger.begin))
         if waiting + events > len(self._waiting.kind) and self._shared.any():
-            more = waiting_events(max(waiting + events, 2 * len(self._waiting.kind)))
+            more = empty_columns(WaitingEvents, max(waiting + events, 2 * len(self._waiting.kind)))
             _copy(self._waiting, more, waiting)
             self._waiting = more
 
@@ -204,7 +204,7 @@ class Matcher:
             # Rows of a location stand in the order of its file.
             rows = rows[np.argsort(identity, kind="stable")]
         rows = rows_by_begin(found.begin, rows)
-        taken, process = operation_columns(len(rows)), np.empty(len(rows), np.int32)
+        taken, process = empty_columns(OperationColumns, len(rows)), np.empty(len(rows), np.int32)
         copy_rows(found, rows, taken, self._definitions.locations.group, process)
         columns = {**taken._asdict(), "handle": self._handles.rows(taken.handle)}
         operations = Operations(**columns, process=process)

@@ -46,6 +46,7 @@ def test_the_terminal_shows_eight_parts_and_counts_the_rest(run, fixtures):
         (["--signal", "colour"], "--signal"),
         (["--signal", "metadata", "--direction", "read"], "neither --direction nor --traffic"),
         (["--signal", "metadata", "--traffic", "own"], "neither --direction nor --traffic"),
+        (["--signal", "operations", "--memory", "1G"], "--memory keeps bytes in bins of time, and --signal needs"),
     ],
 )
 def test_wrong_usage_is_told(run, fixtures, options, message):

@@ -193,8 +193,8 @@ def test_convert_with_an_automatic_frequency_in_little_memory(
 
 MEASURE = """
 import json, sys
-from iostrata.layers.opening import read_binned_trace
-trace = read_binned_trace(sys.argv[1], int(sys.argv[2]))
+from iostrata.layers.opening import read_trace
+trace = read_trace(sys.argv[1], int(sys.argv[2]))
 layer = trace.layers["POSIX"]
 numbers = [layer.statistics(way).to_dict() for way in layer.directions]
 volume = sum(layer.bandwidth(way).volume for way in layer.directions)

@@ -3,7 +3,17 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.model.arrays import any_ancestor, depths, nearest_lower_rank, sound_parents, subtree_sums
+from iostrata.model.arrays import (
+    any_ancestor,
+    column_types,
+    depths,
+    empty_columns,
+    nearest_lower_rank,
+    sound_parents,
+    subtree_sums,
+)
+from iostrata.model.events import EventColumns, IoEvents
+from iostrata.model.stream.calls import RegionEvents
 
 parents = st.integers(0, 24).flatmap(lambda n: st.lists(st.integers(-3, n + 2), min_size=n, max_size=n))
 
@@ -100,3 +110,12 @@ def test_a_circle_of_a_million_rows_becomes_one_chain():
     sound, changed = sound_parents(parent)
     assert np.flatnonzero(changed).tolist() == [0]
     assert np.array_equal(sound[1:], parent[1:])
+
+
+def test_a_table_tells_the_types_of_its_columns() -> None:
+    types = {"location": np.int32, "time": np.int64, "region": np.uint32, "enter": np.bool_, "position": np.int64}
+    assert column_types(RegionEvents) == tuple(map(np.dtype, types.values()))
+    assert {name: getattr(RegionEvents.empty(), name).dtype for name in types} == types
+    rows = empty_columns(EventColumns, 3)
+    assert [column.shape for column in rows] == [(3,)] * len(rows._fields)
+    assert column_types(EventColumns) == column_types(IoEvents)

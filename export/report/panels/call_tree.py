@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ....layers.attribution.calls.keys import caller_text
+from ....layers.attribution.calls.keys import CALLPATH, caller_text
+from ....layers.attribution.splitting import split_by_calls
 from ....layers.trace import Trace
 from ....model.arrays import subtree_sums
 from ....model.stream.calls import OF_THE_PROGRAM
@@ -34,7 +35,9 @@ def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | No
     cost = trace.cost
     if cost is None:
         return None
-    calls, table = trace.by_path()
+    calls, table = split_by_calls(trace.callers, CALLPATH, np.ndarray.tolist)
+    if calls is None:
+        return None
     functions = calls.functions
     count, second = len(calls.parent), calls.ticks_per_second
     does_io = functions.does_io[calls.region]

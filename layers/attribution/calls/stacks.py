@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Columns, RowsOfIds, column_at
+from ....model.arrays import Columns, RowsOfIds, column_at, empty_columns
 from ....model.codes import IoMode, IoRecord
 from ....model.definitions import Definitions
 from ....model.stream.calls import EventBatch
@@ -95,10 +95,7 @@ class StackWalker:
         self._regions, self._handles = RowsOfIds(functions.regions.id), RowsOfIds(definitions.handles.id)
         self._layer_of_handle = layer_rows(definitions, order, definitions.handles.paradigm)
         self._layer_of_region = np.where(functions.does_io, functions.layer, -2).astype(np.int32)
-        frames: Any = (
-            np.zeros(_DEEPEST, dtype) for dtype in (np.int32, np.int64, np.int32, np.int32, np.int32, np.uint8)
-        )
-        self._frames = kernel.Frames(*frames)
+        self._frames = empty_columns(kernel.Frames, _DEEPEST)
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._state[kernel.LOCATION] = -1
 
@@ -135,8 +132,7 @@ class StackWalker:
     def _walk(self, events: Any, crossings: Any, over: bool) -> StackBars:
         kernel, window = self._kernel, self._window
         room = int(crossings[3].sum()) + int(self._state[kernel.DEPTH])
-        columns: Any = (np.empty(room, dtype) for dtype in _BAR_TYPES)
-        bars = kernel.Bars(*columns)
+        bars = empty_columns(kernel.Bars, room)
         count = kernel.walk(events, crossings, self._layer_of_region, self._frames, self._state, bars, over)
         ended: Any = [*(column[:count] for column in bars), np.ones(count, np.int64)]
         found = StackBars(*ended)
@@ -154,6 +150,3 @@ def _kinds(record: npt.NDArray[np.uint8], mode: npt.NDArray[np.uint8]) -> npt.ND
     modes = np.zeros(256, np.uint8)
     modes[[IoMode.READ, IoMode.WRITE, IoMode.FLUSH]] = [STACK_KINDS.index(name) for name in ("read", "write", "flush")]
     return np.where(record == IoRecord.OPERATION_BEGIN, modes[mode], kinds[record])
-
-
-_BAR_TYPES: Final = (np.int32, np.int32, np.int32, np.int32, np.uint8, np.int64, np.int64)

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Ints, Links, RowsOfIds, any_ancestor, column_at
+from ....model.arrays import Ints, Links, RowsOfIds, any_ancestor, column_at, empty_columns
 from ....model.codes import IoRecord
 from ....model.definitions import Definitions
 from ....model.events import IoEvents
@@ -81,7 +81,7 @@ class CallSums:
         self._state[[kernel.LOCATION, kernel.TOP, kernel.FREE]] = -1
         self._latest = np.full(len(ids), -1, np.int64)
         self._paths = _new_paths(_FEWEST)
-        self._frames = _new_frames(_FEWEST)
+        self._frames: Any = empty_columns(kernel.Frames, _FEWEST)
         self.metadata = KeyedSums.none(7, "calls", "ticks")
         self.within = KeyedSums.none(4, "calls")
         self.busy = RangeUnion(exact)
@@ -157,8 +157,7 @@ class CallSums:
         first, last = min(max(one, 0) for one in locations), max(locations)
         low, high = -NO_LENGTH, NO_LENGTH
         shares = np.zeros((max(0, last - first) + 1, len(self.functions.names)), np.int64)
-        columns: Any = (np.empty(enters + open_calls, dtype) for dtype in _CALLS)
-        calls = kernel.Calls(*columns)
+        calls = empty_columns(kernel.Calls, enters + open_calls)
         count = kernel.walk_calls(
             self._events(events),
             kernel.Crossings(regions.location, np.clip(regions.time, low, high), rows, regions.enter, regions.position),
@@ -245,7 +244,7 @@ class CallSums:
         open_calls = int(self._state[DEPTH])
         needed = min(open_calls + more, DEEPEST)
         if needed > len(self._frames.region):
-            larger = _new_frames(max(needed, 2 * len(self._frames.region)))
+            larger = empty_columns(type(self._frames), max(needed, 2 * len(self._frames.region)))
             for old, new in zip(self._frames, larger, strict=True):
                 new[: len(old)] = old
             self._frames = larger
@@ -278,21 +277,6 @@ def _new_paths(count: int) -> Any:
     from .kernel import Paths
 
     size = 1 << max(4, (2 * count - 1).bit_length())
-    columns: Any = (np.empty(count, dtype) for dtype in (np.int32, np.int32, np.bool_))
-    return Paths(*(*columns, np.empty((count, 3, 3), np.int64), np.full(size, -1, np.int32)))
-
-
-def _new_frames(count: int) -> Any:
-    from .kernel import Frames
-
-    columns: Any = (np.empty(count, dtype) for dtype in _FRAMES)
-    return Frames(*columns)
-
-
-_CALLS: Final = (
-    np.int32, np.int32, np.int32, np.int64, np.int64, np.int64, np.uint8, np.int32, np.int32, np.int32, np.uint8,
-)  # fmt: skip
-"""Types of the columns of `iostrata.layers.attribution.calls.kernel.Calls`, and of `Frames`."""
-_FRAMES: Final = (
-    np.int32, np.int32, *[np.int64] * 6, np.uint8, np.int32, np.int32, np.int32, np.uint8,
-)  # fmt: skip
+    # Times have more than one dimension.
+    table = empty_columns(Paths, count)
+    return table._replace(times=np.empty((count, 3, 3), np.int64), table=np.full(size, -1, np.int32))

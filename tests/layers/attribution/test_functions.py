@@ -47,7 +47,7 @@ def walked(anchor):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_functions_as_the_official_reader_tells(fixtures, name, workers):
     trace = open_trace(fixtures / name, workers=workers)
-    found = trace.calling_functions
+    found = trace.callers.functions
     events, begins = walked(trace.path)
     named = [found.names[row] if row >= 0 else None for row in found.event.tolist()]
     by_location = defaultdict(list)
@@ -88,15 +88,15 @@ def test_breakdown_by_function_counts_operations_and_metadata(fixtures):
 
 def test_a_trace_without_functions_has_none(fixtures):
     trace = open_trace(fixtures / "ior384")
-    assert trace.calling_functions.names == ()
-    assert (trace.calling_functions.operation == -1).all()
+    assert trace.callers.functions.names == ()
+    assert (trace.callers.functions.operation == -1).all()
     assert {row["function"] for row in trace.breakdown("function").to_dict()} == {None}
 
 
 def test_selections_share_them(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
-    known = trace.calling_functions
-    assert trace.select(files="all", window=(0.1, 0.2)).calling_functions is known
+    known = trace.callers.functions
+    assert trace.select(files="all", window=(0.1, 0.2)).callers.functions is known
 
 
 @pytest.mark.parametrize("options", [{"engine": "library"}, {"memory": 500 * 10**6}], ids=str)
@@ -108,7 +108,7 @@ def test_every_way_of_reading_knows_them(fixtures, options):
 
 def test_a_trace_that_changed_is_refused(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
-    make = trace._callers.make_sums
+    make = trace.callers.make_sums
     events = replace(trace.other_events, time=trace.other_events.time + 1)
     with pytest.raises(TraceError, match="has changed"):
         read_call_paths(trace.reading.source, trace.operations, events, make)

@@ -17,6 +17,7 @@ from iostrata.export.report.panels.limits import Limits
 from iostrata.export.timeline import marks
 from iostrata.inputs.source import RowSource
 from iostrata.layers import opening
+from iostrata.layers.attribution.splitting import called_blocks
 from iostrata.layers.document import document
 from iostrata.layers.handles import sums
 from iostrata.layers.statistics.keyed import KeyedSums
@@ -32,12 +33,16 @@ OF_SIGNALS = ("document", "signals", "periods", "findings")
 """What bins make coarser."""
 ROUNDED = ("metadata", "marks")
 HANDLES = [
-    ("MPI-IO", "/scratch/a", -1),
-    ("MPI-IO", "/scratch/b", -1),
-    ("POSIX", "/scratch/a", 0),
-    ("POSIX", "/scratch/b", 1),
+    ("HDF5", "/scratch/a", -1),
+    ("HDF5", "/scratch/b", -1),
+    ("MPI-IO", "/scratch/a", 0),
+    ("MPI-IO", "/scratch/b", 1),
+    ("POSIX", "/scratch/a", 2),
+    ("POSIX", "/scratch/b", 3),
     ("POSIX", "/home/c", -1),
 ]
+ALONE = 6
+"""The handle that has none above it."""
 
 EVENTS = [None, IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.SEEK, IoRecord.TRY_LOCK]
 
@@ -47,17 +52,20 @@ calls = st.lists(
             # Behind a long pause bins become wider.
             "gap": st.sampled_from([1, 2, 40, 997, 2_100_003]),
             "length": st.sampled_from([0, 9, 64, 5000]),
-            "handle": st.integers(0, 4),
+            # Those of one layer are chosen the more often the more they come back across a cut.
+            "handle": st.sampled_from([0, 0, 1, 2, 2, 3, 4, 4, 5, ALONE]),
             "mode": st.sampled_from([IoMode.READ, IoMode.WRITE, IoMode.WRITE, IoMode.FLUSH]),
             "moved": st.sampled_from([0, 1, 4096, 65536, 3 * 2**20 + 1, None]),
             "pieces": st.integers(0, LARGEST - 1),
-            # None goes on where the call before on the handle ended.
-            "offset": st.sampled_from([None, None, None, 0, 65536, 2**20 + 7, UNDEFINED_UINT64]),
+            # None goes on where the call before on the handle ended, and -1 where it began.
+            "offset": st.sampled_from([None, None, None, -1, -1, 0, 65536, 2**20 + 7, UNDEFINED_UINT64]),
+            "times": st.sampled_from([1, 1, 1, 2, 6]),
+            "back": st.sampled_from([False, False, True]),
             "flags": st.sampled_from([0, 0, int(IoFlag.NON_BLOCKING), int(IoFlag.COLLECTIVE)]),
             "event": st.sampled_from(EVENTS),
         }
     ),
-    max_size=16,
+    max_size=9,
 )
 
 
@@ -78,21 +86,34 @@ class Dealt:
         )
 
 
+def repeated(given_calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Calls as often as they are made, each with its file, and the reads of what they wrote."""
+    made = []
+    for call in given_calls:
+        once = {**call, "file": HANDLES[call["handle"]][1]}
+        made += [once] * call["times"]
+        if call["back"]:
+            made += [{**once, "mode": IoMode.READ, "offset": -1}] * (LARGEST + 1)
+    return made
+
+
 def rows_of(process: int, given_calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Calls one after the other, those of MPI-IO with some of POSIX inside, and nothing in flight between them."""
     rows, time = [], process
-    reached: dict[int, int] = {}
-    for call in given_calls:
+    reached: dict[int, tuple[int, int]] = {}
+    for call in repeated(given_calls):
         time += call["gap"]
-        if call["offset"] is None:
-            call = {**call, "offset": reached.get(call["handle"], 0)}
-        reached[call["handle"]] = call["offset"] % 2**30 + (call["moved"] or 0)
+        first, last = reached.get(call["file"], (0, 0))
+        if call["offset"] in (None, -1):
+            call = {**call, "offset": last if call["offset"] is None else first}
+        begin = call["offset"] % 2**30
+        reached[call["file"]] = begin, begin + (call["moved"] or 0)
         one = {name: call[name] for name in ("mode", "offset", "flags")}
         one |= {"process": process, "begin": time, "end": time + call["length"]}
         moved = None if call["mode"] == IoMode.FLUSH else call["moved"]
         rows.append({**one, "handle": call["handle"], "moved": moved, "requested": moved})
         below = call["handle"] + 2
-        pieces = call["pieces"] if below < 4 and call["length"] > 2 * LARGEST else 0
+        pieces = call["pieces"] if below < ALONE and call["length"] > 2 * LARGEST else 0
         for piece in range(pieces):
             begin = time + 1 + piece * 2
             rows.append({**one, "handle": below, "begin": begin, "end": begin + 1, "moved": moved and moved // pieces})
@@ -103,7 +124,7 @@ def rows_of(process: int, given_calls: list[dict[str, Any]]) -> list[dict[str, A
 def events_of(process: int, given_calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Metadata events of the handles of some calls, each just before its call begins."""
     events, time = [], process
-    for call in given_calls:
+    for call in repeated(given_calls):
         if call["event"] is not None:
             made = CREATE_FILE if call["event"] == IoRecord.CREATE_HANDLE and call["length"] == 9 else 0
             one = {"location": process, "kind": call["event"], "time": time + call["gap"] - 1}
@@ -142,6 +163,32 @@ def marks_told(trace: Any) -> list[Any]:
     return [gap, *(column.tolist() for column in (*together.keys, *together.values.values()))]
 
 
+def operations_told(trace: Any) -> list[Any]:
+    """Each operation by its process and begin, which no other has, with its parent and those it makes a call with."""
+    told: list[Any] = []
+    names: list[tuple[int, int]] = []
+    for traffic, call, _, first in called_blocks(trace.callers, False):
+        operations = traffic.operations
+        assert first == len(names)
+        names += zip(operations.process.tolist(), operations.begin.tolist(), strict=True)
+        parents = [None if one < 0 else names[first + one] for one in traffic.attribution.parent.tolist()]
+        told += zip(names[first:], parents, call.tolist(), strict=True)
+    together: dict[int, list[tuple[int, int]]] = {}
+    for name, _, call in told:
+        together.setdefault(call, []).append(name)
+    return sorted((name, parent, None if call < 0 else min(together[call])) for name, parent, call in told)
+
+
+def cells_told(trace: Any) -> list[Any]:
+    """Each kind of operation, named by itself and those above it, with its sums."""
+    rows = list(zip(*(column.tolist() for column in trace.cells.columns), strict=True))
+
+    def chain(row: int) -> list[Any]:
+        return [] if row < 0 else [rows[row][1:4], *chain(rows[row][0])]
+
+    return sorted((chain(number), row[4:]) for number, row in enumerate(rows))
+
+
 def evidence_told(relations: Any) -> list[Any]:
     """What findings look at beyond flows, cells and calls."""
     tables = [table for key in sorted(relations.streams) for table in vars(relations.streams[key]).values()]
@@ -156,13 +203,21 @@ def evidence_told(relations: Any) -> list[Any]:
     ]
 
 
-def told(source: Any, workers: int = 1, apart: bool = False, few: bool = False, full: bool = False) -> dict[str, str]:
+def told(
+    source: Any,
+    workers: int = 1,
+    apart: bool = False,
+    few: bool = False,
+    full: bool = False,
+    start: float | None = None,
+) -> dict[str, str]:
     """Everything that is told of a trace, as texts.
 
     With `apart` partitions share no sums, as on a cluster. With `few` so little is kept that times are rounded. With
-    `full` all operations are kept.
+    `full` all operations are kept. With a `start` in s only what is behind it counts.
     """
     limits = Limits(heat_rows=3, heat_bins=5)
+    window = (start, None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "open_timed_source", lambda *_: source)
         patch.setattr(reading, "cluster_of", lambda *_: nullcontext(Folding(workers)))
@@ -172,10 +227,16 @@ def told(source: Any, workers: int = 1, apart: bool = False, few: bool = False, 
             patch.setattr(sums, "_MOST_TIMES", 6)
             patch.setattr(marks, "_MOST_MARKS", 12)
         if full:
-            trace = opening.open_trace("x", files="all")
+            trace = opening.open_trace("x", files="all", window=window)
         else:
-            trace = opening.read_binned_trace(
-                "x", MEMORY, workers=workers, files="all", parts=("rank", 3), client="folding" if apart else None
+            trace = opening.read_trace(
+                "x",
+                MEMORY,
+                workers=workers,
+                files="all",
+                parts=("rank", 3),
+                client="folding" if apart else None,
+                window=window,
             )
         layers = trace.layers.values()
         binned = None if full else trace.binned_parts("rank")
@@ -200,6 +261,7 @@ def told(source: Any, workers: int = 1, apart: bool = False, few: bool = False, 
             "flows": [flow.to_dict() for flow in trace.flows],
             "balances": [repr(one) for one in (*trace.balances, *trace.time_splits)],
             "hidden": [repr(one) for one in trace.hidden],
+            "cells": cells_told(trace),
             "evidence": evidence_told(trace.relations),
             "findings": [one.to_dict() for one in find(trace)],
             "periods": [
@@ -228,9 +290,10 @@ def told(source: Any, workers: int = 1, apart: bool = False, few: bool = False, 
                 ([times.tolist() for times in trace.handle_sums.times(row)], trace.handle_sums.kinds_of(row))
                 for row in range(len(trace.order))
             ],
+            "operations": operations_told(trace),
             "opens": [column.tolist() for column in trace.handle_sums.opens.keys],
             "marks": marks_told(trace),
-            "non-blocking": [column.tolist() for column in trace.non_blocking.stretches],
+            "non-blocking": [column.tolist() for column in trace.callers.non_blocking.stretches],
             "heat maps": heat_maps(trace, [(one.name, way) for one in layers for way in one.directions], limits),
         }
     return {name: json.dumps(one, default=str) for name, one in found.items()}
@@ -250,20 +313,27 @@ def test_partitions_and_cuts_change_nothing(
     }
     events = make_events([one for process, some in enumerate(processes) for one in events_of(process, some)])
     definitions = with_processes(
-        make_definitions(HANDLES, precreated=(4,), length=20000, ticks_per_second=10**6), len(processes)
+        make_definitions(HANDLES, precreated=(ALONE,), length=20000, ticks_per_second=10**6), len(processes)
     )
     inner = RowSource(Path("x"), definitions, replace(operations, **given_columns), events)
     everyone = tuple(range(len(processes)))
     few = data.draw(st.booleans())
     everything = Dealt(inner, ((everyone, None),))
-    whole = told(everything, few=few)
-    # Where operations are kept, nothing is merged.
-    full = told(everything, full=True)
-    assert {name for name in whole if full[name] != whole[name]} <= {*OF_SIGNALS, *(ROUNDED if few else ())}
+    start = data.draw(st.sampled_from([None, None, 60e-6, 2e-3]))
+    whole = told(everything, few=few, start=start)
+    # Where operations are kept, nothing is merged, and what a window cuts is not rounded to 2^-32 byte.
+    full = told(everything, full=True, start=start)
+    coarser = {*OF_SIGNALS, *(ROUNDED if few else ()), *(("parts",) if start else ())}
+    assert {name for name in whole if full[name] != whole[name]} <= coarser
     order = data.draw(st.permutations(everyone))
     edges = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=4)))
     parts = [order[low:high] for low, high in zip([0, *edges], [*edges, len(order)], strict=True) if low < high]
     cut = st.sampled_from([None, 2 * LARGEST, 2 * LARGEST, 13])
     dealt = tuple((tuple(sorted(part)), data.draw(cut)) for part in parts)
-    parted = told(Dealt(inner, dealt), *data.draw(st.sampled_from([(1, False), (3, False), (2, True), (2, True)])), few)
+    parted = told(
+        Dealt(inner, dealt),
+        *data.draw(st.sampled_from([(1, False), (3, False), (2, True), (2, True)])),
+        few,
+        start=start,
+    )
     assert {name for name in whole if parted[name] != whole[name]} == set()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from iostrata import BinnedTrace, IostrataError, SelectionError, Trace, open_trace, write_hdf5
-from iostrata.layers.opening import read_binned_trace
+from iostrata.layers.opening import read_trace
 from iostrata.otf2io import source as source_module
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -86,23 +86,19 @@ def check_signal(exact: Any, binned: Any, trace: BinnedTrace, full: Trace) -> No
 @pytest.mark.parametrize("name", ALL)
 def test_every_fixture(name: str) -> None:
     full = open_trace(FIXTURES / name)
-    check_same(full, read_binned_trace(FIXTURES / name, MEMORY if name in FINEST else SMALL))
+    check_same(full, read_trace(FIXTURES / name, MEMORY if name in FINEST else SMALL))
     end = full.duration
     windows = [(None, 0.6 * end), (0.3333 * end, 0.77 * end), (0.5 * end, None), (-5.0, end + 5)]
     for window in windows[ALL.index(name) % 2 :: 2]:
-        check_same(full.select(window=window), read_binned_trace(FIXTURES / name, SMALL, window=window))
-    everything = read_binned_trace(FIXTURES / name, SMALL, files="all", workers=3)
+        check_same(full.select(window=window), read_trace(FIXTURES / name, SMALL, window=window))
+    everything = read_trace(FIXTURES / name, SMALL, files="all", workers=3)
     check_same(full.select(files="all"), everything)
 
 
 def test_a_pattern_and_other_rules() -> None:
-    check_same(
-        open_trace(FIXTURES / "ncckpt4", files="*.nc"), read_binned_trace(FIXTURES / "ncckpt4", SMALL, files="*.nc")
-    )
+    check_same(open_trace(FIXTURES / "ncckpt4", files="*.nc"), read_trace(FIXTURES / "ncckpt4", SMALL, files="*.nc"))
     rules = [("*.nc", "not these")]
-    check_same(
-        open_trace(FIXTURES / "ncckpt4", rules=rules), read_binned_trace(FIXTURES / "ncckpt4", SMALL, rules=rules)
-    )
+    check_same(open_trace(FIXTURES / "ncckpt4", rules=rules), read_trace(FIXTURES / "ncckpt4", SMALL, rules=rules))
 
 
 @pytest.mark.parametrize("name", ["nonblocking4", "ior384", "ckpt4_compiler_flush"])
@@ -111,7 +107,7 @@ def test_the_same_bits_for_any_number_of_workers(name: str) -> None:
     # More workers leave less memory to the bins; here there is enough for as many bins as there may be.
     for window, counts in ((None, (1, 3, 3)), ((0.31 * end, 0.71 * end), (1, 3))):
         first, *others = (
-            everything(read_binned_trace(FIXTURES / name, MEMORY, fs=512 / end, workers=workers, window=window))
+            everything(read_trace(FIXTURES / name, MEMORY, fs=512 / end, workers=workers, window=window))
             for workers in counts
         )
         assert all(other == first for other in others)
@@ -144,18 +140,18 @@ def test_samples_at_a_given_frequency(fs: float) -> None:
 
 
 def test_frequencies_that_do_not_fit() -> None:
-    coarse = read_binned_trace(FIXTURES / "ckpt4", SMALL, fs=2.0)
+    coarse = read_trace(FIXTURES / "ckpt4", SMALL, fs=2.0)
     with pytest.raises(SelectionError, match="finer than those that were kept"):
         coarse.check_frequency(2 / coarse.resolution)
     with pytest.raises(SelectionError, match="more than the 1048576 that can be kept"):
-        read_binned_trace(FIXTURES / "ckpt4", MEMORY, fs=200_000.0)
+        read_trace(FIXTURES / "ckpt4", MEMORY, fs=200_000.0)
     with pytest.raises(SelectionError, match=r"give it (\d+)M") as caught:
-        read_binned_trace(FIXTURES / "ckpt4", SMALL, fs=100_000.0)
+        read_trace(FIXTURES / "ckpt4", SMALL, fs=100_000.0)
     enough = int(str(caught.value).split("give it ")[1].split("M")[0])
-    read_binned_trace(FIXTURES / "ckpt4", enough * 10**6, fs=100_000.0).check_frequency(100_000.0)
+    read_trace(FIXTURES / "ckpt4", enough * 10**6, fs=100_000.0).check_frequency(100_000.0)
     for fs in (0.0, -1.0, float("nan")):
         with pytest.raises(SelectionError, match="sampling frequency"):
-            read_binned_trace(FIXTURES / "ckpt4", SMALL, fs=fs)
+            read_trace(FIXTURES / "ckpt4", SMALL, fs=fs)
 
 
 @pytest.fixture
@@ -182,7 +178,7 @@ def test_clocks_without_length_and_operations_outside_of_it(
 ) -> None:
     with_clock(length, later)
     full = open_trace(FIXTURES / "ckpt4", window=window)
-    binned = read_binned_trace(FIXTURES / "ckpt4", SMALL, window=window)
+    binned = read_trace(FIXTURES / "ckpt4", SMALL, window=window)
     # Of a whole trace all metadata events count, also those outside of the time of its operations.
     check_same(full, binned, metadata=window == (0.5, 2.5))
     start, end = binned.window
@@ -194,7 +190,7 @@ def test_an_automatic_frequency_is_no_finer_than_the_bins(
 ) -> None:
     # Operations outside of the clock's time: the bins widen, and do not begin where the window does.
     with_clock(3 * 10**9, 10**9)
-    trace = read_binned_trace(FIXTURES / "ckpt4", 285 << 20)
+    trace = read_trace(FIXTURES / "ckpt4", 285 << 20)
     written = write_hdf5(trace, tmp_path / "x.h5", periods=False)
     assert written.fs * trace.resolution <= 1 + 1e-9
 
@@ -204,19 +200,17 @@ def test_windows_that_make_no_sense(window: Any) -> None:
     with pytest.raises(SelectionError) as expected:
         open_trace(FIXTURES / "ckpt4", window=window)
     with pytest.raises(SelectionError) as found:
-        read_binned_trace(FIXTURES / "ckpt4", SMALL, window=window)
+        read_trace(FIXTURES / "ckpt4", SMALL, window=window)
     assert str(found.value).split(":")[0] == str(expected.value).split(":")[0]
 
 
 def test_a_window_of_a_few_ticks() -> None:
     window = (5.0, 5.000000005)
-    check_same(
-        open_trace(FIXTURES / "ckpt4", window=window), read_binned_trace(FIXTURES / "ckpt4", SMALL, window=window)
-    )
+    check_same(open_trace(FIXTURES / "ckpt4", window=window), read_trace(FIXTURES / "ckpt4", SMALL, window=window))
 
 
 def test_what_cannot_be_had() -> None:
-    layer = read_binned_trace(FIXTURES / "ckpt4", SMALL).layers["POSIX"]
+    layer = read_trace(FIXTURES / "ckpt4", SMALL).layers["POSIX"]
     for call in (lambda: layer.by("rank"), lambda: layer.signal("operations")):
         with pytest.raises(SelectionError, match="read in bounded memory"):
             call()
@@ -234,7 +228,7 @@ def test_what_it_looks_like() -> None:
 
 
 def test_the_library_engine_tells_the_same() -> None:
-    direct, library = (read_binned_trace(FIXTURES / "nonblocking4", SMALL, engine=one) for one in ("direct", "library"))
+    direct, library = (read_trace(FIXTURES / "nonblocking4", SMALL, engine=one) for one in ("direct", "library"))
     assert library.engine == "library"
     assert [layer.statistics(way) for layer in direct.layers.values() for way in layer.directions] == [
         layer.statistics(way) for layer in library.layers.values() for way in layer.directions
@@ -253,9 +247,9 @@ def test_damaged_archives_give_the_same_or_are_refused_alike(seed: int, tmp_path
             content[at] = int(chance.integers(0, 256))
         path.write_bytes(content[: len(content) - (seed % 2) * int(chance.integers(0, 500))])
     expected = refusal(lambda: open_trace(folder, engine="direct"))
-    assert refusal(lambda: read_binned_trace(folder, SMALL)) == expected
+    assert refusal(lambda: read_trace(folder, SMALL)) == expected
     if expected is None:
-        check_same(open_trace(folder, engine="direct"), read_binned_trace(folder, SMALL), metadata=False)
+        check_same(open_trace(folder, engine="direct"), read_trace(folder, SMALL), metadata=False)
 
 
 def refusal(read: Callable[[], object]) -> str | None:
@@ -270,7 +264,7 @@ def test_nothing_left_to_read(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(FIXTURES / "serial1", tmp_path / "x", copy_function=shutil.copyfile))
     shutil.rmtree(folder / "traces")
     with pytest.raises(IostrataError, match="none of the"):
-        read_binned_trace(folder, SMALL)
+        read_trace(folder, SMALL)
 
 
 def test_numba_is_only_loaded_for_reading() -> None:

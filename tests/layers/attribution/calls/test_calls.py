@@ -124,7 +124,7 @@ def test_a_benchmark_instrumented_by_the_compiler():
 def test_operations_are_in_the_paths_that_otf2_print_tells(name):
     anchor = FIXTURES / name / "traces.otf2"
     trace = open_trace(anchor, files="all")
-    paths = trace.call_paths
+    paths = trace.callers.paths
     names = paths.regions.name
     whole = []
     for above, region in zip(paths.parent.tolist(), paths.region.tolist(), strict=True):
