@@ -18,6 +18,8 @@ MOST_POINTS: Final = 1 << 26
 _WORD: Final = 64
 _BLOCK: Final = 1 << 16
 _ALL: Final = np.uint64(2**64 - 1)
+_ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)
+"""Bits that are set in each byte; NumPy before 2 cannot count them."""
 
 
 class BusyPoints:
@@ -45,7 +47,7 @@ class BusyPoints:
     @property
     def length(self) -> int:
         """Estimate of the ticks in which at least one interval was open."""
-        return int(np.bitwise_count(self._words).sum(dtype=np.int64)) * self.step
+        return int(_ONES[self._words.view(np.uint8)].sum(dtype=np.int64)) * self.step
 
     def add(self, begin: Ticks, end: Ticks) -> None:
         """Add intervals [begin, end] in any order; of each the begin counts and the end does not."""
