@@ -10,7 +10,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -84,7 +84,7 @@ class CollectionWriter:
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Hold the folder for this program alone, and put what is left over into the tables at the end."""
-        pending = self.path / PENDING
+        pending, made = self.path / PENDING, not os.path.lexists(self.path)
         with _translated(self.path):
             if self.path.is_dir() and not is_collection(self.path) and any(self.path.iterdir()):
                 raise OutputError(
@@ -103,11 +103,16 @@ class CollectionWriter:
                 # A file system without locks: the user has to see to it.
                 pass
             with _translated(self.path):
-                for unfinished in pending.glob(".*"):
-                    shutil.rmtree(unfinished)
+                _remove_unfinished(pending)
             yield
         finally:
             os.close(lock)
+            if made and [*self.path.iterdir()] == [pending]:
+                # Nothing was collected, as on a full disk; a batch that was would stay.
+                with suppress(OSError):
+                    _remove_unfinished(pending)
+                    pending.rmdir()
+                    self.path.rmdir()
 
     @property
     def known(self) -> dict[str, tuple[str, str]]:
@@ -194,6 +199,11 @@ def _translated(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise output_error(path, error) from error
+
+
+def _remove_unfinished(pending: Path) -> None:
+    for unfinished in pending.glob(".*"):
+        shutil.rmtree(unfinished)
 
 
 def _flush(path: Path) -> None:

@@ -58,14 +58,23 @@ def write_annotated(
     source = read_anchor(trace.path)
     if source.base.with_name(source.base.name + ".marker").exists():
         raise TraceError(f"{source.path} has markers already; take the archive as it was recorded")
+    sizes = _sizes(source.base, trace)
     chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
     with atomic_archive(path) as anchor:
         copy = _copied(source, anchor.with_suffix(""), trace)
+        if _sizes(copy.base, trace) != sizes:
+            raise TraceError(f"{source.path} has changed since it was opened; open it again")
         clock = trace.definitions.clock
         markers = write_markers(copy, GROUP, _markers(trace, periods), clock.start, clock.length)
         size = archive_size(anchor)
     return Written(Path(path), size, tuple(layer.name for layer in chosen), markers=markers)
+
+
+def _sizes(base: Path, trace: Trace) -> list[int]:
+    """Return the bytes of the event file of each location, −1 where there is none."""
+    files = (base / f"{location}.evt" for location in trace.definitions.locations.id.tolist())
+    return [file.stat().st_size if file.is_file() else -1 for file in files]
 
 
 def _copied(source: Anchor, base: Path, trace: Trace) -> Anchor:

@@ -161,6 +161,20 @@ def test_another_archive_in_its_place_is_not_copied(archive, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["archive"]
 
 
+def test_what_is_cut_meanwhile_is_not_copied(archive, tmp_path, monkeypatch):
+    read = open_trace(archive)
+    (events, *_) = sorted((archive / "traces").glob("*.evt"))
+
+    def cut(*arguments):
+        os.truncate(events, events.stat().st_size // 2)
+        return layer_periods(*arguments)
+
+    monkeypatch.setattr("iostrata.export.timeline.otf2_markers.layer_periods", cut)
+    with pytest.raises(TraceError, match="has changed since it was opened"):
+        write_annotated(read, tmp_path / "copy.otf2")
+    assert not list(tmp_path.glob("*copy*")) + list(tmp_path.glob(".iostrata*"))
+
+
 def test_holes_stay_holes(archive, tmp_path):
     os.truncate(archive / "traces" / "0.evt", 2**26)
     written = write_annotated(open_trace(archive), tmp_path / "x.otf2")

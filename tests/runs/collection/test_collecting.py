@@ -40,6 +40,22 @@ def copies(source: Path, folder: Path, count: int) -> list[Path]:
     return [Path(shutil.copytree(source, folder / f"run{number}"), "traces.otf2") for number in range(count)]
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_what_could_not_be_begun_leaves_no_folder(fixtures, tmp_path, monkeypatch, known):
+    """As on a full disk; a folder that was there stays."""
+    folder = tmp_path / "runs"
+    if known:
+        folder.mkdir()
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
+    with pytest.raises(OutputError, match="no space left on device"):
+        collect(folder, [fixtures / "ckpt4" / "traces.otf2"])
+    assert folder.exists() == known
+
+
 def test_rows_are_what_the_trace_says(run, fixtures):
     trace = open_trace(fixtures / "ckpt4")
     assert run.job.layers == tuple(trace.layers)
