@@ -13,6 +13,10 @@ from .group import iostrata
 from .streams import give_up_stdout, no_room, prepare_streams, stdout_fails
 
 _COMPLETION = "_IOSTRATA_COMPLETE"
+_COMPILED_IN_VAIN = (
+    "the loops compiled for this machine could not be kept, so each run compiles them anew; let NUMBA_CACHE_DIR name a "
+    "folder with room that you may write to"
+)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -71,7 +75,16 @@ def _run(arguments: list[str]) -> int:
         status = done.exit_code
     if sys.stdout is not None:
         sys.stdout.flush()
+    if status == 0:
+        _tell_what_was_compiled_in_vain()
     return status
+
+
+def _tell_what_was_compiled_in_vain() -> None:
+    # Where nothing was compiled the module may not even be importable.
+    kernels = sys.modules.get(f"{__package__.rpartition('.')[0]}.model.kernels")
+    if kernels is not None and kernels.compiled_in_vain():
+        click.echo(f"iostrata: note: {_COMPILED_IN_VAIN}", err=True)
 
 
 def _has_interrupt(error: BaseException | None) -> bool:

@@ -154,14 +154,15 @@ class CollectionWriter:
             batches = sorted(one for one in pending.iterdir() if one.name.isdigit())
             if batches or not (self.path / f"job{SUFFIX}").is_file():
                 collection = Collection(self.path)
+                outdated = collection.outdated()
                 for name in TABLES:
-                    self._rewrite(collection, name)
+                    self._rewrite(collection, name, outdated)
                 _flush(self.path)
             # Each is first made one that nobody reads, so that none is ever there in part.
             for batch in batches:
                 shutil.rmtree(batch.rename(pending / f".{batch.name}"))
 
-    def _rewrite(self, collection: Collection, name: str) -> None:
+    def _rewrite(self, collection: Collection, name: str, outdated: frozenset[str]) -> None:
         pyarrow = arrow()
         with (
             atomic_file(self.path / f"{name}{SUFFIX}") as temporary,
@@ -169,6 +170,9 @@ class CollectionWriter:
         ):
             held, size = [], 0
             for part in collection.parts(name):
+                if outdated:
+                    gone = pyarrow.compute.is_in(part["job"], pyarrow.array(sorted(outdated), pyarrow.string()))
+                    part = part.filter(pyarrow.compute.invert(gone))
                 held.append(part)
                 size += part.nbytes
                 if size > _GROUP_BYTES:

@@ -22,7 +22,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba import njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.cpu import CPUTargetOptions
 from numba.core.serialize import dumps
 
@@ -106,8 +106,50 @@ def on_compiling(tell: Callable[[], None]) -> Callable[[], None]:
     return lambda: _LISTENERS.remove(tell)
 
 
+_NOT_KEPT: Final[set[str]] = set()
+
+
+def compiled_in_vain() -> bool:
+    """Tell whether this process compiled a loop that it could not keep, so that the next one has to do so again."""
+    return bool(_NOT_KEPT)
+
+
+class _PackageFolder:
+    """Numba's last choice of a place: the package's own folder, where what was kept can be read though not written."""
+
+    def __init__(self, file: str) -> None:
+        self._file = Path(file)
+
+    @classmethod
+    def from_function(cls, _function: object, file: str) -> "_PackageFolder | None":
+        """Return the place for the functions of a file; None where that is no file."""
+        return cls(file) if Path(file).is_file() else None
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(self._file.parent / "__pycache__")
+
+    def ensure_cache_path(self) -> None:
+        """Make nothing: other places come first where something can be written."""
+
+    def get_source_stamp(self) -> None:
+        """Return nothing; `_Files` tells states of the sources apart."""
+
+    def get_disambiguator(self) -> str:
+        """Return nothing, for the same reason."""
+        return ""
+
+
+class _Places(CompileResultCacheImpl):  # type: ignore[misc]
+    """Numba's places for caches, and the package's folder as the last."""
+
+    _locator_classes: Final = [*CompileResultCacheImpl._locator_classes, _PackageFolder]
+
+
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Numba's cache, which looks at the source of a function only, not at what that calls, and fails on a full disk."""
+
+    _impl_class = _Places
 
     def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)
@@ -125,20 +167,23 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     def save_overload(self, *arguments: Any) -> None:
         """Keep what numba compiled, where that is possible."""
-        with suppress(Exception), kept_interrupts([]):
-            super().save_overload(*arguments)
+        try:
+            with kept_interrupts([]):
+                super().save_overload(*arguments)
+        except Exception:  # noqa: BLE001 - whatever is the matter with the place, the loop itself is there
+            _NOT_KEPT.add(str(arguments[0]))
 
 
 def cached_njit(**options: Any) -> Callable[[Any], Any]:
     """Return a decorator like ``numba.njit(cache=True, **options)``, whose cache is never stale and never in the way.
 
-    Where neither the package's folder nor a home folder can be written to, as in a container, each process compiles the
-    kernels anew.
+    Where neither the package's folder nor a home folder can be written to, as in a container, what somebody who could
+    (the owner, or root) left in the package's folder serves, and the rest is compiled anew by each process.
     """
 
     def decorate(function: Any) -> Any:
         kernel = njit(**options)(function)
-        with suppress(RuntimeError, OSError):  # no place for a cache, or no sources to tell whether it is stale
+        with suppress(RuntimeError, OSError):  # no sources to tell whether it is stale
             kernel._cache = _Cache(function)
         return kernel
 

@@ -36,6 +36,8 @@ _LITTLE: Final = 0.05
 """where it is no more than this share of what the program writes."""
 _UNEQUAL: Final = 2.0
 """Times that the mean of phases may be off their median before one number does not tell both."""
+_FOUND: Final = 0.5
+"""Share of the recurrences of a period below which the bursts found are not what recurs."""
 _LIKELY: Final = 0.5
 """Confidence below which a period is told with it."""
 _VERBS: Final = {"read": "read", "write": "written"}
@@ -60,11 +62,11 @@ class Segment(Record):
     period, period_interval, confidence
         As in `Regime` and `Period`; None without a period.
     phases : int
-        How many bursts there are.
+        How many bursts there are, or how often the period comes where no single bursts are found.
     bytes : float
         Moved in the bursts, through the first of the layers.
     bytes_per_phase : float or None
-        Median over the phases.
+        Median over the phases, or the mean of each period where no single bursts are found.
     ranks : int or None
         Processes that used handles of the first layer at that time; None where that is not known.
     text : str
@@ -123,12 +125,14 @@ def story_of(
     """
     own = list(_own(trace, results, method, fs))
     written = sum(one.bytes for one in own if one.direction == "write")
-    segments = [
-        segment
-        for one in own
-        for segment in _segments(trace, one, written)
-        if segment.period is not None or segment.bytes >= _TOLD * one.bytes
-    ]
+    segments = []
+    for one in own:
+        found = [
+            segment
+            for segment in _segments(trace, one, written)
+            if segment.period is not None or segment.bytes >= _TOLD * one.bytes
+        ]
+        segments += [*found, *_beside(trace, one, found)]
     if not segments:
         return ()
     segments.sort(key=lambda one: (one.start, one.end))
@@ -189,6 +193,26 @@ def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
             yield _segment(trace, one, layers, part, None, written)
 
 
+def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segment]:
+    """Give what moves before, between and after the segments of a signal, where it is not little of it.
+
+    What is slower than the mean is no phase, as the first bursts of a run may be.
+    """
+    if one.signal is None or not found:
+        return
+    layers = found[0].layers
+    edges = [trace.window[0], *(time for segment in found for time in (segment.start, segment.end)), trace.window[1]]
+    for start, end in zip(sorted(edges)[::2], sorted(edges)[1::2], strict=True):
+        moved = float(np.diff(one.signal.volume_until(np.array([start, end])))[0])
+        if moved < _LITTLE * one.bytes:
+            continue
+        there = (one.signal.values > 0) & (one.signal.times[1:] > start) & (one.signal.times[:-1] < end)
+        rows = np.flatnonzero(there)
+        first, last = max(start, float(one.signal.times[rows[0]])), min(end, float(one.signal.times[rows[-1] + 1]))
+        ranks = _ranks(trace, one, first, last)
+        yield Segment(first, last, "burst", one.direction, layers, None, None, None, 1, moved, moved, ranks, "")
+
+
 def _together(phases: list[Phase], duration: float) -> Iterator[list[Phase]]:
     """Give phases without a period in parts, divided where a gap is long for the run and for them."""
     gaps = [after.start - before.end for before, after in pairwise(phases)]
@@ -219,6 +243,12 @@ def _segment(
         if moved < _IN_BURSTS * (after - before):
             # Most of it flows steadily below the bursts.
             count, moved = 1, float(after - before)
+    often = 0.0 if regime is None else (end - start) / regime.period
+    if count < _FOUND * often:
+        # A line in the spectrum, whose single bursts are lost in the noise.
+        if one.signal is not None:
+            moved = float(np.diff(one.signal.volume_until(np.array([start, end])))[0])
+        count, each = round(often), moved / often
     interval = None
     if regime is not None and one.result.period == regime.period:
         interval = one.result.period_interval
@@ -241,7 +271,7 @@ def _segment(
         None if regime is None else regime.confidence,
         count,
         moved,
-        each if count == len(phases) else moved,
+        each if regime is not None or count == len(phases) else moved,
         _ranks(trace, one, start, end),
         "",
     )

@@ -190,10 +190,17 @@ def metadata_time(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "metadata_s": float(took.sum()),
                 "transfers": transfers,
                 "transfer_s": transfer_s,
+                **_busiest(evidence, took),
             },
             severity="warning" if often or cost >= rule.thresholds["severe_share"] * evidence.run_s else None,
             cost_s=cost,
         )
+
+
+def _busiest(evidence: Evidence, took: npt.NDArray[np.float64]) -> dict[str, int]:
+    """Return the rank whose process takes longest; nothing where it has none."""
+    rank = int(evidence.definitions.groups.rank[took.argmax()]) if len(took) else -1
+    return {"busiest_rank": rank} if rank >= 0 else {}
 
 
 def _transfers(evidence: Evidence, layer: int) -> tuple[int, float]:

@@ -16,6 +16,8 @@ from .rules import Rule
 
 _WAYS: Final = {"read": IoMode.READ, "write": IoMode.WRITE}
 _HALF_OCTAVES: Final = 2
+_MOST: Final = 0.8
+"""Share of the time that slow operations lose, of which it is told when and where."""
 
 
 def alternating_access(evidence: Evidence, rule: Rule) -> Iterator[Match]:
@@ -119,17 +121,20 @@ def slow_operations(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             cost = min(float(np.bincount(place.ravel(), excess).max()) / second, evidence.run_s)
             if cost < least:
                 continue
-            found = of_way.taken(slow)
+            # The slowest that make up most of the time lost say when and where to look.
+            order = np.argsort(-octaves, kind="stable")
+            until = int(np.searchsorted(np.cumsum(excess[order]), _MOST * excess.sum())) + 1
+            found = of_way.taken(order[:until])
             times = float(ticks / count / max(1.0, (taken - ticks) / max(1, all_of - count)))
             where = _where(evidence, KeyedSums((found.keys[0], found.keys[3]), found.values))
             start, end = where["time_range_s"]
-            ranks = _ranks(evidence, processes)
-            who = f": {named_ranks(ranks)}" if ranks else ""
+            ranks = _ranks(evidence, found.keys[3])
+            who = f" on {named_ranks(ranks)}" if ranks else ""
             yield Match(
                 layer,
                 f"{count:,} of the program's {int(all_of):,} {layer} {way}s ({percent_text(count / all_of)}) take "
                 f"{percent_text(ticks / taken)} of their time, at least {rule.thresholds['slower']:.0f} times as long "
-                f"as others of their size{who}, from {seconds_text(start)} to {seconds_text(end)}",
+                f"as others of their size; most of it{who} from {seconds_text(start)} to {seconds_text(end)}",
                 {
                     "direction": way,
                     "operations": int(all_of),

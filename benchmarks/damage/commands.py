@@ -94,6 +94,10 @@ TURNS: Final = (
 """Commands, each group with the share of the archives that it is run on, so that all take a tenth of a second each."""
 
 
+COPIES: Final = (("convert", "{out}.otf2"), ("convert", "{out}.otf2", "--rewrite"))
+"""What writes another archive."""
+
+
 def turns(number: int) -> tuple[tuple[str, ...], ...]:
     """Return the commands of `TURNS` that are run on the archive of a number."""
     chance = random.Random(f"commands of {number}")
@@ -230,10 +234,22 @@ def _read_perfetto(path: Path, _source: Path) -> None:
 
 def _read_otf2(path: Path, source: Path) -> None:
     """Look at a copy as far as its original can be looked at: many kill the library's own tools."""
+    _same_events(path, source)
     outcomes = [_printed(anchor) for anchor in (next(source.glob("*.otf2")), path)]
     events = [re.findall(rb"^IO_.*", printed, re.MULTILINE) for _, printed in outcomes]
     assert outcomes[0][0] or not outcomes[1][0], "otf2-print fails on the copy only"
     assert outcomes[0][0] or events[0] == events[1], "the copy has other events"
+
+
+def _same_events(path: Path, source: Path) -> None:
+    """Look whether a copy has all events of all locations that the definitions name, byte by byte."""
+    from iostrata.otf2io.archive import open_archive
+
+    archive = open_archive(source)
+    names = [f"{location}.evt" for location in archive.definitions.locations.id.tolist()]
+    folders = archive.anchor.base, path.with_suffix("")
+    events = [{name: (one / name).read_bytes() for name in names if (one / name).exists()} for one in folders]
+    assert events[0] == events[1], "the copy has other event files"
 
 
 def _printed(anchor: Path) -> tuple[int, bytes]:

@@ -1,8 +1,8 @@
 """Damage archives at random and read them by both engines: ``python benchmarks/damage/fuzz.py --count 20000``.
 
-``--kind records`` breaks the rules of the format knowingly, ``--kind large`` makes archives that are large in one
-respect (with ``--seconds 600``). ``--commands all`` runs each command and export too and
-opens what they write with other readers.
+``--kind records`` breaks the rules of the format knowingly, ``--kind contradictions`` has sound records contradict
+each other, ``--kind large`` makes archives that are large in one respect (with ``--seconds 600``). ``--commands all``
+runs each command and export too and opens what they write with other readers.
 
 A worker process makes each damaged archive from a number, reads it by the direct and the library engine and compares
 the rows. Its memory is bounded; when it dies or takes too long, the case is reported and another worker goes on with
@@ -24,7 +24,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from commands import ALL, CHEAP, MOST, faults, turns
+from commands import ALL, CHEAP, COPIES, MOST, faults, turns
+from contradictions import contradictory_archive
 from large import large_archive
 from mutations import damaged_archive
 from structures import malformed_archive
@@ -37,7 +38,12 @@ SECONDS: Final = 20.0
 _FIRST_SECONDS: Final = 120.0
 _SAID_EACH: Final = 100
 
-KINDS: Final = {"bytes": damaged_archive, "records": malformed_archive, "large": large_archive}
+KINDS: Final = {
+    "bytes": damaged_archive,
+    "records": malformed_archive,
+    "contradictions": contradictory_archive,
+    "large": large_archive,
+}
 """What makes an archive of a number."""
 
 COMMANDS: Final[dict[str, Callable[[int], tuple[tuple[str, ...], ...]]]] = {
@@ -45,6 +51,7 @@ COMMANDS: Final[dict[str, Callable[[int], tuple[tuple[str, ...], ...]]]] = {
     "cheap": lambda _: CHEAP,
     "most": lambda _: MOST,
     "all": lambda _: ALL,
+    "copies": lambda _: COPIES,
     "turns": turns,
 }
 """What is run on the archive of a number."""

@@ -95,7 +95,9 @@ def _regions(contents: Contents) -> str:
 def _communicators(contents: Contents) -> str:
     members = 10**6
     contents.definitions += [
-        Record(SET, "ccbccc" + "c" * members, (_FIRST, 0, 5, 4, 0, members, *(row % 3 for row in range(members)))),
+        Record(
+            SET, "ccbc" + "c" * members + "bbc", (_FIRST, 0, 0, members, *(row % 3 for row in range(members)), 5, 4, 0)
+        ),
         *(Record(COMMUNICATOR, "ccccc", (_FIRST + row, 1, _FIRST, row, 0)) for row in range(10**5)),
     ]
     return "10^5 communicators of a group of 10^6"

@@ -422,15 +422,21 @@ def malformed_archive(number: int, folder: Path) -> str:
     return "; ".join(done)
 
 
-def _count_again(contents: Contents, base: Contents) -> None:
-    """Let headers, definitions and anchor count what is there now, so that what was changed is looked at at all."""
+def number_chunks(contents: Contents) -> dict[int, int]:
+    """Let the chunks' headers count what is in them; return how many events each location has."""
     counts = {}
     for location, chunks in contents.events.items():
         last = 0
         for row, chunk in enumerate(chunks):
             first, last = last + 1, last + sum(record.kind > ATTRIBUTES for record in chunk.records)
             chunks[row] = replace(chunk, first=first, last=last)
-        counts[base.events[location][-1].last] = last
+        counts[location] = last
+    return counts
+
+
+def _count_again(contents: Contents, base: Contents) -> None:
+    """Let headers, definitions and anchor count what is there now, so that what was changed is looked at at all."""
+    counts = {base.events[location][-1].last: count for location, count in number_chunks(contents).items()}
     for row, record in enumerate(contents.definitions):
         if record.kind == LOCATION and len(record.values) > 3:
             contents.definitions[row] = record.with_value(3, counts.get(record.values[3], record.values[3]))

@@ -113,7 +113,7 @@ SURROUNDINGS: Final = (
     Surrounding(
         "a system that can only be read",
         script='mount -t tmpfs none "$ROOM" && mount -o remount,bind,ro / && mount -t tmpfs -o ro none /dev/shm && '
-        'cd / && export HOME=/ TMPDIR=/tmp && "$@"',
+        'cd / && export HOME=/ TMPDIR=/tmp MPLCONFIGDIR="$ROOM" && "$@"',
         namespace=True,
     ),
     Surrounding("1 GiB of address space", "any", limits={resource.RLIMIT_AS: 2**30}),

@@ -40,7 +40,8 @@ def command(
 ) -> None:
     """Read many traces into Parquet tables, which say what each run did.
 
-    TRACES are traces, or folders that are searched for them. FOLDER gets the tables job, job_layer (a layer in one
+    TRACES are traces, folders that are searched for them, or FOLDER:PATTERN for those in it whose name matches. The
+    FOLDER of -o gets the tables job, job_layer (a layer in one
     direction), finding, signal (bandwidth in 512 bins) and segment (metrics by node), in bytes and seconds; any tool
     that reads Parquet can query them, and report, diff, signature and assess take FOLDER.
 
@@ -49,9 +50,10 @@ def command(
     that was interrupted goes on where it ended when it is repeated.
     """
     from ...export.collection import CollectionWriter
+    from ...model.errors import TraceError
     from ...model.quantities import counted
+    from ...runs.collection.chosen import chosen_runs
     from ...runs.collection.collect import read_runs
-    from ...runs.collection.content import find_traces
     from ...runs.collection.read import Settings
 
     chosen = Settings(**settings)
@@ -60,7 +62,10 @@ def command(
     counts = {"done": 0, "unchanged": 0}
     with Progress("looking for traces") as progress:
         progress(0, 0)
-        paths = list(find_traces(traces))
+        chosen_traces = chosen_runs(traces)
+        for collection in chosen_traces.collections:
+            raise TraceError(f"{collection.path} is a collection already; name the traces")
+        paths = chosen_traces.traces
     with writer.opened(), Progress("reading traces") as progress:
 
         def tick() -> None:

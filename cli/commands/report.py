@@ -1,5 +1,6 @@
 """``iostrata report``."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -9,6 +10,10 @@ from ...model.text import printable
 from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
 from ..progress import Progress
 from ..request import Request, console, print_json, print_written, refuse_for_tables, trace_command
+
+_COLLECT = (
+    "name one, or make a page of all by 'iostrata collect {folder} -o runs' and 'iostrata report runs -o runs.html'"
+)
 
 PAGE = output(
     "-o",
@@ -48,21 +53,31 @@ def command(request: Request, out: Path | None, scores: Path | None, each: bool)
     leaves out. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s), times in seconds from the trace's
     start.
     """
+    from ...model.errors import TraceError
     from ...runs.collection.chosen import folder_and_pattern
+    from ...runs.collection.content import several_traces
     from ...runs.collection.tables import is_collection
 
-    folder, _ = folder_and_pattern(request.trace)
+    folder, pattern = folder_and_pattern(request.trace)
     if out is None:
         out = _named_after(folder)
     if is_collection(folder):
         refuse_for_tables(folder, "window", "files", "method")
         _report_runs(request, out, scores, each)
         return
+    several = f"{folder} holds several traces: {_COLLECT.format(folder=shlex.quote(str(folder)))}"
+    if pattern != "*":
+        raise TraceError(several)
     if scores is not None or each:
         raise click.UsageError("--scores and --each are for a collection, the folder that iostrata collect has written")
     from ...export.report.write import write_report
 
-    trace = request.open(relations=True)
+    try:
+        trace = request.open(relations=True)
+    except TraceError:
+        if several_traces(folder):
+            raise TraceError(several) from None
+        raise
     with Progress("drawing the report") as progress:
         written = write_report(
             trace,

@@ -45,8 +45,9 @@ svg text{{fill:var(--text)}}svg .muted{{fill:var(--muted)}}
 .key.s0{{background:var(--none)}}.key.s1{{background:var(--one)}}.key.s4{{background:var(--four)}}
 table{{border-collapse:collapse;font-variant-numeric:tabular-nums}}
 th,td{{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}}
-th:first-child,td:first-child{{text-align:left;overflow-wrap:anywhere;min-width:8rem}}
-td.text,th.text{{text-align:left}}
+td{{white-space:nowrap}}
+th:first-child,td:first-child{{text-align:left;overflow-wrap:anywhere;white-space:normal;min-width:min(12rem,40vw)}}
+td.text,th.text{{text-align:left;white-space:normal;min-width:min(16rem,60vw)}}
 """
 
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TextIO
 
@@ -18,8 +19,10 @@ import numpy as np
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
+from ...layers.attribution.calls.stacks import StackBars
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
+from ...model.definitions import Definitions
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...signals.envelope import envelope
 from ..atomic import atomic_file
@@ -27,6 +30,7 @@ from ..encoding import shortened
 from ..json.text import json_text
 from ..written import Written
 from .marks import KINDS, Ints, Marks, marks_of_files, merged_marks
+from .stacks import call_stacks, io_threads
 
 MOST_SLICES: Final = 200_000
 """Operations, opens, closes and the like that are written one by one; of more, neighbours are written as one."""
@@ -35,6 +39,8 @@ MOST_PHASES: Final = 10_000
 _TRANSFERS: Final = tuple(KINDS.index(mode) for mode in ("read", "write", "flush"))
 _CALLS: Final = {KINDS.index("open"): "open", KINDS.index("close"): "close", KINDS.index("other"): "metadata operation"}
 """Kinds of slices that move no bytes, and their names."""
+_CALL_TRACKS: Final = 1 << 20
+"""Numbers of tracks of calls are beyond those of operations."""
 LAYERS: Final = 1
 """Number of the process that stands for the layers as a whole; ranks follow it."""
 _NAME: Final = 300
@@ -53,9 +59,10 @@ def write_perfetto(
     """Write a trace's operations, opens, closes, bandwidths and phases as JSON trace events.
 
     Each rank is a process with a track a layer; what overlaps gets further tracks. Opens, closes and other metadata
-    operations last from Enter to Leave where the trace has them, and no time where it has not. The process
-    ``layers`` has a counter with the bandwidth of each layer and direction (means over at most 4096 bins, in MB/s) and
-    tracks with its phases and its periods. Times are µs from the trace's start.
+    operations last from Enter to Leave where the trace has them, and no time where it has not; below them, all calls of
+    each thread with I/O, a track a level, so that who called stands above each operation. The process ``layers`` has a
+    counter with the bandwidth of each layer and direction (means over at most 4096 bins, in MB/s) and tracks with its
+    phases and its periods. Times are µs from the trace's start.
 
     Parameters
     ----------
@@ -67,17 +74,19 @@ def write_perfetto(
     most_slices : int
         Most slices of operations, opens and the like. Where there are more, those of one rank, layer, file and kind
         with little time between them are written as one; and if that is not enough those of one rank, layer and kind.
+        As many calls at most, those of one function and level close to each other as one.
     """
     chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
     names = tuple(layer.name for layer in chosen)
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
     # What is known by intervals only is told by the counters.
     slices = _slices(trace, names if trace.definitions.recording.rows == "operations" else (), most_slices)
+    calls = _calls(trace, most_slices)
     with atomic_file(path) as temporary:
         with temporary.open("w", encoding="ascii") as file:
-            _write(file, trace, names, periods, slices)
+            _write(file, trace, names, periods, slices, calls)
         size = temporary.stat().st_size
-    seconds = slices.gap / trace.tick_window.ticks_per_second
+    seconds = max(slices.gap, 0 if calls is None else calls[1]) / trace.tick_window.ticks_per_second
     count = int(slices.marks.count[np.isin(slices.marks.kind, _TRANSFERS)].sum())
     return Written(Path(path), size, names, operations=count, slices=len(slices.marks), gap_s=seconds)
 
@@ -108,7 +117,22 @@ def _slices(trace: Trace, layers: tuple[str, ...], most: int) -> _Slices:
     return _Slices(merged.take(order), process[order], layer_row[order], file[order] - 1, max(gap, finest))
 
 
-def _write(file: TextIO, trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> None:
+def _calls(trace: Trace, most: int) -> tuple[StackBars, int] | None:
+    """Return the calls of threads with I/O, and across which gaps in ticks neighbours are one; None where unknown."""
+    if trace.calls is None:
+        return None
+    with_io = np.flatnonzero(io_threads(trace.calls, trace.locations) > 0)
+    return call_stacks(trace, with_io.tolist(), most)
+
+
+def _write(
+    file: TextIO,
+    trace: Trace,
+    layers: tuple[str, ...],
+    periods: list[LayerPeriod],
+    slices: _Slices,
+    calls: tuple[StackBars, int] | None,
+) -> None:
     # Importers drop what lies before 0, which corrected clocks can bring about.
     origin = min(0, _nanoseconds(trace.window[0]))
     about = {"source": "iostrata", "trace": shortened(str(trace.path), _NAME), "start_s": origin / 1e9}
@@ -116,7 +140,7 @@ def _write(file: TextIO, trace: Trace, layers: tuple[str, ...], periods: list[La
     file.write(json_text(about, indent=None))
     file.write(',"traceEvents":[\n')
     separator = ""
-    for event in _events(trace, layers, periods, slices):
+    for event in chain(_events(trace, layers, periods, slices), () if calls is None else _stacks(trace, calls[0])):
         if "ts" in event:
             event["ts"] = _microseconds(event["ts"] - origin)
         if "dur" in event:
@@ -158,10 +182,12 @@ def _sort(kind: str, process: int, thread: int, place: int) -> Event:
     return {"ph": "M", "name": f"{kind}_sort_index", "pid": process, "tid": thread, "args": {"sort_index": place}}
 
 
-def _slice(name: str, start: float, end: float, process: int, thread: int, arguments: dict[str, Any]) -> Event:
+def _slice(
+    name: str, start: float, end: float, process: int, thread: int, arguments: dict[str, Any], category: str = "io"
+) -> Event:
     first = _nanoseconds(start)
     times: Event = {"ts": first, "dur": max(0, _nanoseconds(end) - first)}
-    return {"ph": "X", "name": name, "cat": "io", **times, "pid": process, "tid": thread, "args": arguments}
+    return {"ph": "X", "name": name, "cat": category, **times, "pid": process, "tid": thread, "args": arguments}
 
 
 def _counter(period: LayerPeriod) -> Iterator[Event]:
@@ -203,20 +229,24 @@ def _phases(period: LayerPeriod, track: int) -> Iterator[Event]:
         yield _slice(name, start, max(start, regime.end), LAYERS, track + 1, arguments)
 
 
+def _number_of(definitions: Definitions, process: int) -> int:
+    """Return the number that a process has on the page: its rank, behind all ranks where it has none."""
+    ranks = definitions.groups.rank
+    ranked = process >= 0 and ranks[process] >= 0
+    return LAYERS + 1 + (int(ranks[process]) if ranked else int(ranks.max(initial=-1)) + process + 2)
+
+
 def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Iterator[Event]:
     """Give the slices of each rank and layer, each on the first track that is free."""
     definitions, marks = trace.definitions, slices.marks
     resolution = trace.tick_window.ticks_per_second
-    ranks = definitions.groups.rank
-    beyond = int(ranks.max(initial=-1)) + 1
     columns = (slices.process, slices.layer, slices.file, marks.kind, marks.start, marks.end, marks.count, marks.bytes)
     place: tuple[int, int] | None = None
     tracks = _Tracks()
     for process, layer, file, kind, first, last, count, volume in zip(
         *(column.tolist() for column in columns), strict=True
     ):
-        ranked = process >= 0 and ranks[process] >= 0
-        number = LAYERS + 1 + (int(ranks[process]) if ranked else beyond + process + 1)
+        number = _number_of(definitions, process)
         if place is None or place[0] != process:
             title = definitions.groups.name[process] if process >= 0 else "no process"
             yield _name("process", number, 0, title)
@@ -236,6 +266,35 @@ def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Itera
         if file >= 0:
             arguments["file"] = shortened(definitions.files.name[file], _NAME)
         yield _slice(name, first / resolution, last / resolution, number, track, arguments)
+
+
+def _stacks(trace: Trace, bars: StackBars) -> Iterator[Event]:
+    """Give the calls of threads, each level on tracks of its own: calls of helper threads cross those they help."""
+    definitions, second = trace.definitions, trace.tick_window.ticks_per_second
+    names = trace.calls.functions.regions.name if trace.calls is not None else ()
+    locations, files = definitions.locations, definitions.handles.file
+    bars = bars.take(np.lexsort((-bars.end, bars.begin, bars.depth, bars.location)))
+    columns = (bars.location, bars.depth, bars.region, bars.handle, bars.begin, bars.end, bars.count)
+    place: tuple[int, int] | None = None
+    tracks, fresh_tracks = _Tracks(), _CALL_TRACKS
+    lanes: list[int] = []
+    for location, depth, region, handle, first, last, count in zip(*(one.tolist() for one in columns), strict=True):
+        process = int(locations.group[location])
+        number = _number_of(definitions, process)
+        if place != (location, depth):
+            place, tracks, lanes = (location, depth), _Tracks(), []
+        lane, fresh = tracks.free(first, last)
+        if fresh:
+            fresh_tracks += 1
+            lanes.append(fresh_tracks)
+            title = f"{locations.name[location]}, calls, level {depth + 1}"
+            yield _name("thread", number, fresh_tracks, title if lane == 0 else f"{title} ({lane + 1})")
+            yield _sort("thread", number, fresh_tracks, fresh_tracks)
+        arguments: dict[str, Any] = {"calls": count}
+        if handle >= 0 and files[handle] >= 0:
+            arguments["file"] = shortened(definitions.files.name[files[handle]], _NAME)
+        name = shortened(names[region], _NAME)
+        yield _slice(name, first / second, last / second, number, lanes[lane], arguments, "call")
 
 
 class _Tracks:

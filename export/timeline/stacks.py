@@ -1,6 +1,7 @@
 """Call stacks of some threads as bars over time, merged where there are too many."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -9,10 +10,13 @@ import numpy.typing as npt
 from ...layers.attribution.calls.calls import Calls
 from ...layers.attribution.calls.stacks import StackBars, stack_bars
 from ...layers.trace import Trace
+from ...model.arrays import Mask
 from .marks import Marks, merged_marks
 
 _MOST_KEPT: Final = 1 << 18
 """Calls from which on neighbours are drawn as one while the trace is read."""
+_MOST_HANDLES: Final = 16
+"""Handles of a thread that keep their bars where neighbours are drawn as one."""
 
 
 def io_threads(calls: Calls, locations: int) -> npt.NDArray[np.float64]:
@@ -46,6 +50,9 @@ def call_stacks(trace: Trace, locations: Sequence[int], most: int) -> tuple[Stac
 
 def _merged(bars: StackBars, most: int, before: int) -> tuple[StackBars, int]:
     """Merge bars of one place across small gaps until there are at most `most`."""
+    if len(bars) > most:
+        # Of a program with thousands of files no two calls would be of one place, and gaps as long as the run.
+        bars = replace(bars, handle=np.where(_lasts_long(bars), bars.handle, np.int32(-1)))
     keys = np.stack((bars.location, bars.depth, bars.region, bars.handle, bars.kind.astype(np.int32)))
     places, row = np.unique(keys, axis=1, return_inverse=True) if len(bars) else (keys, np.zeros(0, np.int64))
     nothing = np.zeros(len(bars))
@@ -65,6 +72,17 @@ def _merged(bars: StackBars, most: int, before: int) -> tuple[StackBars, int]:
         ),
         max(gap, before),
     )
+
+
+def _lasts_long(bars: StackBars) -> Mask:
+    """Tell of each bar whether its handle is among those on which its location spends most time."""
+    pairs, row = np.unique(np.stack((bars.location, bars.handle)), axis=1, return_inverse=True)
+    ticks = np.bincount(row.ravel(), bars.end - bars.begin)
+    ticks[pairs[1] < 0] = -1
+    order = np.lexsort((-ticks, pairs[0]))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order)) - np.searchsorted(pairs[0], pairs[0])
+    return np.asarray((place < _MOST_HANDLES)[row.ravel()])
 
 
 def _no_bars() -> StackBars:

@@ -111,18 +111,18 @@ class Blocks:
         found = attribution or attribute_operations(operations, self.definitions, self.order)
         return Traffic(operations, self.definitions, self.order, found, self.selection, self.window)
 
-    def traffic_parts(self) -> Iterator[Traffic]:
-        """Give `traffic` in parts of whole processes; raises as `kept`."""
+    def traffic_parts(self) -> Iterator[tuple[Traffic, MetadataEvents]]:
+        """Give `traffic` and `metadata` in parts of whole processes; raises as `kept`."""
         if not self._part.any():
-            yield self.traffic
+            yield self.traffic, self.metadata
             return
         whole, place = self.attribution, np.empty(len(self.kept.operations), np.int64)
-        for rows in self._rows_of_parts[0]:
+        for rows, event_rows in zip(*self._rows_of_parts, strict=True):
             place[rows] = np.arange(len(rows))
             parent = whole.parent[rows]
             parent = np.where(parent < 0, -1, place[parent])
             found = Attribution(whole.layer[rows], parent, whole.inferred[rows])
-            yield self.traffic_of(view(self.kept.operations, rows), found)
+            yield self.traffic_of(view(self.kept.operations, rows), found), self.metadata.take(event_rows)
 
     @cached_property
     def _part(self) -> Ints:

@@ -27,7 +27,8 @@ def split(blocks: Blocks, callers: Callers, by: str) -> Breakdown:
         return split_by_calls(blocks, callers, by)[1]
     if blocks.exact:
         sums = BreakdownSums(*blocks.counted, by, exact=True)
-        sums.add_traffic(blocks.traffic, blocks.metadata)
+        for traffic, metadata in blocks.traffic_parts():
+            sums.add_traffic(traffic, metadata)
     else:
         sums = blocks.summed(lambda: BreakdownSums(*blocks.counted, by))
     if callers.calls is not None:

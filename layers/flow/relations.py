@@ -22,7 +22,7 @@ def sum_relations(
     if not blocks.exact:
         return blocks.summed(make)
     sums = make()
-    for traffic in blocks.traffic_parts():
+    for traffic, _ in blocks.traffic_parts():
         sums.add_traffic(traffic)
     return sums
 

@@ -14,7 +14,7 @@ _VERSION: Final = 1
 _TEXTS: Final = ("recorder", "format", "remedy")
 _CHOICES: Final = {"rows": ("operations", "intervals"), "handles": ("recorded", "inferred", "absent")}
 _SWITCHES: Final = ("ranks", "nodes", "threads", "metadata", "offsets", "collective")
-_COLUMNS: Final = {
+_COLUMNS: Final[dict[str, type[np.int32] | type[np.int64]]] = {
     "module": np.int32,
     "file": np.int32,
     "rank": np.int32,
@@ -107,7 +107,7 @@ def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: i
 
 
 def _counters(found: dict[str, Any], files: int) -> Counters:
-    columns = {name: np.array(found[name], kind) for name, kind in _COLUMNS.items()}
+    columns = {name: _column(found[name], kind) for name, kind in _COLUMNS.items()}
     modules, layers = (tuple(map(_text, found[name])) for name in ("modules", "layers"))
     shapes = {column.shape for column in columns.values()}
     if len(shapes) != 1 or len(modules) != len(layers) or any(len(shape) != 1 for shape in shapes):
@@ -116,6 +116,15 @@ def _counters(found: dict[str, Any], files: int) -> Counters:
         if ((columns[name] < low) | (columns[name] >= high)).any():
             raise ValueError(f"counters of no {name}")
     return Counters(**columns, modules=modules, layers=layers)
+
+
+def _column(values: object, kind: type[np.int32] | type[np.int64]) -> np.ndarray[Any, Any]:
+    # NumPy before 2 takes what is too wide for the narrow type modulo its range.
+    wide = np.array(values, np.int64)
+    column = wide.astype(kind)
+    if (column != wide).any():
+        raise ValueError("a counter of no such width")
+    return column
 
 
 def _text(value: object) -> str:

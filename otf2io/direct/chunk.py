@@ -42,7 +42,7 @@ LAST_MODE: Final = 2
 LAST_MARK: Final = 2
 _SINGLE_SHORT: Final = (12, 13, 24)
 _SINGLE_LONG: Final = (16, 17, 20, 21, 28, 29, 30)
-_NO_OFFSET: Final = np.uint64(2**64 - 1)
+NO_OFFSET: Final = np.uint64(2**64 - 1)
 
 
 def _skip_limits() -> npt.NDArray[np.int64]:
@@ -95,6 +95,8 @@ class ChunkResult(NamedTuple):
         Time of the last I/O event.
     backwards : bool
         Whether an I/O event was earlier than the one before.
+    offset : uint64
+        That of attributes at the chunk's end, which hold for the next event; ``2**64 − 1`` where there are none.
     """
 
     outcome: int
@@ -104,6 +106,7 @@ class ChunkResult(NamedTuple):
     stamp: np.uint64
     latest: np.int64
     backwards: bool
+    offset: np.uint64
 
 
 class Rules(NamedTuple):
@@ -184,6 +187,7 @@ def walk_chunk(
     rules: Rules,
     stamp: np.uint64,
     latest: np.int64,
+    offset: np.uint64,
 ) -> ChunkResult:
     """Walk the chunk between `begin` and `end` of `data`.
 
@@ -199,6 +203,8 @@ def walk_chunk(
         Time stamp that holds before the chunk's first.
     latest : int64
         Time of the I/O event before.
+    offset : uint64
+        That of attributes at the end of the chunk before, as in `ChunkResult`.
 
     Returns
     -------
@@ -209,8 +215,12 @@ def walk_chunk(
     events = 0
     stamp_at = -1
     interval = 0
-    offset = _NO_OFFSET
     offset_at = -1
+    if offset != NO_OFFSET:
+        if load_byte(data, at) == TIMESTAMP:
+            stamp_at = at + 1
+            at += 9
+        offset_at = at
     implausible = False
     backwards = False
     outcome = DAMAGED
@@ -258,7 +268,7 @@ def walk_chunk(
             continue
         if FIRST_IO <= kind <= LAST_IO:
             time, interval = trace_time(ids, _stamp_at(data, stamp_at, stamp), interval, rules.start)
-            position = offset if offset_at == at else _NO_OFFSET
+            position = offset if offset_at == at else NO_OFFSET
             last = put_io_record(data, fields, kind, columns, row, ids, time, position)
             if last > behind or last - fields > LONGEST_FIELDS:
                 break
@@ -271,4 +281,5 @@ def walk_chunk(
         events += 1
     if implausible and outcome != DAMAGED:
         outcome = IMPLAUSIBLE
-    return ChunkResult(outcome, events, row, region_row, _stamp_at(data, stamp_at, stamp), latest, backwards)
+    offset = offset if offset_at == at else NO_OFFSET
+    return ChunkResult(outcome, events, row, region_row, _stamp_at(data, stamp_at, stamp), latest, backwards, offset)

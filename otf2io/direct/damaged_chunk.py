@@ -29,6 +29,7 @@ from .chunk import (
     LAST_MODE,
     LEAVE,
     LONGEST_SINGLE,
+    NO_OFFSET,
     SEEK,
     SHORT,
     SOUND,
@@ -42,13 +43,12 @@ from .chunk import (
 from .integers import load_byte, load_word, record_extent
 from .local_definitions import LocalIds
 from .records import put_io_record, read_offset, trace_time
-from .state import CUT, EVENTS, FIRST_STAMP, GARBAGE, LATEST, STAMP, note
+from .state import CUT, EVENTS, FIRST_STAMP, GARBAGE, LATEST, PENDING, STAMP, note
 
 _FIRST_EVENT: Final = 10
 _LAST_EVENT: Final = 127
 """Event types of OTF2 3.1 go from 10 to 92; newer ones are let pass."""
 
-_NO_OFFSET: Final = np.uint64(2**64 - 1)
 _NO_HANDLE: Final = np.uint32(2**32 - 1)
 
 _MOST_BYTES: Final = np.uint64(MOST_BYTES)
@@ -72,7 +72,7 @@ def _is_believable(columns: EventColumns, row: int, rules: Rules) -> bool:
     if kind > COMPLETE + 1 and mode > 1:
         return False
     if kind in (BEGIN, COMPLETE):
-        return bool(columns.value[row] <= _MOST_BYTES or columns.value[row] == _NO_OFFSET)
+        return bool(columns.value[row] <= _MOST_BYTES or columns.value[row] == NO_OFFSET)
     return True
 
 
@@ -90,6 +90,7 @@ def _walk(
     rules: Rules,
     stamp: np.uint64,
     latest: np.int64,
+    offset: np.uint64,
     first_stamp: np.uint64,
     cut: bool,
     strict: bool,
@@ -117,12 +118,11 @@ def _walk(
     at = begin + CHUNK_HEADER
     events = 0
     interval = 0
-    offset = _NO_OFFSET
     time = np.int64(0)
     timed = False
     backwards = False
     behind = at
-    credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards)
+    credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards, NO_OFFSET)
     while at < end and events < wanted:
         kind = load_byte(data, at)
         if kind == TIMESTAMP:
@@ -135,7 +135,7 @@ def _walk(
             time, interval = trace_time(ids, now, interval, rules.start)
             timed = True
             stamp = now
-            credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards)
+            credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards, NO_OFFSET)
             at = behind
             if load_byte(data, at) == TIMESTAMP:
                 break
@@ -169,13 +169,13 @@ def _walk(
                 row += 1
                 backwards |= bool(time < latest)
                 latest = time
-        offset = _NO_OFFSET
+        offset = NO_OFFSET
         at = behind
         events += 1
     if events == wanted and (not complete or at >= end or load_byte(data, at) <= LAST_MARK):
-        return ChunkResult(SOUND, events, row, region_row, stamp, latest, backwards)
+        return ChunkResult(SOUND, events, row, region_row, stamp, latest, backwards, offset)
     if cut and (behind > end or at >= end):
-        return ChunkResult(SHORT, events, row, region_row, stamp, latest, backwards)
+        return ChunkResult(SHORT, events, row, region_row, stamp, latest, backwards, NO_OFFSET)
     return credible
 
 
@@ -202,7 +202,8 @@ def walk_credible(
     while True:
         result = _walk(
             data, 0, size, wanted, columns, row, regions, region_row, ids, rules,
-            np.uint64(state[STAMP]), state[LATEST], np.uint64(state[FIRST_STAMP]), cut, strict, complete,
+            np.uint64(state[STAMP]), state[LATEST], np.uint64(state[PENDING]), np.uint64(state[FIRST_STAMP]), cut,
+            strict, complete,
         )  # fmt: skip
         if result.outcome != DAMAGED or strict or not broken:
             break

@@ -36,6 +36,7 @@ from .state import (
     NO_END,
     NO_FILE,
     NO_HEADER,
+    PENDING,
     POSITION,
     STAMP,
     UNREADABLE,
@@ -225,8 +226,9 @@ def _walk_file(
         stamp = np.uint64(state[STAMP])
         latest = state[LATEST]
         result = walk_chunk(
-            data, 0, count, wanted, columns, row, regions, region_row, scratch.ids, rules, stamp, latest
-        )
+            data, 0, count, wanted, columns, row, regions, region_row, scratch.ids, rules, stamp, latest,
+            np.uint64(state[PENDING]),
+        )  # fmt: skip
         if result.outcome in (DAMAGED, IMPLAUSIBLE) and promised > source.promised[location]:
             # The headers agree, what they stand before does not: then the definitions are believed.
             state[EXPECTED] = source.promised[location]
@@ -248,6 +250,7 @@ def _walk_file(
         state[POSITION] = first - 1 + events
         state[STAMP] = np.int64(result.stamp)
         state[LATEST] = result.latest
+        state[PENDING] = np.int64(result.offset)
         if last > promised and events == wanted:
             note(state, MORE, last)
             state[POSITION] = last

@@ -81,12 +81,13 @@ def _file_reason(anchor: Anchor, location: int, suffix: str, what: str, meaning:
     return f"its {what} could not be opened{meaning}"
 
 
-CHUNK, POSITION, EVENTS, STAMP, FIRST_STAMP, LATEST, DAMAGE, PLACE, EXPECTED, CHECKED = range(10)
+CHUNK, POSITION, EVENTS, STAMP, FIRST_STAMP, LATEST, DAMAGE, PLACE, EXPECTED, CHECKED, PENDING = range(11)
 """Columns: next chunk, number of the last event passed, events read, last and first time stamp (their bits), time of
 the last I/O event, flags of damage, and where the first of them struck (events read before it, or a chunk); events that
-the file should hold, and whether the file itself was asked for them."""
+the file should hold, and whether the file itself was asked for them; the offset in attributes (its bits) whose event
+stands in the next chunk, −1 where there is none."""
 
-STATE_SIZE: Final = 10
+STATE_SIZE: Final = 11
 
 NO_FILE: Final = 1
 EMPTY: Final = 2
@@ -115,6 +116,7 @@ def new_states(promised: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     states = np.zeros((len(promised), STATE_SIZE), np.int64)
     states[:, LATEST] = np.iinfo(np.int64).min
     states[:, EXPECTED] = promised
+    states[:, PENDING] = -1
     return states
 
 

@@ -1,4 +1,4 @@
-"""What a user means by runs: traces, folders of them, collections, or or those of either with some name."""
+"""What a user means by runs: traces, folders of them, collections, or those of either with some name."""
 
 import os
 from collections.abc import Callable, Iterable

@@ -65,7 +65,8 @@ def read_runs(
     known : mapping
         Content and settings by `job_key`, of traces that were read before.
     workers : int, optional
-        Processes; default: one a processor. With one, traces are read in this process.
+        Processes; default: one a processor. With one, and where the system has no locks between processes, traces are
+        read in this process.
     client : distributed.Client or str, optional
         A Dask cluster that reads instead.
     progress : callable, optional
@@ -80,7 +81,7 @@ def read_runs(
     if client is not None:
         results = _on_cluster(tasks, settings, client)
     else:
-        count = workers or len(os.sched_getaffinity(0))
+        count = (workers or len(os.sched_getaffinity(0))) if _processes_can_be_started() else 1
         results = _here(tasks, settings) if count == 1 else _in_processes(tasks, settings, count)
     for result in results:
         if progress is not None:
@@ -108,6 +109,15 @@ def _on_cluster(tasks: Iterator[Task], settings: Settings, client: object) -> It
         while batch:
             yield from cluster.map(functools.partial(_read, settings), batch)  # type: ignore[arg-type]
             batch = list(islice(tasks, size))
+
+
+def _processes_can_be_started() -> bool:
+    """Tell whether locks between processes can be made, which takes a /dev/shm that can be written to."""
+    try:
+        multiprocessing.get_context("spawn").Lock()
+    except OSError:
+        return False
+    return True
 
 
 def _in_processes(tasks: Iterator[Task], settings: Settings, workers: int) -> Iterator[Run | None]:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +50,13 @@ def find_traces(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
         if (name := os.path.abspath(path)) not in seen:
             seen.add(name)
             yield Path(name)
+
+
+def several_traces(folder: Path) -> bool:
+    """Tell whether a folder is none itself that a trace can be opened by, but has several below it."""
+    if not folder.is_dir() or any(one.suffix == _ANCHOR for one in folder.iterdir()):
+        return False
+    return len(list(islice(_below(folder, tuple(recorders())), 2))) > 1
 
 
 def _below(folder: Path, recorders_known: tuple[Recorder, ...]) -> Iterator[Path]:

@@ -128,6 +128,21 @@ class Collection:
                     found[job] = content, sys.intern(settings)
         return found
 
+    def outdated(self) -> frozenset[str]:
+        """Return the runs that failed in an earlier call, in whose folder there is a trace since that could be read.
+
+        A folder of event files is tried by itself as long as there is no anchor, while they are being written.
+        """
+        failed, folders = set[str](), set[str]()
+        for part in self.parts("job"):
+            for job, status in zip(part["job"].to_pylist(), part["status"].to_pylist(), strict=True):
+                if status == READ:
+                    folders.add(job.rpartition("/")[0])
+                else:
+                    failed.add(job)
+        fresh = {job for batch in table_files(self.path, "job")[1] for job in _column(batch, "job")}
+        return frozenset(failed & folders - fresh)
+
     def table(self, name: str) -> Any:
         """Return one of the tables as a ``pyarrow.Table``."""
         parts = list(self.parts(name))

@@ -100,7 +100,9 @@ def test_operations_of_no_process_are_told_all_the_same(made, document, fixtures
     assert [(one["layer"], one["operations"], one["bytes"]) for one in layers[0]] == [
         (one["layer"], one["operations"], one["bytes"]) for one in layers[1]
     ]
-    assert [one["id"] for one in findings[0]] == [one["id"] for one in findings[1]]
+    # What calls cost the run is what they cost the rank that spends most in them, and nobody knows of ranks.
+    of_ranks = {"metadata-time"}
+    assert [one["id"] for one in findings[0]] == [one["id"] for one in findings[1] if one["id"] not in of_ranks]
 
 
 @pytest.mark.parametrize("name", ["ckpt4_linktime", "late4"])

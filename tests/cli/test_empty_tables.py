@@ -22,7 +22,7 @@ COMMANDS = [
     ["overview"],
     ["watch", "--replay"],
     ["collect", "-o", "{folder}/runs"],
-    *([name, "{archive}", "-o", f"{{folder}}/{name}.html"] for name in ("diff", "signature")),
+    *([name, "{again}", "-o", f"{{folder}}/{name}.html"] for name in ("diff", "signature")),
     ["assess", "--segment", "1", "-o", "{folder}/assess.html"],
     ["schedule", "-o", "{folder}/sets.json"],
 ]
@@ -30,10 +30,10 @@ COMMANDS = [
 
 @pytest.mark.parametrize("kind", sparse.KINDS)
 def test_every_command_copes_with_a_table_of_no_rows(run, tmp_path, kind):
-    archive = sparse.write_sparse(tmp_path / "archive", frozenset([kind]))
+    archive, again = (sparse.write_sparse(tmp_path / name, frozenset([kind])) for name in ("archive", "again"))
     for command, *arguments in COMMANDS:
         files = [] if command == "info" else ["--files", "all"]
-        given = [text.format(folder=tmp_path, archive=archive) for text in arguments]
+        given = [text.format(folder=tmp_path, again=again) for text in arguments]
         done = run(*([command, *given, archive] if command == "watch" else [command, archive, *given]), *files)
         assert done.returncode in (0, 1)
         lines = done.stderr.splitlines()

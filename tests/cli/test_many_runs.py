@@ -157,6 +157,9 @@ def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_p
         (["report", "{runs}", "-o", "{missing}/x/y.html"], 1, "create the folder"),
         (["report", "{runs}", "-o", "{missing}.html", "--scores", "{runs}/job.parquet"], 1, "no scores in"),
         (["report", "{trace}", "-o", "{missing}.html", "--each"], 2, "--each"),
+        (["report", "{runs}/../traces", "-o", "{missing}.html"], 1, "traces -o runs' and 'iostrata report runs"),
+        (["report", "{runs}/../traces:ckpt*", "-o", "{missing}.html"], 1, "traces -o runs' and 'iostrata report runs"),
+        (["collect", "{runs}", "-o", "{missing}"], 1, "is a collection already"),
     ],
 )
 def test_what_cannot_be_done_is_a_line_and_leaves_nothing(arguments, status, said, runs, fixtures, tmp_path, capsys):
@@ -181,6 +184,9 @@ def test_every_command_on_runs_takes_a_pattern(kind, runs, tmp_path, capsys):
         assert main([*arguments, "--json"]) == 0
         told = sorted(names(json.loads(capsys.readouterr().out)))
         assert [Path(one).parent.name or one for one in told] == ["ckpt4", "ckpt4_romio"]
+    if kind == "traces":
+        assert main(["collect", chosen, "-o", str(tmp_path / "runs"), "--workers", "1", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["output"]["runs"] == 2
     for command in ("signature", "assess"):
         assert main([command, f"{folder}:nothing*"]) == 1
         assert "matches 'nothing*'" in capsys.readouterr().err

@@ -48,8 +48,8 @@ WRITING = (
     "report {trace} -o {out}.html",
     "periods {trace} --plot {out}.svg",
     "diff {trace} {other} -o {out}.html",
-    "signature {trace} {trace} -o {out}.html",
-    "signature {trace} {trace} -o {out}.h5",
+    "signature {trace} {other} -o {out}.html",
+    "signature {trace} {other} -o {out}.h5",
     "assess {trace} --segment 1 -o {out}.html",
     "assess {trace} --segment 1 --train -o {out}.json",
     "schedule {other} -o {out}.json",
@@ -58,7 +58,7 @@ WRITING = (
 """Every command that writes a file."""
 PRINTING = (
     *("overview {trace}", "info {trace}", "layers {trace}", "handles {trace}", "periods {trace}", "compare {trace}"),
-    *("diff {trace} {other}", "signature {trace} {trace}", "assess {trace} --segment 1", "schedule {other}"),
+    *("diff {trace} {other}", "signature {trace} {other}", "assess {trace} --segment 1", "schedule {other}"),
     *("watch --replay {trace}", "collect {trace} -o {out}", "report {trace} -o {out}.html", "convert {trace} {out}.h5"),
 )
 """Every command."""
@@ -333,15 +333,29 @@ def test_nothing_is_left_on_a_full_disk(fixtures: Path, tmp_path: Path) -> None:
 
 
 def test_a_system_that_can_only_be_read(fixtures: Path, tmp_path: Path) -> None:
-    """As in the image of a container, without any place for what is compiled or temporary."""
-    commands = [["info", str(fixtures / "serial1")], given("collect {trace} -o {out}", fixtures, tmp_path / "x")]
-    mounts = "mount -o remount,bind,ro / && cd / && export HOME=/ && true"
-    (read, text), (written, line) = (
-        (status, said) for status, _, said in in_a_namespace(mounts, tmp_path / "room", commands)
+    """As in the image of a container: no place for what is compiled or temporary, no locks between processes."""
+    room = tmp_path / "room"
+    commands = [
+        ["info", str(fixtures / "serial1")],
+        given("collect {trace} -o {out}", fixtures, tmp_path / "x"),
+        given("collect {trace} -o {out}", fixtures, room / "x"),
+        given("periods {trace} --plot {out}.svg", fixtures, room / "y"),
+    ]
+    mounts = (
+        'mount -t tmpfs none "$0" && mount -o remount,bind,ro / && mount -t tmpfs -o ro none /dev/shm && cd / && '
+        "unset MPLCONFIGDIR XDG_CONFIG_HOME XDG_CACHE_HOME && export HOME=/ TMPDIR=/tmp && true"
     )
-    assert (read, text, written) == (0, "", 1)
-    assert line.endswith("read-only file system; choose a folder that you may write to\n")
-    assert line.count("\n") == 1
+    read, refused, written, plotted = in_a_namespace(mounts, room, commands)
+    assert (read[0], read[2], refused[0]) == (0, "", 1)
+    assert refused[2].endswith("read-only file system; choose a folder that you may write to\n")
+    assert refused[2].count("\n") == 1
+    assert written[0] == 0, written[2]
+    assert {Path(path).name for path in written[1]} >= {"job.parquet", "finding.parquet"}
+    # Matplotlib wants a place of its own and says how to name one.
+    assert (plotted[0], [path for path in plotted[1] if "y.svg" in path]) == (1, [])
+    (line,) = plotted[2].splitlines()
+    assert line.startswith("iostrata: error: ")
+    assert "MPLCONFIGDIR" in line
 
 
 KINDS = ("folder", "device", "pipe", "loop", "anchor", "events")

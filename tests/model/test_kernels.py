@@ -102,7 +102,10 @@ def test_a_report_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: 
         env={**environment, **nowhere},
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    (note,) = done.stderr.splitlines()
+    assert note.startswith("iostrata: note: ")
+    assert "NUMBA_CACHE_DIR" in note
     assert done.stdout.startswith(f"wrote {page}: ")
     assert all(place.is_file() for place in places)
 
@@ -193,10 +196,17 @@ def package(tmp_path: Path) -> Path:
     return folder
 
 
+RUN = """
+from iostrata.model.kernels import compiled_in_vain
+from small.caller import run
+print(*run(), int(compiled_in_vain()))
+"""
+
+
 def run_kernel(package: Path, prepare: Callable[[], object] | None = None) -> tuple[int, int]:
     """Return what the kernel computes, and how often its code came out of the cache, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-B", "-c", "from small.caller import run; print(*run())"],
+        [sys.executable, "-B", "-c", RUN],
         capture_output=True,
         text=True,
         cwd=package.parent,
@@ -206,7 +216,8 @@ def run_kernel(package: Path, prepare: Callable[[], object] | None = None) -> tu
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    result, hits = map(int, done.stdout.split())
+    result, hits, in_vain = map(int, done.stdout.split())
+    assert bool(in_vain) == (not kept_files(package))
     return result, hits
 
 
@@ -318,6 +329,26 @@ def test_what_was_not_written_so_is_not_used(package: Path, damage: Callable[[Pa
     for path in kept_files(package):
         damage(path)
     assert run_kernel(package) == (12, 0)
+
+
+def test_what_was_kept_in_the_package_serves_where_nothing_can_be_written(package: Path) -> None:
+    """As in an image whose kernels were compiled when it was made."""
+    if subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no mount namespaces here")
+    command = [sys.executable, "-B", "-c", RUN]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    subprocess.run(command, check=True, capture_output=True, cwd=package.parent, env=environment)
+    assert list((package / "__pycache__").glob("*.nbc"))
+    mounts = 'mount -o remount,bind,ro / && cd "$0" && exec "$@"'
+    nowhere = {"HOME": "/proc/none", "XDG_CACHE_HOME": "/proc/none"}
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", mounts, str(package.parent), *command],
+        capture_output=True,
+        text=True,
+        env={**environment, **nowhere},
+        check=False,
+    )
+    assert (done.stderr, done.stdout.split()) == ("", ["12", "1", "0"])
 
 
 def test_a_cache_that_cannot_be_written_changes_nothing(package: Path) -> None:

@@ -164,9 +164,33 @@ def test_a_cut_file_that_happens_to_end_as_whole_ones_do(made: SimpleNamespace, 
         assert (events.time == whole.time[: len(events)]).all()
 
 
-def test_a_thousand_in_processes_of_their_own() -> None:
-    for commands, count in (("none", 1000), ("cheap", 60)):
-        command = [sys.executable, str(DAMAGE / "fuzz.py"), "--kind", "records", "--commands", commands]
+@pytest.mark.parametrize("stamped", [False, True])
+def test_attributes_at_the_end_of_a_chunk_belong_to_the_first_event_of_the_next(
+    made: SimpleNamespace, tmp_path: Path, stamped: bool
+) -> None:
+    base = made.base()
+    (chunk,) = base.events[0]
+    rows = [row + 1 for row, one in enumerate(chunk.records) if one.kind == made.records.ATTRIBUTES]
+    chunks, last = [], 0
+    for begin, end in itertools.pairwise([0, *rows, len(chunk.records)]):
+        stamps = [one for one in chunk.records[:begin] if one.kind == made.records.TIMESTAMP][-1:] if stamped else []
+        part = [*stamps, *chunk.records[begin:end]]
+        first, last = last + 1, last + sum(one.kind > made.records.ATTRIBUTES for one in part)
+        chunks.append(replace(chunk, first=first, last=last, records=part))
+    made.records.write(replace(base, events={**base.events, 0: chunks}), tmp_path / "archive")
+    made.records.write(base, tmp_path / "sound")
+    whole = read_events(open_archive(tmp_path / "sound"), "library", workers=1).events
+    for engine in ("direct", "library"):
+        read = read_events(open_archive(tmp_path / "archive"), engine, workers=1)
+        assert not read.damage.damaged
+        assert (read.events.offset == whole.offset).all()
+        assert (read.events.time == whole.time).all()
+
+
+@pytest.mark.parametrize(("kind", "most"), [("records", 1000), ("contradictions", 300)])
+def test_a_thousand_in_processes_of_their_own(kind: str, most: int) -> None:
+    for commands, count in (("none", most), ("cheap", 60)):
+        command = [sys.executable, str(DAMAGE / "fuzz.py"), "--kind", kind, "--commands", commands]
         command += ["--count", str(count), "--first", "9000000", "--seconds", "600"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -65,7 +65,7 @@ const handlesSection = () => {
     for (const row of rows.slice(from, from + AT_ONCE)) list.append(node(row));
     const left = rows.length - from - AT_ONCE;
     if (left > 0) {
-      const more = h('button', { type: 'button' }, `show ${countText(Math.min(left, AT_ONCE))} of ${countText(left)} more`);
+      const more = h('button', { type: 'button', class: 'more' }, `show ${countText(Math.min(left, AT_ONCE))} of ${countText(left)} more`);
       const item = h('li', {}, more);
       more.addEventListener('click', () => { item.remove(); fill(list, rows, from + AT_ONCE); makeReachable(tree); });
       list.append(item);

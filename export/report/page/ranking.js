@@ -47,7 +47,7 @@ const rankingSection = () => {
   let wanted = '';
   const body = h('tbody', {});
   const status = h('span', { role: 'status', class: 'muted' });
-  const more = h('button', { type: 'button', onclick: () => { shownRows += STEP; fill(); } }, 'More');
+  const more = h('button', { type: 'button', class: 'more', onclick: () => { shownRows += STEP; fill(); } }, 'More');
   const heads = [];
   const fill = () => {
     const found = usable.filter((run) => !wanted || run.name.toLowerCase().includes(wanted) || run.job.toLowerCase().includes(wanted));

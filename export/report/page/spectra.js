@@ -85,7 +85,6 @@ const spectrumFigure = (content) => {
     `${counted(content.samples, 'bin')} at ${frequencyText(content.fs_hz)}; ${summary}`));
 };
 
-const spectraSection = () => (curves.length ? section('spectra', 'Spectra', 'Spectra',
+const spectraSection = () => (contents.spectra.length ? section('spectra', 'Spectra', 'Spectra',
   h('p', {}, 'Share of the power of each frequency, on a logarithmic axis. Dashed: what the strongest line of white noise exceeds in 1 % of cases. Filled mark: the period; open marks: the candidates of the method.'),
-  h('div', { class: 'grid' }, contents.spectra.map(spectrumFigure)),
-  contents.spectra.length ? null : h('p', {}, 'No signal has a spectrum: none was sampled, or none varies.')) : null);
+  h('div', { class: 'grid' }, contents.spectra.map(spectrumFigure))) : null);

@@ -67,7 +67,10 @@ let writing = 0;
 const noted = (time) => String(Number(time.toPrecision(12)));
 const writeAddress = () => {
   clearTimeout(writing);
+  const from = location.href;
   writing = setTimeout(() => {
+    // Whoever has followed a link or gone back meanwhile is elsewhere.
+    if (location.href !== from) return;
     const whole = view.start <= RUN_START && view.end >= RUN_END;
     const at = whole ? '' : `#t=${noted(view.start)}:${noted(view.end)}`;
     if (whole ? location.hash.startsWith('#t=') : location.hash.split('&')[0] !== at) history.replaceState(history.state, '', at || location.pathname);

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -68,6 +69,33 @@ def test_bursts_of_unequal_size_are_told_with_their_sum(written):
     written.findings()
     (text,) = [one.text for one in told(open_trace(written.folder)) if one.kind == "checkpoints"]
     assert text == "checkpoints every 999 ms, 115 MB in 20 bursts, half of them 2.1 MB at most; 1 rank, POSIX"
+
+
+def test_a_period_whose_single_bursts_are_not_found_is_told_with_its_own_bytes(run):
+    """A line in the spectrum may be far shorter than what stands out as bursts: 20 of these are not one a period."""
+    trace = open_trace(run)
+    results = results_of(layer_periods(trace.layers.values()))
+    found = results["POSIX", "write"]
+    first = min(found.regimes, key=lambda one: one.start)
+    results["POSIX", "write"] = replace(found, period=0.004, regimes=(replace(first, period=0.004),))
+    one = next(one for one in story_of(trace, results) if one.period is not None)
+    assert one.kind == "writes"
+    assert one.phases == round((one.end - one.start) / 0.004)
+    assert one.bytes == 80 * 2**21
+    assert one.bytes_per_phase == pytest.approx(one.bytes / one.phases, rel=1e-3)
+
+
+def test_what_is_in_no_phase_is_not_left_out(run):
+    trace = open_trace(run)
+    results = results_of(layer_periods(trace.layers.values()))
+    found = results["POSIX", "write"]
+    results["POSIX", "write"] = replace(found, period=None, regimes=(), phases=found.phases[10:])
+    story = [one for one in story_of(trace, results) if one.direction == "write"]
+    first = story[0]
+    assert (first.kind, first.bytes, first.ranks) == ("burst", 40 * 2**21, 4)
+    assert (first.start, first.end) == pytest.approx((3.0, 6.62), abs=0.01)
+    assert first.text == "83.9 MB written; 4 ranks, POSIX"
+    assert sum(one.bytes for one in story) == 4 * (20 * 2**21 + 15 * 2**20) + 2**25
 
 
 def test_own_traffic_of_a_lower_layer_is_told_beside_what_it_carries(written):

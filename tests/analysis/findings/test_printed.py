@@ -251,7 +251,7 @@ def test_flushes_and_writes_take_as_long_as_printed(name, fixtures):
 @pytest.mark.parametrize(
     ("one", "other", "knob", "opposite"),
     [
-        ("pair_xfer_4k", "pair_xfer_1m", "write more per call", ("smaller requests", "less per call")),
+        ("pair_xfer_4k", "pair_xfer_1m", "more per call", ("smaller requests", "less per call")),
         ("pair_strided_indep", "pair_strided_coll", "independent calls", ("MPI_File_write_at_all",)),
         # OMPIO against ROMIO: no advice names the other library, and none may ask for the slower one.
         ("pair_ompio", "pair_romio", None, ("use ROMIO", "--mca io romio")),
@@ -269,3 +269,36 @@ def test_advice_for_the_slower_of_a_pair_never_is_the_opposite_of_what_helped(on
     assert not [text for text in advice if any(words.lower() in text.lower() for words in opposite)]
     if knob is not None:
         assert knob in advice[0]
+
+
+@pytest.mark.parametrize("name", ["sig_run1", "sig_run2", "sig_run5", "pair_ompio"])
+def test_opening_and_closing_costs_what_the_benchmark_itself_says(name, fixtures):
+    text = (archive(name, fixtures) / "benchmark_output.txt").read_text()
+    own = sum(float(one) for one in re.findall(r'"(?:open|close)Time": ([0-9.]+)', text))
+    (one,) = (one for one in find(open_trace(archive(name, fixtures))) if one.id == "metadata-time")
+    assert (one.layer, one.severity) == ("MPI-IO", "warning")
+    assert one.cost_s == pytest.approx(own, rel=0.1)
+
+
+def test_slow_operations_are_in_the_repetition_that_the_benchmark_says_was_slow(fixtures):
+    text = (archive("ior_large16", fixtures) / "benchmark_output.txt").read_text()
+    took = [float(one) for one in re.findall(r'"access": "write".*?"totalTime": ([0-9.]+)', text, re.DOTALL)]
+    assert took[0] == max(took) > 5 * sorted(took)[-2]
+    findings = find(open_trace(archive("ior_large16", fixtures)))
+    assert findings[0].id == "slow-operations"
+    start, end = findings[0].time_range
+    assert end - start == pytest.approx(took[0], rel=0.1)
+
+
+def test_slow_ranks_are_busy_for_as_long_as_printed(fixtures):
+    found, text = look("ior384", fixtures)
+    busy = defaultdict(float)
+    for one in text.operations:
+        if one.mode == "WRITE":
+            busy[one.location] += (one.end - one.begin) / text.ticks_per_second
+    slow = [seconds for rank, seconds in busy.items() if rank >= 96]
+    fast = [seconds for rank, seconds in busy.items() if rank < 96]
+    one = next(one for one in found if one.id == "slow-ranks")
+    assert "(288 in all)" in one.text
+    assert one.evidence["direction"] == "write"
+    assert (one.evidence["slowest_s"], one.evidence["fastest_s"]) == pytest.approx((max(slow), min(fast)))

@@ -114,6 +114,21 @@ def test_few_operations_that_take_most_of_the_time(written, times, collective):
         assert one.cost_s == pytest.approx(0.89, rel=0.05)
 
 
+def test_slow_operations_are_placed_where_most_of_their_time_is(written):
+    """Two transfers of 0.9 s at 7 s, and one of 0.1 s at 25 s, which takes ten times as long as usual, too."""
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(4):
+        for place in range(30):
+            times = 90 if place == 7 and rank < 2 else 12 if (place, rank) == (25, 3) else 1
+            written.operate(
+                rank, handle, WRITE, 1_000_000 * place, 1_000_000 * place + 10_000 * times, 2**20, IoOperationFlag.NONE
+            )
+    one = written.findings()["slow-operations"]
+    assert (one.evidence["slow_operations"], one.evidence["ranks"]) == (3, [0, 1])
+    assert one.evidence["time_range_s"] == pytest.approx([7.0, 7.9])
+    assert "most of it on ranks 0 and 1 from 7 s to 7.9 s" in one.text
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_one_rank_that_does_it_all(written, ranks):
     handle = written.handle(written.file("/s/a"), written.posix)

@@ -141,10 +141,13 @@ def test_the_stretch_shown_is_in_the_address_and_there_after_a_reload(opened):
 
     page = opened("ncckpt4")
     settle(page)
-    press = "document.querySelector('.plot').dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0]}))"
+    # All keys within one script: the address is written some time after the last.
+    press = """
+        for (const key of arguments)
+            document.querySelector('.plot').dispatchEvent(new KeyboardEvent('keydown', { key }));
+        """
     shown = "return document.querySelector('.time-tools output').textContent"
-    page.run(press, "+")
-    page.run(press, "ArrowRight")
+    page.run(press, "+", "ArrowRight")
     wait = WebDriverWait(page.browser, LAST_GUARD_S)
     wait.until(lambda _: page.run("return location.hash").startswith("#t="))
     before = page.run(shown)
@@ -155,6 +158,21 @@ def test_the_stretch_shown_is_in_the_address_and_there_after_a_reload(opened):
     assert page.run(shown) == before
     page.run(press, "0")
     wait.until(lambda _: page.run("return location.hash") == "")
+
+
+def test_a_link_followed_at_once_after_a_zoom_stays_in_the_address(opened):
+    page = opened("ncckpt4")
+    settle(page)
+    # Timers of one length end in the order in which they began, so this one ends behind that of the address.
+    followed = page.browser.execute_async_script(
+        """
+        const done = arguments[arguments.length - 1];
+        document.querySelector('.plot').dispatchEvent(new KeyboardEvent('keydown', { key: '+' }));
+        location.hash = '#layers';
+        setTimeout(() => done(location.hash), 250);
+        """
+    )
+    assert followed == "#layers"
 
 
 def test_paper_shows_what_is_folded_and_labels_at_their_size(opened):

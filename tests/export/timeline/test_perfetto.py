@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def of_kind(events, kind):
 
 
 def test_every_operation_is_a_slice_with_its_bytes(events, written, trace):
-    slices = [event for event in of_kind(events, "X") if event["pid"] != LAYERS]
+    slices = [event for event in of_kind(events, "X") if event["pid"] != LAYERS and event["cat"] == "io"]
     assert written.slices == len(slices)
     slices = [event for event in slices if "bytes" in event["args"]]
     total = sum(len(layer.rows) for layer in trace.layers.values())
@@ -66,9 +66,41 @@ def test_opens_and_closes_last_as_otf2_print_tells(tmp_path, memory):
     write_perfetto(open_trace(anchor.parent, memory=memory), tmp_path / "c.perfetto.json", layers="MPI-IO")
     events = json.loads((tmp_path / "c.perfetto.json").read_text())["traceEvents"]
     for name, calls in expected.items():
-        slices = [event for event in of_kind(events, "X") if event["name"] == name]
+        slices = [event for event in of_kind(events, "X") if (event["cat"], event["name"]) == ("io", name)]
         assert len(slices) == len(calls) == 80
         assert sorted(round(event["dur"] * 1e3) for event in slices) == sorted(length for _, length in calls)
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+@pytest.mark.parametrize("name", ["ckpt4_compiler", "ncckpt4"])
+def test_calls_stand_below_who_called_them_as_otf2_print_tells(tmp_path, name):
+    anchor = FIXTURES / name / "traces.otf2"
+    text = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, check=True).stdout
+    stacks, expected = defaultdict(list), Counter()
+    for line in text.splitlines():
+        if found := re.match(r'(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*)" <\d+>$', line):
+            stack = stacks[found[2]]
+            if found[1] == "ENTER":
+                stack.append((found[4], int(found[3]), stack[-1][2] + 1 if stack else 1))
+            else:
+                # Calls of helper threads cross those of the thread that they help.
+                called, begin, level = stack.pop(max(row for row, call in enumerate(stack) if call[0] == found[4]))
+                expected[called, level, int(found[3]) - begin] += 1
+    write_perfetto(open_trace(anchor.parent), tmp_path / "c.perfetto.json")
+    events = json.loads((tmp_path / "c.perfetto.json").read_text())["traceEvents"]
+    titles = {
+        (event["pid"], event["tid"]): event["args"]["name"]
+        for event in of_kind(events, "M")
+        if event["name"] == "thread_name"
+    }
+    calls = [event for event in of_kind(events, "X") if event["cat"] == "call"]
+    levels = (int(re.search(r"level (\d+)", titles[event["pid"], event["tid"]])[1]) for event in calls)
+    told = Counter(
+        (event["name"], level, round(event["dur"] * 1e3)) for event, level in zip(calls, levels, strict=True)
+    )
+    # Threads without I/O are left out.
+    assert told <= expected
+    assert sum(told.values()) > 0.9 * sum(expected.values())
 
 
 def test_slices_of_a_track_never_overlap(events):

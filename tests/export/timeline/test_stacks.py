@@ -118,3 +118,33 @@ def test_calls_that_cross_end_with_their_own_leave_and_open_ones_with_the_locati
     assert sorted((names[region], *rest) for region, *rest in rows) == [
         ("one", 0, 0, 20), ("one", 0, 40, 40), ("other", 1, 10, 30),
     ]  # fmt: skip
+
+
+def test_of_many_files_calls_are_not_drawn_as_one_across_the_run(tmp_path):
+    """600 files, ten at a time, each opened twice, half a run apart: what follows closely is one bar."""
+    with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=10**6) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        writer = trace.event_writer("thread", group=definitions.location_group("MPI Rank 0", system_tree_parent=node))
+        opens = definitions.region("open", region_role=otf2.enums.RegionRole.FILE_IO)
+        posix = definitions.io_paradigm("POSIX", "POSIX", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+        handles = [
+            definitions.io_handle(
+                "", definitions.io_regular_file(f"/data/{row}", node), posix, IoHandleFlag.NONE, None, None
+            )
+            for row in range(600)
+        ]
+        for place in range(1200):
+            start, row = 20_000 * (place // 10) + 600 * (place % 10), place % 600
+            writer.enter(start, opens)
+            writer.io_create_handle(start + 100, handles[row], IoAccessMode.WRITE_ONLY, 0, 0)
+            # The first files take longest.
+            writer.leave(start + 200 + (200 if row < 16 else 0), opens)
+            writer.io_destroy_handle(start + 500, handles[row])
+    found = open_trace(tmp_path / "trace" / "traces.otf2")
+    bars, _ = call_stacks(found, [0], 300)
+    assert bars.count.sum() == 1200
+    assert len(np.unique(bars.handle)) == 17
+    others = bars.take(bars.handle < 0)
+    assert others.count.sum() == 2 * (600 - 16)
+    assert (others.end - others.begin).max() < 20_000

@@ -12,7 +12,11 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 def told(trace, folder):
     report = folder / "report.html"
     iostrata.write_report(trace, report)
-    return iostrata.compare_layers(trace).to_dict(), report.read_text()
+    splits = [
+        (one.layer, one.key, {name: column.tolist() for name, column in one.columns.items()})
+        for one in map(trace.breakdown, ("file", "rank", "node", "handle"))
+    ]
+    return iostrata.compare_layers(trace).to_dict(), report.read_text(), splits
 
 
 @pytest.mark.parametrize("name", ["ncckpt4", "small_files2", "nonblocking4"])
@@ -21,7 +25,7 @@ def test_parts_of_whole_processes_tell_the_same_as_all_at_once(monkeypatch, tmp_
     once = told(iostrata.open_trace(path), tmp_path)
     monkeypatch.setattr(blocks, "AT_ONCE", 5)
     trace = iostrata.open_trace(path)
-    parts = list(trace._blocks.traffic_parts())
+    parts = [part for part, _ in trace._blocks.traffic_parts()]
     assert len(parts) > 1
     assert sum(len(part.operations) for part in parts) == len(trace._blocks.kept.operations)
     assert told(trace, tmp_path) == once

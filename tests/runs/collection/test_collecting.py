@@ -229,7 +229,7 @@ def test_rows_are_the_same_when_tables_were_half_rewritten(fixtures, tmp_path):
         writer.add(read_runs(traces, Settings(segment=0.2), {}, workers=1))
         # As if it ended after two of the tables.
         for name in ("job", "signal"):
-            writer._rewrite(Collection(writer.path), name)
+            writer._rewrite(Collection(writer.path), name, frozenset())
     expected = Collection(writer.path).runs()
     with writer.opened():
         writer.finish()
@@ -300,3 +300,21 @@ def test_memory_follows_what_is_worked_on(fixtures):
     next(results)
     assert len(asked) < 20
     results.close()
+
+
+def test_a_trace_that_was_still_being_written_is_no_second_run_once_it_is_done(fixtures, tmp_path):
+    done = Path(shutil.copytree(fixtures / "serial1", tmp_path / "traces" / "run1"), "traces.otf2")
+    anchor = done.read_bytes()
+    broken = tmp_path / "traces" / "run2" / "traces.otf2"
+    broken.parent.mkdir()
+    broken.write_bytes(b"no anchor")
+    done.unlink()
+    writer = collect(tmp_path / "runs", find_traces([tmp_path / "traces"]))
+    assert {(Path(job.job), job.status) for job in Collection(writer.path).jobs} == {
+        (done.parent, "failed"), (broken, "failed"),
+    }  # fmt: skip
+    done.write_bytes(anchor)
+    collect(writer.path, find_traces([tmp_path / "traces"]))
+    assert {(Path(job.job), job.status) for job in Collection(writer.path).jobs} == {
+        (done, "read"), (broken, "failed"),
+    }  # fmt: skip
