@@ -34,6 +34,8 @@ _LOG: Final = 2**16
 """Bytes of a burst below which what is written regularly may be a log,"""
 _LITTLE: Final = 0.05
 """where it is no more than this share of what the program writes."""
+_UNEQUAL: Final = 2.0
+"""Times that the mean of phases may be off their median before one number does not tell both."""
 _FOUND: Final = 0.5
 """Share of the recurrences of a period below which the bursts found are not what recurs."""
 _LIKELY: Final = 0.5
@@ -361,7 +363,11 @@ def _text(one: Segment, rounded_up: bool) -> str:
         often = f"every {seconds_text(one.period)}"
         if one.confidence is not None and one.confidence < _LIKELY:
             often = f"perhaps {often} (confidence {one.confidence:.2f})"
-        return f"{name} {often}, {bytes_text(one.bytes_per_phase or 0.0)} each ({one.phases:,}); {who}"
+        usual = one.bytes_per_phase or 0.0
+        each = f"{bytes_text(usual)} each ({one.phases:,})"
+        if not 1 / _UNEQUAL < usual * one.phases / max(one.bytes, 1) < _UNEQUAL:
+            each = f"{bytes_text(one.bytes)} in {one.phases:,} bursts, half of them {bytes_text(usual)} at most"
+        return f"{name} {often}, {each}; {who}"
     moved = f"{bytes_text(one.bytes)} {_VERBS[one.direction]}"
     if one.phases > 1:
         moved += f" in {one.phases:,} bursts"

@@ -8,6 +8,8 @@ from ...model.errors import SelectionError, TraceError
 from ...model.stream.source import Source
 
 _OTF2: Final = b"OTF2\0"
+_LOOKED_AT: Final = 16
+"""Files of a folder of which one may tell what is in it."""
 
 
 class NoTimesError(TraceError):
@@ -68,12 +70,31 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
                 "the path of an archive's *.otf2 file, of a log, or of a table of operations (layer, rank, start, end, "
                 "bytes)"
             )
+        _refuse_folder_of_others(Path(path))
         return open_archive(path, engine)
     if engine != "auto":
         raise SelectionError(
             f"{path}: the engine {engine!r} is for OTF2, this is of {recorder.name}; leave out --engine"
         )
     return open_recorded(path, recorder)
+
+
+def _refuse_folder_of_others(folder: Path) -> None:
+    """Raise TraceError for a folder of files that are each a recording of their own."""
+    from ...inputs.recognition import find_recorder, recorders
+
+    try:
+        files = sorted(one for one in folder.iterdir() if one.is_file())
+    except OSError:
+        return
+    known = tuple(recorders())
+    for one in files[:_LOOKED_AT]:
+        recorder = find_recorder(one, known)
+        if recorder is not None:
+            raise TraceError(
+                f"{folder} is a folder; give one of the recordings in it, such as {one.name} ({recorder.name}), or "
+                "take all together by iostrata collect"
+            )
 
 
 def _may_be_other(path: str | os.PathLike[str]) -> bool:

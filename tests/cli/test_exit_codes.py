@@ -59,6 +59,14 @@ def test_a_folder_without_an_anchor(run, tmp_path):
     assert "no anchor" in one_error(done.stderr)
 
 
+def test_a_folder_of_other_recordings(run, tmp_path):
+    (tmp_path / "a.csv").write_text("layer,rank,mode,start,end,bytes\nPOSIX,0,read,1,2,3\n")
+    (tmp_path / "README").write_text("what the tables are of")
+    done = run("layers", tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "give one of the recordings in it, such as a.csv (Table), or" in one_error(done.stderr)
+
+
 def test_a_folder_with_two_anchors(run, copy_of):
     folder = copy_of("ckpt4_linktime")
     (folder / "second.otf2").write_bytes((folder / "traces.otf2").read_bytes())

@@ -61,6 +61,16 @@ def test_a_run_of_known_segments(run):
     assert sum(one.bytes for one in story if one.direction == "write") == 4 * (20 * 2**21 + 15 * 2**20) + 2**25
 
 
+def test_bursts_of_unequal_size_are_told_with_their_sum(written):
+    handle = written.handle(written.file("/s/data"), written.posix)
+    for place in range(20):
+        size = 2**24 if place % 4 == 0 else 2**21
+        written.operate(0, handle, WRITE, MILLION * place, MILLION * place + 50_000, size)
+    written.findings()
+    (text,) = [one.text for one in told(open_trace(written.folder)) if one.kind == "checkpoints"]
+    assert text == "checkpoints every 999 ms, 115 MB in 20 bursts, half of them 2.1 MB at most; 1 rank, POSIX"
+
+
 def test_a_period_whose_single_bursts_are_not_found_is_told_with_its_own_bytes(run):
     """A line in the spectrum may be far shorter than what stands out as bursts: 20 of these are not one a period."""
     trace = open_trace(run)
