@@ -234,7 +234,7 @@ def _assess(
 
         written = write_scores_page(tables, jobs, limits, order, threshold, short, out)
     if as_json:
-        from ...export.json.documents import assess_document
+        from ...export.json.runs import assess_document
 
         print_json(assess_document(jobs, limits, order, threshold, short, left_out, written))
     else:

@@ -139,7 +139,7 @@ def command(
 
         written.append(write_schedule_figure(found, picture, window))
     if as_json:
-        from ...export.json.documents import schedule_document
+        from ...export.json.runs import schedule_document
 
         print_json(schedule_document(found, jobs, sets, error, written))
     else:

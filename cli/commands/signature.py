@@ -159,7 +159,7 @@ def command(
 
         written.append(write_signature_figure(signature, picture, what))
     if request.as_json:
-        from ...export.json.documents import signature_document
+        from ...export.json.runs import signature_document
 
         print_json(signature_document(signature, chosen, direction, left_out, written))
     else:

@@ -1,4 +1,4 @@
-"""The documents of ``--json``, one function a command: plain dicts, ``schema_version`` first.
+"""The documents of ``--json`` about a trace, one function a command: plain dicts, ``schema_version`` first.
 
 Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
 """
@@ -18,12 +18,6 @@ from ...model.recording import Recording
 from ...model.stream.damage import damage_entry
 from ...model.stream.source import Source, Tally
 from ...model.stream.summary import TraceSummary, start_time
-from ...runs.scheduling.comparison import PolicyComparison
-from ...runs.scheduling.jobs import Job
-from ...runs.scheduling.policies import Set
-from ...runs.scores.assessment import JobScore
-from ...runs.scores.limits import Limits
-from ...runs.signatures.signature import SampleUse, Signature
 from ..written import Written
 
 
@@ -255,89 +249,6 @@ def periods_document(
     if figure is not None:
         more["plot"] = figure.to_dict()
     return document(trace, layers=entries, **more, set_aside=trace.set_aside.to_dict())
-
-
-def signature_document(
-    signature: Signature,
-    layer: str | None,
-    direction: str,
-    left_out: Iterable[SampleUse] = (),
-    written: Iterable[Written] = (),
-) -> Document:
-    """Return the document of ``iostrata signature``; `left_out` are runs of which there is no sample."""
-    entries = signature.to_dict()
-    entries["samples"] += [sample.to_dict() for sample in left_out]
-    outputs = [one.to_dict() for one in written]
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "layer": layer,
-        "direction": direction,
-        **entries,
-        **({"output": outputs} if outputs else {}),
-    }
-
-
-def assess_document(
-    jobs: Iterable[JobScore],
-    limits: Limits,
-    order: str,
-    threshold: float,
-    short: float = 0.0,
-    left_out: int = 0,
-    written: Written | None = None,
-) -> Document:
-    """Return the document of ``iostrata assess``: jobs as they are ranked, and the limits that they were scored by."""
-    known = limits.to_dict()
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "limits": known["limits"],
-        "segment_s": limits.segment_s,
-        "quantiles": known["quantiles"],
-        "critical": limits.critical,
-        "intensive_above": threshold,
-        "order": order,
-        "short_s": short,
-        "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(jobs, start=1)],
-        "left_out": left_out,
-        **({} if written is None else {"output": written.to_dict()}),
-    }
-
-
-def schedule_document(
-    found: PolicyComparison,
-    jobs: Sequence[Job],
-    sets: Iterable[Set],
-    error: float = 0.0,
-    written: Iterable[Written] = (),
-) -> Document:
-    """Return the document of ``iostrata schedule``: each job with its set, and what each policy makes of all."""
-    sets = tuple(sets)
-    set_of = {name: one for one in sets for name in one.jobs}
-    load = found.workload.load.tolist()
-    outputs = [one.to_dict() for one in written]
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "jobs": [
-            {
-                "job": job.name,
-                "period_s": job.period,
-                "set": set_of[job.name].set,
-                "priority": set_of[job.name].priority,
-                "nodes": job.nodes,
-                "io_share": load[row],
-                "signal": job.signal or None,
-                "stretch": {policy: plain(metrics.stretch[row]) for policy, metrics in found.metrics.items()},
-                "io_slowdown": {policy: plain(metrics.io_slowdown[row]) for policy, metrics in found.metrics.items()},
-            }
-            for row, job in enumerate(jobs)
-        ],
-        "sets": [one.to_dict() for one in sets],
-        "policies": [one.to_dict() for one in found.outcomes],
-        "utilization_alone": found.workload.utilization_alone,
-        "period_error": error,
-        "runs": found.runs,
-        **({"output": outputs} if outputs else {}),
-    }
 
 
 def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> Document:
