@@ -47,7 +47,7 @@ def test_what_could_not_be_begun_leaves_no_folder(fixtures, tmp_path, monkeypatc
     if known:
         folder.mkdir()
 
-    def full(*arguments, **options):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pyarrow.parquet.write_table", full)
