@@ -190,7 +190,9 @@ def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
     window = trace.window
     for group in between:
         for part in _together(group, window[1] - window[0]):
-            yield _segment(trace, one, layers, part, None, written)
+            # A first line of a log, say, an instant before its period holds.
+            if not regimes or sum(phase.volume for phase in part) >= _LITTLE * one.bytes:
+                yield _segment(trace, one, layers, part, None, written)
 
 
 def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segment]:

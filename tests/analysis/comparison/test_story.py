@@ -158,6 +158,11 @@ def test_recorded_runs(fixtures, name):
         assert all(one.ranks == 384 for one in story if one.period)
 
 
+def test_a_first_line_of_a_log_is_no_segment_beside_the_log(fixtures):
+    """It comes 97 ms before the next one, and all others 100 ms after the one before."""
+    assert [one.kind for one in told(open_trace(fixtures / "ncckpt4")) if one.layers[:1] == ("ISOC",)] == ["log"]
+
+
 def test_it_is_the_same_in_bounded_memory(fixtures):
     full, bounded = told(open_trace(fixtures / "ncckpt4")), told(open_trace(fixtures / "ncckpt4", memory=600_000_000))
     periodic = [[one for one in story if one.period] for story in (full, bounded)]
