@@ -305,7 +305,7 @@ HDF5Storage.seek = killed"""
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_document_that_the_disk_has_no_room_for(command_path, environment, fixtures, tmp_path, unbuffered):
     command = ["sh", "-c", 'ulimit -f 20 && exec "$0" handles --json "$1" > out', command_path, fixtures / "ior384"]
-    environment = {**environment, "PYTHONUNBUFFERED": unbuffered}
+    environment = {**environment, "PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
     assert done.returncode == 1
     assert "cannot write the output: file too large" in one_error(done.stderr)

@@ -93,7 +93,8 @@ def run_within(command_path: str, environment: dict[str, str]) -> Callable[..., 
             for kind, most in (limits or {}).items():
                 resource.setrlimit(kind, (most, most))
 
-        options.setdefault("env", environment)
+        # Within a limit of the file size Python before 3.12.8 keeps half of a compiled module, and fails on it later.
+        options.setdefault("env", {**environment, "PYTHONDONTWRITEBYTECODE": "1"})
         return subprocess.run(
             [command_path, *map(str, arguments)],
             capture_output=True,
