@@ -36,7 +36,14 @@ TableT = TypeVar("TableT")
 @functools.cache
 def column_types(table: Hashable) -> tuple[np.dtype[Any], ...]:
     """Return the types of the arrays that the fields of a table are declared to be."""
-    return tuple(np.dtype(get_args(get_args(hint)[1])[0]) for hint in get_type_hints(table).values())
+    return tuple(np.dtype(_innermost(hint)) for hint in get_type_hints(table).values())
+
+
+def _innermost(hint: Any) -> Any:
+    # Before NumPy 2.5 an NDArray[T] is an ndarray of a shape and a dtype[T]; since then it is a name with T alone.
+    while arguments := get_args(hint):
+        hint = arguments[-1]
+    return hint
 
 
 def empty_columns(table: type[TableT], rows: int) -> TableT:

@@ -1,5 +1,7 @@
 """Forests by pointer doubling against walks along parents, one row at a time."""
 
+from typing import Any, Generic, NamedTuple, TypeVar
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,3 +121,17 @@ def test_a_table_tells_the_types_of_its_columns() -> None:
     rows = empty_columns(EventColumns, 3)
     assert [column.shape for column in rows] == [(3,)] * len(rows._fields)
     assert column_types(EventColumns) == column_types(IoEvents)
+
+
+def test_types_of_columns_are_told_whatever_an_array_of_a_type_is_in_this_numpy() -> None:
+    """Before NumPy 2.5 its name stands for a shape and a dtype, since then for itself."""
+    column = TypeVar("column")
+
+    class Named(Generic[column]):
+        pass
+
+    class Table(NamedTuple):
+        before: np.ndarray[Any, np.dtype[np.int32]]
+        since: Named[np.uint8]
+
+    assert column_types(Table) == (np.dtype(np.int32), np.dtype(np.uint8))
