@@ -190,8 +190,9 @@ def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
     window = trace.window
     for group in between:
         for part in _together(group, window[1] - window[0]):
-            # A first line of a log, say, an instant before its period holds.
-            if not regimes or sum(phase.volume for phase in part) >= _LITTLE * one.bytes:
+            # Of a log its first line may come an instant before its period holds; a last dump is told, however small.
+            little = sum(phase.volume for phase in part) < _LITTLE * one.bytes and one.bytes <= _LITTLE * written
+            if not (regimes and little):
                 yield _segment(trace, one, layers, part, None, written)
 
 

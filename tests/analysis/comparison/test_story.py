@@ -158,6 +158,14 @@ def test_recorded_runs(fixtures, name):
         assert all(one.ranks == 384 for one in story if one.period)
 
 
+def test_a_last_dump_is_told_however_many_checkpoints_there_were(written):
+    handle = written.handle(written.file("/s/data"), written.posix)
+    for begin in (*(MILLION * number for number in range(40)), 42_500_000):
+        written.operate(0, handle, WRITE, begin, begin + 50_000, 2**21)
+    written.findings()
+    assert [one.kind for one in told(open_trace(written.folder)) if one.direction] == ["checkpoints", "final dump"]
+
+
 def test_a_first_line_of_a_log_is_no_segment_beside_the_log(fixtures):
     """It comes 97 ms before the next one, and all others 100 ms after the one before."""
     assert [one.kind for one in told(open_trace(fixtures / "ncckpt4")) if one.layers[:1] == ("ISOC",)] == ["log"]
