@@ -22,8 +22,8 @@ from .rules import KIB, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
 """Where files of one node usually lie."""
-_FLUSHES: Final = re.compile("sync|flush", re.IGNORECASE)
-"""Functions that put out what was written, some of which leave no event."""
+_FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
+"""Functions that put out what was written, or wait until it is, some of which leave no event."""
 _KINDS_NAMED: Final = 3
 
 
