@@ -479,6 +479,10 @@ def test_system_calls_within_mpi_by_node_as_in_its_figure_9(monc):
     assert np.unique(trace.operations.process[trace.layers["POSIX"].rows]).tolist() == [0]
 
 
+def test_times_in_texts_have_a_unit_that_suits_them(found):
+    assert "ranks wait 34.6 ms in all" in found("ckpt4")["waiting-ranks"].text
+
+
 def test_counts_in_texts_have_separators_of_thousands(fixtures):
     texts = [finding.text for finding in find(open_trace(fixtures / "ior384"))]
     assert any("by 30,720 independent MPI-IO operations" in text for text in texts)
