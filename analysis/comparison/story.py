@@ -19,6 +19,10 @@ from ..results.parts import Phase, Regime
 from ..results.result import PeriodResult
 from .layer_periods import LayerPeriod
 
+_AT_ONCE: Final = 0.005
+"""Share of the run below which the usual gap between bursts without a period divides nothing,"""
+_ALIKE: Final = 0.25
+"""where the volumes of the bursts vary by more than this (coefficient of variation)."""
 _IN_BURSTS: Final = 0.5
 """Share of what moves that must be in bursts for them to be told."""
 _TOLD: Final = 0.001
@@ -44,6 +48,8 @@ _VALID: Final = 0.1
 in what moves, and the program knows nothing of it."""
 _LIKELY: Final = 0.5
 """Confidence below which a period is told with it."""
+_SAME: Final = 1.25
+"""Times that periods of a log may differ for it to be the same one after a break."""
 _NEAR: Final = 0.5
 """Share of a period by which a burst before or after its regime may be early or late and still be one of its train."""
 _EVENTS: Final = 100
@@ -141,7 +147,7 @@ def story_of(
     for one in own:
         found = [
             segment
-            for segment in _segments(trace, one, written)
+            for segment in _logs_together(_segments(trace, one, written))
             if segment.period is not None or segment.bytes >= _TOLD * one.bytes
         ]
         segments += [*found, *_beside(trace, one, found)]
@@ -201,6 +207,28 @@ def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
         little = sum(phase.volume for phase in phases) < _LITTLE * one.bytes and one.bytes <= _LITTLE * written
         if regime is not None or not (one.result.regimes and little):
             yield _segment(trace, one, layers, phases, regime, written)
+
+
+def _logs_together(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Give the segments of one signal, but those of a log as one where it goes on with much the same period.
+
+    A program that writes a line a step writes none while it does anything else, such as a checkpoint.
+    """
+    log: Segment | None = None
+    for one in sorted(segments, key=_when):
+        if one.kind != "log" or one.period is None:
+            yield one
+        elif log is None or log.period is None or not 1 / _SAME < one.period / log.period < _SAME:
+            if log is not None:
+                yield log
+            log = one
+        else:
+            longer = max(log, one, key=lambda part: part.phases)
+            ranks = max(part.ranks or 0 for part in (log, one)) or None
+            count, moved = log.phases + one.phases, log.bytes + one.bytes
+            log = replace(longer, start=log.start, end=one.end, phases=count, bytes=moved, ranks=ranks)
+    if log is not None:
+        yield log
 
 
 def _trains(result: PeriodResult, duration: float) -> Iterator[tuple[list[Phase], Regime | None]]:
@@ -281,6 +309,14 @@ def _together(phases: list[Phase], duration: float) -> Iterator[list[Phase]]:
         yield part
 
 
+def _bursts(phases: Sequence[Phase], duration: float) -> int:
+    """Return how many bursts phases without a period are: one where they are unlike and hardly apart for the run."""
+    gaps = [after.start - before.end for before, after in pairwise(phases)]
+    amounts = np.array([phase.volume for phase in phases])
+    apart = not gaps or float(np.median(gaps)) >= _AT_ONCE * duration
+    return len(phases) if apart or amounts.std() <= _ALIKE * amounts.mean() else 1
+
+
 def _segment(
     trace: Trace,
     one: _Own,
@@ -292,6 +328,8 @@ def _segment(
     start, end = phases[0].start, phases[-1].end
     amounts = np.array([phase.volume for phase in phases])
     each, count, moved = float(np.median(amounts)), len(phases), float(amounts.sum())
+    if regime is None:
+        count = _bursts(phases, trace.window[1] - trace.window[0])
     if regime is None and one.signal is not None:
         before, after = one.signal.volume_until(np.array([start, end]))
         if moved < _IN_BURSTS * (after - before):
@@ -345,11 +383,12 @@ def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto
         signal = step_signal_from_ticks(times, times, counts, second, window=window, unit="s-1", name=layer)
         for phases, regime in _trains(detect_period(signal, method, fs), trace.window[1] - trace.window[0]):
             each = np.array([phase.volume for phase in phases])
+            count = len(phases) if regime is not None else _bursts(phases, trace.window[1] - trace.window[0])
             period, confidence = (None, None) if regime is None else (regime.period, regime.confidence)
             start, end = phases[0].start, phases[-1].end
             before, after = signal.volume_until(np.array([start, end]))
             events = round(float(each.sum() if regime is not None else after - before))
-            known = (period, None, confidence, len(phases))
+            known = (period, None, confidence, count)
             yield Segment(start, end, "metadata", None, (layer,), *known, 0.0, None, None, "", events)
         return
 

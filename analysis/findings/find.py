@@ -151,6 +151,7 @@ _REASONS: Final = {
     "layer-overhead": (("funnelled-collective", "collective-without-benefit"), 0.5),
     "slow-ranks": (("slow-operations",), 1.0),
     "metadata-time": (("metadata-storm",), 0.5),
+    "stragglers": (("imbalance",), 0.5),
 }
 """Rules whose findings others explain, in the same layer and direction, and which share of the cost that takes."""
 _FOLLOWS: Final = {"waiting-ranks": ("funnelled-collective",)}

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from iostrata import open_trace, write_hdf5, write_report
+from iostrata import Phase, open_trace, write_hdf5, write_report
 from iostrata.analysis.comparison.layer_periods import layer_periods
 from iostrata.analysis.comparison.story import results_of, story_of
 from otf2.enums import IoOperationFlag, IoOperationMode
@@ -208,6 +208,40 @@ def test_bytes_between_bursts_without_a_period_are_not_left_out(written):
     written.operate(2, slow, WRITE, 1_000_000, 7_960_000, 2**22)
     written.findings()
     assert [one.bytes for one in told(open_trace(written.folder)) if one.direction] == [pytest.approx(6 * 2**22)]
+
+
+@pytest.mark.parametrize(("sizes", "phases"), [((2**22, 2**18), 1), ((2**22, 2**22), 12)])
+def test_bursts_hardly_apart_are_one_unless_they_are_alike(written, sizes, phases):
+    """Where a program loses its processor, what it writes in one go falls into pieces of any size."""
+    data = written.handle(written.file("/s/data"), written.posix)
+    begin, bursts = 5 * MILLION, []
+    for place in range(12):
+        end = begin + 100_000 + 30_000 * (place % 5)
+        written.operate(0, data, WRITE, begin, end, sizes[place % 2])
+        bursts.append(Phase(begin / MILLION, end / MILLION, sizes[place % 2]))
+        begin = end + 20_000 + 3_000 * (place * place % 7)
+    written.operate(0, data, READ, 20 * MILLION, 20 * MILLION + 1, 0)
+    written.findings()
+    trace = open_trace(written.folder)
+    results = results_of(layer_periods(trace.layers.values()))
+    results["POSIX", "write"] = replace(results["POSIX", "write"], period=None, regimes=(), phases=tuple(bursts))
+    assert [one.phases for one in story_of(trace, results) if one.direction == "write"] == [phases]
+
+
+def test_a_log_with_breaks_is_one(written):
+    """A line every 50 ms, none while a checkpoint of 0.6 s is written after every tenth."""
+    data = written.handle(written.file("/s/data"), written.mpi)
+    log = written.handle(written.file("/s/log"), written.posix)
+    begin = MILLION
+    for line in range(60):
+        written.operate(2, log, WRITE, begin, begin + 20, 80)
+        begin += 50_000
+        if line % 10 == 9:
+            written.operate(0, data, WRITE, begin, begin + 600_000, 2**25)
+            begin += 600_000
+    written.findings()
+    story = [one for one in told(open_trace(written.folder)) if one.direction]
+    assert sorted((one.kind, one.phases) for one in story) == [("checkpoints", 6), ("log", 60)]
 
 
 def test_of_a_part_of_the_run_no_silence_is_told(run):

@@ -353,6 +353,14 @@ def test_slow_ranks_are_those_that_take_longer_for_as_much(written, slow):
         assert one.cost_s == pytest.approx(0.24, abs=0.001)
 
 
+def test_who_writes_for_the_others_is_not_slow(written):
+    """Of a collective call the aggregator comes back last, when the others have long gone."""
+    upper = written.handle(written.file("/s/a"), written.mpi)
+    for rank in range(4):
+        written.operate(rank, upper, WRITE, 0, 10_000 + 240_000 * (rank == 0), 2**22, IoOperationFlag.COLLECTIVE)
+    assert "slow-ranks" not in written.findings()
+
+
 def test_ranks_that_do_more_are_not_slow(written):
     handle = written.handle(written.file("/s/a"), written.posix)
     for rank in range(4):
