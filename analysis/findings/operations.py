@@ -12,7 +12,6 @@ from ...layers.attribution.calls.calls import OTHER_CALLS
 from ...layers.attribution.calls.sums import NO_EVENT
 from ...layers.flow.cells import Cells
 from ...layers.flow.ranks import moving_ranks
-from ...layers.handles.metadata import metadata_text
 from ...layers.statistics.statistics import sums_by
 from ...model.arrays import Mask
 from ...model.codes import IoFlag, IoRecord
@@ -122,10 +121,9 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         if not (often or peak >= rule.thresholds["per_second"]):
             continue
         took = _metadata_seconds(evidence, row)
-        kinds = evidence.trace.handle_sums.kinds_of(row)
-        kinds.pop(IoRecord.SEEK, None)
+        done = evidence.trace.handle_sums.text_of(row, leave_out=(IoRecord.SEEK,))
         text = (
-            f"{events:,} {layer} metadata operations ({metadata_text(kinds)}) beside {transfers:,} transfers, "
+            f"{events:,} {layer} metadata operations beside {transfers:,} transfers: {done}; "
             f"up to {peak:,} within a second"
         )
         if took is not None:

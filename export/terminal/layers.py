@@ -12,7 +12,6 @@ from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
 from ...layers.attribution.calls.chain import WaitingChain
 from ...layers.attribution.calls.cost import RunCost
 from ...layers.attribution.calls.overlap import Overlap
-from ...layers.handles.metadata import metadata_text
 from ...layers.layer import Layer
 from ...layers.statistics.statistics import LayerStatistics
 from ...layers.trace import Trace
@@ -104,9 +103,9 @@ def _beside(trace: Trace, layers: Iterable[Layer], statistics: Iterable[LayerSta
         if layer.flushes:
             flushes = f"{counted(layer.flushes, 'flush', 'flushes')}, busy for {seconds_text(layer.flush_busy_s)}"
             yield f"{printable(layer.name)}: {flushes}"
-        kinds = {} if layer.directions else trace.handle_sums.kinds_of(layer.order.index(layer.name))
-        if kinds:
-            yield f"{printable(layer.name)}: {metadata_text(kinds)}"
+        done = "" if layer.directions else trace.handle_sums.text_of(layer.order.index(layer.name))
+        if done:
+            yield f"{printable(layer.name)}: {done}"
 
 
 def _uncounted(entry: LayerStatistics) -> Iterator[str]:
