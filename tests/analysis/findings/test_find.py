@@ -20,8 +20,11 @@ from iostrata.analysis.findings.evidence import EVIDENCE_UNITS
 from iostrata.analysis.findings.find import DETECTORS, find
 from iostrata.analysis.findings.rules import RULES, SEVERITIES
 from otf2.enums import (
+    IoAccessMode,
+    IoCreationFlag,
     IoOperationFlag,
     IoOperationMode,
+    IoStatusFlag,
 )
 
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
@@ -401,6 +404,23 @@ def test_ranks_with_another_task_are_not_slow(written):
     for rank in range(4):
         written.operate(rank, handle, WRITE, 0, 200_000, 2**24 if rank < 2 else 2**8)
     assert "slow-ranks" not in written.findings()
+
+
+@pytest.mark.parametrize(("status", "told"), [("SYNC", True), ("DATA_SYNC", True), ("APPEND", False)])
+def test_writes_that_wait_for_the_storage(written, status, told):
+    waits, plain = (written.handle(written.file(f"/s/{name}"), written.posix) for name in "ab")
+    written.create(0, plain, 1)
+    arguments = (waits, IoAccessMode.READ_WRITE, IoCreationFlag.CREATE, getattr(IoStatusFlag, status))
+    written.events.append((2, 0, 0, "io_create_handle", arguments))
+    for place in range(30):
+        handle = waits if place < 20 else plain
+        written.operate(0, handle, WRITE, 1000 * place + 10, 1000 * place + 510, 2**17)
+    ids = written.findings()
+    assert ("synchronous-writes" in ids) is told
+    if told:
+        one = ids["synchronous-writes"]
+        assert one.text.startswith("20 of 30 POSIX writes wait for the storage each, 131 kB at a time on average")
+        assert (one.severity, one.cost_s, one.files) == ("warning", pytest.approx(0.01), ("/s/a",))
 
 
 @pytest.mark.parametrize("flushing", [900, 100])
