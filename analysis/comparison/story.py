@@ -36,6 +36,12 @@ _LITTLE: Final = 0.05
 """where it is no more than this share of what the program writes."""
 _UNEQUAL: Final = 2.0
 """Times that the mean of phases may be off their median before one number does not tell both."""
+_ALIKE: Final = 1.25
+"""Times that a burst beside a regime may be larger or smaller than those in it to be one of them,"""
+_ONE_MORE: Final = (0.5, 1.5)
+"""where it comes so many periods before the first or after the last: what holds one up ends the regime only."""
+_MOMENT: Final = 0.001
+"""Share of the run below which what has a period is told without it, as the pieces of one read."""
 _FOUND: Final = 0.5
 """Share of the recurrences of a period below which the bursts found are not what recurs."""
 _LIKELY: Final = 0.5
@@ -176,7 +182,10 @@ def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
     `written` is what the program writes in all, in bytes.
     """
     layers = (one.layer, *_below(trace, one.layer, one.direction))
-    regimes, start = one.result.regimes, [regime.start for regime in one.result.regimes]
+    window = trace.window
+    least = _MOMENT * (window[1] - window[0])
+    regimes = [regime for regime in one.result.regimes if regime.end - regime.start >= least]
+    start = [regime.start for regime in regimes]
     inside: list[list[Phase]] = [[] for _ in regimes]
     between: list[list[Phase]] = [[] for _ in range(len(regimes) + 1)]
     for phase in one.result.phases:
@@ -184,16 +193,28 @@ def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
         place = bisect_right(start, middle) - 1
         within = place >= 0 and middle <= regimes[place].end
         (inside[place] if within else between[place + 1]).append(phase)
-    for regime, phases in zip(regimes, inside, strict=True):
+    for place, (regime, phases) in enumerate(zip(regimes, inside, strict=True)):
+        before, after = between[place], between[place + 1]
+        if phases and before and _is_one_more(before[-1], phases[0], phases, regime):
+            phases.insert(0, before.pop())
+        if phases and after and _is_one_more(phases[-1], after[0], phases, regime):
+            phases.append(after.pop(0))
         if phases:
             yield _segment(trace, one, layers, phases, regime, written)
-    window = trace.window
     for group in between:
         for part in _together(group, window[1] - window[0]):
             # Of a log its first line may come an instant before its period holds; a last dump is told, however small.
             little = sum(phase.volume for phase in part) < _LITTLE * one.bytes and one.bytes <= _LITTLE * written
             if not (regimes and little):
                 yield _segment(trace, one, layers, part, None, written)
+
+
+def _is_one_more(first: Phase, second: Phase, phases: Sequence[Phase], regime: Regime) -> bool:
+    """Tell whether of two neighbours the one outside of a regime is as large and comes as often as those inside."""
+    usual = float(np.median([phase.volume for phase in phases]))
+    low, high = _ONE_MORE
+    alike = all(usual <= _ALIKE * one.volume and one.volume <= _ALIKE * usual for one in (first, second))
+    return alike and low <= (second.start - first.start) / regime.period <= high
 
 
 def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segment]:

@@ -92,7 +92,7 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         ranks = evidence.ranks(found.lower)
         yield Match(
             flow.upper,
-            f"in collective {flow.upper} {flow.direction}s, ranks wait {waiting:.3g} s in all while "
+            f"in collective {flow.upper} {flow.direction}s, ranks wait {seconds_text(waiting)} in all while "
             f"{named_ranks(ranks)} transfer{'s' if len(ranks) == 1 else ''}: "
             f"{percent_text(waiting / summed)} of the "
             "time that all ranks spend there",

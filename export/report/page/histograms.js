@@ -14,7 +14,8 @@ const histogramFigure = (content, lowest, highest) => {
   if (content.empty_operations) bars.unshift({ exponent: lowest - 1, operations: content.empty_operations, bytes: 0, text: '0 B' });
   const [width, height, base] = [340, 120, 96];
   const slots = highest - lowest + 2;
-  const room = width / slots;
+  // A single bar as wide as the picture would look like much.
+  const room = Math.min(42, width / slots);
   const top = Math.max(1, ...bars.map((bar) => bar.operations));
   const volume = Math.max(1, ...bars.map((bar) => bar.bytes));
   const picture = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `Request sizes of ${label}: ${bars.map((bar) => `${bar.text}: ${counted(bar.operations, 'operation')}`).join('; ')}` },
@@ -36,7 +37,7 @@ const histogramFigure = (content, lowest, highest) => {
       }
       return labels;
     })());
-  const notes = [counted(total, 'request') + ' of known size'];
+  const notes = [`${counted(total, 'request')} of known size`, `highest bar: ${countText(top)} filled, ${bytesText(volume)} outlined`];
   if (content.unknown_operations) notes.push(`${countText(content.unknown_operations)} of unknown size`);
   return h('figure', {}, h('h3', {}, label), picture, h('figcaption', { title: definitions.request_bytes }, notes.join(', ')));
 };
