@@ -1,5 +1,6 @@
 // Sizes of requests, by powers of two.
 
+const LABEL_ROOM = 64;
 const binText = (exponent) => {
   const step = Math.min(6, Math.floor(exponent / 10));
   return `${2 ** (exponent - 10 * step)} ${['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][step]}B`;
@@ -29,7 +30,7 @@ const histogramFigure = (content, lowest, highest) => {
         size > 0.5 ? svg('rect', { x: x + 1.5, y: base - size, width: Math.max(1, room - 3), height: size, class: 'outline' }) : null);
     }),
     (() => {
-      const step = Math.ceil(slots / 5);
+      const step = Math.max(Math.ceil(slots / 5), Math.ceil(LABEL_ROOM / room));
       const labels = [];
       for (let exponent = lowest; exponent <= highest; exponent += step) {
         const x = (exponent - lowest + 1.5) * room;

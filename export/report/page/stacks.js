@@ -113,11 +113,11 @@ const stacksSection = () => {
     };
     const plots = [timePlot('Calls on handles of a thread', TREE_ROW, drawTree, describeTree), timePlot('Call stack of a thread', LEVEL, drawStack, describeStack)];
     const note = h('p', { class: 'muted' });
-    const facts = () => { note.textContent = `${secondsText(threads.io_s[state.thread])} in I/O.${left > 0 ? ` The ${MOST_HANDLES} handles with the most time are drawn, ${countText(left)} are left out.` : (stacks.gap_s > 0 && tree.length ? ' The handles with the most time are drawn.' : '')}`; };
+    const facts = () => { note.textContent = `${secondsText(threads.io_s[state.thread])} in I/O.${left > 0 ? ` The ${MOST_HANDLES} handles with the most time are drawn, ${countText(left)} ${left > 1 ? 'are' : 'is'} left out.` : (stacks.gap_s > 0 && tree.length ? ' The handles with the most time are drawn.' : '')}`; };
     facts();
     const select = h('select', { onchange: (event) => { state.thread = Number(event.target.value); choose(); facts(); redraw(panels.filter((panel) => plots.includes(panel.element))); } },
       threads.name.map((_, thread) => h('option', { value: thread, selected: thread === state.thread }, nameOfThread(thread))));
-    return h('div', {}, h('div', { class: 'legend tools' }, h('label', {}, `${state.label} `, select)),
+    return h('div', { class: 'panel' }, h('div', { class: 'legend tools' }, h('label', {}, `${state.label} `, select)),
       h('h3', { class: 'paper-only' }, nameOfThread(state.thread)), note, plots);
   };
 

@@ -44,10 +44,10 @@ const secondsText = (seconds) => {
   return `${threeDigits(seconds / size)} ${unit}`;
 };
 
-// What is too short for its ends to differ in three digits is at one time.
+// What is too short for its ends to differ in three digits is told as one time.
 const rangeText = (start, end) => {
   const [from, to] = [secondsText(start), secondsText(end)];
-  return from === to ? `at ${from}` : `${from} to ${to}`;
+  return from === to ? from : `${from} to ${to}`;
 };
 
 // A time within a window: with enough digits to distinguish what the window shows.

@@ -7,7 +7,7 @@ const FLUSH = KIND_COLOURS.indexOf('flush');
 
 // The kinds of marks in each column of pixels of a row. Those in one column share its height, so that none hides another;
 // beside transfers and flushes all else is a stripe: at the scale of a run there are thousands of closes between writes.
-const STRIPE = 2;
+const STRIPE = 1;
 class KindColumns {
   constructor(width) { this.kinds = new Uint8Array(Math.ceil(width)); }
 

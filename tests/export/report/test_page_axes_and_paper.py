@@ -257,9 +257,9 @@ def test_an_axis_stays_with_its_picture_on_paper(opened):
     assert set(found) == {"avoid"}
 
 
-def test_a_stretch_too_short_to_tell_its_ends_apart_is_at_one_time(opened):
+def test_a_stretch_too_short_to_tell_its_ends_apart_is_told_as_one_time(opened):
     page = opened("ckpt16")
-    assert "at 15.5 s" in page.run("return [...document.querySelectorAll('.story a')].map((e) => e.textContent)")
+    assert "15.5 s" in page.run("return [...document.querySelectorAll('.story a')].map((e) => e.textContent)")
 
 
 def test_a_jump_to_metadata_goes_to_the_rank_that_is_longest(opened):
@@ -282,3 +282,35 @@ def test_a_single_size_of_requests_is_no_bar_as_wide_as_the_picture(opened, many
     assert 20 < widths[0] <= 42
     caption = page.run("return document.querySelector('#sizes figcaption').textContent")
     assert "highest bar: 1,000 filled, 4.1 MB outlined" in caption
+
+
+@pytest.mark.parametrize("name", ["ckpt4", "ncckpt4", "nonblocking4"])
+def test_labels_of_request_sizes_stand_apart(opened, name):
+    apart = opened(name).run("""
+    return [...document.querySelectorAll('#sizes svg')].flatMap((picture) => {
+      const boxes = [...picture.querySelectorAll('text')].map((e) => e.getBoundingClientRect());
+      return boxes.slice(1).map((box, place) => box.left - boxes[place].right);
+    });
+    """)
+    assert all(one > 4 for one in apart)
+
+
+def test_what_a_button_would_show_is_counted_on_paper(opened, tmp_path):
+    with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=10**6) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        posix = definitions.io_paradigm("POSIX", "POSIX", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+        group = definitions.location_group("MPI Rank 0", LocationGroupType.PROCESS, node)
+        writer = trace.event_writer("thread", group=group)
+        for number in range(70):
+            file = definitions.io_regular_file(f"/data/{number}", node)
+            handle = definitions.io_handle("", file, posix, IoHandleFlag.NONE, None, None)
+            writer.io_create_handle(100 * number, handle, IoAccessMode.WRITE_ONLY, 0, 0)
+            writer.io_destroy_handle(100 * number + 50, handle)
+    report = write_report(open_trace(tmp_path / "trace" / "traces.otf2"), tmp_path / "report.html").path
+    page = opened("ncckpt4")
+    page.browser.get(report.as_uri())
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    told = page.run("return [...document.querySelectorAll('#handles li')].map((e) => e.innerText).at(-1)")
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert told.strip() == "and 10 more"
