@@ -159,7 +159,7 @@ const evidenceText = (key, value) => {
   const inUnit = (number) => (typeof number === 'number' ? (UNITS[contents.evidence_units[key]] || String)(number) : String(number));
   if (key === 'steps') return value.map((step) => `${step.upper} → ${step.lower}: ${inUnit(step.amplification)}`).join('; ');
   if (key === 'time_range_s') return rangeText(...value);
-  if (contents.evidence_units[key] === 'rank' && Array.isArray(value)) return rangesText(value);
+  if (contents.evidence_units[key] === 'rank' && Array.isArray(value)) return `${rangesText(value)}${value.length < contents.ranks_shown ? '' : ', …'}`;
   if (Array.isArray(value)) return value.map(inUnit).join(', ');
   if (typeof value === 'object') return Object.entries(value).map(([name, item]) => `${name}: ${inUnit(item)}`).join('; ');
   return inUnit(value);
