@@ -86,6 +86,11 @@ def _replace(trace: Path, chance: random.Random) -> None:
     other.rename(trace)
 
 
+def _remove_room(trace: Path, chance: random.Random) -> None:
+    time.sleep(chance.uniform(0.3, 2.0))
+    shutil.rmtree(trace.with_name("room"))
+
+
 def _folder(out: Path, _trace: Path) -> None:
     out.mkdir()
     (out / "mine").write_text("precious")
@@ -120,6 +125,8 @@ SURROUNDINGS: Final = (
     Surrounding("stdout and stderr closed", "any", script='exec "$@" >&- 2>&-'),
     Surrounding("stdout full", "any", script='exec "$@" >/dev/full'),
     Surrounding("who reads stdout goes after a line", "any", script='"$@" | head -n 1 >/dev/null'),
+    Surrounding("who reads a document goes in its midst", "any", script='"$@" --json | head -c 200 >/dev/null'),
+    Surrounding("files that nobody may read or write (umask 777)", "any", script='umask 777; exec "$@"'),
     *(
         Surrounding(
             f"a disk of {size} KiB",
@@ -134,10 +141,12 @@ SURROUNDINGS: Final = (
     Surrounding("a folder in the place of the output", "line", output=_folder),
     Surrounding("a pipe in the place of the output", "line", output=lambda out, _: os.mkfifo(out)),
     Surrounding("a link to a device", "line", output=_link(lambda _: Path("/dev/full"))),
+    Surrounding("a link to /dev/stdout", "line", output=_link(lambda _: Path("/dev/stdout"))),
     Surrounding("a link to the anchor", "line", output=_link(lambda trace: trace / "traces.otf2")),
     Surrounding("a link to events", "line", output=_link(lambda trace: next((trace / "traces").glob("*.evt")))),
     Surrounding("the trace is cut meanwhile", "any", meanwhile=_cut),
     Surrounding("the trace is replaced meanwhile", "any", meanwhile=_replace),
+    Surrounding("the folder of the output is removed meanwhile", "any", meanwhile=_remove_room),
 )
 
 
@@ -198,6 +207,7 @@ def run(
         faults = _said(status, lines, surrounding, text, expected)
         if b"\x1b" in printed + said:
             faults.append("a control sequence")
+        room.mkdir(exist_ok=True)
         left = sorted(path.name for path in room.iterdir())
         of_disk = room.with_suffix(".left")
         if of_disk.exists():
