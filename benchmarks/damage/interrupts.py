@@ -31,7 +31,6 @@ COMMANDS: Final = (
     ("convert", "{out}.ftio.jsonl", "--layer", "POSIX"),
     ("collect", "{other}", "-o", "{out}"),
     ("diff", "{other}", "-o", "{out}.html"),
-    ("report", "{other}", "-o", "{out}.html"),
     *(("signature", "{other}", "-o", f"{{out}}{suffix}") for suffix in (".html", ".h5")),
     ("signature", "{other}", "--plot", "{out}.svg", "-o", "{out}.html"),
     ("assess", "{other}", "--segment", "1", "-o", "{out}.html"),
