@@ -29,6 +29,7 @@ import itertools
 import json
 import os
 import resource
+import runpy
 import shutil
 import subprocess
 import sys
@@ -312,6 +313,26 @@ def in_a_namespace(mounts: str, room: Path, commands: list[list[str]]) -> list[t
     said = done.stderr.split("--\n")
     assert len(found) == len(commands) == len(said) - 1
     return [(status, left, text) for (status, left), text in zip(found, said, strict=False)]
+
+
+def test_every_command_and_every_output_is_ended_and_run_in_each_surrounding() -> None:
+    """By the lists of `benchmarks/damage/interrupts.py` and of this file."""
+    from importlib import import_module
+
+    from iostrata.cli.group import COMMANDS
+    from iostrata.cli.options import OutputPath
+
+    interrupts = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "damage" / "interrupts.py"))
+    writing = [*(part.split() for part in WRITING), *interrupts["COMMANDS"]]
+    for listed in ([part.split() for part in PRINTING], interrupts["COMMANDS"]):
+        assert {one[0] for one in listed} == set(COMMANDS)
+    for name in COMMANDS:
+        command = import_module(f"iostrata.cli.commands.{name}").command
+        for option in (one for one in command.params if isinstance(one.type, OutputPath)):
+            for listed in (writing[: len(WRITING)], writing[len(WRITING) :]):
+                of_command = [one for one in listed if one[0] == name]
+                given = [one for one in of_command if option.param_type_name == "argument" or {*option.opts} & {*one}]
+                assert given, f"{name} {option.name}"
 
 
 def test_nothing_is_left_on_a_full_disk(fixtures: Path, tmp_path: Path) -> None:
