@@ -18,7 +18,7 @@ from ...model.arrays import Mask
 from ...model.codes import IoFlag, IoRecord
 from ...model.quantities import bytes_text, counted, joined, named_ranks, percent_text, seconds_text
 from .evidence import RANKS_SHOWN, Evidence, Match, distinct_names, ends_of
-from .rules import KIB, Rule
+from .rules import KIB, LEAST_SHARE, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
 """Where files of one node usually lie."""
@@ -203,7 +203,13 @@ def metadata_time(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
 
 def _where_called(evidence: Evidence, sums: KeyedSums) -> dict[str, Any]:
-    """Return who made some calls that move no data, on which files and when, as `Evidence.where` does of operations."""
+    """Return who made some calls that move no data, on which files and when, as `Evidence.where` does of operations.
+
+    Files on which they take next to nothing are left out, such as the folder that a library opens at its start.
+    """
+    by_file = np.unique(sums.keys[4], return_inverse=True)[1]
+    ticks = np.bincount(by_file, sums["ticks"])
+    sums = sums.taken((ticks >= LEAST_SHARE * ticks.sum())[by_file])
     process, file, second = sums.keys[2], sums.keys[4], evidence.cells.window.ticks_per_second
     ranks = np.unique(evidence.definitions.groups.rank[process])
     ranks = ranks[ranks >= 0]

@@ -314,3 +314,19 @@ def test_what_a_button_would_show_is_counted_on_paper(opened, tmp_path):
     told = page.run("return [...document.querySelectorAll('#handles li')].map((e) => e.innerText).at(-1)")
     page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert told.strip() == "and 10 more"
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(400, "grid"), (700, "table-row"), (800, "table-row"), (1600, "table-row")]
+)
+def test_a_table_of_few_columns_stays_one_where_it_fits(opened, width, shown):
+    page = opened("ncckpt4", width=width, height=4000)
+    tables = page.run("""
+    return [...document.querySelectorAll('table.few')].map((table) => [
+      getComputedStyle(table.tBodies[0].rows[0]).display, table.scrollWidth - table.parentElement.clientWidth,
+      getComputedStyle(table.querySelector('td'), '::before').content !== 'none']);
+    """)
+    assert len(tables) >= 2
+    assert all(display == shown and over <= 0 for display, over, _ in tables)
+    # Each number has its name beside it, or above.
+    assert all(named is (shown == "grid") for *_, named in tables)
