@@ -82,7 +82,7 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
             drift=main.drift if main is not None else 0.0,
             pause=phases.pause,
             missing_phases=main.missing if main is not None else 0,
-            sets_of_phases=decision.sets,
+            sets_of_phases=len(decision.sets),
             size_cycle=decision.cycle,
         ),
     )

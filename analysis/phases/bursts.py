@@ -17,6 +17,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Rows
 from ...signals.construction import StepSignal
+from .kernels import rises_above
 
 FEWEST_BURSTS = 4
 """Three bursts have two intervals, of which any two may be alike."""
@@ -159,8 +160,6 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
 
 def _climb(path: Floats, threshold: float, ratio: float) -> Iterator[tuple[float, float, Rows]]:
     """Yield lower and upper threshold and the rows of feet and tops between them, while there are four rises."""
-    from .kernels import rises_above
-
     rows = np.arange(path.size)
     while (left := rises_above(path, threshold)).size >= 2 * FEWEST_BURSTS:
         rows, path = rows[left], path[left]
@@ -170,12 +169,10 @@ def _climb(path: Floats, threshold: float, ratio: float) -> Iterator[tuple[float
         threshold = upper
 
 
-def few_bursts(times: Floats, cumulative: Floats) -> Bursts | None:
+def few_bursts(times: Floats, cumulative: Floats) -> Bursts:
     """Return the bursts over the mean rate that are not negligible; there may be fewer than four."""
-    from .kernels import rises_above
-
     # The mean of the whole window, so that idle time at its edges tells a burst from a constant.
     path = cumulative - cumulative[-1] / (times[-1] - times[0]) * (times - times[0])
     rows = rises_above(path, max(NEGLIGIBLE * float(np.ptp(path)), RELATIVE_ROUNDING * float(cumulative[-1])))
     foot, top = rows[::2], rows[1::2]
-    return Bursts(times[foot], times[top], cumulative[top] - cumulative[foot]) if rows.size else None
+    return Bursts(times[foot], times[top], cumulative[top] - cumulative[foot])

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Mask, Rows
 from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, NEARLY, Bursts
+from .kernels import best_chain
 from .line import MOST_BINS
 from .stretches import MOST_SPANS, PRESENT_LAW, SAME_PERIOD, SPAN_WITHIN, PulseTrain
 
@@ -28,8 +29,6 @@ def concurrent_trains(bursts: Bursts, alpha: float) -> list[PulseTrain]:
     n, found = len(bursts), []
     if not 2 * FEWEST_BURSTS <= n <= MOST_BINS:
         return []
-    from .kernels import best_chain
-
     start = bursts.start
     length = float(start[-1] - start[0])
     periods = _frequent_differences(start)

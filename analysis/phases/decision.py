@@ -50,11 +50,6 @@ class Explanation:
         return min(sum(train.length for train in self.trains) / self.busy, 1.0)
 
     @property
-    def usual_volume(self) -> float:
-        """What the trains move, were all bursts as the median: those that touch a larger one count as small."""
-        return sum(float(np.median(train.bursts.volume)) * len(train.bursts) for train in self.trains)
-
-    @property
     def is_whole(self) -> bool:
         """Whether it is one train of all bursts, none missing: others are easily found in few intervals."""
         train = self.trains[0]
@@ -70,9 +65,7 @@ class Explanation:
     @property
     def clearness(self) -> float:
         """How well this tells of a signal: by the weight of the thresholds, the gain, and what is explained."""
-        # Of bursts that are not alike, fewer count.
-        gain = sum(train.gain * alike(train.bursts.volume) for train in self.trains) + self.bursts.log_weight
-        told = math.log1p(min(max(gain, 0.0), MOST_GAIN)) + math.log(self.explained)
+        told = math.log1p(min(max(self.gain, 0.0), MOST_GAIN)) + math.log(self.explained)
         return self.bursts.log_weight + GAIN_WEIGHT * told
 
 
@@ -86,27 +79,24 @@ class Decision:
         "one period", "drift", "regimes", "concurrent", "line", "irregular" or "few".
     trains : tuple of PulseTrain
         Regimes in the order of time, or concurrent trains, that of most volume first.
-    bursts : Bursts or None
-        The set of bursts that the decision was made on; None where no set has four.
-    rest : Bursts or None
-        The bursts that moved most, to be listed beside those with a period.
+    bursts : Bursts
+        The set of bursts that the decision was made on, of fewer than four where no set has so many.
     line : (float, float) or None
         Period in s and p-value of a spectral line.
     explained : float
         Share of the bursts and of the busy time that trains explain.
-    sets : int
-        Number of sets of bursts.
+    sets : tuple of Bursts
+        All sets of bursts, the heaviest first.
     cycle : int or None
         Number of phases of the only train after which their sizes repeat.
     """
 
     kind: str
-    trains: tuple[PulseTrain, ...] = ()
-    bursts: Bursts | None = None
-    rest: Bursts | None = None
+    trains: tuple[PulseTrain, ...]
+    bursts: Bursts
     line: tuple[float, float] | None = None
     explained: float = 0.0
-    sets: int = 0
+    sets: tuple[Bursts, ...] = ()
     cycle: int | None = None
 
     @property
@@ -135,7 +125,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     is an e-value), and so has the sum of w B over all sets of bursts with weights w. By Markov's inequality it exceeds
     1 / alpha in at most a share alpha of such signals; no count of sets or frequencies is needed.
     """
-    sets = sets_of_bursts(times, cumulative, bin_width)
+    sets = tuple(sets_of_bursts(times, cumulative, bin_width))
     if not sets or (bin_width > 0 and too_coarse(times, cumulative, bin_width)):
         return Decision("few", (), few_bursts(times, cumulative))
     low, high = busy_extent(times, cumulative)
@@ -144,7 +134,9 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     def told(bursts: Bursts, trains: list[PulseTrain], longest: float, share: float) -> list[Explanation]:
         good = tuple(one for one in trains if one.period >= shortest and one.length > longest * busy)
         found = Explanation(good, bursts, busy)
-        return [found] if found.usual_volume > least and found.explained > share else []
+        # As if all were as the median: small bursts that touch a larger one count as small.
+        moved = sum(float(np.median(one.bursts.volume)) * len(one.bursts) for one in good)
+        return [found] if moved > least and found.explained > share else []
 
     regimes = [trains_of(one) for one in sets]
     # Where the clearest bursts wander, others have a period by chance.
@@ -159,17 +151,16 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     best = best or _resting(sets[0], alpha, busy)
     if best is not None and (best.is_whole or best.gain >= -2 * math.log(alpha)):
         kind = kind if len(best.trains) > 1 else "drift" if best.trains[0].drift else "one period"
-        rest = max(sets, key=lambda one: float(one.volume.sum()))
         trains = best.trains if kind == "concurrent" else tuple(in_whole_periods(one) for one in best.trains)
         cycle = cycle_length(trains[0].bursts.volume, alpha**2) if len(trains) == 1 else None
-        return Decision(kind, trains, best.bursts, rest, None, best.explained, len(sets), cycle)
+        return Decision(kind, trains, best.bursts, None, best.explained, sets, cycle)
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha:
-        return Decision("line", (), sets[0], None, line, 0.0, len(sets))
+        return Decision("line", (), sets[0], line, 0.0, sets)
     even = [alike(one.volume) * alike(np.diff(one.start)) for one in sets]
     weights = [one.log_weight + GAIN_WEIGHT * math.log(share) for one, share in zip(sets, even, strict=True)]
     clearest = sets[int(np.argmax(weights))]
-    return Decision("irregular", (), clearest, None, None, 0.0, len(sets))
+    return Decision("irregular", (), clearest, None, 0.0, sets)
 
 
 def _is_news(together: Explanation, known: Explanation | None) -> bool:

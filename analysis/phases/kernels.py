@@ -1,6 +1,6 @@
 """Compiled loops: rises of a path, the most probable stretches, the best chain of bursts, the longest quiet stretch.
 
-The module needs numba; import it inside the function that uses it.
+The module needs numba.
 """
 
 import math
@@ -51,6 +51,18 @@ def rises_above(path: Floats, threshold: float) -> Rows:
 
 
 @compiled
+def path_to(last: int, before: Rows) -> Rows:
+    """Return the rows of the path that ends with a row, given the one before each; -1 is before the first."""
+    rows = np.empty(before.size, np.int64)
+    at = before.size
+    while last >= 0:
+        at -= 1
+        rows[at] = last
+        last = before[last]
+    return rows[at:]
+
+
+@compiled
 def best_chain(
     start: Floats, used: Mask, period: float, deviation: float, rate: float, missing: float, most: int
 ) -> tuple[float, Rows, Rows]:
@@ -92,21 +104,8 @@ def best_chain(
                     before[row] = at
                     spans[row] = span
                 at += 1
-    last = int(np.argmax(gain))
-    count = 1
-    row = last
-    while before[row] >= 0:
-        row = int(before[row])
-        count += 1
-    rows = np.zeros(count, np.int64)
-    between = np.zeros(count - 1, np.int64)
-    row = last
-    for place in range(count - 1, -1, -1):
-        rows[place] = row
-        if place:
-            between[place - 1] = spans[row]
-        row = int(before[row])
-    return gain[last], rows, between
+    rows = path_to(int(np.argmax(gain)), before)
+    return gain[rows[-1]], rows, spans[rows[1:]]
 
 
 @compiled
@@ -160,7 +159,7 @@ def log_marginal(freedom: int, within: float, shape: float, scale: float) -> flo
 def most_probable(
     positions: Rows, sums: Floats, several: Mask, laws: Floats, log_range: float, present: Floats, costs: Floats
 ) -> tuple[Rows, Rows, Floats, float]:
-    """Return for each position the one before it in the best division, the law between them, and its gain over free.
+    """Return the best division, as rows of positions, and the law and the gain over free of the stretch up to each.
 
     And the logarithm of the evidence of the whole.
 
@@ -185,7 +184,7 @@ def most_probable(
     size = positions.size
     best = np.full(size, -np.inf)
     best[0] = 0.0
-    before = np.zeros(size, np.int64)
+    before = np.full(size, -1)
     law = np.zeros(size, np.int64)
     gain = np.zeros(size)
     here, lost = present
@@ -224,4 +223,5 @@ def most_probable(
                 before[to] = at
                 law[to] = kind
                 gain[to] = value - free
-    return before, law, gain, best[size - 1]
+    rows = path_to(size - 1, before)
+    return rows, law[rows], gain[rows], best[size - 1]

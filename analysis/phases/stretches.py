@@ -7,7 +7,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Rows
 from .bursts import FEWEST_BURSTS, Bursts
-from .kernels import DRIFTING, FREE, MISSING
+from .kernels import DRIFTING, FREE, MISSING, log_marginal, most_probable
 
 STIFF = 60.0
 """Shape of a law that allows hardly any other deviation than its own."""
@@ -197,8 +197,6 @@ def stretches(intervals: Floats, spans: Floats) -> list[tuple[int, int, int, flo
     Of each: the row of its first interval and the one behind its last, its law (one of `kernels`), and the logarithm of
     its gain over a free one.
     """
-    from .kernels import log_marginal, most_probable
-
     n = intervals.size
     logs = np.log(intervals) - np.log(np.median(intervals))
     single, long = logs - np.log(spans), spans > 1
@@ -208,19 +206,14 @@ def stretches(intervals: Floats, spans: Floats) -> list[tuple[int, int, int, flo
     sums = np.zeros((positions.size, len(columns)))
     for row, column in enumerate(columns):
         np.cumsum(np.add.reduceat(column, positions[:-1]), out=sums[1:, row])
-    before, law, gain, evidence = most_probable(
+    rows, law, gain, evidence = most_probable(
         positions, sums, long, laws, math.log(RANGE), np.array(PRESENT_LAW), np.log([n, 3.0])
     )
     # Where each interval differs from the one before by a random factor, no period lasts.
     if evidence + WANDERING_COST < log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), *laws[3]) - math.log(RANGE):
         return []
-    found = []
-    at = positions.size - 1
-    while at > 0:
-        first = int(before[at])
-        found.append((int(positions[first]), int(positions[at]), int(law[at]), float(gain[at])))
-        at = first
-    return found[::-1]
+    ends = positions[rows].tolist()
+    return list(zip(ends, ends[1:], law[1:].tolist(), gain[1:].tolist(), strict=False))
 
 
 def _positions(logs: Floats) -> Rows:
