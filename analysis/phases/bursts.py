@@ -33,8 +33,6 @@ MOST_SETS = 6
 """Sets of bursts of one level, the heaviest ones."""
 LEVELS = 4
 """A level of hardly any rate, the mean rate, and two lower ones, for small bursts beside a giant one."""
-RUNG = 1.1
-"""Ratio of thresholds that are not told from each other."""
 RELATIVE_ROUNDING = 1e-12
 """Differences below this share are rounding."""
 
@@ -147,7 +145,7 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     lowest = RELATIVE_ROUNDING * (float(np.ptp(path)) + cumulative[-1] * NEGLIGIBLE)
     highest = max((upper for _, upper, _ in _climb(path, lowest, 2.0)), default=0.0)
     lowest = max(NEGLIGIBLE * highest, lowest)
-    largest = heapq.nlargest(MOST_SETS, _climb(path, lowest, RUNG), key=lambda rung: rung[1] / rung[0])
+    largest = heapq.nlargest(MOST_SETS, _climb(path, lowest, 1 + ALIKE), key=lambda rung: rung[1] / rung[0])
     found = []
     for lower, upper, rows in largest:
         foot, top = rows[::2], rows[1::2]

@@ -65,7 +65,7 @@ def path_to(last: int, before: Rows) -> Rows:
 @compiled
 def best_chain(
     start: Floats, used: Mask, period: float, deviation: float, rate: float, missing: float, most: int
-) -> tuple[float, Rows, Rows]:
+) -> tuple[float, Rows, Floats]:
     """Return the gain of the best chain over bursts at random, its rows, and the periods from each to the next.
 
     Parameters
@@ -88,7 +88,7 @@ def best_chain(
     n = start.size
     gain = np.zeros(n)
     before = np.full(n, -1)
-    spans = np.zeros(n, np.int64)
+    spans = np.zeros(n)
     expected = math.log(deviation * math.sqrt(2 * math.pi) * rate)
     for row in range(n):
         for span in range(1, most + 1):
@@ -187,6 +187,7 @@ def most_probable(
     before = np.full(size, -1)
     law = np.zeros(size, np.int64)
     gain = np.zeros(size)
+    values = np.zeros(MISSING + 1)
     here, lost = present
     both = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
     for to in range(1, size):
@@ -197,31 +198,27 @@ def most_probable(
             cut = 0.0 if at == 0 else costs[1] if n == 1 else costs[0]
             base = best[at] - cut - 0.5 * math.log(n) - log_range
             within = max(squares - total * total / n, 0.0)
-            free = log_marginal(n - 1, within, laws[0, 0], laws[0, 1])
-            value, kind = free, FREE
+            values[:] = -np.inf
+            values[FREE] = log_marginal(n - 1, within, laws[0, 0], laws[0, 1])
             if n >= 3:
-                one = log_marginal(n - 1, within, laws[1, 0], laws[1, 1])
-                one = max(one, log_marginal(n - 1, within, laws[2, 0], laws[2, 1]))
-                if one > value:
-                    value, kind = one, STEADY
+                steady = log_marginal(n - 1, within, laws[1, 0], laws[1, 1])
+                values[STEADY] = max(steady, log_marginal(n - 1, within, laws[2, 0], laws[2, 1]))
             if n >= 6:
                 lever = (n * n - 1.0) / (12.0 * n)
                 slope = (turned - 0.5 * (a + b - 1) * total) / n
-                one = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), laws[1, 0], laws[1, 1])
-                one -= 0.5 * math.log(lever) + log_range + costs[1]
-                if one > value:
-                    value, kind = one, DRIFTING
+                drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), laws[1, 0], laws[1, 1])
+                values[DRIFTING] = drifting - 0.5 * math.log(lever) - log_range - costs[1]
             # A long interval at an end is a pause beside the stretch.
             if long > 0 and n > 2.2 * long and not several[a] and not several[b - 1]:
                 within = max(single_squares - single * single / n, 0.0)
-                one = log_marginal(n - 1, within, laws[1, 0], laws[1, 1]) + both - ways - costs[1]
-                one += math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
-                if one > value:
-                    value, kind = one, MISSING
-            if base + value > best[to]:
-                best[to] = base + value
+                share = math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
+                missing = log_marginal(n - 1, within, laws[1, 0], laws[1, 1])
+                values[MISSING] = missing + both + share - ways - costs[1]
+            kind = np.argmax(values)
+            if base + values[kind] > best[to]:
+                best[to] = base + values[kind]
                 before[to] = at
                 law[to] = kind
-                gain[to] = value - free
+                gain[to] = values[kind] - values[FREE]
     rows = path_to(size - 1, before)
     return rows, law[rows], gain[rows], best[size - 1]

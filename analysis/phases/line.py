@@ -4,7 +4,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS
-from .bursts import FEWEST_BURSTS, MOST, MOST_PERIODS, RUNG, busy_extent
+from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, busy_extent
 
 FEWEST_CYCLES = 2 * FEWEST_BURSTS
 """Cycles of the slowest line: the background beside a slower one cannot be told."""
@@ -68,7 +68,7 @@ def _levels(power: Floats, first: int) -> Floats:
     found = np.zeros(power.size)
     start = first
     while start < power.size:
-        stop = max(start + FINER, int(RUNG * start))
+        stop = max(start + FINER, int((1 + ALIKE) * start))
         centre = np.sqrt(start * stop)
         beside = power[int(centre * np.exp(-BACKGROUND_WIDTH)) : int(centre * np.exp(BACKGROUND_WIDTH)) + 1]
         worth = max(beside.size / FINER / 2 - 1, 1.0)

@@ -45,8 +45,6 @@ class PulseTrain:
         Logarithm of the Bayes factor against free intervals times the weight of the thresholds and cuts.
     drifts : bool
         Whether the period drifts.
-    next_start : float
-        Start of what follows the train, or infinity, in s.
     joined : int
         Bursts of the set that each of these is made of, where several make up a period.
     """
@@ -55,7 +53,6 @@ class PulseTrain:
     spans: Floats
     gain: float
     drifts: bool = False
-    next_start: float = math.inf
     joined: int = 1
 
     @property
@@ -86,14 +83,13 @@ class PulseTrain:
     @property
     def drift(self) -> float:
         """Logarithm of the last interval over the first, of a line through them; 0 where the period does not drift."""
-        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
-        return float(rows @ np.log(self.intervals) / (rows @ rows)) * self.spans.size if self.drifts else 0.0
+        rows = np.linspace(-0.5, 0.5, self.spans.size)
+        return float(rows @ np.log(self.intervals) / (rows @ rows)) if self.drifts else 0.0
 
     @property
     def jitter(self) -> float:
         """Coefficient of variation of the intervals, about the drift."""
-        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
-        steady = self.intervals * np.exp(-self.drift / self.spans.size * rows)
+        steady = self.intervals * np.exp(-self.drift * np.linspace(-0.5, 0.5, self.spans.size))
         return float(steady.std() / steady.mean())
 
     @property
@@ -145,13 +141,8 @@ def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
     divided = stretches(intervals, spans)
     for first, stop, law, gain in divided:
         cuts = ((first > 0) + (stop < intervals.size)) * math.log(intervals.size)
-        train = PulseTrain(
-            bursts[first : stop + 1],
-            spans[first:stop] if law == MISSING else np.ones(stop - first),
-            gain - cuts,
-            law == DRIFTING,
-            float(bursts.start[stop + 1]) if stop + 1 < len(bursts) else math.inf,
-        )
+        own = spans[first:stop] if law == MISSING else np.ones(stop - first)
+        train = PulseTrain(bursts[first : stop + 1], own, gain - cuts, law == DRIFTING)
         if law != FREE and train.jitter <= MOST_JITTER:
             found.append(train)
     return _joined(found) if divided or intervals.size <= 2 * NEIGHBOURS else None
@@ -163,7 +154,7 @@ def _joined(trains: list[PulseTrain]) -> list[PulseTrain]:
     for train in trains:
         if found and train.start == found[-1].bursts.start[-1] and len(found[-1].bursts) > FEWEST_BURSTS:
             last = found[-1]
-            found[-1] = replace(last, bursts=last.bursts[:-1], spans=last.spans[:-1], next_start=train.start)
+            found[-1] = replace(last, bursts=last.bursts[:-1], spans=last.spans[:-1])
         one = _as_one(found[-1], train) if found else None
         found[-1 if one else len(found) :] = [one or train]
     return found
@@ -187,7 +178,6 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
         spans=np.concatenate((one.spans, [max(round(turns), 1)], other.spans)),
         gain=one.gain + other.gain,
         drifts=one.drifts and other.drifts,
-        next_start=other.next_start,
     )
 
 
@@ -204,8 +194,7 @@ def stretches(intervals: Floats, spans: Floats) -> list[tuple[int, int, int, flo
     laws = np.array([(a, a * size**2) for a, size in (FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW)])
     positions = _positions(logs)
     sums = np.zeros((positions.size, len(columns)))
-    for row, column in enumerate(columns):
-        np.cumsum(np.add.reduceat(column, positions[:-1]), out=sums[1:, row])
+    np.cumsum(np.add.reduceat(np.column_stack(columns), positions[:-1]), axis=0, out=sums[1:])
     rows, law, gain, evidence = most_probable(
         positions, sums, long, laws, math.log(RANGE), np.array(PRESENT_LAW), np.log([n, 3.0])
     )
