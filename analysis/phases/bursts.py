@@ -29,8 +29,8 @@ MOST, NEARLY = 0.6, 0.9
 """Shares from which on a part stands for the whole, and from which on it is nearly all of it."""
 ALIKE = 0.1
 """Share of themselves by which times differ at most that are taken for one."""
-MOST_SETS = 6
-"""Sets of bursts of one level, the heaviest ones."""
+MOST_SETS = 4
+"""Sets of bursts of one level, the heaviest ones; and of all levels, in which trains at the same time are sought."""
 LEVELS = 4
 """A level of hardly any rate, the mean rate, and two lower ones, for small bursts beside a giant one."""
 RELATIVE_ROUNDING = 1e-12
@@ -64,17 +64,14 @@ class Bursts:
 
     def joined(self, other: Bursts) -> Bursts:
         """Return the bursts of both in the order of time, with the weight of this set."""
-        start = np.append(self.start, other.start)
-        order = np.argsort(start, kind="stable")
-        end, volume = np.append(self.end, other.end), np.append(self.volume, other.volume)
-        return Bursts(start[order], end[order], volume[order], self.log_weight)
+        columns = ((self.start, other.start), (self.end, other.end), (self.volume, other.volume))
+        both = Bursts(*(np.append(own, more) for own, more in columns), self.log_weight)
+        return both[np.argsort(both.start, kind="stable")]
 
 
 def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
     """Return times in s and cumulative volume, float64 (k,) each; a time comes twice where there is an impulse."""
     times, cumulative = signal.times, signal.cumulative
-    if signal.impulse_times.size == 0:
-        return times, cumulative
     at, inverse = np.unique(np.searchsorted(times, signal.impulse_times), return_inverse=True)
     volumes = np.bincount(inverse, signal.impulse_volumes)
     before = np.maximum(cumulative[at] - volumes, np.where(at > 0, cumulative[np.maximum(at - 1, 0)], 0.0))

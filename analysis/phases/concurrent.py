@@ -47,8 +47,7 @@ def concurrent_trains(bursts: Bursts, shortest: float, alpha: float) -> list[Pul
                     break
                 chain = PulseTrain(bursts[rows], spans, gain - tried)
                 period = chain.period
-                own = int((~used[rows]).sum()) >= max(FEWEST_BURSTS, MOST * rows.size)
-                if own and spans.size >= MOST * spans.sum() and chain.length > shortest:
+                if (~used[rows]).mean() >= MOST and chain.length > shortest:
                     chains.append((chain, rows))
         # A multiple of the period gains as much from each burst, but has fewer of them; in a fraction many are missing.
         most = max((chain.gain for chain, _ in chains), default=-math.inf)
@@ -100,10 +99,10 @@ def _frequent_differences(start: Floats, length: float) -> Floats:
 
 
 def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:
-    """Return trains of different periods, that of most volume first; of two in step the faster one."""
+    """Return trains of different periods, that of most volume first."""
     found: list[PulseTrain] = []
     for train in sorted(trains, key=lambda train: train.period):
-        if not any(_in_step(train, other) for other in found):
+        if not any(same_period(train, other) for other in found):
             found.append(train)
     # A phase that is missing touches one of another train.
     return sorted(found, key=lambda train: -train.volume * float(train.spans.sum()) / train.spans.size)
@@ -112,11 +111,3 @@ def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:
 def same_period(one: PulseTrain, other: PulseTrain) -> bool:
     """Tell whether two trains at the same time have one period."""
     return abs(one.period / other.period - 1) <= SAME_PERIOD
-
-
-def _in_step(slow: PulseTrain, fast: PulseTrain) -> bool:
-    """Tell whether two trains have one period, or most bursts of one would be missing ones of the other."""
-    at = np.clip(np.searchsorted(fast.bursts.start, slow.bursts.start), 1, len(fast.bursts) - 1)
-    turns = (slow.bursts.start - fast.bursts.start[at - 1]) / fast.period
-    in_step = np.mean(np.abs(turns - np.rint(turns)) < ALIKE) > NEARLY
-    return bool(in_step) or same_period(slow, fast)

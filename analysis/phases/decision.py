@@ -7,7 +7,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS, too_coarse
-from .bursts import ALIKE, MOST, Bursts, busy_extent, few_bursts, sets_of_bursts
+from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains, same_period
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
@@ -20,8 +20,6 @@ MOST_GAIN = 60.0
 """A larger gain says no more: many short intervals have more of it than the few long ones that they make up."""
 GAIN_WEIGHT = 6.0
 """Weight of the logarithm of a set's gain, and of the share that it explains, beside that of its thresholds."""
-MOST_CHAIN_SETS = 3
-"""Sets in which trains at the same time are looked for."""
 MARKOV = 4.0
 """By Markov's inequality w B exceeds 1 / alpha in at most a share alpha of signals; measured, it is a quarter."""
 
@@ -118,7 +116,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     some = zip(sets, regimes, strict=True) if regimes[0] is not None else ()
     sure = _sure([one for own, trains in some for one in told("regimes", own, trains or [], 1 - MOST)], MARKOV * alpha)
     best = max(sure, key=lambda one: one.clearness, default=None)
-    several = [(own, concurrent_trains(own, MOST * busy, alpha)) for own in sets[:MOST_CHAIN_SETS]]
+    several = [(own, concurrent_trains(own, MOST * busy, alpha)) for own in sets[:MOST_SETS]]
     chains = [one for own, trains in several for one in told("concurrent", own, trains, MOST)]
     together = max(chains, key=lambda one: one.clearness, default=None)
     if together is not None and (best is None or _is_news(together, best)):
@@ -135,9 +133,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], busy, line, sets)
-    even = [alike(one.volume) * alike(np.diff(one.start)) for one in sets]
-    weights = [one.log_weight + GAIN_WEIGHT * math.log(share) for one, share in zip(sets, even, strict=True)]
-    return Decision("irregular", (), sets[int(np.argmax(weights))], busy, None, sets)
+    return Decision("irregular", (), max(sets, key=_evenness), busy, None, sets)
 
 
 def _is_news(together: Decision, known: Decision) -> bool:
@@ -166,7 +162,7 @@ def _sure(told: list[Decision], alpha: float) -> list[Decision]:
     return [one for one, gain in zip(told, pooled, strict=True) if gain >= -math.log(alpha)]
 
 
-def alike(volumes: Floats) -> float:
-    """Return how alike volumes are: 1 where they are equal, 1 / √n where all is in one of n."""
-    scaled = volumes / volumes.max()
-    return float(scaled.sum()) / math.sqrt(scaled.size * float(scaled @ scaled))
+def _evenness(bursts: Bursts) -> float:
+    """Return how well bursts stand for a signal without a period: by their weight, like volumes and like intervals."""
+    scaled = [x / x.max() for x in (bursts.volume, np.diff(bursts.start))]
+    return bursts.log_weight + GAIN_WEIGHT * sum(math.log(x.mean() / math.sqrt(np.mean(x * x))) for x in scaled)

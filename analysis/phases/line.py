@@ -41,7 +41,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     active = float(np.diff(times)[np.diff(cumulative) > 0].sum())
     if step <= 0 or active < MOST * (high - low):
         return None
-    step *= np.ceil(step / bin_width) * bin_width / step if bin_width > 0 else 1.0
+    step = bin_width * np.ceil(step / bin_width) if bin_width > 0 else step
     n = int((high - low) / step * (1 + 1e-9))
     fastest = int(FINER * n * step / max(FEWEST_BINS * step, 2 * _typical_length(times, cumulative)))
     first = FINER * FEWEST_CYCLES

@@ -26,9 +26,9 @@ MOST_POSITIONS = 100
 """Intervals up to which each may be a boundary; of more the positions that differ most from what follows."""
 MOST_JITTER = 0.3
 """Above this coefficient of variation the next burst cannot be told to a third of a period."""
-SAME_ERRORS, SAME_PERIOD = 2.0, 0.02
-"""Standard errors, and share, by which the periods of two neighbours differ at most that are one train; of trains at
-the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
+SAME_PERIOD = 0.02
+"""Share by which the periods of two neighbours differ at most that are one train, beyond their confidence intervals;
+of trains at the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +45,12 @@ class PulseTrain:
         Logarithm of the Bayes factor against free intervals times the weight of the thresholds and cuts.
     drifts : bool
         Whether the period drifts.
-    joined : int
-        Bursts of the set that each of these is made of, where several make up a period.
     """
 
     bursts: Bursts
     spans: Floats
     gain: float
     drifts: bool = False
-    joined: int = 1
 
     @property
     def intervals(self) -> Floats:
@@ -97,13 +94,17 @@ class PulseTrain:
         """What the bursts moved."""
         return float(self.bursts.volume.sum())
 
-    def interval(self) -> tuple[float, float]:
-        """Return the 95 % confidence interval of the period in s: T ± t_{0.975} · deviation / √n."""
+    @property
+    def error(self) -> float:
+        """Half of the 95 % confidence interval of the period, as a share of it: t_{0.975} · jitter / √n."""
         from scipy.special import stdtrit
 
-        n, period = self.spans.size, self.period
-        half = float(stdtrit(n - 1, 0.975)) * self.jitter * period / math.sqrt(max(n - 1, 1))
-        return max(period - half, 0.0), period + half
+        freedom = max(self.spans.size - 1, 1)
+        return float(stdtrit(freedom, 0.975)) * self.jitter / math.sqrt(freedom)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the 95 % confidence interval of the period in s."""
+        return max(1 - self.error, 0.0) * self.period, (1 + self.error) * self.period
 
 
 def spans_of(intervals: Floats) -> Floats:
@@ -145,7 +146,7 @@ def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
         train = PulseTrain(bursts[first : stop + 1], own, gain - cuts, law == DRIFTING)
         if law != FREE and train.jitter <= MOST_JITTER:
             found.append(train)
-    return _joined(found) if divided or intervals.size <= 2 * NEIGHBOURS else None
+    return _joined(found) if divided else None
 
 
 def _joined(trains: list[PulseTrain]) -> list[PulseTrain]:
@@ -165,11 +166,10 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
     # A period that drifts goes on with the interval that it has reached.
     before, after = (train.period * math.exp(sign * train.drift / 2) for train, sign in ((one, 1), (other, -1)))
     turns = 2 * (other.start - one.bursts.start[-1]) / (before + after)
-    error = math.hypot(one.jitter / math.sqrt(one.spans.size), other.jitter / math.sqrt(other.spans.size))
     # An interval that is off by itself hardly changes the period of many.
     slack = max(SPAN_WITHIN, one.jitter, other.jitter, SAME_PERIOD * float(one.spans.sum() + other.spans.sum()))
     near = abs(turns - max(round(turns), 1)) <= slack
-    apart = abs(math.log(before / after)) > min(SAME_ERRORS * error + SAME_PERIOD, SPAN_WITHIN)
+    apart = abs(math.log(before / after)) > math.hypot(one.error, other.error) + SAME_PERIOD
     if apart or not near or turns > MOST_SPANS + 0.5 or one.drift * other.drift < 0:
         return None
     return replace(
