@@ -64,8 +64,8 @@ class Bursts:
 
     def joined(self, other: Bursts) -> Bursts:
         """Return the bursts of both in the order of time, with the weight of this set."""
-        columns = ((self.start, other.start), (self.end, other.end), (self.volume, other.volume))
-        both = Bursts(*(np.append(own, more) for own, more in columns), self.log_weight)
+        end, volume = np.append(self.end, other.end), np.append(self.volume, other.volume)
+        both = Bursts(np.append(self.start, other.start), end, volume, self.log_weight)
         return both[np.argsort(both.start, kind="stable")]
 
 
