@@ -59,8 +59,9 @@ class Finding(Record):
     text : str
         What was found, in a sentence with its numbers.
     cost_s : float or None
-        What it costs the run in s: the time that the rank which is longest in the operations concerned spends there, or
-        the part of it that the rule blames; None where the trace has no times of what it is about.
+        What it costs the run at most, in s: the time that the rank which is longest in the operations concerned spends
+        there, or the part of it that the rule blames, as others may wait or compute meanwhile; None where the trace has
+        no times of what it is about.
     cost_share : float or None
         The same over the length of the run, or of the window.
     evidence : mapping of str to number, str or list
@@ -235,7 +236,7 @@ def _costs(seconds: float | None, share: float | None) -> str:
     """Return the end of a sentence that says what a finding costs, empty where that is not known."""
     if seconds is None or share is None:
         return ""
-    return f"; costs {seconds_text(seconds)}, {percent_text(share)} of the run"
+    return f"; costs at most {seconds_text(seconds)}, {percent_text(share)} of the run"
 
 
 def _limits(rules: Iterable[Rule]) -> Limits:

@@ -223,15 +223,22 @@ def test_opens_that_take_longer_than_transfers(written, opened, wrote):
             written.operate(rank, upper, WRITE, start + 50_000, start + 50_000 + wrote, 2**16)
             written.call(rank, "MPI_File_set_size", start + 80_000, start + 80_000 + opened // 2)
             written.call(rank, "MPI_File_sync", start + 90_000, start + 99_000)
+    # A file on which opening takes no time to speak of is not where the time goes.
+    written.call(0, "MPI_File_open", 999_000, 999_100)
+    written.create(0, written.handle(written.file("/s/b"), written.mpi), 999_050)
     ids = written.findings()
     assert ("metadata-time" in ids) is (opened > wrote)
     if opened > wrote:
         one = ids["metadata-time"]
         # What puts data out is a flush, which has a rule of its own.
-        assert "400 ms in 40 opens, 200 ms in 40 MPI_File_set_size calls, beside 40 ms in 40 transfers" in one.text
+        assert "400 ms in 41 opens, 200 ms in 40 MPI_File_set_size calls, beside 40 ms in 40 transfers" in one.text
         assert (one.layer, one.severity) == ("MPI-IO", "warning")
-        assert one.evidence["metadata_calls"] == 80
-        assert one.cost_s == pytest.approx(10 * 0.015)
+        assert one.evidence["metadata_calls"] == 81
+        # Who, where and when, for the jump into the timeline.
+        assert (one.ranks, one.files, one.time_range) == ((0, 1, 2, 3), ("/s/a",), pytest.approx((0, 0.985)))
+        assert "in 40 transfers; longest on rank 0, from 0 s to 985 ms" in one.text
+        assert one.text.endswith("; costs at most 150 ms, 15 % of the run")
+        assert one.cost_s == pytest.approx(10 * 0.015 + 0.0001)
 
 
 @pytest.mark.parametrize(("opened", "run", "told"), [(4_000, 1_000_000, True), (4_000, 20_000_000, False)])
