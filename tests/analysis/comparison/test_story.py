@@ -294,7 +294,7 @@ def test_a_last_dump_is_told_however_many_checkpoints_there_were(written):
         (0.2, 1.0, ["checkpoints"]),
         (-0.3, 0.9, ["checkpoints"]),
         (0.2, 4.0, ["checkpoints", "final dump"]),
-        (1.0, 1.0, ["checkpoints", "final dump"]),
+        (1.5, 1.0, ["checkpoints", "final dump"]),
     ],
 )
 def test_a_last_repetition_is_one_more_of_the_same(written, late, size, kinds):

@@ -514,6 +514,18 @@ def test_system_calls_within_mpi_by_node_as_in_its_figure_9(monc):
     assert np.unique(trace.operations.process[trace.layers["POSIX"].rows]).tolist() == [0]
 
 
+def test_opens_of_many_files_are_placed_too(written):
+    """Of 300 files none takes a hundredth of the time."""
+    for place in range(300):
+        handle = written.handle(written.file(f"/s/small.{place}"), written.posix)
+        begin = 1000 * place
+        written.call(0, "open", begin, begin + 400)
+        written.create(0, handle, begin + 10)
+        written.operate(0, handle, WRITE, begin + 500, begin + 510, 2**16)
+    one = written.findings()["metadata-time"]
+    assert (one.evidence["file_count"], one.time_range) == (300, pytest.approx((0.0, 0.2994)))
+
+
 def test_times_in_texts_have_a_unit_that_suits_them(found):
     assert "ranks wait 34.6 ms in all" in found("ckpt4")["waiting-ranks"].text
 
