@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from contradictions import contradictory_archive
 from large import large_archive
 from mutations import damaged_archive
 from structures import malformed_archive
+from unusual import unusual_archive
 
 MEMORY: Final = 3 * 2**30
 """Address space of a worker, the interpreter and the compiled code of about 1 GiB included."""
@@ -43,6 +44,7 @@ KINDS: Final = {
     "records": malformed_archive,
     "contradictions": contradictory_archive,
     "large": large_archive,
+    "unusual": unusual_archive,
 }
 """What makes an archive of a number."""
 
@@ -71,7 +73,8 @@ def compare(folder: Path, stage: Callable[[str], None]) -> str:
 
     stage("definitions")
     try:
-        archive = open_archive(folder)
+        # What is kept of another recorder's log is no matter of engines.
+        archive = replace(open_archive(folder), kept=None)
     except TraceError:
         return "refused as a whole"
     results = {}
