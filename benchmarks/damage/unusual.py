@@ -75,7 +75,7 @@ def _change_chunks(contents: Contents, location: int, change: Callable[[Record],
     ]
 
 
-_REFERENCES: Final = {
+_REFERENCES: Final[dict[int, dict[int, tuple[int, ...]]]] = {
     STRING: {
         **dict.fromkeys((NODE, LOCATION, GROUP, SET, COMMUNICATOR, ATTRIBUTE, FILE, DIRECTORY, HANDLE), (1,)),
         NODE: (1, 2),
@@ -269,10 +269,10 @@ def _amounts(contents: Contents, chance: random.Random) -> tuple[str, None]:
             return [record.with_value(1, chance.choice(amounts))]
         if record.kind == ATTRIBUTES and record.layout == "ccbc":
             return [record.with_value(3, chance.choice(amounts))]
-        if record.kind == 72:
+        if record.kind == 72 and record.layout == "ccbc":
             whence, to, found = chance.randrange(256), chance.choice(_AMOUNTS), chance.choice(_AMOUNTS)
             return [replace(record, values=(record.values[0], to, whence, found))]
-        if 80 <= record.kind <= 82:
+        if 80 <= record.kind <= 82 and record.layout == "cb":
             return [record.with_value(1, chance.randrange(256))]
         return [record]
 
@@ -286,7 +286,7 @@ def _regions_of_any_role(contents: Contents, chance: random.Random) -> tuple[str
     names = _new_texts(contents, *HOSTILE_TEXTS)
     same = chance.choice((None, None, chance.choice(names), NONE))
     for row, record in enumerate(contents.definitions):
-        if record.kind == REGION and len(record.values) == 11:
+        if record.kind == REGION and record.layout == "cccbccccbbc":
             name = chance.choice(names) if same is None else same
             lines = chance.choice((0, 1, 2**31, 2**32 - 1, NONE)), chance.choice((0, 2**32 - 1))
             named = (record.values[0], name, chance.choice(names), record.values[3], chance.choice(names))
