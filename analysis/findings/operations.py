@@ -12,18 +12,17 @@ from ...layers.attribution.calls.calls import OTHER_CALLS
 from ...layers.attribution.calls.sums import NO_EVENT
 from ...layers.flow.cells import Cells
 from ...layers.flow.ranks import moving_ranks
-from ...layers.handles.metadata import metadata_text
 from ...layers.statistics.statistics import sums_by
 from ...model.arrays import Mask
-from ...model.codes import IoRecord
+from ...model.codes import IoFlag, IoRecord
 from ...model.quantities import bytes_text, counted, joined, named_ranks, percent_text, seconds_text
 from .evidence import RANKS_SHOWN, Evidence, Match, distinct_names, ends_of
 from .rules import KIB, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
 """Where files of one node usually lie."""
-_FLUSHES: Final = re.compile("sync|flush", re.IGNORECASE)
-"""Functions that put out what was written, some of which leave no event."""
+_FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
+"""Functions that put out what was written, or wait until it is, some of which leave no event."""
 _KINDS_NAMED: Final = 3
 
 
@@ -122,10 +121,9 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         if not (often or peak >= rule.thresholds["per_second"]):
             continue
         took = _metadata_seconds(evidence, row)
-        kinds = evidence.trace.handle_sums.kinds_of(row)
-        kinds.pop(IoRecord.SEEK, None)
+        done = evidence.trace.handle_sums.text_of(row, leave_out=(IoRecord.SEEK,))
         text = (
-            f"{events:,} {layer} metadata operations ({metadata_text(kinds)}) beside {transfers:,} transfers, "
+            f"{events:,} {layer} metadata operations beside {transfers:,} transfers: {done}; "
             f"up to {peak:,} within a second"
         )
         if took is not None:
@@ -258,8 +256,8 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 who = f"node {found.busiest_node} does {percent_text(node_share)}"
             yield Match(
                 layer,
-                f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {ranks:,} ranks "
-                f"on {nodes:,} nodes",
+                f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {counted(ranks, 'rank')} "
+                f"on {counted(nodes, 'node')}",
                 {"direction": direction, "bytes": moved, **found.to_dict(), **evidence.where(own)},
                 cells=own,
                 cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
@@ -296,6 +294,8 @@ def slow_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     for layer in cells.layers:
         for direction in ("read", "write"):
             own = cells.of(layer, direction) & cells.own
+            # In a collective call a rank is as slow as the others make it.
+            own &= (cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0
             amount = moving_ranks(cells, own)
             if amount.movers < 2 or cells.bytes(own) < rule.thresholds["bytes"]:
                 continue

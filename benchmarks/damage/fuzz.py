@@ -2,8 +2,8 @@
 
 ``--kind records`` breaks the rules of the format knowingly, ``--kind contradictions`` has sound records contradict
 each other, ``--kind unusual`` makes what no recorder of I/O writes, ``--kind large`` archives that are large in one
-respect (with ``--seconds 600``; what commands take on them is told by ``large.py``). ``--commands all`` runs each command
-and export too and opens what they write with other readers.
+respect (with ``--seconds 600``; what commands take on them is told by ``large.py``). ``--commands all`` runs each
+command and export too and opens what they write with other readers.
 
 A worker process makes each damaged archive from a number, reads it by the direct and the library engine and compares
 the rows. Its memory is bounded; when it dies or takes too long, the case is reported and another worker goes on with

@@ -353,6 +353,14 @@ def test_slow_ranks_are_those_that_take_longer_for_as_much(written, slow):
         assert one.cost_s == pytest.approx(0.24, abs=0.001)
 
 
+def test_who_writes_for_the_others_is_not_slow(written):
+    """Of a collective call the aggregator comes back last, when the others have long gone."""
+    upper = written.handle(written.file("/s/a"), written.mpi)
+    for rank in range(4):
+        written.operate(rank, upper, WRITE, 0, 10_000 + 240_000 * (rank == 0), 2**22, IoOperationFlag.COLLECTIVE)
+    assert "slow-ranks" not in written.findings()
+
+
 def test_ranks_that_do_more_are_not_slow(written):
     handle = written.handle(written.file("/s/a"), written.posix)
     for rank in range(4):
@@ -477,6 +485,10 @@ def test_system_calls_within_mpi_by_node_as_in_its_figure_9(monc):
     assert calls == expected
     assert max(calls, key=calls.get) == "nid01713"
     assert np.unique(trace.operations.process[trace.layers["POSIX"].rows]).tolist() == [0]
+
+
+def test_times_in_texts_have_a_unit_that_suits_them(found):
+    assert "ranks wait 34.6 ms in all" in found("ckpt4")["waiting-ranks"].text
 
 
 def test_counts_in_texts_have_separators_of_thousands(fixtures):
