@@ -29,7 +29,7 @@ MOST, NEARLY = 0.6, 0.9
 """Shares from which on a part stands for the whole, and from which on it is nearly all of it."""
 ALIKE = 0.1
 """Share of themselves by which times differ at most that are taken for one."""
-MOST_SETS = 4
+MOST_SETS = 6
 """Sets of bursts of one level, the heaviest ones; and of all levels, in which trains at the same time are sought."""
 LEVELS = 4
 """A level of hardly any rate, the mean rate, and two lower ones, for small bursts beside a giant one."""

@@ -86,6 +86,14 @@ def test_two_trains_at_the_same_time_are_both_told(ratio: float) -> None:
     assert result.period == pytest.approx(20.0 * ratio, rel=0.01)
 
 
+def test_a_slower_train_close_behind_a_faster_one_is_told_as_well() -> None:
+    fast, slow = np.arange(3.0, 1000.0, 20.0), np.arange(4.5, 1000.0, 40.0)
+    start = np.concatenate((fast, slow)) + 0.1 * np.random.default_rng(0).normal(size=fast.size + slow.size)
+    result = verdict(start, 0.5, np.repeat([1e9, 2e9], [fast.size, slow.size]))
+    assert result.to_dict()["evidence"]["verdict"] == "concurrent"
+    assert sorted(one.period for one in result.periods) == pytest.approx([20.0, 40.0], rel=0.01)
+
+
 def test_every_third_phase_larger_is_one_period_and_a_cycle() -> None:
     start = jittered(np.random.default_rng(0), 30, 10.0)
     result = verdict(start, 1.0, np.where(np.arange(30) % 3 == 0, 4e9, 1e9))
