@@ -340,5 +340,13 @@ def test_a_table_of_few_columns_stays_one_where_it_fits(opened, width, shown):
     """)
     assert len(tables) >= 2
     assert all(display == shown and over <= 0 for display, over, _ in tables)
+    lines = """
+    const name = arguments[0].firstChild;
+    const range = document.createRange();
+    range.selectNodeContents(name);
+    return new Set([...range.getClientRects()].map((box) => box.top)).size;
+    """
+    names = page.browser.find_elements("css selector", "table.few tbody th.name")
+    assert all(page.run(lines, name) == 1 for name in names)
     # Each number has its name beside it, or above.
     assert all(named is (shown == "grid") for *_, named in tables)
