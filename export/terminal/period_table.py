@@ -87,7 +87,6 @@ def period_cells(result: PeriodResult) -> tuple[str, str, str]:
 
 def notes(rows: Iterable[Row]) -> list[str]:
     """Return what explains the table where it needs that."""
-    several = any(row.period is not None and len(row.period.result.regimes) > 1 for row in rows)
-    return (
-        ["+1: as many other stretches of the run have a period of their own; see iostrata periods"] if several else []
-    )
+    more = max((len(row.period.result.regimes) - 1 for row in rows if row.period is not None), default=0)
+    text = f"+{more}: as many other stretches of the run have a period of their own; see iostrata periods"
+    return [text] if more > 0 else []

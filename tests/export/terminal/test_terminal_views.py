@@ -18,6 +18,7 @@ from iostrata.export.terminal.findings import first_findings
 from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_layers
 from iostrata.export.terminal.notes import damage_summary
+from iostrata.export.terminal.period_table import Row, notes
 from iostrata.export.terminal.periods import print_periods
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -268,3 +269,11 @@ def test_further_findings_of_one_kind_are_counted():
     other = replace(one, id="another-rule")
     rest = first_findings([one, one, other, one, other, one], 1, 99, stdout_console(StringIO()))[-1]
     assert rest.plain == f"and 5 further findings: {one.id} (3), another-rule (2)"
+
+
+@pytest.mark.parametrize(("stretches", "told"), [((1, 1), []), ((2, 1), ["+1"]), ((3, 7), ["+6"])])
+def test_how_many_other_stretches_there_are_is_explained_by_their_number(bursts, stretches, told):
+    one = Regime(0.0, 1.0, 0.1, 0.9, 10)
+    results = [replace(bursts.result, regimes=(one,) * count) for count in stretches]
+    rows = [Row("POSIX", "write", (), replace(bursts, result=result)) for result in results]
+    assert [note.partition(":")[0] for note in notes([*rows, Row("POSIX", "flush", (), None)])] == told
