@@ -11,6 +11,7 @@ import numpy as np
 from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import bytes_text, counted, seconds_text
+from ...signals.construction import step_signal_from_ticks
 from ...signals.step import StepSignal
 from ..detect import detect_period
 from ..registry import DEFAULT_METHOD
@@ -18,6 +19,10 @@ from ..results.parts import Phase, Regime
 from ..results.result import PeriodResult
 from .layer_periods import LayerPeriod
 
+_AT_ONCE: Final = 0.005
+"""Share of the run below which the usual gap between bursts without a period divides nothing,"""
+_ALIKE: Final = 0.25
+"""where the volumes of the bursts vary by more than this (coefficient of variation)."""
 _IN_BURSTS: Final = 0.5
 """Share of what moves that must be in bursts for them to be told."""
 _TOLD: Final = 0.001
@@ -36,10 +41,21 @@ _LITTLE: Final = 0.05
 """where it is no more than this share of what the program writes."""
 _UNEQUAL: Final = 2.0
 """Times that the mean of phases may be off their median before one number does not tell both."""
+_MOMENT: Final = 0.001
+"""Share of the run below which what has a period is told without it, as the pieces of one read."""
 _FOUND: Final = 0.5
 """Share of the recurrences of a period below which the bursts found are not what recurs."""
+_VALID: Final = 0.1
+"""Share of a regime in which its period must show where its single bursts are not found: a machine's clock may be left
+in what moves, and the program knows nothing of it."""
 _LIKELY: Final = 0.5
 """Confidence below which a period is told with it."""
+_SAME: Final = 1.25
+"""Times that periods of a log may differ for it to be the same one after a break."""
+_NEAR: Final = 0.5
+"""Share of a period by which a burst before or after its regime may be early or late and still be one of its train."""
+_EVENTS: Final = 100
+"""Opens, closes, deletions and the like from which on they are told, where nothing moves meanwhile."""
 _VERBS: Final = {"read": "read", "write": "written"}
 
 
@@ -54,9 +70,10 @@ class Segment(Record):
     kind : str
         ``start-up`` (before the first I/O), ``input`` (read before anything is written), ``checkpoints``, ``log``,
         ``writes``, ``reads`` (with a period), ``bursts`` (several without one), ``burst`` (one), ``final dump`` (a last
-        one as large as those before), ``pause`` and ``end`` (without I/O).
+        one as large as those before), ``metadata`` (opens, closes, deletions while nothing moves), ``pause`` and
+        ``end`` (without I/O).
     direction : str or None
-        None without I/O.
+        None where nothing moves.
     layers : tuple of str
         That which the program called, and those below that it went through.
     period, period_interval, confidence
@@ -64,13 +81,15 @@ class Segment(Record):
     phases : int
         How many bursts there are, or how often the period comes where no single bursts are found.
     bytes : float
-        Moved in the bursts, through the first of the layers.
+        Moved through the first of the layers: in the bursts of a period, else from start to end.
     bytes_per_phase : float or None
         Median over the phases, or the mean of each period where no single bursts are found.
     ranks : int or None
         Processes that used handles of the first layer at that time; None where that is not known.
     text : str
         All of it in words.
+    metadata_events : int
+        Opens, closes, deletions and the like in the bursts of ``metadata``.
     """
 
     KEYS: ClassVar = {
@@ -93,6 +112,7 @@ class Segment(Record):
     bytes_per_phase: float | None
     ranks: int | None
     text: str
+    metadata_events: int = 0
 
 
 class _Own(NamedTuple):
@@ -129,17 +149,25 @@ def story_of(
     for one in own:
         found = [
             segment
-            for segment in _segments(trace, one, written)
+            for segment in _logs_together(_segments(trace, one, written))
             if segment.period is not None or segment.bytes >= _TOLD * one.bytes
         ]
         segments += [*found, *_beside(trace, one, found)]
+    segments.sort(key=_when)
+    segments = list(_named(segments))
+    # What is not looked at may move while nothing else does.
+    looked_at = {(name, way) for name, layer in trace.layers.items() for way in _VERBS if layer.statistics(way).bytes}
+    if not looked_at <= results.keys():
+        return tuple(replace(one, text=_text(one, trace)) for one in segments)
+    silent = list(_silence(segments, own, results.values(), *trace.window))
+    meanwhile = [one for gap in silent for one in _metadata(trace, gap, method, fs)]
+    if meanwhile:
+        segments = sorted([*segments, *meanwhile], key=_when)
+        silent = list(_silence(segments, own, results.values(), *trace.window))
     if not segments:
         return ()
-    segments.sort(key=lambda one: (one.start, one.end))
-    segments = [*_named(segments), *_silence(segments, own, results.values(), *trace.window)]
-    segments.sort(key=lambda one: (one.start, one.end))
-    rounded_up = trace.definitions.recording.whole_seconds
-    return tuple(replace(one, text=_text(one, rounded_up)) for one in segments)
+    segments = sorted([*segments, *silent], key=_when)
+    return tuple(replace(one, text=_text(one, trace)) for one in segments)
 
 
 def results_of(periods: Iterable[LayerPeriod]) -> dict[tuple[str, str], PeriodResult]:
@@ -176,24 +204,79 @@ def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
     `written` is what the program writes in all, in bytes.
     """
     layers = (one.layer, *_below(trace, one.layer, one.direction))
-    regimes, start = one.result.regimes, [regime.start for regime in one.result.regimes]
+    for phases, regime in _trains(one.result, trace.window[1] - trace.window[0]):
+        # Of a log its first line may come an instant before its period holds; a last dump is told, however small.
+        little = sum(phase.volume for phase in phases) < _LITTLE * one.bytes and one.bytes <= _LITTLE * written
+        if regime is not None or not (one.result.regimes and little):
+            yield _segment(trace, one, layers, phases, regime, written)
+
+
+def _logs_together(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Give the segments of one signal, but those of a log as one where it goes on with much the same period.
+
+    A program that writes a line a step writes none while it does anything else, such as a checkpoint.
+    """
+    log: Segment | None = None
+    for one in sorted(segments, key=_when):
+        if one.kind != "log" or one.period is None:
+            yield one
+        elif log is None or log.period is None or not 1 / _SAME < one.period / log.period < _SAME:
+            if log is not None:
+                yield log
+            log = one
+        else:
+            longer = max(log, one, key=lambda part: part.phases)
+            ranks = max(part.ranks or 0 for part in (log, one)) or None
+            count, moved = log.phases + one.phases, log.bytes + one.bytes
+            log = replace(longer, start=log.start, end=one.end, phases=count, bytes=moved, ranks=ranks)
+    if log is not None:
+        yield log
+
+
+def _trains(result: PeriodResult, duration: float) -> Iterator[tuple[list[Phase], Regime | None]]:
+    """Give the phases of each regime, and those before, between and after regimes in parts.
+
+    `duration` is that of the run in s.
+    """
+    least = _MOMENT * duration
+    lasting = [regime for regime in result.regimes if regime.end - regime.start >= least]
+    regimes = [regime for regime in lasting if _shows(regime, result.phases)]
+    start = [regime.start for regime in regimes]
     inside: list[list[Phase]] = [[] for _ in regimes]
     between: list[list[Phase]] = [[] for _ in range(len(regimes) + 1)]
-    for phase in one.result.phases:
+    for phase in result.phases:
         middle = 0.5 * (phase.start + phase.end)
         place = bisect_right(start, middle) - 1
         within = place >= 0 and middle <= regimes[place].end
         (inside[place] if within else between[place + 1]).append(phase)
-    for regime, phases in zip(regimes, inside, strict=True):
-        if phases:
-            yield _segment(trace, one, layers, phases, regime, written)
-    window = trace.window
+    for place, regime in enumerate(regimes):
+        if inside[place]:
+            _take_neighbours(inside[place], between[place], between[place + 1], regime.period)
+            yield inside[place], regime
     for group in between:
-        for part in _together(group, window[1] - window[0]):
-            # Of a log its first line may come an instant before its period holds; a last dump is told, however small.
-            little = sum(phase.volume for phase in part) < _LITTLE * one.bytes and one.bytes <= _LITTLE * written
-            if not (regimes and little):
-                yield _segment(trace, one, layers, part, None, written)
+        for part in _together(group, duration):
+            yield part, None
+
+
+def _shows(regime: Regime, phases: Sequence[Phase]) -> bool:
+    """Tell whether a period is seen in single bursts, or else in much of its regime."""
+    bursts = sum(regime.start <= 0.5 * (phase.start + phase.end) <= regime.end for phase in phases)
+    found = bursts >= _FOUND * (regime.end - regime.start) / regime.period
+    return found or regime.valid_share is None or regime.valid_share >= _VALID
+
+
+def _take_neighbours(inside: list[Phase], before: list[Phase], after: list[Phase], period: float) -> None:
+    """Move bursts of the same train into it that come a little early or late for the period, as the first one may."""
+    usual = float(np.median([phase.volume for phase in inside]))
+
+    def belongs(phase: Phase, distance: float) -> bool:
+        alike = usual < _UNEQUAL * phase.volume and phase.volume < _UNEQUAL * usual
+        return alike and abs(distance - period) < _NEAR * period
+
+    if before and belongs(before[-1], inside[0].start - before[-1].start):
+        inside.insert(0, before.pop())
+    if after and belongs(after[0], after[0].start - inside[-1].start):
+        inside.append(after.pop(0))
 
 
 def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segment]:
@@ -230,6 +313,14 @@ def _together(phases: list[Phase], duration: float) -> Iterator[list[Phase]]:
         yield part
 
 
+def _bursts(phases: Sequence[Phase], duration: float) -> int:
+    """Return how many bursts phases without a period are: one where they are unlike and hardly apart for the run."""
+    gaps = [after.start - before.end for before, after in pairwise(phases)]
+    amounts = np.array([phase.volume for phase in phases])
+    apart = not gaps or float(np.median(gaps)) >= _AT_ONCE * duration
+    return len(phases) if apart or amounts.std() <= _ALIKE * amounts.mean() else 1
+
+
 def _segment(
     trace: Trace,
     one: _Own,
@@ -241,11 +332,14 @@ def _segment(
     start, end = phases[0].start, phases[-1].end
     amounts = np.array([phase.volume for phase in phases])
     each, count, moved = float(np.median(amounts)), len(phases), float(amounts.sum())
+    if regime is None:
+        count = _bursts(phases, trace.window[1] - trace.window[0])
     if regime is None and one.signal is not None:
         before, after = one.signal.volume_until(np.array([start, end]))
         if moved < _IN_BURSTS * (after - before):
             # Most of it flows steadily below the bursts.
-            count, moved = 1, float(after - before)
+            count = 1
+        moved = float(after - before)
     often = 0.0 if regime is None else (end - start) / regime.period
     if count < _FOUND * often:
         # A line in the spectrum, whose single bursts are lost in the noise.
@@ -280,6 +374,29 @@ def _segment(
     )
 
 
+def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto"]) -> Iterator[Segment]:
+    """Give what the highest layer that does so opens, closes and deletes in a time in which nothing moves."""
+    second = trace.tick_window.ticks_per_second
+    for row, layer in enumerate(trace.order):
+        times, counts = trace.handle_sums.times(row)
+        there = (times >= gap.start * second) & (times <= gap.end * second)
+        if counts[there].sum() < _EVENTS:
+            continue
+        times, counts = times[there], counts[there]
+        window = (gap.start, gap.end)
+        signal = step_signal_from_ticks(times, times, counts, second, window=window, unit="s-1", name=layer)
+        for phases, regime in _trains(detect_period(signal, method, fs), trace.window[1] - trace.window[0]):
+            each = np.array([phase.volume for phase in phases])
+            count = len(phases) if regime is not None else _bursts(phases, trace.window[1] - trace.window[0])
+            period, confidence = (None, None) if regime is None else (regime.period, regime.confidence)
+            start, end = phases[0].start, phases[-1].end
+            before, after = signal.volume_until(np.array([start, end]))
+            events = round(float(each.sum() if regime is not None else after - before))
+            known = (period, None, confidence, count)
+            yield Segment(start, end, "metadata", None, (layer,), *known, 0.0, None, None, "", events)
+        return
+
+
 def _ranks(trace: Trace, one: _Own, start: float, end: float) -> int | None:
     """Return how many processes used handles of a layer between two times."""
     recording = trace.definitions.recording
@@ -301,12 +418,13 @@ def _below(trace: Trace, layer: str, direction: str) -> tuple[str, ...]:
 
 
 def _named(segments: list[Segment]) -> Iterator[Segment]:
-    """Name what is read first, and a last burst that is as large as those before."""
-    written = min((one.start for one in segments if one.direction == "write" and one.kind != "log"), default=np.inf)
-    last = max(segments, key=lambda one: one.end if one.kind != "log" else -1.0)
+    """Name what is read before the run takes its course, and a last burst that is as large as those before."""
+    later = [one.start for one in segments if one.kind == "reads" or (one.direction == "write" and one.kind != "log")]
+    begun = min(later, default=np.inf)
+    last = max(segments, key=lambda one: one.end if one.kind != "log" else -1.0, default=None)
     sizes = [one.bytes_per_phase or 0.0 for one in segments if one.kind == "checkpoints"]
     for one in segments:
-        if one.direction == "read" and one.period is None and one.end <= written:
+        if one.direction == "read" and one.period is None and one.end <= begun:
             yield replace(one, kind="input")
         elif one is last and one.kind == "burst" and one.direction == "write" and sizes and one.bytes >= min(sizes):
             yield replace(one, kind="final dump")
@@ -347,14 +465,21 @@ def _is_silent(own: list[_Own], results: Collection[PeriodResult], start: float,
     return True
 
 
+def _when(one: Segment) -> tuple[float, float]:
+    return one.start, one.end
+
+
 def _nothing(start: float, end: float, kind: str) -> Segment:
     return Segment(start, end, kind, None, (), None, None, None, 0, 0.0, None, None, "")
 
 
-def _text(one: Segment, rounded_up: bool) -> str:
-    """Return a segment in words, without when it is; `rounded_up`: the run may have ended a little earlier."""
+def _text(one: Segment, trace: Trace) -> str:
+    """Return a segment in words, without when it is."""
+    if one.kind == "metadata":
+        return _metadata_text(one)
     if one.direction is None:
-        if one.kind == "end" and rounded_up:
+        # The run may have ended a little earlier.
+        if one.kind == "end" and trace.definitions.recording.whole_seconds:
             return f"no I/O until the end, at most {seconds_text(one.end - one.start)}"
         what = {"start-up": "start-up, no I/O", "pause": "a pause of", "end": "no I/O until the end,"}[one.kind]
         return f"{what} {seconds_text(one.end - one.start)}" if one.kind != "start-up" else what
@@ -376,3 +501,13 @@ def _text(one: Segment, rounded_up: bool) -> str:
         moved += f" in {one.phases:,} bursts"
     name = f"{one.kind}, " if one.kind in ("input", "final dump") else ""
     return f"{name}{moved}; {who}"
+
+
+def _metadata_text(one: Segment) -> str:
+    """Return in words what is opened, closed and deleted while nothing moves."""
+    what, who = "opens, closes and other metadata operations", " → ".join(one.layers)
+    if one.period is not None:
+        each = f"{one.metadata_events / one.phases:,.0f} each ({one.phases:,})"
+        return f"{what} every {seconds_text(one.period)}, {each}; {who}"
+    bursts = f" in {one.phases:,} bursts" if one.phases > 1 else ""
+    return f"{one.metadata_events:,} {what}{bursts}; {who}"

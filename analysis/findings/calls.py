@@ -92,7 +92,7 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         ranks = evidence.ranks(found.lower)
         yield Match(
             flow.upper,
-            f"in collective {flow.upper} {flow.direction}s, ranks wait {waiting:.3g} s in all while "
+            f"in collective {flow.upper} {flow.direction}s, ranks wait {seconds_text(waiting)} in all while "
             f"{named_ranks(ranks)} transfer{'s' if len(ranks) == 1 else ''}: "
             f"{percent_text(waiting / summed)} of the "
             "time that all ranks spend there",
@@ -130,8 +130,8 @@ def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 continue
             yield Match(
                 flow.upper,
-                f"{flow.upper} {direction}s keep the layer busy for {busy:.3g} s, and for {idle:.3g} s of it "
-                f"({percent_text(idle / busy)}) nothing moves in {flow.lower}",
+                f"{flow.upper} {direction}s keep the layer busy for {seconds_text(busy)}, and for "
+                f"{seconds_text(idle)} of it ({percent_text(idle / busy)}) nothing moves in {flow.lower}",
                 {
                     **ends_of(flow),
                     "busy_s": busy,

@@ -1,7 +1,7 @@
 """Findings: what in the flow of I/O down the stack deserves a look, with the evidence and what helps."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...layers.flow.sums import Limits
@@ -58,8 +58,9 @@ class Finding(Record):
     text : str
         What was found, in a sentence with its numbers.
     cost_s : float or None
-        What it costs the run in s: the time that the rank which is longest in the operations concerned spends there, or
-        the part of it that the rule blames; None where the trace has no times of what it is about.
+        What it costs the run at most, in s: the time that the rank which is longest in the operations concerned spends
+        there, or the part of it that the rule blames, as others may wait or compute meanwhile; None where the trace has
+        no times of what it is about.
     cost_share : float or None
         The same over the length of the run, or of the window.
     evidence : mapping of str to number, str or list
@@ -151,8 +152,11 @@ _REASONS: Final = {
     "layer-overhead": (("funnelled-collective", "collective-without-benefit"), 0.5),
     "slow-ranks": (("slow-operations",), 1.0),
     "metadata-time": (("metadata-storm",), 0.5),
+    "stragglers": (("imbalance",), 0.5),
 }
 """Rules whose findings others explain, in the same layer and direction, and which share of the cost that takes."""
+_FOLLOWS: Final = {"waiting-ranks": ("funnelled-collective",)}
+"""Rules whose findings follow from others in the same layer and direction: beside these they are for information."""
 _ALL_LAYERS: Final = ("missing-lower-layer", "hidden-traffic", "layer-overhead")
 """Rules that take for known whatever a layer calls; only where handles are recorded are the layers below known too."""
 
@@ -192,6 +196,7 @@ def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
     caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
     found = [_finding(evidence, rule, match, caution) for rule in table for match in DETECTORS[rule.id](evidence, rule)]
     found = [one for one in found if not _told(one, found)]
+    found = [replace(one, severity=SEVERITIES[-1]) if _follows(one, found) else one for one in found]
     return tuple(sorted(found, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
 
 
@@ -200,12 +205,18 @@ def _told(one: Finding, found: Iterable[Finding]) -> bool:
     if one.id not in _REASONS:
         return False
     reasons, share = _REASONS[one.id]
-    return any(
-        other.id in reasons
-        and (other.layer, other.evidence.get("direction")) == (one.layer, one.evidence.get("direction"))
-        and (other.cost_s or 0.0) >= share * (one.cost_s or 0.0)
-        for other in found
-    )
+    return any((other.cost_s or 0.0) >= share * (one.cost_s or 0.0) for other in _beside(one, found, reasons))
+
+
+def _follows(one: Finding, found: Iterable[Finding]) -> bool:
+    """Tell whether this one follows from another, which asks for the same and costs at least as much."""
+    return any((other.cost_s or 0.0) >= (one.cost_s or 0.0) for other in _beside(one, found, _FOLLOWS.get(one.id, ())))
+
+
+def _beside(one: Finding, found: Iterable[Finding], rules: tuple[str, ...]) -> list[Finding]:
+    """Return the findings of some rules in the same layer and direction."""
+    where = one.layer, one.evidence.get("direction")
+    return [other for other in found if other.id in rules and (other.layer, other.evidence.get("direction")) == where]
 
 
 def _finding(evidence: Evidence, rule: Rule, match: Match, caution: str) -> Finding:
@@ -222,7 +233,7 @@ def _costs(seconds: float | None, share: float | None) -> str:
     """Return the end of a sentence that says what a finding costs, empty where that is not known."""
     if seconds is None or share is None:
         return ""
-    return f"; costs {seconds_text(seconds)}, {percent_text(share)} of the run"
+    return f"; costs at most {seconds_text(seconds)}, {percent_text(share)} of the run"
 
 
 def _limits(rules: Iterable[Rule]) -> Limits:

@@ -20,10 +20,12 @@ def stragglers(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 
     trace, cells = evidence.trace, evidence.cells
     known: dict[SignalOf, tuple[Phase, ...]] = {}
+    moving: dict[tuple[str, str], list[int]] = {}
     for layer in cells.layers:
         for direction in DIRECTIONS:
             own = cells.of(layer, direction) & cells.own
-            if cells.bytes(own) < rule.thresholds["bytes"] or len(evidence.ranks(own)) < 2:
+            moving[layer, direction] = evidence.ranks(own)
+            if cells.bytes(own) < rule.thresholds["bytes"] or len(moving[layer, direction]) < 2:
                 continue
             phases = detect_period(trace.layers[layer].bandwidth(direction, "own")).phases
             if len(phases) >= rule.thresholds["phases"]:
@@ -42,7 +44,7 @@ def stragglers(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         if not mine.any() or count < rule.thresholds["share"] * number:
             continue
         ranks = found.rank[mine].tolist()
-        waited = _others_wait(trace, ranks, found.collective)
+        waited = _others_wait(trace, ranks, moving[layer, direction], found.collective)
         if waited is not None and waited < rule.thresholds["waited"] * late:
             continue
         cost = None if waited is None else min(late, waited)
@@ -69,16 +71,19 @@ def stragglers(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         )
 
 
-def _others_wait(trace: Trace, ranks: list[int], in_io: bool) -> float | None:
+def _others_wait(trace: Trace, ranks: list[int], moving: list[int], in_io: bool) -> float | None:
     """Return how much longer than some ranks the others are in MPI, or also in I/O, in s (median); None where unknown.
 
-    A rank that is late and that nobody waits for costs nothing.
+    A rank that is late and that nobody waits for costs nothing. Of the others only those count that are `moving`: who
+    has nothing to do waits whoever is late.
     """
     cost = trace.cost
     if cost is None:
         return None
     waiting = cost.mpi + cost.io if in_io else cost.mpi
-    mine = np.isin(np.array([-1 if rank is None else rank for rank in cost.rank]), ranks)
-    if not mine.any() or mine.all():
+    rank = np.array([-1 if rank is None else rank for rank in cost.rank])
+    mine = np.isin(rank, ranks)
+    others = np.isin(rank, moving) & ~mine
+    if not mine.any() or not others.any():
         return None
-    return max(0.0, float(np.median(waiting[~mine]) - waiting[mine].max()))
+    return max(0.0, float(np.median(waiting[others]) - waiting[mine].max()))

@@ -12,18 +12,18 @@ from ...layers.attribution.calls.calls import OTHER_CALLS
 from ...layers.attribution.calls.sums import NO_EVENT
 from ...layers.flow.cells import Cells
 from ...layers.flow.ranks import moving_ranks
-from ...layers.handles.metadata import metadata_text
+from ...layers.statistics.keyed import KeyedSums
 from ...layers.statistics.statistics import sums_by
 from ...model.arrays import Mask
-from ...model.codes import IoRecord
+from ...model.codes import IoFlag, IoRecord
 from ...model.quantities import bytes_text, counted, joined, named_ranks, percent_text, seconds_text
 from .evidence import RANKS_SHOWN, Evidence, Match, distinct_names, ends_of
-from .rules import KIB, Rule
+from .rules import KIB, LEAST_SHARE, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
 """Where files of one node usually lie."""
-_FLUSHES: Final = re.compile("sync|flush", re.IGNORECASE)
-"""Functions that put out what was written, some of which leave no event."""
+_FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
+"""Functions that put out what was written, or wait until it is, some of which leave no event."""
 _KINDS_NAMED: Final = 3
 
 
@@ -122,10 +122,9 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         if not (often or peak >= rule.thresholds["per_second"]):
             continue
         took = _metadata_seconds(evidence, row)
-        kinds = evidence.trace.handle_sums.kinds_of(row)
-        kinds.pop(IoRecord.SEEK, None)
+        done = evidence.trace.handle_sums.text_of(row, leave_out=(IoRecord.SEEK,))
         text = (
-            f"{events:,} {layer} metadata operations ({metadata_text(kinds)}) beside {transfers:,} transfers, "
+            f"{events:,} {layer} metadata operations beside {transfers:,} transfers: {done}; "
             f"up to {peak:,} within a second"
         )
         if took is not None:
@@ -140,6 +139,7 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "most_per_second": peak,
                 "metadata_s": None if took is None else float(took.sum()),
                 "transfer_s": transfer_s,
+                **({} if took is None else _busiest(evidence, took)),
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
             },
             cost_s=None if took is None else min(float(took.max(initial=0.0)), evidence.run_s),
@@ -182,19 +182,46 @@ def metadata_time(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             ]
         named.sort(reverse=True)
         parts = [f"{seconds_text(taken)} in {count:,} {name}" for taken, count, name in named[:_KINDS_NAMED]]
+        busiest, where = _busiest(evidence, took), _where_called(evidence, sums)
+        rank = "".join(f"; longest on rank {number}" for number in busiest.values())
+        first, last = where["time_range_s"]
         yield Match(
             layer,
-            f"{layer} spends {', '.join(parts)}, beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}",
+            f"{layer} spends {', '.join(parts)}, beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}"
+            f"{rank}, from {seconds_text(first)} to {seconds_text(last)}",
             {
                 "metadata_calls": int(sums["calls"].sum()),
                 "metadata_s": float(took.sum()),
                 "transfers": transfers,
                 "transfer_s": transfer_s,
-                **_busiest(evidence, took),
+                **busiest,
+                **where,
             },
             severity="warning" if often or cost >= rule.thresholds["severe_share"] * evidence.run_s else None,
             cost_s=cost,
         )
+
+
+def _where_called(evidence: Evidence, sums: KeyedSums) -> dict[str, Any]:
+    """Return who made some calls that move no data, on which files and when, as `Evidence.where` does of operations.
+
+    Files on which they take next to nothing are left out, such as the folder that a library opens at its start.
+    """
+    by_file = np.unique(sums.keys[4], return_inverse=True)[1]
+    ticks = np.bincount(by_file, sums["ticks"])
+    sums = sums.taken((ticks >= LEAST_SHARE * ticks.sum())[by_file])
+    process, file, second = sums.keys[2], sums.keys[4], evidence.cells.window.ticks_per_second
+    ranks = np.unique(evidence.definitions.groups.rank[process])
+    ranks = ranks[ranks >= 0]
+    files, place = np.unique(file[file >= 0], return_inverse=True)
+    often = np.argsort(-np.bincount(place, sums["calls"][file >= 0]), kind="stable")
+    return {
+        "ranks": ranks[:RANKS_SHOWN].tolist(),
+        "rank_count": len(ranks),
+        "files": distinct_names(evidence.file_name(int(row)) for row in files[often]),
+        "file_count": len(files),
+        "time_range_s": [float(sums["begin"].min()) / second, float(sums["end"].max()) / second],
+    }
 
 
 def _busiest(evidence: Evidence, took: npt.NDArray[np.float64]) -> dict[str, int]:
@@ -258,8 +285,8 @@ def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 who = f"node {found.busiest_node} does {percent_text(node_share)}"
             yield Match(
                 layer,
-                f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {ranks:,} ranks "
-                f"on {nodes:,} nodes",
+                f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {counted(ranks, 'rank')} "
+                f"on {counted(nodes, 'node')}",
                 {"direction": direction, "bytes": moved, **found.to_dict(), **evidence.where(own)},
                 cells=own,
                 cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
@@ -296,6 +323,8 @@ def slow_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     for layer in cells.layers:
         for direction in ("read", "write"):
             own = cells.of(layer, direction) & cells.own
+            # In a collective call a rank is as slow as the others make it.
+            own &= (cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0
             amount = moving_ranks(cells, own)
             if amount.movers < 2 or cells.bytes(own) < rule.thresholds["bytes"]:
                 continue

@@ -117,6 +117,8 @@ def command(
         raise click.UsageError(
             "--memory keeps bytes in bins of time, and --signal needs single operations: leave out one"
         )
+    if brief and phases and not request.as_json:
+        raise click.UsageError("--phases lists what --brief leaves out: leave out one")
     if order is not None and request.filter is None:
         raise click.UsageError("--order is that of a filter, so it needs --filter")
     options = _options(request.method, tuning)

@@ -33,3 +33,5 @@ def write_story(writer: GroupWriter, story: Sequence[Segment]) -> None:
         key = f"{name}_s" if units == "s" else name
         writer.floats(key, _ROW, [None if value is None else float(value) for value in values], units, long_name)
     writer.integers("phases", _ROW, [one.phases for one in story], "1", "number of bursts")
+    events = [one.metadata_events for one in story]
+    writer.integers("metadata_events", _ROW, events, "1", "opens, closes, deletions and the like where nothing moves")

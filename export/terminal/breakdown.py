@@ -21,6 +21,9 @@ _NAMES: Final = 2
 """Columns on the left that hold names."""
 _WIDEST_PIPED_KEY: Final = 120
 """Columns that a name gets at least where it goes into a pipe; a longer one stands out of its row."""
+_NO_CALLERS: Final = (
+    "No function of the program is recorded around its I/O: instrument it by compiler or by hand to see who calls."
+)
 _TITLES: Final = {
     "file": "file",
     "filesystem": "file system",
@@ -88,6 +91,8 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
         _write_lines(lines, console)
     if len(shown) < len(rows):
         console.print(Text(f"and {counted(len(rows) - len(shown), 'further row')}; --json has them all"))
+    if table.by == "caller" and all(key is None for key in table.key):
+        print_paragraph(_NO_CALLERS, console, "dim", indent=0)
 
 
 def print_groups(calls: Calls, console: Console) -> None:
@@ -105,7 +110,8 @@ def _ordered(table: Breakdown) -> list[int]:
     if table.by in ("file", "handle", *CALL_KEYS):
         read, written = table.columns["bytes_read"].tolist(), table.columns["bytes_written"].tolist()
         layers = list(dict.fromkeys(table.layer))
-        took = table.columns.get("calls_s", np.zeros(len(table))).tolist()
+        told = (table.columns[name] for name in ("calls_s", "metadata_s") if name in table.columns)
+        took = next(told, np.zeros(len(table))).tolist()
         rows.sort(key=lambda row: (layers.index(table.layer[row]), -(read[row] + written[row]), -took[row]))
     return rows
 

@@ -1,5 +1,6 @@
 """Findings in the terminal: the first few on one screen, or all of them with what helps."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -39,7 +40,8 @@ def first_findings(findings: Sequence[Finding], most: int, room: int, console: C
     lines = [line for one in told for line in one]
     rest = findings[len(told) :]
     if rest:
-        names = ", ".join(dict.fromkeys(one.id for one in rest))
+        often = Counter(one.id for one in rest)
+        names = ", ".join(f"{name} ({count})" if count > 1 else name for name, count in often.items())
         line = Text(f"and {counted(len(rest), 'further finding')}: {names}", style="dim")
         if bounded(console):
             line.truncate(console.width, overflow="ellipsis")
@@ -51,7 +53,7 @@ def _brief(one: Finding, length: int, console: Console) -> list[Text]:
     """Return the lines of a finding, of its text no more than `length`."""
     heading = Text.assemble((one.severity, _STYLES[one.severity]), "  ", (one.id, "bold"))
     if one.cost_s is not None and one.cost_share is not None:
-        heading.append(f", {seconds_text(one.cost_s)} ({percent_text(one.cost_share)} of the run)")
+        heading.append(f", at most {seconds_text(one.cost_s)} ({percent_text(one.cost_share)} of the run)")
     text = paragraph_lines(printable(one.statement), console)
     if bounded(console) and len(text) > length:
         text = text[:length]

@@ -12,7 +12,6 @@ from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
 from ...layers.attribution.calls.chain import WaitingChain
 from ...layers.attribution.calls.cost import RunCost
 from ...layers.attribution.calls.overlap import Overlap
-from ...layers.handles.metadata import metadata_text
 from ...layers.layer import Layer
 from ...layers.statistics.statistics import LayerStatistics
 from ...layers.trace import Trace
@@ -50,22 +49,17 @@ def print_layers(
         # Within intervals the recorder rounds.
         rounded = {"exactly"} if recording.rows == "intervals" else set()
         _print_table(statistics, console, recording.untold | rounded)
-        if len({entry.layer for entry in statistics}) > 1:
-            note = "A lower layer repeats the bytes of the layers above it: never add layers up."
-            console.print(Text(note, style="dim"))
     else:
         what = "No transfer" if traffic == "all" else f"No transfer of {traffic} traffic"
         console.print(Text(f"{what} of these layers and directions on the selected files."))
-    for entry in statistics:
-        for line in _uncounted(entry):
-            console.print(Text(line))
-    for layer in layers:
-        if layer.flushes:
-            flushes = f"{counted(layer.flushes, 'flush', 'flushes')}, busy for {seconds_text(layer.flush_busy_s)}"
-            console.print(Text(f"{printable(layer.name)}: {flushes}"))
-        kinds = {} if layer.directions else trace.handle_sums.kinds_of(layer.order.index(layer.name))
-        if kinds:
-            print_paragraph(f"{printable(layer.name)}: {metadata_text(kinds)}", console, indent=0)
+    several, beside = len({entry.layer for entry in statistics}) > 1, list(_beside(trace, layers, statistics))
+    if statistics and (several or beside or trace.calls is None):
+        console.print()
+    if several:
+        note = "A lower layer repeats the bytes of the layers above it: never add layers up."
+        console.print(Text(note, style="dim"))
+    for line in beside:
+        print_paragraph(line, console, indent=0)
     if trace.calls is not None:
         _print_calls(trace.calls, [layer.name for layer in layers], console)
     if trace.cost is not None and len(layers) == len(trace.layers):
@@ -99,6 +93,19 @@ def print_counted(source: Source, layers: Collection[str], directions: Sequence[
         told = "none could be read" if tally.damage.damaged else "no I/O was recorded"
         console.print(Text(f"There are no counters either: {told}."))
     print_damage(tally.damage, console)
+
+
+def _beside(trace: Trace, layers: Iterable[Layer], statistics: Iterable[LayerStatistics]) -> Iterator[str]:
+    """Yield what there is beside the rows: operations of unknown bytes, flushes, and layers without transfers."""
+    for entry in statistics:
+        yield from _uncounted(entry)
+    for layer in layers:
+        if layer.flushes:
+            flushes = f"{counted(layer.flushes, 'flush', 'flushes')}, busy for {seconds_text(layer.flush_busy_s)}"
+            yield f"{printable(layer.name)}: {flushes}"
+        done = "" if layer.directions else trace.handle_sums.text_of(layer.order.index(layer.name))
+        if done:
+            yield f"{printable(layer.name)}: {done}"
 
 
 def _uncounted(entry: LayerStatistics) -> Iterator[str]:
@@ -140,7 +147,6 @@ def _print_table(statistics: list[LayerStatistics], console: Console, untold: Co
     console.print(table)
     if dropped:
         console.print(Text(f"Too narrow for: {', '.join(dropped)}.", style="dim"))
-    console.print()
 
 
 def _print_cost(cost: RunCost, console: Console) -> None:

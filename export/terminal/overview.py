@@ -8,7 +8,6 @@ from rich.text import Text
 
 from ...analysis.comparison.overview import Overview, OverviewRow
 from ...analysis.comparison.story import Segment
-from ...layers.handles.metadata import metadata_text
 from ...model.quantities import bytes_text, counted, range_text, rate_text, seconds_text
 from ...model.text import printable
 from .console import bounded, print_paragraph
@@ -132,9 +131,9 @@ def _metadata(overview: Overview, transfers: bool) -> list[str]:
     """Return what layers did that moved no bytes."""
     found = []
     for layer in overview.layers:
-        kinds = {} if layer.directions else overview.trace.handle_sums.kinds_of(layer.order.index(layer.name))
-        if kinds:
-            found.append(f"{printable(layer.name)}: {metadata_text(kinds)}")
+        done = "" if layer.directions else overview.trace.handle_sums.text_of(layer.order.index(layer.name))
+        if done:
+            found.append(f"{printable(layer.name)}: {done}")
     return found[:1] if transfers else found[:6]
 
 

@@ -105,7 +105,9 @@ class Callers:
     @cached_property
     def cost(self) -> RunCost | None:
         """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
-        return None if self.calls is None else run_cost(self.calls, self.blocks.definitions, self.blocks.window)
+        if self.calls is None:
+            return None
+        return run_cost(self.calls, self.non_blocking, self.blocks.definitions, self.blocks.window)
 
     @cached_property
     def non_blocking(self) -> RangeUnion:
@@ -135,7 +137,8 @@ class Callers:
         if self.calls is None:
             return None
         blocks, functions = self.blocks, self.calls.functions
-        sums = ChainSums(blocks.definitions, functions, blocks.selection, blocks.window, blocks.exact)
+        counted = self.calls.undecided_count
+        sums = ChainSums(blocks.definitions, functions, counted, blocks.selection, blocks.window, blocks.exact)
         for bars in self._bars(functions):
             sums.add(bars)
         return sums.chain()

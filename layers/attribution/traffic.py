@@ -101,9 +101,12 @@ class Attributed(ABC):
     def descends(self) -> Callable[[int, int], npt.NDArray[np.bool_]]:
         """Which handles are of the second of two layers and descend from one of the first, bool (handles,)."""
 
+        # Not of `self`, which would keep itself and all operations of a block until cycles are looked for.
+        stack = self.stack
+
         def found(upper: int, lower: int) -> npt.NDArray[np.bool_]:
-            below = nearest_marked(self.stack.parent, self.stack.layer == upper) >= 0
-            return np.asarray(below & (self.stack.layer == lower), np.bool_)
+            below = nearest_marked(stack.parent, stack.layer == upper) >= 0
+            return np.asarray(below & (stack.layer == lower), np.bool_)
 
         return cache(found)
 

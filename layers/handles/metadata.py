@@ -78,14 +78,19 @@ def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvent
     )
 
 
-def metadata_text(kinds: Mapping[int, int]) -> str:
+def metadata_text(kinds: Mapping[int, int], creating: int = 0) -> str:
     """Return how many metadata events there are of each `IoRecord` in words, the most frequent first.
 
-    >>> metadata_text({IoRecord.DELETE_FILE: 576, IoRecord.CREATE_HANDLE: 1160, IoRecord.SEEK: 1})
-    '1,160 opens, 576 deletions, 1 seek'
+    `creating` is how many of the opens make the file where there is none.
+
+    >>> metadata_text({IoRecord.DELETE_FILE: 576, IoRecord.CREATE_HANDLE: 1160, IoRecord.SEEK: 1}, 576)
+    '1,160 opens (576 of them to create), 576 deletions, 1 seek'
     """
-    ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(counted(count, METADATA_NAMES[kind], _PLURALS.get(kind)) for kind, count in ordered)
+    parts = []
+    for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])):
+        create = f" ({creating:,} of them to create)" if creating and kind == IoRecord.CREATE_HANDLE else ""
+        parts.append(counted(count, METADATA_NAMES[kind], _PLURALS.get(kind)) + create)
+    return ", ".join(parts)
 
 
 def selected_metadata(metadata: MetadataEvents, selection: FileSelection, window: TickWindow) -> Mask:

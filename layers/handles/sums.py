@@ -13,7 +13,7 @@ from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 from ..statistics.keyed import KeyedSums
 from .lifetimes import UsedHandles, lifetime_events
-from .metadata import MetadataEvents, selected_metadata
+from .metadata import MetadataEvents, metadata_text, selected_metadata
 from .order import layer_rows
 
 LIFETIMES: Final = ("created", "destroyed", "precreated", "never_created", "never_destroyed")
@@ -36,6 +36,8 @@ class HandleSums:
         By handle and process, how often that was made within the window.
     kinds : KeyedSums
         By layer and `IoRecord`, how many metadata events on selected files there are within the window.
+    creating : KeyedSums
+        By layer, how many of the opens among them make the file where there is none.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class HandleSums:
         self._blocks = 0
         self.opens = KeyedSums.none(2, "count")
         self.kinds = KeyedSums.none(2, "count")
+        self.creating = KeyedSums.none(1, "count")
 
     def add(self, operations: Operations, metadata: MetadataEvents) -> None:
         """Add all metadata events and operations of some processes."""
@@ -72,6 +75,9 @@ class HandleSums:
         shown = selected_metadata(metadata, selection, window) & (layer >= 0)
         ones = np.ones(int(shown.sum()), np.int64)
         self.kinds = self.kinds.merged(KeyedSums((layer[shown], metadata.kind[shown]), {"count": ones}))
+        creates = shown & metadata.creates_file
+        ones = np.ones(int(creates.sum()), np.int64)
+        self.creating = self.creating.merged(KeyedSums([layer[creates]], {"count": ones}))
         # A seek asks no file system for anything.
         shown &= metadata.kind != IoRecord.SEEK
         self._take(layer[shown], metadata.time[shown], np.ones(int(shown.sum()), np.int64), 0)
@@ -86,6 +92,7 @@ class HandleSums:
         self._finish(np.zeros(0, np.int64))
         self.opens = self.opens.merged(other.opens)
         self.kinds = self.kinds.merged(other.kinds)
+        self.creating = self.creating.merged(other.creating)
         layer, time = other._times.keys
         self._take(layer, time, other._times["count"], other._shift)
 
@@ -117,6 +124,11 @@ class HandleSums:
         """Return how many metadata events of a layer on selected files there are, by `IoRecord`."""
         rows = self.kinds.keys[0] == layer
         return dict(zip(self.kinds.keys[1][rows].tolist(), self.kinds["count"][rows].tolist(), strict=True))
+
+    def text_of(self, layer: int, leave_out: tuple[int, ...] = ()) -> str:
+        """Return in words what metadata events of a layer there are on selected files, of all kinds but some."""
+        kinds = {kind: count for kind, count in self.kinds_of(layer).items() if kind not in leave_out}
+        return metadata_text(kinds, int(self.creating["count"][self.creating.keys[0] == layer].sum()))
 
     def _add_lifetimes(self, metadata: MetadataEvents) -> None:
         """Add what makes and destroys handles; see `handle_lifetimes` for what belongs to which lifetime."""

@@ -23,6 +23,11 @@ PARADIGMS: Final = {
 OF_THE_PROGRAM: Final = (0, 1, 2, 21, 22)
 """Paradigms of the program's own functions, where their role is not that of I/O."""
 OF_MPI: Final = 4
+OF_PTHREAD: Final = 7
+
+_WAITS: Final = ("aio_suspend",)
+"""Functions of POSIX that wait for asynchronous operations: Score-P gives them neither a role of I/O nor an event."""
+_OF_POSIX: Final = "POSIX_IO"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,13 @@ class Regions:
         # Score-P gives MPI_File_set_view and its like no role of I/O.
         mpi = self.paradigm == OF_MPI
         named = np.array([name.startswith("MPI_File_") for name in self.name], np.bool_).reshape(-1)
-        return np.asarray(by_role | (mpi & named), np.bool_)
+        return np.asarray(by_role | (mpi & named) | self.waits_for_io, np.bool_)
+
+    @property
+    def waits_for_io(self) -> Mask:
+        """Whether a region is a function that waits for asynchronous operations of POSIX, bool (n,)."""
+        pairs = zip(self.name, self.file, strict=True)
+        return np.array([name in _WAITS and file == _OF_POSIX for name, file in pairs], np.bool_).reshape(-1)
 
 
 @dataclass(frozen=True, eq=False)

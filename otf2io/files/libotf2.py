@@ -145,7 +145,7 @@ def library() -> ctypes.CDLL:
             function = getattr(loaded, f"OTF2_GlobalDefWriter_Write{record}")
             function.restype, function.argtypes = c_int, callback._argtypes_
     except (ImportError, OSError, AttributeError) as error:
-        raise TraceError(f"cannot load the OTF2 library: {error}; install the package otf2 (3.0 or newer)") from None
+        raise TraceError(f"cannot load the OTF2 library: {error}; install the package otf2 (3.2 or newer)") from None
     return loaded
 
 

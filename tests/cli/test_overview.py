@@ -155,6 +155,7 @@ def test_the_order_of_a_filter(document, fixtures):
         (("--tolerance", "0.5"), "--tolerance is no option of the method auto: it has --false-alarm-rate"),
         (("--method", "ftio", "--wavelet", "db1"), "--wavelet is no option of the method ftio"),
         (("--order", "3"), "it needs --filter"),
+        (("--brief", "--phases"), "--phases lists what --brief leaves out"),
         (("--filter", "low:1", "--order", "99"), "99"),
     ],
 )

@@ -123,14 +123,16 @@ class Calls:
 
         Functions of the operating system and of C leave an event wherever they succeed on what is recorded; without one
         they failed, or were called on what is not, such as a pipe of the MPI library. Of the layers above some never
-        do, such as ``MPI_File_set_view`` or ``nc_enddef``; they count where none of their calls has any.
+        do, such as ``MPI_File_set_view`` or ``nc_enddef``; they count where none of their calls has any, and so do
+        those that wait for asynchronous operations.
         """
         if self.files == "all":
             return np.ones(len(self.functions.regions), np.bool_)
         tells = np.zeros(len(self.functions.regions), np.bool_)
         tells[self.region[self.times[:, :2, 0].any(axis=1)]] = True
         low = [row for row, name in enumerate(self.order) if name in _LEAVE_EVENTS]
-        return np.asarray(~tells & (self.functions.layer >= 0) & ~np.isin(self.functions.layer, low), np.bool_)
+        silent = ~np.isin(self.functions.layer, low) | self.functions.regions.waits_for_io
+        return np.asarray(~tells & (self.functions.layer >= 0) & silent, np.bool_)
 
     @cached_property
     def counted(self) -> Ints:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ....model.arrays import Floats, Mask
 from ....model.definitions import Definitions
-from ....model.stream.calls import OF_MPI, PARADIGMS
+from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
 from ...selection.window import TickWindow
 from ...statistics.ranges import RangeUnion
 from .calls import Calls
@@ -29,10 +29,13 @@ class RunCost:
         In calls of I/O on files that are set aside, or on what the trace does not tell, such as pipes.
     other : float64
         All the rest of the window: computing, waiting outside of MPI, whatever was not recorded.
+    threads : float64
+        The part of `other` that is in functions of POSIX threads, which may wait for the I/O of other threads.
     other_threads_io : float64
         What all other threads were in calls of I/O on selected files, which the first one need not wait for.
     any_io : float
-        Time in s in which at least one thread of any rank was in a call of I/O.
+        Time in s in which at least one thread of any rank was in a call of I/O, or had a non-blocking operation under
+        way.
     length : float
         Of the window in s.
     """
@@ -42,6 +45,7 @@ class RunCost:
     mpi: Floats
     set_aside: Floats
     other: Floats
+    threads: Floats
     other_threads_io: Floats
     any_io: float
     length: float
@@ -51,15 +55,15 @@ class RunCost:
         """What the run could be shorter in s at most, if I/O took no time.
 
         The longest chain of dependent work of a run spends no more time in I/O than there is in which any rank is in
-        I/O; and no rank can do without its own other work, even if it never waited in MPI.
+        I/O, or waits for it elsewhere; and no rank can do without its own other work, even if it never waited in MPI.
         """
-        return float(min(self.any_io, self.length - self.other.max(initial=0.0)))
+        return float(min(self.any_io, self.length - (self.other - self.threads).max(initial=0.0)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object ``cost`` of ``layers --json``."""
-        parts = (self.io, self.mpi, self.set_aside, self.other, self.other_threads_io)
+        parts = (self.io, self.mpi, self.set_aside, self.other, self.threads, self.other_threads_io)
         columns = (self.rank, *(column.tolist() for column in parts))
-        names = ("rank", "io_s", "mpi_s", "set_aside_s", "other_s", "other_threads_io_s")
+        names = ("rank", "io_s", "mpi_s", "set_aside_s", "other_s", "threads_s", "other_threads_io_s")
         return {
             "length_s": self.length,
             "any_io_s": self.any_io,
@@ -68,14 +72,14 @@ class RunCost:
         }
 
 
-def run_cost(calls: Calls, definitions: Definitions, window: TickWindow) -> RunCost:
-    """Add up what the first threads of all processes did."""
+def run_cost(calls: Calls, under_way: RangeUnion, definitions: Definitions, window: TickWindow) -> RunCost:
+    """Add up what the first threads of all processes did; `under_way`: when they had non-blocking operations."""
     second = window.ticks_per_second
     process = definitions.locations.group
     processes, first = np.unique(process, return_index=True)
     first = first[processes >= 0]
     names = calls.functions.names
-    mpi_calls = np.array([name == PARADIGMS[OF_MPI] for name in names])
+    mpi_calls, of_threads = (np.array([name == PARADIGMS[one] for name in names]) for one in (OF_MPI, OF_PTHREAD))
     set_aside = np.arange(len(names)) == len(names) - 1
     of_io = np.zeros(len(names), np.bool_)
     of_io[calls.functions.group[calls.functions.does_io]] = True
@@ -85,11 +89,11 @@ def run_cost(calls: Calls, definitions: Definitions, window: TickWindow) -> RunC
         ticks = np.bincount(location, calls.group_ticks["ticks"] * chosen[group], minlength=len(process))
         return ticks / second
 
-    io, mpi, aside = (seconds(chosen) for chosen in (of_io, mpi_calls, set_aside))
+    io, mpi, aside, threads = (seconds(chosen) for chosen in (of_io, mpi_calls, set_aside, of_threads))
     length = (window.end - window.start) / second
     together = RangeUnion(exact=True)
-    _, begin, end = calls.io_stretches
-    together.add(np.zeros(len(begin), np.int64), begin, end)
+    for _, begin, end in (calls.io_stretches, under_way.stretches):
+        together.add(np.zeros(len(begin), np.int64), begin, end)
     whole = np.bincount(process[process >= 0], io[process >= 0], minlength=len(definitions.groups.id))
     return RunCost(
         rank=tuple(rank if rank >= 0 else None for rank in definitions.groups.rank[process[first]].tolist()),
@@ -97,6 +101,7 @@ def run_cost(calls: Calls, definitions: Definitions, window: TickWindow) -> RunC
         mpi=mpi[first],
         set_aside=aside[first],
         other=np.maximum(0.0, length - io[first] - mpi[first] - aside[first]),
+        threads=threads[first],
         other_threads_io=np.maximum(0.0, whole[process[first]] - io[first]),
         any_io=together.length / second,
         length=length,

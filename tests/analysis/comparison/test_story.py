@@ -1,13 +1,16 @@
 """The story of a run: made archives whose segments are known, recorded ones, and the same everywhere it is told."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from iostrata import open_trace, write_hdf5, write_report
+from iostrata import Phase, open_trace, write_hdf5, write_report
 from iostrata.analysis.comparison.layer_periods import layer_periods
 from iostrata.analysis.comparison.story import results_of, story_of
 from otf2.enums import IoOperationFlag, IoOperationMode
@@ -15,6 +18,8 @@ from otf2.enums import IoOperationFlag, IoOperationMode
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
 MILLION = 10**6
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
+BENCHMARKS = Path(os.environ.get("IOSTRATA_BENCHMARKS", Path(__file__).resolve().parents[4] / "shared" / "benchmarks"))
+"""Recordings of known benchmarks, which are no part of the project."""
 HEATMAP = Path(__file__).resolve().parents[4] / "shared" / "recorders" / "darshan" / "e3sm_io_heatmap_only.darshan"
 
 
@@ -139,6 +144,123 @@ def test_nothing_is_told_of_a_run_without_bytes(written):
     assert told(open_trace(written.folder)) == ()
 
 
+def test_opens_and_deletions_while_nothing_moves_are_no_pause(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    small = [written.handle(written.file(f"/s/small.{row}"), written.posix) for row in range(50)]
+    for place in range(10):
+        written.operate(0, data, WRITE, MILLION * (1 + place), MILLION * (1 + place) + 50_000, 2**21)
+    for burst in range(5):
+        for row, handle in enumerate(small):
+            for rank in range(4):
+                written.create(rank, handle, 15 * MILLION + 2 * MILLION * burst + 1000 * row + rank)
+    written.operate(0, data, READ, 30 * MILLION, 30 * MILLION + 1, 0)
+    written.findings()
+    story = told(open_trace(written.folder))
+    assert [one.kind for one in story] == ["start-up", "checkpoints", "pause", "metadata", "end"]
+    one = story[3]
+    assert (one.metadata_events, one.phases, one.bytes, one.direction) == (1000, 5, 0.0, None)
+    assert (one.start, one.end) == pytest.approx((15.0, 23.05), abs=0.01)
+    assert one.text == "opens, closes and other metadata operations every 2 s, 200 each (5); POSIX"
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+@pytest.mark.parametrize("memory", [None, 300_000_000])
+def test_a_benchmark_of_metadata_is_told_by_its_iterations(memory):
+    if not (BENCHMARKS / "mdtest8").is_dir():
+        pytest.skip("no recording mdtest8 on this machine (IOSTRATA_BENCHMARKS names their folder)")
+    trace = open_trace(BENCHMARKS / "mdtest8", memory=memory)
+    command = ["otf2-print", str(BENCHMARKS / "mdtest8" / "traces.otf2")]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^IO_(?:CREATE_HANDLE|DESTROY_HANDLE|DELETE_FILE) .*/data/md/", text, re.MULTILINE)
+    start, once = told(trace)
+    assert (start.kind, once.kind, once.phases) == ("start-up", "metadata", 4)  # mdtest -i 4
+    assert once.metadata_events == len(found) == 4 * 720
+
+
+def test_a_run_that_only_reads_has_no_input_and_no_pauses(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for place in range(20):
+        # The first time takes longer, so that the second begins late for the period.
+        start, end = MILLION * (1 + place) + (place > 0) * 150_000, MILLION * (1 + place) + 200_000
+        written.operate(0, data, READ, start, end, 2**21)
+    written.findings()
+    story = told(open_trace(written.folder))
+    assert [(one.kind, one.phases) for one in story] == [("start-up", 0), ("reads", 20)]
+
+
+@pytest.mark.parametrize(("late", "size", "phases"), [(0.3, 2**21, 11), (0.8, 2**21, 10), (0.3, 2**23, 10)])
+def test_a_burst_beside_a_train_belongs_to_it_if_alike_and_near(written, late, size, phases):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for place in range(10):
+        written.operate(0, data, WRITE, MILLION * (2 + place), MILLION * (2 + place) + 50_000, 2**21)
+    last = round(MILLION * (12 + late))
+    written.operate(0, data, WRITE, last, last + 50_000, size)
+    written.findings()
+    found = [one for one in told(open_trace(written.folder)) if one.kind == "checkpoints"]
+    assert [one.phases for one in found] == [phases]
+
+
+def test_bytes_between_bursts_without_a_period_are_not_left_out(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for begin in (1.0, 1.9, 4.7, 5.1, 7.9):
+        written.operate(1, data, WRITE, round(begin * MILLION), round(begin * MILLION) + 60_000, 2**22)
+    slow = written.handle(written.file("/s/slow"), written.posix)
+    written.operate(2, slow, WRITE, 1_000_000, 7_960_000, 2**22)
+    written.findings()
+    assert [one.bytes for one in told(open_trace(written.folder)) if one.direction] == [pytest.approx(6 * 2**22)]
+
+
+@pytest.mark.parametrize(("sizes", "phases"), [((2**22, 2**18), 1), ((2**22, 2**22), 12)])
+def test_bursts_hardly_apart_are_one_unless_they_are_alike(written, sizes, phases):
+    """Where a program loses its processor, what it writes in one go falls into pieces of any size."""
+    data = written.handle(written.file("/s/data"), written.posix)
+    begin, bursts = 5 * MILLION, []
+    for place in range(12):
+        end = begin + 100_000 + 30_000 * (place % 5)
+        written.operate(0, data, WRITE, begin, end, sizes[place % 2])
+        bursts.append(Phase(begin / MILLION, end / MILLION, sizes[place % 2]))
+        begin = end + 20_000 + 3_000 * (place * place % 7)
+    written.operate(0, data, READ, 20 * MILLION, 20 * MILLION + 1, 0)
+    written.findings()
+    trace = open_trace(written.folder)
+    results = results_of(layer_periods(trace.layers.values()))
+    results["POSIX", "write"] = replace(results["POSIX", "write"], period=None, regimes=(), phases=tuple(bursts))
+    assert [one.phases for one in story_of(trace, results) if one.direction == "write"] == [phases]
+
+
+def test_a_log_with_breaks_is_one(written):
+    """A line every 50 ms, none while a checkpoint of 0.6 s is written after every tenth."""
+    data = written.handle(written.file("/s/data"), written.mpi)
+    log = written.handle(written.file("/s/log"), written.posix)
+    begin = MILLION
+    for line in range(60):
+        written.operate(2, log, WRITE, begin, begin + 20, 80)
+        begin += 50_000
+        if line % 10 == 9:
+            written.operate(0, data, WRITE, begin, begin + 600_000, 2**25)
+            begin += 600_000
+    written.findings()
+    story = [one for one in told(open_trace(written.folder)) if one.direction]
+    assert sorted((one.kind, one.phases) for one in story) == [("checkpoints", 6), ("log", 60)]
+
+
+def test_of_a_part_of_the_run_no_silence_is_told(run):
+    """What is not looked at may move meanwhile."""
+    trace = open_trace(run)
+    whole = results_of(layer_periods(trace.layers.values()))
+    reads = {key: result for key, result in whole.items() if key[1] == "read"}
+    assert {one.kind for one in story_of(trace, whole)} >= {"start-up", "pause", "end"}
+    assert [one.direction for one in story_of(trace, reads)] == ["read"]
+
+
+def test_the_clock_of_a_machine_is_no_rhythm_of_a_program():
+    """Rank 0 of benchio writes ten times 33 MB; where it loses its processor, the gaps are multiples of 4 ms."""
+    if not (BENCHMARKS / "benchio8").is_dir():
+        pytest.skip("no recording benchio8 on this machine (IOSTRATA_BENCHMARKS names their folder)")
+    trace = open_trace(BENCHMARKS / "benchio8")
+    assert all(one.period is None for one in told(trace))
+
+
 @pytest.mark.parametrize("name", ["ckpt4", "ncckpt4", "mixed4", "ckpt4_jitter", "aperiodic4", "ior384", "threads2"])
 def test_recorded_runs(fixtures, name):
     trace = open_trace(fixtures / name)
@@ -164,6 +286,44 @@ def test_a_last_dump_is_told_however_many_checkpoints_there_were(written):
         written.operate(0, handle, WRITE, begin, begin + 50_000, 2**21)
     written.findings()
     assert [one.kind for one in told(open_trace(written.folder)) if one.direction] == ["checkpoints", "final dump"]
+
+
+@pytest.mark.parametrize(
+    ("late", "size", "kinds"),
+    [
+        (0.2, 1.0, ["checkpoints"]),
+        (-0.3, 0.9, ["checkpoints"]),
+        (0.2, 4.0, ["checkpoints", "final dump"]),
+        (1.0, 1.0, ["checkpoints", "final dump"]),
+    ],
+)
+def test_a_last_repetition_is_one_more_of_the_same(written, late, size, kinds):
+    """As in a series of IOR whose last repetition comes late since the one before was held up."""
+    handle = written.handle(written.file("/s/data"), written.posix)
+    for number in range(8):
+        written.operate(0, handle, WRITE, MILLION * number, MILLION * number + 50_000, 2**21)
+    last = round(MILLION * (8 + late))
+    written.operate(0, handle, WRITE, last, last + 50_000, round(size * 2**21))
+    written.findings()
+    found = [one for one in told(open_trace(written.folder)) if one.direction]
+    assert [one.kind for one in found] == kinds
+    assert sum(one.phases for one in found) == 9
+    assert sum(one.bytes for one in found) == 8 * 2**21 + round(size * 2**21)
+
+
+def test_pieces_of_one_read_are_no_period_of_the_run(written):
+    """Each piece comes 180 µs after the one before, in a run of 20 s."""
+    own = written.handle(written.file("/s/input"), written.posix)
+    data = written.handle(written.file("/s/data"), written.posix)
+    for number in range(12):
+        written.operate(0, own, READ, MILLION + 180 * number, MILLION + 180 * number + 20, 2**17)
+    for number in range(8):
+        begin = 2 * MILLION + 2 * MILLION * number
+        written.operate(0, data, WRITE, begin, begin + 50_000, 2**22)
+    written.findings()
+    found = [one for one in told(open_trace(written.folder)) if one.direction]
+    assert [one.kind for one in found] == ["input", "checkpoints"]
+    assert found[0].bytes == 12 * 2**17
 
 
 def test_a_first_line_of_a_log_is_no_segment_beside_the_log(fixtures):
@@ -193,6 +353,7 @@ def test_page_and_hdf5_tell_it_too(fixtures, tmp_path):
         assert [one.decode() for one in group["text"][:]] == [one.text for one in story]
         assert group["start_s"][:].tolist() == [one.start for one in story]
         assert group["phases"][:].tolist() == [one.phases for one in story]
+        assert group["metadata_events"][:].tolist() == [one.metadata_events for one in story]
     with h5py.File(write_hdf5(trace, tmp_path / "b.h5", fs=10, traffic="own").path) as file:
         assert "story" not in file
 

@@ -220,15 +220,22 @@ def test_opens_that_take_longer_than_transfers(written, opened, wrote):
             written.operate(rank, upper, WRITE, start + 50_000, start + 50_000 + wrote, 2**16)
             written.call(rank, "MPI_File_set_size", start + 80_000, start + 80_000 + opened // 2)
             written.call(rank, "MPI_File_sync", start + 90_000, start + 99_000)
+    # A file on which opening takes no time to speak of is not where the time goes.
+    written.call(0, "MPI_File_open", 999_000, 999_100)
+    written.create(0, written.handle(written.file("/s/b"), written.mpi), 999_050)
     ids = written.findings()
     assert ("metadata-time" in ids) is (opened > wrote)
     if opened > wrote:
         one = ids["metadata-time"]
         # What puts data out is a flush, which has a rule of its own.
-        assert "400 ms in 40 opens, 200 ms in 40 MPI_File_set_size calls, beside 40 ms in 40 transfers" in one.text
+        assert "400 ms in 41 opens, 200 ms in 40 MPI_File_set_size calls, beside 40 ms in 40 transfers" in one.text
         assert (one.layer, one.severity) == ("MPI-IO", "warning")
-        assert one.evidence["metadata_calls"] == 80
-        assert one.cost_s == pytest.approx(10 * 0.015)
+        assert one.evidence["metadata_calls"] == 81
+        # Who, where and when, for the jump into the timeline.
+        assert (one.ranks, one.files, one.time_range) == ((0, 1, 2, 3), ("/s/a",), pytest.approx((0, 0.985)))
+        assert "in 40 transfers; longest on rank 0, from 0 s to 985 ms" in one.text
+        assert one.text.endswith("; costs at most 150 ms, 15 % of the run")
+        assert one.cost_s == pytest.approx(10 * 0.015 + 0.0001)
 
 
 @pytest.mark.parametrize(("opened", "run", "told"), [(4_000, 1_000_000, True), (4_000, 20_000_000, False)])
@@ -351,6 +358,14 @@ def test_slow_ranks_are_those_that_take_longer_for_as_much(written, slow):
         one = ids["slow-ranks"]
         assert (one.evidence["slow_ranks"], one.severity) == (list(slow), "warning")
         assert one.cost_s == pytest.approx(0.24, abs=0.001)
+
+
+def test_who_writes_for_the_others_is_not_slow(written):
+    """Of a collective call the aggregator comes back last, when the others have long gone."""
+    upper = written.handle(written.file("/s/a"), written.mpi)
+    for rank in range(4):
+        written.operate(rank, upper, WRITE, 0, 10_000 + 240_000 * (rank == 0), 2**22, IoOperationFlag.COLLECTIVE)
+    assert "slow-ranks" not in written.findings()
 
 
 def test_ranks_that_do_more_are_not_slow(written):
@@ -477,6 +492,10 @@ def test_system_calls_within_mpi_by_node_as_in_its_figure_9(monc):
     assert calls == expected
     assert max(calls, key=calls.get) == "nid01713"
     assert np.unique(trace.operations.process[trace.layers["POSIX"].rows]).tolist() == [0]
+
+
+def test_times_in_texts_have_a_unit_that_suits_them(found):
+    assert "ranks wait 34.6 ms in all" in found("ckpt4")["waiting-ranks"].text
 
 
 def test_counts_in_texts_have_separators_of_thousands(fixtures):

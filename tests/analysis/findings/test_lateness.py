@@ -68,6 +68,35 @@ def test_a_rank_that_nobody_waits_for_costs_nothing(written):
     assert "stragglers" not in phases_of(written, [2] * PHASES, waits=False)
 
 
+def test_ranks_with_nothing_to_write_wait_for_no_late_one(written):
+    """Ranks 2 and 3 are in a barrier all the time, and rank 0 does not wait for rank 1."""
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for phase in range(PHASES):
+        for rank in range(2):
+            begin = PERIOD * (phase + 1)
+            end = begin + TOOK + LATE * rank
+            written.operate(rank, handle, WRITE, begin, end, 2**22)
+            written.call(rank, "write", begin, end)
+    for rank in (2, 3):
+        written.call(rank, "MPI_Barrier", 1000, PERIOD * (PHASES + 1))
+    assert "stragglers" not in written.findings()
+
+
+@pytest.mark.parametrize(("times", "reason"), [(30, "imbalance"), (1, None)])
+def test_a_rank_with_more_to_do_is_late_by_that(written, times, reason):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for phase in range(PHASES):
+        for rank in range(4):
+            begin, size = PERIOD * (phase + 1), 2**22 * (times if rank == 1 else 1)
+            end = begin + TOOK + LATE * (rank == 1)
+            written.operate(rank, handle, WRITE, begin, end, size)
+            written.call(rank, "write", begin, end)
+            written.call(rank, "MPI_Barrier", end + 1, begin + TOOK + LATE + 10)
+    found = written.findings()
+    assert ("imbalance" in found) is (reason is not None)
+    assert ("stragglers" in found) is (reason is None)
+
+
 def test_another_rank_each_time_is_no_straggler(written):
     assert "stragglers" not in phases_of(written, [0, 1, 2, 3] * 3)
 

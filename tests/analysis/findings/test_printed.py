@@ -221,8 +221,19 @@ def test_opens_and_deletions_of_the_program_are_those_printed(name, fixtures):
                 expected[IoRecord[kind]] += 1
     kinds = trace.handle_sums.kinds_of(trace.order.index("POSIX"))
     assert {kind: kinds.get(kind, 0) for kind in expected} == expected
+    created = sum(
+        "CREATE" in re.search(r"Creation Flags: (\{.*?\}|\w+)", line)[1]
+        and text.is_application(handle)
+        and text.layer(handle) == "POSIX"
+        for kind, _, _, line in text.events
+        if kind == "CREATE_HANDLE"
+        for handle in [number(re.search(r'Handle: (".*?" <\d+>)', line)[1])]
+    )
+    told = trace.handle_sums.text_of(trace.order.index("POSIX"))
+    assert (f"opens ({created:,} of them to create)" in told) is (created > 0)
     if name == "mdtest8":
         assert (expected[IoRecord.CREATE_HANDLE], expected[IoRecord.DELETE_FILE]) == (1160, 576)
+        assert created == 8 * 4 * 18  # 8 ranks, 4 iterations, 18 files each
     storms = [one for one in find(trace) if one.id == "metadata-storm"]
     # Of IOR's metadata operations nearly all are the seek before each transfer.
     assert bool(storms) is (name == "mdtest8")

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from iostrata import Period, Phase, Regime, detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod
+from iostrata.analysis.findings.find import find
 from iostrata.analysis.results.result import PeriodMetrics
+from iostrata.export.terminal.breakdown import print_breakdown
 from iostrata.export.terminal.console import UNBOUNDED, bounded, stdout_console
+from iostrata.export.terminal.findings import first_findings
 from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_layers
 from iostrata.export.terminal.notes import damage_summary
@@ -234,3 +237,34 @@ def test_a_filter_is_named_with_what_is_before_and_after_it(trace, bursts):
         in text
     )
     assert "after the filter" not in shown(print_periods, trace, [bursts])
+
+
+@pytest.mark.parametrize("name", ["small_files2", "serial1", "ior384", "ncckpt4", "ckpt4_linktime"])
+def test_layers_have_one_blank_line_between_their_parts(name):
+    trace = open_trace(FIXTURES / name)
+    text = shown(print_layers, trace, trace.layers.values(), ("read", "write"), width=200)
+    assert "\n\n\n" not in text
+    heading, _, _ = text.partition("Time of calls")
+    assert heading.endswith("\n\n") or heading == text
+
+
+@pytest.mark.parametrize(("name", "missing"), [("serial1", True), ("ckpt4_compiler", False)])
+def test_where_no_caller_was_recorded_it_says_what_is_needed(name, missing):
+    text = shown(print_breakdown, open_trace(FIXTURES / name).breakdown("caller"))
+    assert ("No function of the program is recorded" in text) is missing
+    assert "No function of the program" not in shown(print_breakdown, open_trace(FIXTURES / name).breakdown("function"))
+
+
+def test_of_files_that_move_nothing_those_come_first_that_take_longest():
+    table = open_trace(FIXTURES / "small_files2").breakdown("file")
+    columns = {**table.columns, **{name: 0 * table.columns[name] for name in ("bytes_read", "bytes_written")}}
+    lines = shown(print_breakdown, replace(table, columns=columns)).splitlines()[1:]
+    order = np.argsort(-table.columns["metadata_s"], kind="stable")
+    assert [line.split()[1] for line in lines] == [table.key[row] for row in order]
+
+
+def test_further_findings_of_one_kind_are_counted():
+    one = find(open_trace(FIXTURES / "ncckpt4"))[0]
+    other = replace(one, id="another-rule")
+    rest = first_findings([one, one, other, one, other, one], 1, 99, stdout_console(StringIO()))[-1]
+    assert rest.plain == f"and 5 further findings: {one.id} (3), another-rule (2)"

@@ -1,8 +1,10 @@
 """Sums over the blocks of a trace, cut and merged in any way, against the sums over all of it at once."""
 
+import gc
 import json
 import pickle
 import random
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -143,3 +145,21 @@ def test_any_cut_and_order(make_trace, rows, flags, offsets, groups, cuts, seed,
     if window is not None:
         trace = trace.select(window=window)
     assert told(put_together(trace, groups, cuts, random.Random(seed), exact)) == told(trace)
+
+
+def test_a_block_is_gone_once_it_was_added(fixtures):
+    """Blocks that wait for the search for circles would fill the memory that is bounded."""
+    trace = open_trace(fixtures / "ckpt4")
+    window = trace.tick_window
+    relations = RelationSums(
+        trace.definitions, trace.order, trace.selection, window, (window.start, window.end), exact=False
+    )
+    block = trace.operations.take(np.arange(len(trace.operations)))
+    gone = weakref.ref(block)
+    gc.disable()
+    try:
+        relations.add(block, trace.metadata.take(slice(0, 0)))
+        del block
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -7,26 +7,42 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import otf2
 import pytest
 from iostrata import open_trace
+from iostrata.analysis.findings import find
 from iostrata.layers.attribution.calls.cost import RunCost
+from otf2.enums import (
+    IoHandleFlag,
+    IoOperationFlag,
+    IoOperationMode,
+    IoParadigmClass,
+    IoParadigmFlag,
+    Paradigm,
+    RegionRole,
+)
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
 EVENT = re.compile(r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: ".*" <(\d+)>$')
+BEGIN = re.compile(r"^IO_OPERATION_BEGIN +(\d+) +(\d+)  Handle: .* <(\d+)>, .*NON_BLOCKING.*Matching Id: (\d+)$")
+END = re.compile(r"^IO_OPERATION_(?:COMPLETE|CANCELLED) +(\d+) +(\d+)  Handle: .* <(\d+)>.*Matching Id: (\d+)$")
 
 
 def printed(anchor):
-    """Return for each location how long its innermost call was of I/O and of MPI, and when any was in I/O, in ticks."""
+    """Return for each location how long its innermost call was of I/O and of MPI, and when any had I/O, in ticks.
+
+    It has from the begin to the end of calls and of non-blocking operations.
+    """
     text = subprocess.run(["otf2-print", "-G", anchor], capture_output=True, text=True, check=True).stdout
     kind = {}
     for number, name, role, paradigm in re.findall(
         r'^REGION +(\d+)  Name: "(.*?)" <.*Role: (\w+), Paradigm: "?(\w+)"?', text, re.MULTILINE
     ):
-        io = role.startswith("FILE_IO") or name.startswith("MPI_File_")
+        io = role.startswith("FILE_IO") or name.startswith("MPI_File_") or name == "aio_suspend"
         kind[number] = "io" if io else "mpi" if paradigm == "MPI" else "other"
     text = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, check=True).stdout
     stacks, last, sums, open_io = defaultdict(list), {}, defaultdict(lambda: defaultdict(int)), 0
-    steps = []
+    steps, begun = [], set()
     for line in text.splitlines():
         if found := EVENT.match(line):
             enter, location, time, region = found[1] == "ENTER", found[2], int(found[3]), found[4]
@@ -41,6 +57,12 @@ def printed(anchor):
                 del stack[place]
             if kind[region] == "io":
                 steps.append((time, 1 if enter else -1))
+        elif found := BEGIN.match(line):
+            begun.add(found.groups()[2:])
+            steps.append((int(found[2]), 1))
+        elif (found := END.match(line)) and found.groups()[2:] in begun:
+            begun.remove(found.groups()[2:])
+            steps.append((int(found[2]), -1))
     covered, before = 0, None
     for time, change in sorted(steps, key=lambda step: (step[0], -step[1])):
         if open_io:
@@ -87,10 +109,62 @@ def test_parts_fill_the_window(fixtures):
     ],
 )
 def test_free_io_saves_no_more_than_this(io, other, any_io, saved):
-    columns = np.array(io), 10.0 - np.array(io) - np.array(other)
-    cost = RunCost((0,) * len(io), *columns, np.zeros(len(io)), np.array(other), np.zeros(len(io)), any_io, 10.0)
+    columns, none = (np.array(io), 10.0 - np.array(io) - np.array(other)), np.zeros(len(io))
+    cost = RunCost((0,) * len(io), *columns, none, np.array(other), none, none, any_io, 10.0)
     assert cost.most_saved == saved
     assert cost.to_dict()["most_saved_s"] == saved
+
+
+@pytest.fixture
+def asynchronous(tmp_path):
+    """Write a run of 1 s that computes for 0.4 s, and waits in some way for what it began to write at 0.1 s."""
+
+    def write(function, paradigm, file, role):
+        with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=1000) as trace:
+            definitions = trace.definitions
+            node = definitions.system_tree_node("node", class_name="node")
+            rank = definitions.location_group("MPI Rank 0", system_tree_parent=node)
+            first, second = (trace.event_writer(f"thread {row}", group=rank) for row in range(2))
+            main = definitions.region("main", paradigm=Paradigm.USER, region_role=RegionRole.FUNCTION)
+            begin = definitions.region("aio_write", source_file="POSIX_IO", region_role=RegionRole.FILE_IO)
+            wait = definitions.region(function, source_file=file, paradigm=paradigm, region_role=role)
+            posix = definitions.io_paradigm("POSIX", "POSIX I/O", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+            data = definitions.io_regular_file("/data/a", node)
+            handle = definitions.io_handle("", data, posix, IoHandleFlag.NONE, None, None)
+            # Where threads wait for each other, another one writes.
+            writing = second if paradigm == Paradigm.PTHREAD else first
+            flag = IoOperationFlag.NONE if writing is second else IoOperationFlag.NON_BLOCKING
+            first.enter(0, main)
+            writing.enter(100, begin)
+            writing.io_operation_begin(100, handle, IoOperationMode.WRITE, flag, 4096, 1)
+            if writing is first:
+                first.io_operation_issued(100, handle, 1)
+                first.leave(100, begin)
+            first.enter(300, wait)
+            writing.io_operation_complete(900, handle, 4096, 1)
+            if writing is second:
+                second.leave(900, begin)
+            first.leave(900, wait)
+            first.leave(1000, main)
+        return open_trace(tmp_path / "trace")
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("function", "paradigm", "file", "role", "in_io"),
+    [
+        ("aio_suspend", Paradigm.NONE, "POSIX_IO", RegionRole.WRAPPER, 0.6),
+        ("MPI_Wait", Paradigm.MPI, "MPI", RegionRole.POINT2POINT, 0.0),
+        ("pthread_join", Paradigm.PTHREAD, "PTHREAD", RegionRole.FUNCTION, 0.0),
+    ],
+)
+def test_who_waits_for_io_elsewhere_is_faster_with_free_io(asynchronous, function, paradigm, file, role, in_io):
+    trace = asynchronous(function, paradigm, file, role)
+    assert trace.cost.io.tolist() == pytest.approx([in_io])
+    # Without I/O the run computes for 0.3 + 0.1 s.
+    assert trace.cost.most_saved == pytest.approx(0.6)
+    assert not [one for one in find(trace) if one.id == "metadata-time"]
 
 
 def test_without_enter_and_leave_nothing_is_told(fixtures):

@@ -32,10 +32,10 @@ def printed(anchor):
     """Return by location the ticks with a non-blocking operation under way, and those outside of I/O and MPI."""
     text = subprocess.run(["otf2-print", "-G", anchor], capture_output=True, text=True, check=True).stdout
     busy = set()
-    for number, role, paradigm in re.findall(
-        r'^REGION +(\d+)  Name: .*Role: (\w+), Paradigm: "?(\w+)"?', text, re.MULTILINE
+    for number, name, role, paradigm in re.findall(
+        r'^REGION +(\d+)  Name: "(.*?)" <.*Role: (\w+), Paradigm: "?(\w+)"?', text, re.MULTILINE
     ):
-        if role.startswith("FILE_IO") or paradigm == "MPI":
+        if role.startswith("FILE_IO") or paradigm == "MPI" or name == "aio_suspend":
             busy.add(number)
     text = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, check=True).stdout
     whole, computing, last, calls = (defaultdict(int) for _ in range(4))
