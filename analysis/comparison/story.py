@@ -290,11 +290,13 @@ def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segme
     edges = [trace.window[0], *(time for segment in found for time in (segment.start, segment.end)), trace.window[1]]
     for start, end in zip(sorted(edges)[::2], sorted(edges)[1::2], strict=True):
         moved = float(np.diff(one.signal.volume_until(np.array([start, end])))[0])
-        if moved < _LITTLE * one.bytes:
+        if moved <= _LITTLE * one.bytes:
             continue
-        there = (one.signal.values > 0) & (one.signal.times[1:] > start) & (one.signal.times[:-1] < end)
-        rows = np.flatnonzero(there)
-        first, last = max(start, float(one.signal.times[rows[0]])), min(end, float(one.signal.times[rows[-1] + 1]))
+        times, impulses = one.signal.times, one.signal.impulse_times
+        there = (one.signal.values > 0) & (times[1:] > start) & (times[:-1] < end)
+        at_once = impulses[(impulses > start) & (impulses <= end)]
+        first = max(start, min([*times[:-1][there][:1].tolist(), *at_once[:1].tolist()]))
+        last = min(end, max([*times[1:][there][-1:].tolist(), *at_once[-1:].tolist()]))
         ranks = _ranks(trace, one, first, last)
         yield Segment(first, last, "burst", one.direction, layers, None, None, None, 1, moved, moved, ranks, "")
 

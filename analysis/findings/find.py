@@ -24,6 +24,7 @@ from .calls import (
     funnelled_collective,
     layer_overhead,
     shared_file_independent,
+    synchronous_writes,
     waiting_ranks,
 )
 from .evidence import Evidence, Match
@@ -117,6 +118,7 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "opened-not-used": opened_not_used,
     "waiting-ranks": waiting_ranks,
     "flush-dominates": flush_dominates,
+    "synchronous-writes": synchronous_writes,
     "slow-ranks": slow_ranks,
     "stragglers": stragglers,
     "slow-operations": slow_operations,
@@ -145,6 +147,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "metadata-storm": ("metadata",),
     "metadata-time": ("metadata",),
     "flush-dominates": ("flushes",),
+    "synchronous-writes": ("metadata",),
     "metadata-sync": ("flushes",),
 }
 """What a rule takes for known, by the names of `Recording`: what is not recorded would look like a fault."""

@@ -209,7 +209,7 @@ def _where_called(evidence: Evidence, sums: KeyedSums) -> dict[str, Any]:
     """
     by_file = np.unique(sums.keys[4], return_inverse=True)[1]
     ticks = np.bincount(by_file, sums["ticks"])
-    sums = sums.taken((ticks >= LEAST_SHARE * ticks.sum())[by_file])
+    sums = sums.taken((ticks >= LEAST_SHARE * ticks.max())[by_file])
     process, file, second = sums.keys[2], sums.keys[4], evidence.cells.window.ticks_per_second
     ranks = np.unique(evidence.definitions.groups.rank[process])
     ranks = ranks[ranks >= 0]

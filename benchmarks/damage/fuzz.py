@@ -1,8 +1,9 @@
 """Damage archives at random and read them by both engines: ``python benchmarks/damage/fuzz.py --count 20000``.
 
 ``--kind records`` breaks the rules of the format knowingly, ``--kind contradictions`` has sound records contradict
-each other, ``--kind large`` makes archives that are large in one respect (with ``--seconds 600``). ``--commands all``
-runs each command and export too and opens what they write with other readers.
+each other, ``--kind unusual`` makes what no recorder of I/O writes, ``--kind large`` archives that are large in one
+respect (with ``--seconds 600``; what commands take on them is told by ``large.py``). ``--commands all`` runs each
+command and export too and opens what they write with other readers.
 
 A worker process makes each damaged archive from a number, reads it by the direct and the library engine and compares
 the rows. Its memory is bounded; when it dies or takes too long, the case is reported and another worker goes on with
@@ -20,7 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from contradictions import contradictory_archive
 from large import large_archive
 from mutations import damaged_archive
 from structures import malformed_archive
+from unusual import unusual_archive
 
 MEMORY: Final = 3 * 2**30
 """Address space of a worker, the interpreter and the compiled code of about 1 GiB included."""
@@ -42,6 +44,7 @@ KINDS: Final = {
     "records": malformed_archive,
     "contradictions": contradictory_archive,
     "large": large_archive,
+    "unusual": unusual_archive,
 }
 """What makes an archive of a number."""
 
@@ -79,7 +82,8 @@ def compare(folder: Path, stage: Callable[[str], None]) -> str:
 
     stage("definitions")
     try:
-        archive = open_archive(folder)
+        # What is kept of another recorder's log is no matter of engines.
+        archive = replace(open_archive(folder), kept=None)
     except TraceError:
         return "refused as a whole"
     results = {}

@@ -2,14 +2,23 @@
 
 A million handles, 20,000 locations, 100,000 files, nodes or regions, names of 10 MB: what a program does with them has
 to grow with their number, and no faster. Most also get one of the changes of `structures`.
+
+``python benchmarks/damage/large.py`` makes each of them once and runs each command and export on it in a process of its
+own, and prints what the costliest of them took: seconds of processor time and the peak of memory.
 """
 
+import os
 import random
+import resource
 import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from commands import ALL, SOUND
 from every_record import every_record
 from records import (
     COMMUNICATOR,
@@ -33,6 +42,8 @@ _FIRST: Final = 1000
 """Id of the first of many records."""
 _LONG: Final = 10_000_000
 """Bytes of a text."""
+_SECONDS: Final = 300
+"""Of processor time that a command may take."""
 _LARGEST_CHUNK: Final = 2**24
 """Bytes of definitions, which each text has to fit in."""
 
@@ -131,3 +142,47 @@ def large_archive(number: int, folder: Path) -> str:
     shutil.rmtree(folder, ignore_errors=True)
     write(contents, folder)
     return "; ".join(done)
+
+
+def costs(folder: Path, command: tuple[str, ...], room: Path) -> tuple[float, float, str]:
+    """Run a command on the archive in `folder`; give its seconds of processor time, its peak in MiB and its last line.
+
+    The line is empty where the command has succeeded. What is written to `room` is removed.
+    """
+
+    def restrict() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+
+    arguments = [command[0], str(folder), *(part.format(out=room / "out", sound=SOUND) for part in command[1:])]
+    with (room / "printed").open("wb") as printed, (room / "said").open("wb") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "iostrata.cli", *arguments], stdout=printed, stderr=said, preexec_fn=restrict
+        )
+        _, status, used = os.wait4(process.pid, 0)
+    line = (room / "said").read_text().strip().splitlines()[-1:] or [f"status {status}"]
+    for path in room.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, line[0] if status else ""
+
+
+def main() -> None:
+    """Print a row of Markdown for each archive."""
+    print("| archive | costliest command | s of processors | largest | MiB | refused |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as name:
+        folder, room = Path(name) / "archive", Path(name) / "room"
+        room.mkdir()
+        for number in range(len(SHAPES)):
+            what = large_archive(number, folder)
+            found = {" ".join(command): costs(folder, command, room) for command in ALL}
+            slowest = max(found, key=lambda command: found[command][0])
+            largest = max(found, key=lambda command: found[command][1])
+            refused = sorted({line for _, _, line in found.values() if line})
+            row = (f"`{slowest}`", f"{found[slowest][0]:.1f}", f"`{largest}`", f"{found[largest][1]:.0f}")
+            print(f"| {what} | {' | '.join(row)} | {len([one for one in found.values() if one[2]])} |", flush=True)
+            for line in refused:
+                print(line.replace(str(folder), ""), file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

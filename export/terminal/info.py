@@ -66,7 +66,7 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
         place = " on ".join(printable(part) for part in (system, mount) if part)
         facts.append(("file system", f"{place or 'unnamed'}: {counted(count, 'file')}"))
     if recording.missing:
-        facts.append(("not recorded", ", ".join(recording.missing)))
+        facts.append(("not recorded", printable(", ".join(recording.missing))))
     if recording.handles == "inferred":
         facts.append(("inferred", "handles and what hangs below them, from the names of files"))
     facts += [("note", printable(note)) for note in recording.notes]

@@ -48,7 +48,7 @@ def print_recording(recording: Recording, console: Console) -> None:
     if recording.handles == "inferred":
         said.append("handles are inferred from names of files")
     if said:
-        print_paragraph(f"{printable(recording.recorder)}, {'; '.join(said)}", console, "dim", indent=0)
+        print_paragraph(printable(f"{recording.recorder}, {'; '.join(said)}"), console, "dim", indent=0)
 
 
 def print_counters(
@@ -128,7 +128,7 @@ def print_damage(report: DamageReport, console: Console) -> None:
         print_paragraph(text, console, "red", indent=0)
     if report.irregular:
         odd = ", ".join(_of_these(count, name) for name, count in report.irregular.items())
-        print_paragraph(f"Odd, but counted: {odd}", console, "dim", indent=0)
+        print_paragraph(printable(f"Odd, but counted: {odd}"), console, "dim", indent=0)
     hidden = len(report.locations) - _LOCATIONS_SHOWN
     if hidden > 0:
         console.print(Text(f"and {counted(hidden, 'further damaged location')}; --json names them all", style="red"))

@@ -223,7 +223,7 @@ def _parents_first(parent: Links) -> list[int]:
 def numbered(definitions: Definitions) -> Definitions:
     """Return the same definitions with ids from 0 on in the order in which they are written, as the OTF2 tools want it.
 
-    Ids of locations, which name files, stay.
+    Ids of locations, which name files, stay; only the one that means none becomes another.
     """
     tree, groups, files, handles = (
         definitions.system_tree, definitions.groups, definitions.files, definitions.handles,
@@ -235,6 +235,7 @@ def numbered(definitions: Definitions) -> Definitions:
         definitions,
         system_tree=replace(tree, id=_places(tree.parent)),
         groups=replace(groups, id=np.arange(len(groups.id), dtype=np.uint32)),
+        locations=replace(definitions.locations, id=_location_ids(definitions.locations.id)),
         paradigms=tuple(replace(one, id=row) for row, one in enumerate(definitions.paradigms)),
         files=replace(files, id=np.arange(len(files.id), dtype=np.uint32)),
         handles=replace(handles, id=_places(handles.parent), communicator=np.array(communicator, np.uint32)),
@@ -244,6 +245,12 @@ def numbered(definitions: Definitions) -> Definitions:
             for one in definitions.communicators
         ),
     )
+
+
+def _location_ids(ids: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    none = ids == np.uint64(UNDEFINED_UINT64)
+    unused = np.setdiff1d(np.arange(len(ids), dtype=np.uint64), ids)
+    return np.where(none, unused[0], ids) if none.any() else ids
 
 
 def _places(parent: Links) -> npt.NDArray[np.uint32]:

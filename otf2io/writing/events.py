@@ -35,9 +35,9 @@ class EventFiles:
     folder : Path
         There already, and empty.
     definitions : Definitions
-        Of the trace; ids of locations differ.
+        Of the trace.
     named : Definitions
-        The same with the ids that are written.
+        The same with the ids that are written; those of locations differ.
     start : int
         Time stamp of tick 0.
     attribute : int
@@ -89,7 +89,7 @@ class EventFiles:
 
     def finish(self) -> npt.NDArray[np.uint64]:
         """Complete all files, and return the number of events of each location, uint64 (locations,)."""
-        for row, identity in enumerate(self._definitions.locations.id.tolist()):
+        for row, identity in enumerate(self._named.locations.id.tolist()):
             (self._folder / f"{identity}.def").write_bytes(NO_EVENTS)
             states = self._states(row)
             paths = [self._path(row, number) for number in range(len(states))]
@@ -110,7 +110,7 @@ class EventFiles:
         return [self._first[row], *self._late.get(row, [])]
 
     def _path(self, row: int, number: int) -> Path:
-        identity = int(self._definitions.locations.id[row])
+        identity = int(self._named.locations.id[row])
         return self._folder / (f"{identity}.evt" if number == 0 else f"{identity}.{number}.late")
 
     def _renamed(self, events: IoEvents) -> IoEvents:

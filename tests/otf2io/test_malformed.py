@@ -187,7 +187,7 @@ def test_attributes_at_the_end_of_a_chunk_belong_to_the_first_event_of_the_next(
         assert (read.events.time == whole.time).all()
 
 
-@pytest.mark.parametrize(("kind", "most"), [("records", 1000), ("contradictions", 300)])
+@pytest.mark.parametrize(("kind", "most"), [("records", 1000), ("contradictions", 300), ("unusual", 160)])
 def test_a_thousand_in_processes_of_their_own(kind: str, most: int) -> None:
     for commands, count in (("none", most), ("cheap", 60)):
         command = [sys.executable, str(DAMAGE / "fuzz.py"), "--kind", kind, "--commands", commands]

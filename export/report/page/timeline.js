@@ -12,7 +12,7 @@ class KindColumns {
   constructor(width) { this.kinds = new Uint8Array(Math.ceil(width)); }
 
   add(kind, [x, extent]) {
-    const first = Math.min(Math.floor(x), this.kinds.length - 1);
+    const first = Math.floor(x);
     const last = Math.max(first + 1, Math.round(x + extent));
     for (let column = first; column < last; column += 1) this.kinds[column] |= 1 << kind;
   }

@@ -66,6 +66,26 @@ def test_a_run_of_known_segments(run):
     assert sum(one.bytes for one in story if one.direction == "write") == 4 * (20 * 2**21 + 15 * 2**20) + 2**25
 
 
+def test_what_moves_in_no_time_between_segments_is_told(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for place in range(40):
+        start = MILLION + 400_000 * place + (4 * MILLION if place >= 20 else 0)
+        written.operate(0, data, WRITE, start, start + 20_000, 2**21)
+    begun = (data, WRITE, IoOperationFlag.NONE, 2**23, MILLION, {})
+    written.events.append((11 * MILLION, 0, 0, "io_operation_begin", begun))
+    written.events.append((11 * MILLION, 1, 0, "io_operation_complete", (data, 2**23, MILLION)))
+    written.findings()
+    trace = open_trace(written.folder)
+    # A detector may take it for no phase, as it has no bandwidth.
+    results = {
+        key: replace(result, phases=tuple(phase for phase in result.phases if phase.end > phase.start))
+        for key, result in results_of(layer_periods(trace.layers.values())).items()
+    }
+    between = [one for one in story_of(trace, results) if one.kind == "burst"]
+    assert [(one.bytes, one.ranks) for one in between] == [(2**23, 1)]
+    assert (between[0].start, between[0].end) == (pytest.approx(11), pytest.approx(11))
+
+
 def test_bursts_of_unequal_size_are_told_with_their_sum(written):
     handle = written.handle(written.file("/s/data"), written.posix)
     for place in range(20):
@@ -294,7 +314,7 @@ def test_a_last_dump_is_told_however_many_checkpoints_there_were(written):
         (0.2, 1.0, ["checkpoints"]),
         (-0.3, 0.9, ["checkpoints"]),
         (0.2, 4.0, ["checkpoints", "final dump"]),
-        (1.0, 1.0, ["checkpoints", "final dump"]),
+        (1.5, 1.0, ["checkpoints", "final dump"]),
     ],
 )
 def test_a_last_repetition_is_one_more_of_the_same(written, late, size, kinds):

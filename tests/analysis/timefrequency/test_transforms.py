@@ -5,7 +5,7 @@ import pytest
 import pywt
 from iostrata import Samples, SelectionError
 from iostrata.analysis.timefrequency.transforms import scalogram, short_time_fourier
-from scipy.signal import ShortTimeFFT
+from scipy.signal import stft
 
 
 @pytest.mark.parametrize("period", [3.0, 12.3, 40.0])
@@ -51,14 +51,10 @@ def test_scipy_finds_the_same_short_time_transform() -> None:
     values = rng.random(1000)
     found = short_time_fourier(Samples(values, 2.0, 10.0), window=64.0, overlap=0.5)
     window = 0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(128) + 0.5) / 128)
-    peer = ShortTimeFFT(window, hop=64, fs=2.0, fft_mode="onesided")
+    _, times, peer = stft(values, 2.0, window, nperseg=128, noverlap=64, boundary=None, padded=False)
+    np.testing.assert_allclose(found.times, 10.0 + times)
     # Only the piece's weighted mean is taken off before, which is in the lowest lines.
-    spectrum = np.abs(peer.stft(values, p0=1))
-    times = 10.0 + peer.t(values.size, p0=1)
-    at = np.searchsorted(times, found.times - 1e-9)
-    inside = at < spectrum.shape[1]
-    expected = spectrum[4:65, at[inside]] * 2 / window.sum()
-    np.testing.assert_allclose(found.amplitude[3:, inside], expected, atol=1e-9)
+    np.testing.assert_allclose(found.amplitude[3:], 2 * np.abs(peer)[4:65], atol=1e-9)
 
 
 def test_a_change_of_period_is_seen_in_pieces() -> None:

@@ -250,7 +250,7 @@ def test_evidence_stands_beside_its_name_on_a_narrow_screen_too(opened):
 def test_an_axis_stays_with_its_picture_on_paper(opened):
     page = opened("ncckpt4")
     page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    before = "return [...document.querySelectorAll('.axis')].map((e) => getComputedStyle(e).breakBefore)"
+    before = "return [...document.querySelectorAll('.plot.axis')].map((e) => getComputedStyle(e).breakBefore)"
     found = page.run(before)
     page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert len(found) > 3
@@ -284,14 +284,26 @@ def test_a_single_size_of_requests_is_no_bar_as_wide_as_the_picture(opened, many
     assert "highest bar: 1,000 filled, 4.1 MB outlined" in caption
 
 
-@pytest.mark.parametrize("name", ["ckpt4", "ncckpt4", "nonblocking4"])
-def test_labels_of_request_sizes_stand_apart(opened, name):
-    apart = opened(name).run("""
-    return [...document.querySelectorAll('#sizes svg')].flatMap((picture) => {
-      const boxes = [...picture.querySelectorAll('text')].map((e) => e.getBoundingClientRect());
-      return boxes.slice(1).map((box, place) => box.left - boxes[place].right);
-    });
+def test_labels_of_request_sizes_stand_apart(opened, tmp_path):
+    with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=10**6) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        posix = definitions.io_paradigm("POSIX", "POSIX", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+        group = definitions.location_group("MPI Rank 0", LocationGroupType.PROCESS, node)
+        writer = trace.event_writer("thread", group=group)
+        file = definitions.io_regular_file("/data/a", node)
+        handle = definitions.io_handle("", file, posix, IoHandleFlag.NONE, None, None)
+        for number, size in enumerate((2**16, 2**19)):
+            writer.io_operation_begin(100 * number, handle, IoOperationMode.WRITE, 0, size, 1)
+            writer.io_operation_complete(100 * number + 50, handle, size, 1)
+    report = write_report(open_trace(tmp_path / "trace" / "traces.otf2"), tmp_path / "report.html").path
+    page = opened("ncckpt4")
+    page.browser.get(report.as_uri())
+    apart = page.run("""
+    const boxes = [...document.querySelectorAll('#sizes svg text')].map((e) => e.getBoundingClientRect());
+    return boxes.slice(1).map((box, place) => box.left - boxes[place].right);
     """)
+    assert apart
     assert all(one > 4 for one in apart)
 
 

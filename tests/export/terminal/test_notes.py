@@ -3,8 +3,9 @@
 from io import StringIO
 
 from iostrata.export.terminal.console import stdout_console
-from iostrata.export.terminal.notes import damage_summary, print_damage
+from iostrata.export.terminal.notes import damage_summary, print_damage, print_recording
 from iostrata.model.codes import MOST_EVENTS
+from iostrata.model.recording import Recording
 from iostrata.model.stream.damage import DamageReport, LocationDamage
 
 
@@ -19,3 +20,11 @@ def test_a_number_of_events_that_cannot_be_is_not_repeated():
 def test_a_true_loss_is_told_in_numbers():
     report = DamageReport(10, 3, (LocationDamage(0, 0, 10, 3, "its event file is cut short"),))
     assert damage_summary(report).startswith("1 damaged location: 7 of 10 events lost")
+
+
+def test_what_a_file_claims_to_be_kept_of_another_recorder_does_not_act_on_the_terminal():
+    stream = StringIO()
+    print_recording(Recording(recorder="\x1b[1mX", amounts="\x1b[2J"), stdout_console(stream))
+    print_damage(DamageReport(1, 1, (), irregular={"rows \x1b[2J": 3}), stdout_console(stream))
+    assert "\x1b" not in stream.getvalue()
+    assert stream.getvalue().count(r"\x1b[2J") == 2

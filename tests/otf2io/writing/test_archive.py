@@ -386,6 +386,18 @@ def test_ids_are_numbered_anew(make_definitions, make_events, tmp_path):
     printed(tmp_path / "out" / "x.otf2")
 
 
+def test_a_location_with_the_id_that_means_none_gets_another(make_definitions, tmp_path):
+    definitions = make_definitions(HANDLES)
+    ids = definitions.locations.id.copy()
+    ids[0] = 2**64 - 1
+    named = replace(definitions, locations=replace(definitions.locations, id=ids))
+    write(tmp_path / "out", named, [(one_operation(0, 5), IoEvents.empty())])
+    assert printed(tmp_path / "out" / "x.otf2")
+    again = read_back(tmp_path / "out", "library")
+    assert len(again.operations) == 1
+    assert 2**64 - 1 not in again.definitions.locations.id.tolist()
+
+
 def test_handles_of_no_paradigm_stay_so_and_the_tools_live(make_definitions, tmp_path):
     """otf2-print dies of a handle that has a file and no paradigm."""
     definitions = make_definitions(HANDLES)
