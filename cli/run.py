@@ -29,6 +29,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         prepare_streams()
         end_like_interrupts()
+        _keep_what_is_written_ours()
         return _run(arguments)
     except BrokenPipeError:
         # Who reads our output (``| head``) has had enough, which is no failure.
@@ -56,6 +57,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if _has_interrupt(error):
             return _fail("interrupted", 130)
         raise
+
+
+def _keep_what_is_written_ours() -> None:
+    """Let a file mask take rights from others only: what its owner cannot enter can be neither used nor removed."""
+    os.umask(os.umask(0o077) & 0o077)
 
 
 def _run(arguments: list[str]) -> int:

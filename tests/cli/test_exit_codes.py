@@ -284,7 +284,7 @@ sys.exit(status)"""
     assert (done.returncode, done.stderr) == (130, "iostrata: error: interrupted\n")
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU"])
 def test_what_ends_a_run_leaves_nothing_of_its_output(environment, fixtures, tmp_path, name):
     code = f"""
 import signal

@@ -161,6 +161,25 @@ def test_a_working_folder_that_is_gone(
     )
 
 
+@pytest.mark.parametrize("command", ["convert {trace} {out}.otf2 --rewrite", "collect {trace} -o {out}"])
+def test_a_mask_takes_no_rights_from_the_owner(
+    command_path: str, environment: dict[str, str], fixtures: Path, tmp_path: Path, command: str
+) -> None:
+    script = 'umask 777 && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", command_path, *given(command, fixtures, tmp_path / "x")],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    written = [path for path in tmp_path.rglob("*") if not path.is_symlink()]
+    assert len(written) > 3
+    for path in written:
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+
+
 @pytest.mark.parametrize("suffix", [".h5", ".html"])
 def test_two_runs_at_once_onto_one_file(
     command_path: str, environment: dict[str, str], fixtures: Path, tmp_path: Path, suffix: str
