@@ -573,3 +573,13 @@ def test_no_advice_is_cut_on_a_page():
     from iostrata.export.report.panels.limits import Limits
 
     assert max(len(rule.advice) for rule in RULES) <= Limits().characters
+
+
+def test_where_opens_take_their_time_is_told_of_many_files_too(written):
+    """None of 200 files has a hundredth of the time of all."""
+    for number in range(200):
+        handle = written.handle(written.file(f"/s/{number}"), written.posix)
+        written.call(0, "open", 5000 * number, 5000 * number + 2000)
+        written.create(0, handle, 5000 * number + 1990)
+        written.operate(0, handle, WRITE, 5000 * number + 3000, 5000 * number + 3100, 2**20)
+    assert written.findings()["metadata-time"].evidence["file_count"] == 200
