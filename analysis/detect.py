@@ -11,7 +11,7 @@ from ..model.errors import SelectionError
 from ..model.quantities import seconds_text
 from ..signals.construction import StepSignal, signal_of_samples
 from .registry import DEFAULT_METHOD, Detector, detector, options_of
-from .results.result import PeriodResult
+from .results.result import PeriodResult, main_period
 from .spectral.metrics import characterise
 from .timefrequency.filters import Butterworth
 
@@ -163,28 +163,9 @@ def _with_periods(result: PeriodResult, told: Callable[[float], bool], why_not: 
     if told(result.period):
         return replace(result, periods=periods, regimes=regimes)
     if not periods:
-        return replace(
-            result,
-            periodic=False,
-            period=None,
-            period_interval=None,
-            frequency=None,
-            confidence=0.0,
-            periods=(),
-            regimes=(),
-            reason=f"The signal {outside}.",
-        )
-    main = periods[0]
-    return replace(
-        result,
-        period=main.period,
-        period_interval=main.period_interval,
-        frequency=1.0 / main.period,
-        confidence=main.confidence,
-        periods=periods,
-        regimes=regimes,
-        reason=f"A period of {seconds_text(main.period, 4)} is {why}; the signal also {outside}.",
-    )
+        return replace(result, **main_period(()), regimes=(), reason=f"The signal {outside}.")
+    reason = f"A period of {seconds_text(periods[0].period, 4)} is {why}; the signal also {outside}."
+    return replace(result, **main_period(periods), regimes=regimes, reason=reason)
 
 
 def _with_volumes_of(signal: StepSignal, result: PeriodResult, filtered_volume: float) -> PeriodResult:

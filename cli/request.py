@@ -1,6 +1,7 @@
 """What a command is asked for, and how it gets its trace: with progress while it is read, and warnings."""
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -99,15 +100,18 @@ class Request:
 
 
 class Command(click.Command):
-    """A command that writes over nothing it reads."""
+    """A command that writes over nothing it reads, nor twice into one file."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; OutputError where an output is one of its inputs, by whatever name or link."""
-        outputs = [ctx.params[one.name] for one in self.params if one.name and isinstance(one.type, OutputPath)]
-        for out in outputs:
-            for value in ctx.params.values() if out is not None else ():
+        writing = [one.name for one in self.params if one.name and isinstance(one.type, OutputPath)]
+        outputs = [ctx.params[name] for name in writing if ctx.params[name] is not None]
+        for number, out in enumerate(outputs):
+            if os.path.realpath(out) in map(os.path.realpath, outputs[:number]):
+                raise OutputError(f"cannot write {str(out)!r}: it is the other output; choose another name")
+            for name, value in ctx.params.items():
                 for given in value if isinstance(value, tuple) else (value,):
-                    if isinstance(given, Path) and given is not out and _same_file(given, out):
+                    if name not in writing and isinstance(given, Path) and _same_file(given, out):
                         raise OutputError(f"cannot write {str(out)!r}: it is what is read; choose another name")
         return super().invoke(ctx)
 
@@ -117,6 +121,17 @@ def _same_file(first: Path, second: Path) -> bool:
         return first.samefile(second)
     except (OSError, ValueError):
         return False
+
+
+def prepare_picture(path: Path) -> None:
+    """Import what draws pictures, before any work is done for one; raises SelectionError where it is not installed."""
+    import logging
+
+    from ..export.figure import check_figure_library
+
+    # It tells on stderr that there is no home folder, or that this is its first time.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    check_figure_library(path)
 
 
 def command_of(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:

@@ -6,7 +6,8 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
@@ -32,15 +33,59 @@ _MEMBERS: Final = (".def", ".marker")
 _ARCHIVE: Final = (".otf2", ".def", ".evt", ".snap", ".marker")
 """Suffixes of the files of a trace, which no result replaces."""
 
+_WAITING: Final[ContextVar[list[tuple[Path, Path]] | None]] = ContextVar("waiting", default=None)
+"""Files that are complete, and where each belongs, while others are written that are to appear with them."""
+
+
+@contextmanager
+def written_together() -> Iterator[None]:
+    """Have what `atomic_file` writes inside appear when the block ends without an error, all of it or nothing.
+
+    Whatever ends the block early, an interrupt included, removes what was written and leaves what stood in its place.
+    Raises OutputError where one of the files cannot be put into its place.
+    """
+    waiting: list[tuple[Path, Path]] = []
+    token = _WAITING.set(waiting)
+    try:
+        yield
+        with kept_interrupts([]):
+            _put_in_place(waiting)
+    finally:
+        _WAITING.reset(token)
+        for temporary, _ in waiting:
+            _remove(temporary)
+
+
+def _put_in_place(waiting: list[tuple[Path, Path]]) -> None:
+    """Rename all files; where one cannot be, put back what stood in the place of those before it."""
+    with ExitStack() as undo:
+        aside: list[Path] = []
+        for number, (temporary, target) in enumerate(waiting, 1):
+            try:
+                if number == len(waiting):
+                    pass  # nothing comes after it that could fail
+                elif os.path.lexists(target):
+                    aside.append(temporary.with_suffix(".before"))
+                    target.rename(aside[-1])
+                    undo.callback(aside[-1].replace, target)
+                else:
+                    undo.callback(_remove, target)
+                temporary.replace(target)
+            except OSError as error:
+                raise output_error(target, error) from error
+        undo.pop_all()
+    for before in aside:
+        _remove(before)
+
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give the path of a new, empty file; rename it to `path` when the block ends without an error.
 
     The new file stands in the folder of `path`, so that the rename cannot fail half-way; a symbolic link at `path` is
-    followed. Whatever ends the block early, an interrupt included, removes the new file and leaves what stood at `path`
-    as it was. Raises OutputError where `path` is a folder, a device or a pipe, and for every OSError of the block or of
-    the rename.
+    followed. Inside of `written_together` it waits for the others. Whatever ends the block early, an interrupt
+    included, removes the new file and leaves what stood at `path` as it was. Raises OutputError where `path` is a
+    folder, a device or a pipe, and for every OSError of the block or of the rename.
 
     Parameters
     ----------
@@ -68,7 +113,11 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         if permissions is not None:
             with suppress(OSError):  # some network file systems know no permissions
                 temporary.chmod(permissions)
-        temporary.replace(target)
+        waiting = _WAITING.get()
+        if waiting is None:
+            temporary.replace(target)
+        else:
+            waiting.append((temporary, target))
     except OSError as error:
         _remove(temporary)
         raise output_error(path, error) from error

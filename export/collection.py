@@ -20,7 +20,7 @@ from ..model.document import Document
 from ..model.errors import OutputError
 from ..runs.collection.rows import TABLES, Run
 from ..runs.collection.tables import PENDING, SUFFIX, Collection, arrow, is_collection, schema, table_of
-from .atomic import atomic_file, output_error
+from .atomic import atomic_file, output_error, written_together
 
 _MOST_RUNS: Final = 256
 _MOST_NUMBERS: Final = 2_000_000
@@ -160,8 +160,9 @@ class CollectionWriter:
             if batches or not (self.path / f"job{SUFFIX}").is_file():
                 collection = Collection(self.path)
                 outdated = collection.outdated()
-                for name in TABLES:
-                    self._rewrite(collection, name, outdated)
+                with written_together():
+                    for name in TABLES:
+                        self._rewrite(collection, name, outdated)
                 _flush(self.path)
             # Each is first made one that nobody reads, so that none is ever there in part.
             for batch in batches:

@@ -6,8 +6,10 @@ The module needs matplotlib; import it inside the function that uses it.
 from __future__ import annotations
 
 import os
+import tempfile
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -25,7 +27,7 @@ from ..model.errors import SelectionError
 from ..model.quantities import seconds_text
 from ..model.text import printable, shortened
 from ..signals.samples import Samples
-from .atomic import atomic_file
+from .atomic import atomic_file, output_error
 from .quantities import words
 from .written import Written
 
@@ -44,12 +46,56 @@ _TITLE_WIDTH: Final = 95
 _UNITS: Final = {"bandwidth": "B/s", "operations": "1/s", "metadata": "1/s", "in-flight": ""}
 
 
-def check_figure_library() -> None:
-    """Import matplotlib; raises SelectionError if it is not installed."""
+def check_figure_library(path: str | os.PathLike[str]) -> None:
+    """Import matplotlib, to draw into `path`; raises SelectionError if it is not installed."""
     try:
-        import matplotlib.figure  # noqa: F401
+        with _place_for_settings(Path(path).parent):
+            import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:
         raise SelectionError("pictures need matplotlib, which is not installed: pip install 'iostrata[plot]'") from None
+
+
+@contextmanager
+def _place_for_settings(folder: Path) -> Iterator[None]:
+    """Let matplotlib be imported where neither a home nor a temporary folder can be written to, but `folder` can."""
+    chosen = os.environ.get("MPLCONFIGDIR")
+    try:
+        tempfile.gettempdir()
+        missing = False
+    except FileNotFoundError:
+        missing = chosen is None or not os.access(chosen, os.W_OK)
+    if not missing:
+        yield
+        return
+    try:
+        place = tempfile.TemporaryDirectory(prefix=".iostrata-", dir=folder)
+    except OSError as error:
+        raise output_error(folder, error) from error
+    with place as os.environ["MPLCONFIGDIR"]:
+        try:
+            yield
+        finally:
+            del os.environ["MPLCONFIGDIR"]
+            if chosen is not None:
+                os.environ["MPLCONFIGDIR"] = chosen
+
+
+def write_figure(draw: Callable[[], Any], path: str | os.PathLike[str], dpi: int = 120) -> int:
+    """Write the figure that `draw` returns into a .png, .svg or .pdf, whole or not at all; return its bytes.
+
+    Raises SelectionError if matplotlib is not installed, OutputError if the file cannot be written.
+    """
+    check_figure_library(path)
+    from matplotlib import rc_context
+
+    kind = Path(path).suffix.lower()
+    date: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    # Names out of a trace may hold a dollar sign, which is no formula; a fixed salt makes pictures of one trace equal.
+    with rc_context({"text.parse_math": False, "svg.hashsalt": "iostrata"}):
+        figure = draw()
+        with atomic_file(path) as temporary:
+            figure.savefig(temporary, format=kind[1:], dpi=dpi, metadata=date.get(kind))
+            return temporary.stat().st_size
 
 
 def write_period_figure(
@@ -77,20 +123,9 @@ def write_period_figure(
     filter : Butterworth or str, optional
         The filter that was put before the method; the filtered signal is drawn and transformed too.
     """
-    check_figure_library()
-    from matplotlib import rc_context
-
-    kind = Path(path).suffix.lower()
-    if kind not in SUFFIXES:
+    if Path(path).suffix.lower() not in SUFFIXES:
         raise SelectionError(f"{os.fspath(path)!r} ends in none of the known suffixes: {', '.join(SUFFIXES)}")
-    # Names out of a trace may hold a dollar sign, which is no formula; a fixed salt makes pictures of one trace equal.
-    with rc_context({"text.parse_math": False, "svg.hashsalt": "iostrata"}):
-        figure = draw_periods(periods, fs, filter)
-        date: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-        with atomic_file(path) as temporary:
-            figure.savefig(temporary, format=kind[1:], dpi=120, metadata=date.get(kind))
-            size = temporary.stat().st_size
-    return Written(Path(path), size, signals=len(periods))
+    return Written(Path(path), write_figure(lambda: draw_periods(periods, fs, filter), path), signals=len(periods))
 
 
 def draw_periods(

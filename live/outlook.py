@@ -97,7 +97,7 @@ def outlook(signal: StepSignal) -> Outlook:
         train=train,
         reason=reason(decision, phases, LATEST_REGIME),
         lead=_lead(train, own),
-        since=0 if decision.bursts is None else int((decision.bursts.start > train.bursts.start[-1]).sum()),
+        since=int((decision.bursts.start > train.bursts.start[-1]).sum()),
         quiet=QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0),
     )
 

@@ -25,6 +25,9 @@ PROCESS: Final = 1
 CREATE_FILE: Final = 1
 """``OTF2_IO_CREATION_FLAG_CREATE``: the file is made where there is none."""
 
+SYNCHRONOUS: Final = 16 | 32
+"""``OTF2_IO_STATUS_FLAG_SYNC`` and ``_DATA_SYNC``: each write waits until it is in the storage."""
+
 
 class IoRecord(IntEnum):
     """Record types of the 14 I/O events, as they stand in an ``.evt`` file."""

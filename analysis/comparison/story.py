@@ -41,6 +41,8 @@ _LITTLE: Final = 0.05
 """where it is no more than this share of what the program writes."""
 _UNEQUAL: Final = 2.0
 """Times that the mean of phases may be off their median before one number does not tell both."""
+_MOMENT: Final = 0.001
+"""Share of the run below which what has a period is told without it, as the pieces of one read."""
 _FOUND: Final = 0.5
 """Share of the recurrences of a period below which the bursts found are not what recurs."""
 _VALID: Final = 0.1
@@ -236,7 +238,9 @@ def _trains(result: PeriodResult, duration: float) -> Iterator[tuple[list[Phase]
 
     `duration` is that of the run in s.
     """
-    regimes = [regime for regime in result.regimes if _shows(regime, result.phases)]
+    least = _MOMENT * duration
+    lasting = [regime for regime in result.regimes if regime.end - regime.start >= least]
+    regimes = [regime for regime in lasting if _shows(regime, result.phases)]
     start = [regime.start for regime in regimes]
     inside: list[list[Phase]] = [[] for _ in regimes]
     between: list[list[Phase]] = [[] for _ in range(len(regimes) + 1)]

@@ -167,6 +167,28 @@ def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Match]:
         )
 
 
+def synchronous_writes(evidence: Evidence, rule: Rule) -> Iterator[Match]:
+    """Find writes through handles that make each of them wait for the storage."""
+    cells = evidence.cells
+    known = evidence.trace.handle_sums.synchronous
+    waits = (cells.handle >= 0) & known[cells.handle] if len(known) else np.zeros(len(cells.handle), np.bool_)
+    for layer in cells.layers:
+        writes = cells.of(layer, "write")
+        mine = writes & waits
+        spent = float(evidence.rank_seconds(mine).max(initial=0.0))
+        if spent < max(rule.thresholds["seconds"], rule.thresholds["share_of_run"] * evidence.run_s):
+            continue
+        count = cells.operations(mine)
+        yield Match(
+            layer,
+            f"{count:,} of {counted(cells.operations(writes), f'{layer} write')} wait for the storage each, "
+            f"{bytes_text(cells.bytes(mine) / max(count, 1))} at a time on average: their files are opened by "
+            "O_SYNC or O_DSYNC",
+            {"direction": "write", "synchronous_writes": count, **evidence.where(mine)},
+            cells=mine,
+        )
+
+
 def flush_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find layers that spend more time on flushes than on writes, each flush in the highest layer where it does."""
     cells = evidence.cells

@@ -29,8 +29,8 @@ _MEASURED_IN: Final = {
     "count": "phases last_phases turns empty_flushes unaligned_operations slow_operations aligned_operations calls "
     "file_count files fill_operations funnelled_calls inside_layers inside_operations lower_operations flushes "
     "metadata_calls metadata_operations movers movers_per_call never_used_opens openers operations participants "
-    "pieces rank_count read_operations reasons small_operations split_operations transfers "
-    "upper_operations",
+    "pieces rank_count read_operations reasons small_operations split_operations synchronous_writes "
+    "transfers upper_operations",
     "1/s": "most_per_second",
     "rank": "busiest_rank ranks slow_ranks transferring_ranks",
 }

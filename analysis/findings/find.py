@@ -24,6 +24,7 @@ from .calls import (
     funnelled_collective,
     layer_overhead,
     shared_file_independent,
+    synchronous_writes,
     waiting_ranks,
 )
 from .evidence import Evidence, Match
@@ -58,8 +59,9 @@ class Finding(Record):
     text : str
         What was found, in a sentence with its numbers.
     cost_s : float or None
-        What it costs the run in s: the time that the rank which is longest in the operations concerned spends there, or
-        the part of it that the rule blames; None where the trace has no times of what it is about.
+        What it costs the run at most, in s: the time that the rank which is longest in the operations concerned spends
+        there, or the part of it that the rule blames, as others may wait or compute meanwhile; None where the trace has
+        no times of what it is about.
     cost_share : float or None
         The same over the length of the run, or of the window.
     evidence : mapping of str to number, str or list
@@ -116,6 +118,7 @@ DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
     "opened-not-used": opened_not_used,
     "waiting-ranks": waiting_ranks,
     "flush-dominates": flush_dominates,
+    "synchronous-writes": synchronous_writes,
     "slow-ranks": slow_ranks,
     "stragglers": stragglers,
     "slow-operations": slow_operations,
@@ -144,6 +147,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "metadata-storm": ("metadata",),
     "metadata-time": ("metadata",),
     "flush-dominates": ("flushes",),
+    "synchronous-writes": ("metadata",),
     "metadata-sync": ("flushes",),
 }
 """What a rule takes for known, by the names of `Recording`: what is not recorded would look like a fault."""
@@ -232,7 +236,7 @@ def _costs(seconds: float | None, share: float | None) -> str:
     """Return the end of a sentence that says what a finding costs, empty where that is not known."""
     if seconds is None or share is None:
         return ""
-    return f"; costs {seconds_text(seconds)}, {percent_text(share)} of the run"
+    return f"; costs at most {seconds_text(seconds)}, {percent_text(share)} of the run"
 
 
 def _limits(rules: Iterable[Rule]) -> Limits:

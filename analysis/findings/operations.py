@@ -12,12 +12,13 @@ from ...layers.attribution.calls.calls import OTHER_CALLS
 from ...layers.attribution.calls.sums import NO_EVENT
 from ...layers.flow.cells import Cells
 from ...layers.flow.ranks import moving_ranks
+from ...layers.statistics.keyed import KeyedSums
 from ...layers.statistics.statistics import sums_by
 from ...model.arrays import Mask
 from ...model.codes import IoFlag, IoRecord
 from ...model.quantities import bytes_text, counted, joined, named_ranks, percent_text, seconds_text
 from .evidence import RANKS_SHOWN, Evidence, Match, distinct_names, ends_of
-from .rules import KIB, Rule
+from .rules import KIB, LEAST_SHARE, Rule
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
 """Where files of one node usually lie."""
@@ -138,6 +139,7 @@ def metadata_storm(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "most_per_second": peak,
                 "metadata_s": None if took is None else float(took.sum()),
                 "transfer_s": transfer_s,
+                **({} if took is None else _busiest(evidence, took)),
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
             },
             cost_s=None if took is None else min(float(took.max(initial=0.0)), evidence.run_s),
@@ -180,19 +182,46 @@ def metadata_time(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             ]
         named.sort(reverse=True)
         parts = [f"{seconds_text(taken)} in {count:,} {name}" for taken, count, name in named[:_KINDS_NAMED]]
+        busiest, where = _busiest(evidence, took), _where_called(evidence, sums)
+        rank = "".join(f"; longest on rank {number}" for number in busiest.values())
+        first, last = where["time_range_s"]
         yield Match(
             layer,
-            f"{layer} spends {', '.join(parts)}, beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}",
+            f"{layer} spends {', '.join(parts)}, beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}"
+            f"{rank}, from {seconds_text(first)} to {seconds_text(last)}",
             {
                 "metadata_calls": int(sums["calls"].sum()),
                 "metadata_s": float(took.sum()),
                 "transfers": transfers,
                 "transfer_s": transfer_s,
-                **_busiest(evidence, took),
+                **busiest,
+                **where,
             },
             severity="warning" if often or cost >= rule.thresholds["severe_share"] * evidence.run_s else None,
             cost_s=cost,
         )
+
+
+def _where_called(evidence: Evidence, sums: KeyedSums) -> dict[str, Any]:
+    """Return who made some calls that move no data, on which files and when, as `Evidence.where` does of operations.
+
+    Files on which they take next to nothing are left out, such as the folder that a library opens at its start.
+    """
+    by_file = np.unique(sums.keys[4], return_inverse=True)[1]
+    ticks = np.bincount(by_file, sums["ticks"])
+    sums = sums.taken((ticks >= LEAST_SHARE * ticks.max())[by_file])
+    process, file, second = sums.keys[2], sums.keys[4], evidence.cells.window.ticks_per_second
+    ranks = np.unique(evidence.definitions.groups.rank[process])
+    ranks = ranks[ranks >= 0]
+    files, place = np.unique(file[file >= 0], return_inverse=True)
+    often = np.argsort(-np.bincount(place, sums["calls"][file >= 0]), kind="stable")
+    return {
+        "ranks": ranks[:RANKS_SHOWN].tolist(),
+        "rank_count": len(ranks),
+        "files": distinct_names(evidence.file_name(int(row)) for row in files[often]),
+        "file_count": len(files),
+        "time_range_s": [float(sums["begin"].min()) / second, float(sums["end"].max()) / second],
+    }
 
 
 def _busiest(evidence: Evidence, took: npt.NDArray[np.float64]) -> dict[str, int]:

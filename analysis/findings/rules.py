@@ -186,6 +186,14 @@ RULES: Final = (
         "node, do not flush at all.",
     ),
     Rule(
+        "synchronous-writes",
+        "warning",
+        "Files are opened such that each write waits for the storage.",
+        {"seconds": 0.001, "share_of_run": 0.001},
+        "Open the file without O_SYNC and O_DSYNC, and flush once where data must outlive a crash; larger writes wait "
+        "less often.",
+    ),
+    Rule(
         "slow-ranks",
         "warning",
         "Some ranks take much longer for the same amount than the others.",

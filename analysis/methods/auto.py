@@ -13,7 +13,7 @@ from ..phases.decision import Decision
 from ..phases.phases import Phases, signal_phases
 from ..phases.reasons import reason
 from ..results.evidence import PhaseEvidence
-from ..results.result import Period, PeriodResult, Regime, SamplingInfo
+from ..results.result import Period, PeriodResult, Regime, SamplingInfo, main_period
 from ..spectral.metrics import characterise, characterise_phases
 from ..timefrequency.valid_share import holding_share
 
@@ -55,34 +55,29 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
         bin_count(signal.duration, fs)
     width = bin_width(signal, fs)
     decision, phases = signal_phases(signal, width, false_alarm_rate=false_alarm_rate)
-    main, kind = decision.main, decision.kind
+    main = decision.main if decision.trains else None
     periods = _periods(signal, decision, width)
     regimes = _regimes(signal, decision, phases, width)
-    period = periods[0] if periods else None
-    metrics = next((one.metrics for one in regimes if period is not None and one.period == period.period), None)
+    period = periods[0].period if periods else None
+    metrics = next((one.metrics for one in regimes if one.period == period), None)
     return PeriodResult(
         method="auto",
-        periodic=period is not None,
-        period=period.period if period else None,
-        period_interval=period.period_interval if period else None,
-        frequency=1 / period.period if period else None,
-        confidence=period.confidence if period else 0.0,
+        **main_period(periods),
         recurrence=phases.recurrence,
         jitter=phases.jitter,
-        periods=periods,
         phases=phases.listed,
         regimes=regimes,
-        metrics=metrics or characterise(signal, period.period if period else None),
+        metrics=metrics or characterise(signal, period),
         sampling=SamplingInfo(1 / width if width > 0 else None, signal.values.size if width > 0 else 0, True, None),
         reason=reason(decision, phases),
         evidence=PhaseEvidence(
-            verdict=kind,
+            verdict=decision.kind,
             log_bayes_factor=main.gain if main is not None else None,
             p_value=decision.line[1] if decision.line is not None else None,
             drift=main.drift if main is not None else 0.0,
             pause=phases.pause,
             missing_phases=main.missing if main is not None else 0,
-            sets_of_phases=decision.sets,
+            sets_of_phases=len(decision.sets),
             size_cycle=decision.cycle,
         ),
     )
@@ -94,7 +89,8 @@ def _periods(signal: StepSignal, decision: Decision, width: float) -> tuple[Peri
         period = decision.line[0]
         interval = period - period**2 / signal.duration, period + period**2 / signal.duration
         return (Period(period, interval, confidence(decision, None, width), signal.volume),)
-    trains = decision.trains if decision.kind == "concurrent" else tuple(filter(None, [decision.main]))
+    several = decision.kind == "concurrent" or not decision.trains
+    trains = decision.trains if several else (decision.main,)
     found = [Period(one.period, one.interval(), confidence(decision, one, width), one.volume) for one in trains]
     if (cycle := decision.cycle) is not None:
         low, high = found[0].period_interval
@@ -111,11 +107,12 @@ def _regimes(signal: StepSignal, decision: Decision, phases: Phases, width: floa
     regimes = []
     # Periods that hold at the same time do not divide the run: its regime is that of the main one.
     trains = decision.trains[:1] if decision.kind == "concurrent" else decision.trains
-    for train, rows in zip(trains, phases.rows, strict=False):
+    following = [*(one.start for one in trains[1:]), signal.window[1]]
+    for train, rows, latest in zip(trains, phases.rows, following, strict=False):
         own = phases.bursts[rows]
         # Where there is background, the first phase may seem to begin long before.
         start = max(float(own.start[0]), train.start - 0.5 * train.period)
-        end = max(min(float(own.start[-1]) + train.period, train.next_start, signal.window[1]), float(own.end[-1]))
+        end = max(min(float(own.start[-1]) + train.period, latest), float(own.end[-1]))
         sure = confidence(decision, train, width)
         found = characterise_phases(own.start, own.end, own.volume, end, train.spans)
         share = holding_share(times, cumulative, start, end, train.period)

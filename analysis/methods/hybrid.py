@@ -9,7 +9,7 @@ from ...model.errors import SelectionError
 from ...signals.construction import StepSignal
 from ..phases.phases import signal_phases
 from ..results.evidence import HybridEvidence
-from ..results.result import Period, PeriodResult, Phase, Regime, SamplingInfo
+from ..results.result import Period, PeriodResult, Phase, Regime, SamplingInfo, main_period
 from ..spectral.metrics import characterise
 from ..spectral.sampling_rate import phase_frequency
 from .hybrid_search import Hybrid, analyse_hybrid
@@ -90,21 +90,17 @@ def detect(
     period = found.period
     sure = found.dominant.confidence if period is not None and found.dominant is not None else 0.0
     regimes = _regimes(found, signal.window, sure)
+    periods: tuple[Period, ...] = ()
     _, bursts = signal_phases(signal, false_alarm_rate=false_alarm_rate)
     phases = bursts.listed
     if period is not None:
         regimes = _counted(phases, regimes, 0.25 * period)
-    interval = _interval(period, 1.0 / (len(samples) / samples.fs)) if period is not None else None
+        periods = (Period(period, _interval(period, 1.0 / (len(samples) / samples.fs)), sure, signal.volume),)
     return PeriodResult(
         method=NAME,
-        periodic=period is not None,
-        period=period,
-        period_interval=interval,
-        frequency=1.0 / period if period is not None else None,
-        confidence=sure,
+        **main_period(periods),
         recurrence=bursts.recurrence,
         jitter=bursts.jitter,
-        periods=(Period(period, interval, sure, signal.volume),) if period is not None and interval is not None else (),
         phases=phases,
         regimes=regimes,
         metrics=characterise(signal, period),

@@ -8,7 +8,7 @@ from ...signals.construction import StepSignal
 from ...signals.samples import Samples
 from ..phases.phases import Phases, signal_phases
 from ..results.evidence import Evidence
-from ..results.result import Period, PeriodResult, Regime, SamplingInfo
+from ..results.result import Period, PeriodResult, Regime, SamplingInfo, main_period
 from ..spectral.metrics import characterise
 from ..spectral.sampling_rate import phase_frequency
 
@@ -168,14 +168,9 @@ def window_result(
         regimes = (Regime(*signal.window, named.period),)
     return PeriodResult(
         method=method,
-        periodic=named is not None,
-        period=named.period if named else None,
-        period_interval=named.interval if named else None,
-        frequency=1.0 / named.period if named else None,
-        confidence=named.confidence if named else 0.0,
+        **main_period(periods),
         recurrence=window.phases.recurrence,
         jitter=window.phases.jitter,
-        periods=periods,
         phases=window.phases.listed,
         regimes=regimes,
         metrics=characterise(signal, named.period if named else None),

@@ -14,7 +14,7 @@ FEWEST_STEPS = FEWEST_BINS * FEWEST_BURSTS
 """Fewer breakpoints than these may lie on a grid by chance of round numbers."""
 OFF_GRID = 0.05
 """Share of steps that may lie beside the grid."""
-GRID_ROUNDING = 1e-6
+GRID_ROUNDING = NEGLIGIBLE**2
 """Share of a bin by which the breakpoints of bins may differ from whole bins, through rounding."""
 
 
@@ -26,14 +26,12 @@ def bin_width(signal: StepSignal, fs: float | Literal["auto"] = "auto") -> float
     round numbers; but they are on or off, while bins that cut bursts have heights of all kinds.
     """
     steps = np.diff(np.unique(np.concatenate((signal.times, signal.impulse_times))))
-    if steps.size >= FEWEST_STEPS:
-        width = _common_width(steps)
-    else:
-        width = float(steps.min()) if steps.size and fs != "auto" and abs(steps.min() * fs - 1) < GRID_ROUNDING else 0.0
-    if width == 0 or (fs != "auto" and abs(width * fs - 1) <= GRID_ROUNDING):
+    few = steps.size < FEWEST_STEPS
+    width = float(steps.min(initial=np.inf)) if few else _common_width(steps)
+    if fs != "auto" and abs(width * fs - 1) <= GRID_ROUNDING:
         return width
     busy = signal.values[signal.values > GRID_ROUNDING * signal.values.max()]
-    return 0.0 if busy.size and np.ptp(busy) <= GRID_ROUNDING * busy.max() else width
+    return 0.0 if few or (busy.size and np.ptp(busy) <= GRID_ROUNDING * busy.max()) else width
 
 
 def _common_width(steps: Floats) -> float:

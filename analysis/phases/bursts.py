@@ -17,6 +17,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Rows
 from ...signals.construction import StepSignal
+from .kernels import rises_above
 
 FEWEST_BURSTS = 4
 """Three bursts have two intervals, of which any two may be alike."""
@@ -28,12 +29,10 @@ MOST, NEARLY = 0.6, 0.9
 """Shares from which on a part stands for the whole, and from which on it is nearly all of it."""
 ALIKE = 0.1
 """Share of themselves by which times differ at most that are taken for one."""
-MOST_SETS = 6
-"""Sets of bursts of one level, the heaviest ones."""
+MOST_SETS = 4
+"""Sets of bursts of one level, the heaviest ones; and of all levels, in which trains at the same time are sought."""
 LEVELS = 4
 """A level of hardly any rate, the mean rate, and two lower ones, for small bursts beside a giant one."""
-RUNG = 1.1
-"""Ratio of thresholds that are not told from each other."""
 RELATIVE_ROUNDING = 1e-12
 """Differences below this share are rounding."""
 
@@ -65,17 +64,14 @@ class Bursts:
 
     def joined(self, other: Bursts) -> Bursts:
         """Return the bursts of both in the order of time, with the weight of this set."""
-        start = np.append(self.start, other.start)
-        order = np.argsort(start, kind="stable")
         end, volume = np.append(self.end, other.end), np.append(self.volume, other.volume)
-        return Bursts(start[order], end[order], volume[order], self.log_weight)
+        both = Bursts(np.append(self.start, other.start), end, volume, self.log_weight)
+        return both[np.argsort(both.start, kind="stable")]
 
 
 def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
     """Return times in s and cumulative volume, float64 (k,) each; a time comes twice where there is an impulse."""
     times, cumulative = signal.times, signal.cumulative
-    if signal.impulse_times.size == 0:
-        return times, cumulative
     at, inverse = np.unique(np.searchsorted(times, signal.impulse_times), return_inverse=True)
     volumes = np.bincount(inverse, signal.impulse_volumes)
     before = np.maximum(cumulative[at] - volumes, np.where(at > 0, cumulative[np.maximum(at - 1, 0)], 0.0))
@@ -146,7 +142,7 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     lowest = RELATIVE_ROUNDING * (float(np.ptp(path)) + cumulative[-1] * NEGLIGIBLE)
     highest = max((upper for _, upper, _ in _climb(path, lowest, 2.0)), default=0.0)
     lowest = max(NEGLIGIBLE * highest, lowest)
-    largest = heapq.nlargest(MOST_SETS, _climb(path, lowest, RUNG), key=lambda rung: rung[1] / rung[0])
+    largest = heapq.nlargest(MOST_SETS, _climb(path, lowest, 1 + ALIKE), key=lambda rung: rung[1] / rung[0])
     found = []
     for lower, upper, rows in largest:
         foot, top = rows[::2], rows[1::2]
@@ -159,8 +155,6 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
 
 def _climb(path: Floats, threshold: float, ratio: float) -> Iterator[tuple[float, float, Rows]]:
     """Yield lower and upper threshold and the rows of feet and tops between them, while there are four rises."""
-    from .kernels import rises_above
-
     rows = np.arange(path.size)
     while (left := rises_above(path, threshold)).size >= 2 * FEWEST_BURSTS:
         rows, path = rows[left], path[left]
@@ -170,12 +164,10 @@ def _climb(path: Floats, threshold: float, ratio: float) -> Iterator[tuple[float
         threshold = upper
 
 
-def few_bursts(times: Floats, cumulative: Floats) -> Bursts | None:
+def few_bursts(times: Floats, cumulative: Floats) -> Bursts:
     """Return the bursts over the mean rate that are not negligible; there may be fewer than four."""
-    from .kernels import rises_above
-
     # The mean of the whole window, so that idle time at its edges tells a burst from a constant.
     path = cumulative - cumulative[-1] / (times[-1] - times[0]) * (times - times[0])
     rows = rises_above(path, max(NEGLIGIBLE * float(np.ptp(path)), RELATIVE_ROUNDING * float(cumulative[-1])))
     foot, top = rows[::2], rows[1::2]
-    return Bursts(times[foot], times[top], cumulative[top] - cumulative[foot]) if rows.size else None
+    return Bursts(times[foot], times[top], cumulative[top] - cumulative[foot])

@@ -13,12 +13,12 @@ from .bursts import RELATIVE_ROUNDING
 from .decision import Decision
 from .stretches import PulseTrain
 
-COEFFICIENTS = (0.79, -15.63, 4.13, -20.84, -5.7, -4.65)
-"""Of the six `features`."""
+COEFFICIENTS = (0.79, -15.63, 4.13, -20.84)
+"""Of the four `features`."""
 
 
 def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> Floats:
-    """Return what the confidence depends on; float64 (6,).
+    """Return what the confidence depends on; float64 (4,).
 
     Parameters
     ----------
@@ -33,10 +33,9 @@ def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> 
         period, p_value = decision.line or (math.inf, 1.0)
         # A line stands for all bursts once its p-value is as small as rounding.
         clear = math.log(max(p_value, RELATIVE_ROUNDING)) / math.log(RELATIVE_ROUNDING)
-        return np.array([0.0, 0.0, clear, bin_width / period, 0.0, 0.0])
+        return np.array([0.0, 0.0, clear, bin_width / period])
     gain = math.log1p(max(train.gain + train.bursts.log_weight, 0.0))
-    paired = float(train.joined > 1)
-    return np.array([gain, train.jitter, decision.explained, bin_width / train.period, paired, abs(train.drift)])
+    return np.array([gain, train.jitter, decision.explained, bin_width / train.period])
 
 
 def confidence(decision: Decision, train: PulseTrain | None, bin_width: float) -> float:

@@ -55,4 +55,4 @@ def in_whole_periods(train: PulseTrain) -> PulseTrain:
     own = train.bursts
     last = np.minimum(first + 1, len(own) - 1)
     bursts = Bursts(own.start[first], own.end[last], np.add.reduceat(own.volume, first), own.log_weight)
-    return replace(train, bursts=bursts, spans=np.ones(first.size - 1), joined=2)
+    return replace(train, bursts=bursts, spans=np.ones(first.size - 1))

@@ -1,6 +1,6 @@
 """Compiled loops: rises of a path, the most probable stretches, the best chain of bursts, the longest quiet stretch.
 
-The module needs numba; import it inside the function that uses it.
+The module needs numba.
 """
 
 import math
@@ -51,9 +51,21 @@ def rises_above(path: Floats, threshold: float) -> Rows:
 
 
 @compiled
+def path_to(last: int, before: Rows) -> Rows:
+    """Return the rows of the path that ends with a row, given the one before each; -1 is before the first."""
+    rows = np.empty(before.size, np.int64)
+    at = before.size
+    while last >= 0:
+        at -= 1
+        rows[at] = last
+        last = before[last]
+    return rows[at:]
+
+
+@compiled
 def best_chain(
     start: Floats, used: Mask, period: float, deviation: float, rate: float, missing: float, most: int
-) -> tuple[float, Rows, Rows]:
+) -> tuple[float, Rows, Floats]:
     """Return the gain of the best chain over bursts at random, its rows, and the periods from each to the next.
 
     Parameters
@@ -76,7 +88,7 @@ def best_chain(
     n = start.size
     gain = np.zeros(n)
     before = np.full(n, -1)
-    spans = np.zeros(n, np.int64)
+    spans = np.zeros(n)
     expected = math.log(deviation * math.sqrt(2 * math.pi) * rate)
     for row in range(n):
         for span in range(1, most + 1):
@@ -92,21 +104,8 @@ def best_chain(
                     before[row] = at
                     spans[row] = span
                 at += 1
-    last = int(np.argmax(gain))
-    count = 1
-    row = last
-    while before[row] >= 0:
-        row = int(before[row])
-        count += 1
-    rows = np.zeros(count, np.int64)
-    between = np.zeros(count - 1, np.int64)
-    row = last
-    for place in range(count - 1, -1, -1):
-        rows[place] = row
-        if place:
-            between[place - 1] = spans[row]
-        row = int(before[row])
-    return gain[last], rows, between
+    rows = path_to(int(np.argmax(gain)), before)
+    return gain[rows[-1]], rows, spans[rows[1:]]
 
 
 @compiled
@@ -160,7 +159,7 @@ def log_marginal(freedom: int, within: float, shape: float, scale: float) -> flo
 def most_probable(
     positions: Rows, sums: Floats, several: Mask, laws: Floats, log_range: float, present: Floats, costs: Floats
 ) -> tuple[Rows, Rows, Floats, float]:
-    """Return for each position the one before it in the best division, the law between them, and its gain over free.
+    """Return the best division, as rows of positions, and the law and the gain over free of the stretch up to each.
 
     And the logarithm of the evidence of the whole.
 
@@ -185,9 +184,10 @@ def most_probable(
     size = positions.size
     best = np.full(size, -np.inf)
     best[0] = 0.0
-    before = np.zeros(size, np.int64)
+    before = np.full(size, -1)
     law = np.zeros(size, np.int64)
     gain = np.zeros(size)
+    values = np.zeros(MISSING + 1)
     here, lost = present
     both = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
     for to in range(1, size):
@@ -198,30 +198,27 @@ def most_probable(
             cut = 0.0 if at == 0 else costs[1] if n == 1 else costs[0]
             base = best[at] - cut - 0.5 * math.log(n) - log_range
             within = max(squares - total * total / n, 0.0)
-            free = log_marginal(n - 1, within, laws[0, 0], laws[0, 1])
-            value, kind = free, FREE
+            values[:] = -np.inf
+            values[FREE] = log_marginal(n - 1, within, laws[0, 0], laws[0, 1])
             if n >= 3:
-                one = log_marginal(n - 1, within, laws[1, 0], laws[1, 1])
-                one = max(one, log_marginal(n - 1, within, laws[2, 0], laws[2, 1]))
-                if one > value:
-                    value, kind = one, STEADY
+                steady = log_marginal(n - 1, within, laws[1, 0], laws[1, 1])
+                values[STEADY] = max(steady, log_marginal(n - 1, within, laws[2, 0], laws[2, 1]))
             if n >= 6:
                 lever = (n * n - 1.0) / (12.0 * n)
                 slope = (turned - 0.5 * (a + b - 1) * total) / n
-                one = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), laws[1, 0], laws[1, 1])
-                one -= 0.5 * math.log(lever) + log_range + costs[1]
-                if one > value:
-                    value, kind = one, DRIFTING
+                drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), laws[1, 0], laws[1, 1])
+                values[DRIFTING] = drifting - 0.5 * math.log(lever) - log_range - costs[1]
             # A long interval at an end is a pause beside the stretch.
             if long > 0 and n > 2.2 * long and not several[a] and not several[b - 1]:
                 within = max(single_squares - single * single / n, 0.0)
-                one = log_marginal(n - 1, within, laws[1, 0], laws[1, 1]) + both - ways - costs[1]
-                one += math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
-                if one > value:
-                    value, kind = one, MISSING
-            if base + value > best[to]:
-                best[to] = base + value
+                share = math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
+                missing = log_marginal(n - 1, within, laws[1, 0], laws[1, 1])
+                values[MISSING] = missing + both + share - ways - costs[1]
+            kind = np.argmax(values)
+            if base + values[kind] > best[to]:
+                best[to] = base + values[kind]
                 before[to] = at
                 law[to] = kind
-                gain[to] = value - free
-    return before, law, gain, best[size - 1]
+                gain[to] = values[kind] - values[FREE]
+    rows = path_to(size - 1, before)
+    return rows, law[rows], gain[rows], best[size - 1]

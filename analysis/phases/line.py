@@ -4,7 +4,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS
-from .bursts import FEWEST_BURSTS, MOST, MOST_PERIODS, RUNG, busy_extent
+from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, busy_extent
 
 FEWEST_CYCLES = 2 * FEWEST_BURSTS
 """Cycles of the slowest line: the background beside a slower one cannot be told."""
@@ -41,7 +41,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     active = float(np.diff(times)[np.diff(cumulative) > 0].sum())
     if step <= 0 or active < MOST * (high - low):
         return None
-    step *= np.ceil(step / bin_width) * bin_width / step if bin_width > 0 else 1.0
+    step = bin_width * np.ceil(step / bin_width) if bin_width > 0 else step
     n = int((high - low) / step * (1 + 1e-9))
     fastest = int(FINER * n * step / max(FEWEST_BINS * step, 2 * _typical_length(times, cumulative)))
     first = FINER * FEWEST_CYCLES
@@ -68,7 +68,7 @@ def _levels(power: Floats, first: int) -> Floats:
     found = np.zeros(power.size)
     start = first
     while start < power.size:
-        stop = max(start + FINER, int(RUNG * start))
+        stop = max(start + FINER, int((1 + ALIKE) * start))
         centre = np.sqrt(start * stop)
         beside = power[int(centre * np.exp(-BACKGROUND_WIDTH)) : int(centre * np.exp(BACKGROUND_WIDTH)) + 1]
         worth = max(beside.size / FINER / 2 - 1, 1.0)

@@ -4,6 +4,7 @@ Each has all that belongs to it: ramps and stragglers too, which the level that 
 """
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
@@ -13,9 +14,8 @@ from ..results.result import Phase
 from .bins import bin_width
 from .bursts import ALIKE, FEWEST_BURSTS, Bursts, vertices
 from .decision import SMALLEST_VOLUME, Decision, decide
+from .kernels import longest_quiet
 
-QUIET = 0.005
-"""Share of the smaller of two phases that may move in the quiet stretch between them."""
 BACKGROUND = 0.15
 """Share of two phases from which on what moves between them is background and no part of either."""
 
@@ -36,8 +36,6 @@ def with_edges(bursts: Bursts, times: Floats, cumulative: Floats) -> Bursts:
         As many. Between two phases at most 1 % of what they move is outside of both, unless there is background: where
         more than 15 % of them moves between two phases, these keep the edges that they have.
     """
-    from .kernels import longest_quiet
-
     middles = 0.5 * (times[:-1] + times[1:])
     # The vertex next to each edge: the first of two at one time for a start, the last for an end.
     foot = np.searchsorted(times, times[np.searchsorted(middles, bursts.start, side="left")], side="left")
@@ -45,10 +43,10 @@ def with_edges(bursts: Bursts, times: Floats, cumulative: Floats) -> Bursts:
     top = np.maximum(np.minimum(top, np.append(foot[1:], times.size - 1)), foot)
     volume = cumulative[top] - cumulative[foot]
     first, last = np.append(0, top), np.append(foot, times.size - 1)
-    smaller = np.minimum(np.append(volume[0], volume), np.append(volume, volume[-1]))
-    low, high = longest_quiet(times, cumulative, first, np.maximum(last, first), QUIET * smaller)
-    between = cumulative[last] - cumulative[first]
-    background = between > BACKGROUND * (np.append(0.0, volume) + np.append(volume, 0.0))
+    one, other = np.append(volume[0], volume), np.append(volume, volume[-1])
+    quiet = 0.5 * SMALLEST_VOLUME * np.minimum(one, other)
+    low, high = longest_quiet(times, cumulative, first, np.maximum(last, first), quiet)
+    background = cumulative[last] - cumulative[first] > BACKGROUND * (one + other)
     low, high = np.where(background, first, low), np.where(background, last, high)
     foot, top = high[:-1], low[1:]
     return replace(bursts, start=times[foot], end=times[top], volume=cumulative[top] - cumulative[foot])
@@ -96,17 +94,14 @@ def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
 
     Where a stretch was looked into by itself, its own bursts take the place of those that it was found between.
     """
-    found = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
-    for one in (*(train.bursts for train in decision.trains), decision.bursts, decision.rest):
-        if one is not None and (
-            one is not decision.rest or found.volume.sum() < (1 - SMALLEST_VOLUME) * cumulative[-1]
-        ):
-            found = _with_others(found, one)
+    found = reduce(_with_others, (*(train.bursts for train in decision.trains), decision.bursts))
+    if decision.trains and found.volume.sum() < (1 - SMALLEST_VOLUME) * cumulative[-1]:
+        found = _with_others(found, max(decision.sets, key=lambda one: float(one.volume.sum())))
     rows = tuple(np.searchsorted(found.start, train.bursts.start) for train in decision.trains)
-    found = replace(found, end=np.minimum(found.end, np.append(found.start[1:], np.inf)))
-    edged, main = with_edges(found, times, cumulative) if len(found) else found, decision.main
-    single = main is not None and decision.kind != "concurrent"
-    return Phases(edged, rows, _regular_pause(edged[rows[decision.trains.index(main)]]) if single else None)
+    edged = with_edges(found, times, cumulative) if len(found) else found
+    if not decision.trains or decision.kind == "concurrent":
+        return Phases(edged, rows, None)
+    return Phases(edged, rows, _regular_pause(edged[rows[decision.trains.index(decision.main)]]))
 
 
 def _regular_pause(own: Bursts) -> float | None:

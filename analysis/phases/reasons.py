@@ -23,20 +23,17 @@ def reason(decision: Decision, phases: Phases, chosen: str = "the regime that mo
     """
     if decision.line is not None:
         period, p_value = decision.line
-        return (
-            f"A period of {seconds_text(period, 4)} stands out of the noise in the spectrum, p = {p_value:.1g}; "
-            "its single phases are lost in the noise."
-        )
-    main, count = decision.main, len(phases.bursts)
-    if main is None:
+        text = f"A period of {seconds_text(period, 4)} stands out of the noise in the spectrum, p = {p_value:.1g}"
+        return f"{text}; its single phases are lost in the noise."
+    count = len(phases.bursts)
+    if not decision.trains:
         return _irregular(phases) if decision.kind == "irregular" else _few(count)
+    main = decision.main
     sure = f"more regular than chance, Bayes factor 10^{min(main.gain / math.log(10), 999):.0f}"
     if decision.kind == "regimes":
         parts = [f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in decision.trains]
-        return (
-            f"{count} phases in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}. "
-            f"The period is that of {chosen}."
-        )
+        text = f"{count} phases in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}"
+        return f"{text}. The period is that of {chosen}."
     if decision.kind == "concurrent":
         parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} phases)" for one in decision.trains]
         return f"{len(parts)} periods at the same time among {count} phases: {' and '.join(parts)}; {sure}."

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Rows
 from .bursts import FEWEST_BURSTS, Bursts
-from .kernels import DRIFTING, FREE, MISSING
+from .kernels import DRIFTING, FREE, MISSING, log_marginal, most_probable
 
 STIFF = 60.0
 """Shape of a law that allows hardly any other deviation than its own."""
@@ -26,9 +26,9 @@ MOST_POSITIONS = 100
 """Intervals up to which each may be a boundary; of more the positions that differ most from what follows."""
 MOST_JITTER = 0.3
 """Above this coefficient of variation the next burst cannot be told to a third of a period."""
-SAME_ERRORS, SAME_PERIOD = 2.0, 0.02
-"""Standard errors, and share, by which the periods of two neighbours differ at most that are one train; of trains at
-the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
+SAME_PERIOD = 0.02
+"""Share by which the periods of two neighbours differ at most that are one train, beyond their confidence intervals;
+of trains at the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +45,12 @@ class PulseTrain:
         Logarithm of the Bayes factor against free intervals times the weight of the thresholds and cuts.
     drifts : bool
         Whether the period drifts.
-    next_start : float
-        Start of what follows the train, or infinity, in s.
-    joined : int
-        Bursts of the set that each of these is made of, where several make up a period.
     """
 
     bursts: Bursts
     spans: Floats
     gain: float
     drifts: bool = False
-    next_start: float = math.inf
-    joined: int = 1
 
     @property
     def intervals(self) -> Floats:
@@ -86,14 +80,13 @@ class PulseTrain:
     @property
     def drift(self) -> float:
         """Logarithm of the last interval over the first, of a line through them; 0 where the period does not drift."""
-        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
-        return float(rows @ np.log(self.intervals) / (rows @ rows)) * self.spans.size if self.drifts else 0.0
+        rows = np.linspace(-0.5, 0.5, self.spans.size)
+        return float(rows @ np.log(self.intervals) / (rows @ rows)) if self.drifts else 0.0
 
     @property
     def jitter(self) -> float:
         """Coefficient of variation of the intervals, about the drift."""
-        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
-        steady = self.intervals * np.exp(-self.drift / self.spans.size * rows)
+        steady = self.intervals * np.exp(-self.drift * np.linspace(-0.5, 0.5, self.spans.size))
         return float(steady.std() / steady.mean())
 
     @property
@@ -101,13 +94,17 @@ class PulseTrain:
         """What the bursts moved."""
         return float(self.bursts.volume.sum())
 
-    def interval(self) -> tuple[float, float]:
-        """Return the 95 % confidence interval of the period in s: T ± t_{0.975} · deviation / √n."""
+    @property
+    def error(self) -> float:
+        """Half of the 95 % confidence interval of the period, as a share of it: t_{0.975} · jitter / √n."""
         from scipy.special import stdtrit
 
-        n, period = self.spans.size, self.period
-        half = float(stdtrit(n - 1, 0.975)) * self.jitter * period / math.sqrt(max(n - 1, 1))
-        return max(period - half, 0.0), period + half
+        freedom = max(self.spans.size - 1, 1)
+        return float(stdtrit(freedom, 0.975)) * self.jitter / math.sqrt(freedom)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the 95 % confidence interval of the period in s."""
+        return max(1 - self.error, 0.0) * self.period, (1 + self.error) * self.period
 
 
 def spans_of(intervals: Floats) -> Floats:
@@ -145,16 +142,11 @@ def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
     divided = stretches(intervals, spans)
     for first, stop, law, gain in divided:
         cuts = ((first > 0) + (stop < intervals.size)) * math.log(intervals.size)
-        train = PulseTrain(
-            bursts[first : stop + 1],
-            spans[first:stop] if law == MISSING else np.ones(stop - first),
-            gain - cuts,
-            law == DRIFTING,
-            float(bursts.start[stop + 1]) if stop + 1 < len(bursts) else math.inf,
-        )
+        own = spans[first:stop] if law == MISSING else np.ones(stop - first)
+        train = PulseTrain(bursts[first : stop + 1], own, gain - cuts, law == DRIFTING)
         if law != FREE and train.jitter <= MOST_JITTER:
             found.append(train)
-    return _joined(found) if divided or intervals.size <= 2 * NEIGHBOURS else None
+    return _joined(found) if divided else None
 
 
 def _joined(trains: list[PulseTrain]) -> list[PulseTrain]:
@@ -163,7 +155,7 @@ def _joined(trains: list[PulseTrain]) -> list[PulseTrain]:
     for train in trains:
         if found and train.start == found[-1].bursts.start[-1] and len(found[-1].bursts) > FEWEST_BURSTS:
             last = found[-1]
-            found[-1] = replace(last, bursts=last.bursts[:-1], spans=last.spans[:-1], next_start=train.start)
+            found[-1] = replace(last, bursts=last.bursts[:-1], spans=last.spans[:-1])
         one = _as_one(found[-1], train) if found else None
         found[-1 if one else len(found) :] = [one or train]
     return found
@@ -174,11 +166,10 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
     # A period that drifts goes on with the interval that it has reached.
     before, after = (train.period * math.exp(sign * train.drift / 2) for train, sign in ((one, 1), (other, -1)))
     turns = 2 * (other.start - one.bursts.start[-1]) / (before + after)
-    error = math.hypot(one.jitter / math.sqrt(one.spans.size), other.jitter / math.sqrt(other.spans.size))
     # An interval that is off by itself hardly changes the period of many.
     slack = max(SPAN_WITHIN, one.jitter, other.jitter, SAME_PERIOD * float(one.spans.sum() + other.spans.sum()))
     near = abs(turns - max(round(turns), 1)) <= slack
-    apart = abs(math.log(before / after)) > min(SAME_ERRORS * error + SAME_PERIOD, SPAN_WITHIN)
+    apart = abs(math.log(before / after)) > math.hypot(one.error, other.error) + SAME_PERIOD
     if apart or not near or turns > MOST_SPANS + 0.5 or one.drift * other.drift < 0:
         return None
     return replace(
@@ -187,7 +178,6 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
         spans=np.concatenate((one.spans, [max(round(turns), 1)], other.spans)),
         gain=one.gain + other.gain,
         drifts=one.drifts and other.drifts,
-        next_start=other.next_start,
     )
 
 
@@ -197,8 +187,6 @@ def stretches(intervals: Floats, spans: Floats) -> list[tuple[int, int, int, flo
     Of each: the row of its first interval and the one behind its last, its law (one of `kernels`), and the logarithm of
     its gain over a free one.
     """
-    from .kernels import log_marginal, most_probable
-
     n = intervals.size
     logs = np.log(intervals) - np.log(np.median(intervals))
     single, long = logs - np.log(spans), spans > 1
@@ -206,21 +194,15 @@ def stretches(intervals: Floats, spans: Floats) -> list[tuple[int, int, int, flo
     laws = np.array([(a, a * size**2) for a, size in (FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW)])
     positions = _positions(logs)
     sums = np.zeros((positions.size, len(columns)))
-    for row, column in enumerate(columns):
-        np.cumsum(np.add.reduceat(column, positions[:-1]), out=sums[1:, row])
-    before, law, gain, evidence = most_probable(
+    np.cumsum(np.add.reduceat(np.column_stack(columns), positions[:-1]), axis=0, out=sums[1:])
+    rows, law, gain, evidence = most_probable(
         positions, sums, long, laws, math.log(RANGE), np.array(PRESENT_LAW), np.log([n, 3.0])
     )
     # Where each interval differs from the one before by a random factor, no period lasts.
     if evidence + WANDERING_COST < log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), *laws[3]) - math.log(RANGE):
         return []
-    found = []
-    at = positions.size - 1
-    while at > 0:
-        first = int(before[at])
-        found.append((int(positions[first]), int(positions[at]), int(law[at]), float(gain[at])))
-        at = first
-    return found[::-1]
+    ends = positions[rows].tolist()
+    return list(zip(ends, ends[1:], law[1:].tolist(), gain[1:].tolist(), strict=False))
 
 
 def _positions(logs: Floats) -> Rows:

@@ -2,13 +2,37 @@
 
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, TypedDict
 
 from ...model.document import Plain, plain
 from .evidence import Evidence
 from .parts import Period, PeriodMetrics, Phase, Regime, SamplingInfo
 
 __all__ = ["Period", "PeriodMetrics", "PeriodResult", "Phase", "Plain", "Regime", "SamplingInfo", "plain"]
+
+
+class MainPeriod(TypedDict):
+    """The fields of a result that its periods decide."""
+
+    periodic: bool
+    period: float | None
+    period_interval: tuple[float, float] | None
+    frequency: float | None
+    confidence: float
+    periods: tuple[Period, ...]
+
+
+def main_period(periods: tuple[Period, ...]) -> MainPeriod:
+    """Return the fields of a `PeriodResult` that follow from its periods, of which the first is the main one."""
+    main = periods[0] if periods else None
+    return {
+        "periodic": main is not None,
+        "period": main.period if main else None,
+        "period_interval": main.period_interval if main else None,
+        "frequency": 1.0 / main.period if main else None,
+        "confidence": main.confidence if main else 0.0,
+        "periods": periods,
+    }
 
 
 @dataclass(frozen=True, repr=False)

@@ -32,6 +32,7 @@ COMMANDS: Final = (
     ("collect", "{other}", "-o", "{out}"),
     ("diff", "{other}", "-o", "{out}.html"),
     *(("signature", "{other}", "-o", f"{{out}}{suffix}") for suffix in (".html", ".h5")),
+    ("signature", "{other}", "--plot", "{out}.svg", "-o", "{out}.html"),
     ("assess", "{other}", "--segment", "1", "-o", "{out}.html"),
     ("assess", "{other}", "--segment", "1", "--train", "-o", "{out}.json"),
     ("schedule", "{other}", "--plot", "{out}.svg", "-o", "{out}.json"),

@@ -22,7 +22,9 @@ def command(request: Request, by: str | None) -> None:
     decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way, summed
     is the sum of all durations; opens, closes and other calls that move no data are timed from Enter to Leave, where
     the trace has them; own is the share of bytes that the program moved by calling this layer itself, the rest
-    is inherited: a higher layer caused it. Set aside are operations on files that --files leaves out.
+    is inherited: a higher layer caused it. Set aside are operations on files that --files leaves out. The longest
+    chain of waiting is told where ranks make at most 2^21 calls in which all can meet; of its steps --json gives the
+    1000 at whose end the others wait longest.
     """
     from ...analysis.comparison.layer_periods import chosen_layers
     from ...layers.selection.source import NoTimesError

@@ -22,7 +22,7 @@ from ..options import (
     output,
 )
 from ..progress import Progress
-from ..request import Request, console, print_json, trace_command
+from ..request import Request, console, prepare_picture, print_json, trace_command
 
 if TYPE_CHECKING:
     from ...analysis.comparison.layer_periods import PartsLeftOut
@@ -127,13 +127,7 @@ def command(
     filter = _filter(request.filter, order)
 
     if picture is not None:
-        import logging
-
-        from ...export.figure import check_figure_library
-
-        # It tells on stderr that there is no home folder, or that this is its first time.
-        logging.getLogger("matplotlib").setLevel(logging.ERROR)
-        check_figure_library()
+        prepare_picture(picture)
     looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, filter, options)
     found: Iterator[LayerPeriod | PartsLeftOut]
     if by is None:

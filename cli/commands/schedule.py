@@ -8,7 +8,7 @@ import click
 
 from ..options import DASK, ENGINE, FILES, WORKERS, Seconds, output, parse_window
 from ..progress import Progress
-from ..request import Request, command_of, console, print_json
+from ..request import Request, command_of, console, prepare_picture, print_json
 
 if TYPE_CHECKING:
     from ...runs.scheduling.jobs import Job
@@ -107,12 +107,7 @@ def command(
     period that each job really has. Stretch, I/O slowdown and utilization are as FTIO (IPDPS'24) defines them.
     """
     if picture is not None:
-        import logging
-
-        from ...export.figure import check_figure_library
-
-        logging.getLogger("matplotlib").setLevel(logging.ERROR)
-        check_figure_library()
+        prepare_picture(picture)
     jobs = _jobs(traces, Request(traces[0], **reading), layer, direction)
     from ...runs.scheduling.comparison import compare_policies
     from ...runs.scheduling.policies import sets_of
@@ -129,15 +124,18 @@ def command(
             progress=progress,
         )
     sets = sets_of(found.workload.names, found.workload.period)
+    from ...export.atomic import written_together
+
     written = []
-    if out is not None:
-        from ...export.runs.schedule_files import write_sets
+    with written_together():
+        if out is not None:
+            from ...export.runs.schedule_files import write_sets
 
-        written.append(write_sets(sets, out))
-    if picture is not None:
-        from ...export.runs.schedule_files import write_schedule_figure
+            written.append(write_sets(sets, out))
+        if picture is not None:
+            from ...export.runs.schedule_files import write_schedule_figure
 
-        written.append(write_schedule_figure(found, picture, window))
+            written.append(write_schedule_figure(found, picture, window))
     if as_json:
         from ...export.json.runs import schedule_document
 

@@ -8,7 +8,7 @@ import click
 
 from ..options import output
 from ..progress import Progress
-from ..request import Request, console, print_json, refuse_for_tables, runs_command
+from ..request import Request, console, prepare_picture, print_json, refuse_for_tables, runs_command
 
 if TYPE_CHECKING:
     from ...runs.signatures.sample import Sample
@@ -128,6 +128,9 @@ def command(
         raise click.UsageError("name the traces of several runs, or a log with --log and --jobs")
     if gamma > kappa:
         raise click.UsageError(f"--gamma {gamma:g} is larger than --kappa {kappa:g}: it is to be the smaller of them")
+    if picture is not None:
+        prepare_picture(picture)
+    from ...export.atomic import written_together
     from ...runs.signatures.signature import extract_signature
 
     samples: list[Sample]
@@ -150,14 +153,15 @@ def command(
             kappa=kappa,
         )
     written = []
-    if out is not None:
-        from ...export.runs.signature_files import write_signature
+    with written_together():
+        if out is not None:
+            from ...export.runs.signature_files import write_signature
 
-        written.append(write_signature(signature, out, what))
-    if picture is not None:
-        from ...export.runs.signature_files import write_signature_figure
+            written.append(write_signature(signature, out, what))
+        if picture is not None:
+            from ...export.runs.signature_files import write_signature_figure
 
-        written.append(write_signature_figure(signature, picture, what))
+            written.append(write_signature_figure(signature, picture, what))
     if request.as_json:
         from ...export.json.runs import signature_document
 

@@ -6,7 +6,7 @@ from typing import Any
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.comparison.story import Segment
-from ...analysis.findings.evidence import EVIDENCE_UNITS
+from ...analysis.findings.evidence import EVIDENCE_UNITS, RANKS_SHOWN
 from ...analysis.results.result import plain
 from ...layers.layer import Layer
 from ...layers.trace import Trace
@@ -106,6 +106,7 @@ def report_contents(
         "cut": cut,
         "definitions": DEFINITIONS,
         "evidence_units": EVIDENCE_UNITS,
+        "ranks_shown": min(RANKS_SHOWN, limits.pairs),
     }
     content["names"] = names.table()
     return {"schema_version": 1, **without_long_text(plain(content), limits.characters)}

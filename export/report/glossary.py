@@ -31,8 +31,9 @@ DEFINITIONS: Final = {
     "periodicity_score": "1 − σ_vol − σ_time, from 0 to 1: how alike the periods are in volume and in time (FTIO, "
     "IPDPS'24).",
     "fs_hz": "Bins per second in which the signal was averaged for the analysis.",
-    "bandwidth": "Sum over all ranks; every operation spreads its bytes evenly over its time. Dark: the mean in each "
-    "column of the picture, so that areas are bytes. Light: from the smallest to the largest rate in the column.",
+    "bandwidth": "Sum over all ranks; every operation spreads its bytes evenly over its time. Full "
+    "colour: the mean in each column of the picture, so that areas are bytes. Pale: from the smallest to the largest "
+    "rate in the column.",
     "significance": "What the strongest line of white noise exceeds in 1 % of cases (Fisher 1929).",
     "candidates": "Frequencies that the method took into account.",
     "amplification": "Bytes of the lower layer through handles that descend from the upper layer, divided by the "

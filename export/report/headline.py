@@ -35,7 +35,7 @@ def every_text(result: PeriodResult, window: tuple[float, float], brief: bool = 
         return _in_regimes(regimes)
     text = f"every {seconds_text(period) if brief else interval_text(period, result.period_interval)}"
     if len(regimes) == 1 and is_part(regimes[0], result, window):
-        text += f" from {seconds_text(regimes[0].start)} to {seconds_text(regimes[0].end)}"
+        text += f" {_when(regimes[0])}"
     return text
 
 
@@ -57,10 +57,16 @@ def verdict_text(result: PeriodResult, window: tuple[float, float]) -> str:
     return f"{every_text(result, window)}, {certainty_text(result)}"
 
 
+def _when(regime: Regime) -> str:
+    """Return from when to when a regime holds, as one time where it is too short to tell its ends apart."""
+    start, end = seconds_text(regime.start), seconds_text(regime.end)
+    return f"at {start}" if start == end else f"from {start} to {end}"
+
+
 def _in_regimes(regimes: tuple[Regime, ...]) -> str:
     said = regimes[:_REGIMES_SAID]
     first = said[0]
-    text = f"every {seconds_text(first.period)} from {seconds_text(first.start)} to {seconds_text(first.end)}"
+    text = f"every {seconds_text(first.period)} {_when(first)}"
     for before, regime in pairwise(said):
         # A stretch without a period between two regimes is at least a period long.
         gap = regime.start - before.end > max(before.period, regime.period)

@@ -14,7 +14,7 @@ from ...runs.scheduling.comparison import PolicyComparison, Window
 from ...runs.scheduling.policies import Set
 from ...runs.scheduling.simulation import Simulated
 from ..atomic import atomic_file
-from ..figure import check_figure_library
+from ..figure import write_figure
 from ..json.text import json_text
 from ..written import Written
 from .schedule_text import TITLES
@@ -45,40 +45,35 @@ def write_schedule_figure(
     window : (float or None, float or None), optional
         What is drawn, in s; default: all.
     """
-    check_figure_library()
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     jobs = len(found.workload.names)
     if jobs > JOBS_DRAWN:
         raise SelectionError(f"{jobs:,} jobs are too many for a picture, which shows {JOBS_DRAWN}: give fewer")
     low, high = window or (None, None)
     begin = 0.0 if low is None else low
     end = max(float(one.end.max()) for one in found.schedules.values()) if high is None else high
-    target = Path(path)
-    # Names may hold a dollar sign, which is no formula; a fixed salt makes pictures of the same jobs equal.
-    with rc_context({"text.parse_math": False, "svg.hashsalt": "iostrata"}):
-        height = 1.0 + 0.17 * jobs
-        picture: Any = Figure(figsize=(11, 0.9 + height * len(found.schedules)), layout="constrained")
-        panels = picture.subplots(len(found.schedules), 1, sharex=True, squeeze=False)[:, 0]
-        for axes, (policy, schedule) in zip(panels, found.schedules.items(), strict=True):
-            image = _draw(axes, schedule, begin, end)
-            one = found.metrics[policy]
-            axes.set_title(
-                f"{TITLES[policy]}: stretch {one.mean_stretch:.3g}, I/O slowdown {one.mean_io_slowdown:.3g}, "
-                f"utilization {100 * one.utilization:.1f} %",
-                loc="left",
-                fontsize=10,
-            )
-        panels[-1].set_xlabel("time (s)")
-        bar = picture.colorbar(image, ax=panels, location="right", shrink=0.5, aspect=30, pad=0.01)
-        bar.set_label("share of the bandwidth while it does I/O")
-        _legend(picture)
-        date: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-        kind = target.suffix.lower()
-        with atomic_file(target) as temporary:
-            picture.savefig(temporary, format=kind[1:], dpi=120, metadata=date.get(kind))
-    return Written(target, target.stat().st_size, signals=jobs)
+    return Written(Path(path), write_figure(lambda: _figure(found, begin, end), path), signals=jobs)
+
+
+def _figure(found: PolicyComparison, begin: float, end: float) -> Any:
+    from matplotlib.figure import Figure
+
+    height = 1.0 + 0.17 * len(found.workload.names)
+    picture: Any = Figure(figsize=(11, 0.9 + height * len(found.schedules)), layout="constrained")
+    panels = picture.subplots(len(found.schedules), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (policy, schedule) in zip(panels, found.schedules.items(), strict=True):
+        image = _draw(axes, schedule, begin, end)
+        one = found.metrics[policy]
+        axes.set_title(
+            f"{TITLES[policy]}: stretch {one.mean_stretch:.3g}, I/O slowdown {one.mean_io_slowdown:.3g}, "
+            f"utilization {100 * one.utilization:.1f} %",
+            loc="left",
+            fontsize=10,
+        )
+    panels[-1].set_xlabel("time (s)")
+    bar = picture.colorbar(image, ax=panels, location="right", shrink=0.5, aspect=30, pad=0.01)
+    bar.set_label("share of the bandwidth while it does I/O")
+    _legend(picture)
+    return picture
 
 
 def _draw(axes: Any, schedule: Simulated, begin: float, end: float) -> Any:

@@ -53,7 +53,7 @@ def _brief(one: Finding, length: int, console: Console) -> list[Text]:
     """Return the lines of a finding, of its text no more than `length`."""
     heading = Text.assemble((one.severity, _STYLES[one.severity]), "  ", (one.id, "bold"))
     if one.cost_s is not None and one.cost_share is not None:
-        heading.append(f", {seconds_text(one.cost_s)} ({percent_text(one.cost_share)} of the run)")
+        heading.append(f", at most {seconds_text(one.cost_s)} ({percent_text(one.cost_share)} of the run)")
     text = paragraph_lines(printable(one.statement), console)
     if bounded(console) and len(text) > length:
         text = text[:length]

@@ -132,9 +132,14 @@ class MarkSums:
         window, keys = self._window, self._keys
         self._take(_operations(operations, window, keys))
 
-    def add_metadata(self, found: MetadataCalls) -> None:
-        """Add opens, closes and other metadata operations, from Enter to Leave where these are recorded."""
-        key = column_at(self._keys, found.handle)
+    def add_metadata(self, found: MetadataCalls, key_of_file: Ints) -> None:
+        """Add opens, closes and other metadata operations, from Enter to Leave where these are recorded.
+
+        `key_of_file`, int64 (n,), is the key of what names a file and has no handle, a deletion; −1 of all else.
+        """
+        if self._grouped:
+            key_of_file = np.where(key_of_file >= 0, key_of_file - key_of_file % self._together, -1)
+        key = np.where(key_of_file >= 0, key_of_file, column_at(self._keys, found.handle)).astype(np.int32)
         rows = np.flatnonzero((key >= 0) & (found.kind != NO_EVENT))
         kind = np.full(len(rows), KINDS.index("other"), np.uint8)
         kind[np.isin(found.kind[rows], np.array(_OPENS, np.uint8))] = KINDS.index("open")
@@ -234,7 +239,9 @@ def marks_of_files(trace: Trace, layers: tuple[str, ...], metadata: bool = True)
     exact = trace.kept is not None and len(trace.kept.operations) <= _MOST_EXACT
     sums = trace.sum_blocks(lambda: MarkSums(definitions, trace.tick_window, key, files, exact))
     for found in trace.callers.metadata_calls() if metadata else ():
-        sums.add_metadata(found)
+        layer_of, selected = place[found.layer], column_at(trace.selection.file_reason, found.file) < 0
+        deletes = (found.handle < 0) & (found.file >= 0) & (layer_of >= 0) & selected
+        sums.add_metadata(found, np.where(deletes, layer_of * files + found.file + 1, -1))
     return *sums.marks(), files, sums.gap
 
 

@@ -137,7 +137,8 @@ class Callers:
         if self.calls is None:
             return None
         blocks, functions = self.blocks, self.calls.functions
-        sums = ChainSums(blocks.definitions, functions, blocks.selection, blocks.window, blocks.exact)
+        counted = self.calls.undecided_count
+        sums = ChainSums(blocks.definitions, functions, counted, blocks.selection, blocks.window, blocks.exact)
         for bars in self._bars(functions):
             sums.add(bars)
         return sums.chain()

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Columns, Mask, column_at, rows_of_ids
-from ...model.codes import CREATE_FILE, METADATA_NAMES, IoRecord
+from ...model.codes import CREATE_FILE, METADATA_NAMES, SYNCHRONOUS, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.quantities import counted
@@ -45,6 +45,8 @@ class MetadataEvents(Columns):
         Row in ``Definitions.locations``.
     creates_file : bool
         Whether a handle was made with the flag that makes the file where there is none.
+    synchronous : bool
+        Whether a handle was made, or changed, such that each write through it waits for the storage.
     """
 
     kind: npt.NDArray[np.uint8]
@@ -56,6 +58,7 @@ class MetadataEvents(Columns):
     paradigm: npt.NDArray[np.int32]
     location: npt.NDArray[np.int32]
     creates_file: npt.NDArray[np.bool_]
+    synchronous: npt.NDArray[np.bool_]
 
 
 def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvents:
@@ -73,8 +76,10 @@ def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvent
     paradigm[deletes] = rows_of_ids(paradigm_ids, events.mode[deletes])
     process = column_at(definitions.locations.group, events.location)
     creates = (events.kind == IoRecord.CREATE_HANDLE) & (events.value & np.uint64(CREATE_FILE) > 0)
+    has_status = np.isin(events.kind, (IoRecord.CREATE_HANDLE, IoRecord.CHANGE_STATUS_FLAGS))
+    synchronous = has_status & (events.flags & np.uint32(SYNCHRONOUS) > 0)
     return MetadataEvents(
-        events.kind, events.time, process, handle, new_handle, file, paradigm, events.location, creates
+        events.kind, events.time, process, handle, new_handle, file, paradigm, events.location, creates, synchronous
     )
 
 

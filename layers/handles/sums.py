@@ -32,6 +32,8 @@ class HandleSums:
     ----------
     events : int64 (handles,)
         Metadata events within the window that name it.
+    synchronous : bool (handles,)
+        Whether each was ever such that its writes wait for the storage.
     opens : KeyedSums
         By handle and process, how often that was made within the window.
     kinds : KeyedSums
@@ -55,6 +57,7 @@ class HandleSums:
         count = len(definitions.handles.id)
         self._lifetimes = np.zeros((len(LIFETIMES), count), np.int64)
         self._ranks, self.events = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self.synchronous = np.zeros(count, np.bool_)
         self._pairs = KeyedSums.none(2, "events", "end")
         self._blocks = 0
         self.opens = KeyedSums.none(2, "count")
@@ -66,6 +69,7 @@ class HandleSums:
         definitions, order, selection, window = self._known
         within = window.contains(metadata.time)
         self.events += np.bincount(metadata.handle[within & (metadata.handle >= 0)], minlength=len(self.events))
+        self.synchronous[metadata.handle[metadata.synchronous & (metadata.handle >= 0)]] = True
         self._finish(np.union1d(metadata.process, operations.process).astype(np.int64))
         self._add_lifetimes(metadata)
         used = UsedHandles.of(operations)
@@ -90,6 +94,7 @@ class HandleSums:
         self.events = self.events + other.events
         self._pairs = other._pairs
         self._finish(np.zeros(0, np.int64))
+        self.synchronous = self.synchronous | other.synchronous
         self.opens = self.opens.merged(other.opens)
         self.kinds = self.kinds.merged(other.kinds)
         self.creating = self.creating.merged(other.creating)

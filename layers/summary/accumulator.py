@@ -155,18 +155,22 @@ class OperationSums:
         )  # fmt: skip
         columns_kept: Any = (column[:count] for column in kept)
         part = Kept(*columns_kept)
-        ended = columns.status != Status.NEVER_COMPLETED
-        found = np.unique(part.category)
-        found = found[found >= 0]
         wide = np.append(self.wide, -1)[part.category]
-        for category in np.unique(self.wide[found]).tolist():
-            of_category = wide == category
-            lasting = of_category & ended
-            self.busy[category].add(part.begin[lasting], part.end[lasting])
+        # Sixteen bits are sorted in linear time; masks would go through all rows for each category.
+        order = np.argsort(wide.astype(np.int16) if len(self.busy) < 2**15 else wide, kind="stable")
+        categories, edges = np.unique(wide[order], return_index=True)
+        begin, end, requested = part.begin[order], part.end[order], operations.requested[rows][order]
+        ended = (columns.status != Status.NEVER_COMPLETED)[order]
+        for category, first, last in zip(categories.tolist(), edges, np.append(edges[1:], count), strict=True):
+            if category < 0:
+                continue
+            lasting = ended[first:last]
+            self.busy[category].add(begin[first:last][lasting], end[first:last][lasting])
             if category % MODES != IoMode.FLUSH:
                 if category not in self.requests:
                     self.requests[category] = ValueCounts(self.exact)
-                self.requests[category].add(operations.requested[rows][of_category])
+                self.requests[category].add(requested[first:last])
+        found = np.flatnonzero(np.bincount(part.category[part.category >= 0]))
         if self.grid is not None:
             self.grid.add(part, count, found[found % MODES != IoMode.FLUSH])
 

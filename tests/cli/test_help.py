@@ -126,3 +126,11 @@ def test_the_number_of_workers_is_what_the_help_says(fixtures, monkeypatch, caps
         threads[options] = max(allowed, default=1)
     assert threads["--workers", "1"] < threads["--workers", "3"]
     assert threads[()] == threads["--workers", "1" if like_one else "3"]
+
+
+def test_help_of_layers_tells_how_much_of_a_chain_is_told():
+    from iostrata.layers.attribution.calls import chain
+
+    text = " ".join(CliRunner().invoke(group, ["layers", "--help"]).output.split())
+    assert f"at most 2^{chain._MOST_CALLS.bit_length() - 1} calls" in text
+    assert f"--json gives the {chain._STEPS_TOLD} at whose end" in text

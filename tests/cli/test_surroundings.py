@@ -29,6 +29,7 @@ import itertools
 import json
 import os
 import resource
+import runpy
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,7 @@ WRITING = (
     "assess {trace} --segment 1 --train -o {out}.json",
     "schedule {other} -o {out}.json",
     "schedule {other} --plot {out}.svg",
+    "signature {trace} {other} --plot {out}.svg",
 )
 """Every command that writes a file."""
 PRINTING = (
@@ -313,6 +315,26 @@ def in_a_namespace(mounts: str, room: Path, commands: list[list[str]]) -> list[t
     return [(status, left, text) for (status, left), text in zip(found, said, strict=False)]
 
 
+def test_every_command_and_every_output_is_ended_and_run_in_each_surrounding() -> None:
+    """By the lists of `benchmarks/damage/interrupts.py` and of this file."""
+    from importlib import import_module
+
+    from iostrata.cli.group import COMMANDS
+    from iostrata.cli.options import OutputPath
+
+    interrupts = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "damage" / "interrupts.py"))
+    writing = [*(part.split() for part in WRITING), *interrupts["COMMANDS"]]
+    for listed in ([part.split() for part in PRINTING], interrupts["COMMANDS"]):
+        assert {one[0] for one in listed} == set(COMMANDS)
+    for name in COMMANDS:
+        command = import_module(f"iostrata.cli.commands.{name}").command
+        for option in (one for one in command.params if isinstance(one.type, OutputPath)):
+            for listed in (writing[: len(WRITING)], writing[len(WRITING) :]):
+                of_command = [one for one in listed if one[0] == name]
+                given = [one for one in of_command if option.param_type_name == "argument" or {*option.opts} & {*one}]
+                assert given, f"{name} {option.name}"
+
+
 def test_nothing_is_left_on_a_full_disk(fixtures: Path, tmp_path: Path) -> None:
     """A true one, of a page."""
     room = tmp_path / "room"
@@ -320,7 +342,8 @@ def test_nothing_is_left_on_a_full_disk(fixtures: Path, tmp_path: Path) -> None:
         *(f"convert {{trace}} {{out}}{suffix}" for suffix in (".h5", ".parquet", ".otf2")),
         "report {trace} -o {out}.html",
         "diff {trace} {trace} -o {out}.html",
-        "schedule {other} --plot {out}.svg",
+        "schedule {other} -o {out}.json --plot {out}.svg",
+        "signature {trace} {other} -o {out}.html --plot {out}.svg",
         "collect {trace} -o {out} --workers 1",
     ]
     found = in_a_namespace(
@@ -340,23 +363,62 @@ def test_a_system_that_can_only_be_read(fixtures: Path, tmp_path: Path) -> None:
         ["info", str(fixtures / "serial1")],
         given("collect {trace} -o {out}", fixtures, tmp_path / "x"),
         given("collect {trace} -o {out}", fixtures, room / "x"),
+        given("periods {trace} --plot {out}.svg", fixtures, tmp_path / "y"),
         given("periods {trace} --plot {out}.svg", fixtures, room / "y"),
+        given("schedule {other} --plot {out}.png", fixtures, room / "z"),
+        given("signature {trace} {other} --plot {out}.pdf", fixtures, room / "w"),
     ]
     mounts = (
         'mount -t tmpfs none "$0" && mount -o remount,bind,ro / && mount -t tmpfs -o ro none /dev/shm && cd / && '
         "unset MPLCONFIGDIR XDG_CONFIG_HOME XDG_CACHE_HOME && export HOME=/ TMPDIR=/tmp && true"
     )
-    read, refused, written, plotted = in_a_namespace(mounts, room, commands)
+    read, refused, written, nowhere, *plotted = in_a_namespace(mounts, room, commands)
     assert (read[0], read[2], refused[0]) == (0, "", 1)
     assert refused[2].endswith("read-only file system; choose a folder that you may write to\n")
     assert refused[2].count("\n") == 1
     assert written[0] == 0, written[2]
     assert {Path(path).name for path in written[1]} >= {"job.parquet", "finding.parquet"}
-    # Matplotlib wants a place of its own and says how to name one.
-    assert (plotted[0], [path for path in plotted[1] if "y.svg" in path]) == (1, [])
-    (line,) = plotted[2].splitlines()
-    assert line.startswith("iostrata: error: ")
-    assert "MPLCONFIGDIR" in line
+    for (status, left, said), name in zip(plotted, ("y.svg", "z.png", "w.pdf"), strict=True):
+        assert (status, said) == (0, ""), said
+        # What matplotlib keeps went beside the first picture, and is gone.
+        assert str(room / name) in left
+        assert not [path for path in left if "/." in path.removeprefix(str(room)) or "font" in path]
+    assert (nowhere[0], nowhere[2]) == (
+        1,
+        f"iostrata: error: cannot write '{tmp_path}': read-only file system; choose a folder that you may write to\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [("schedule {other} -o {out}.json", ".json"), ("signature {trace} {other} -o {out}.html", ".html")],
+)
+def test_a_command_with_two_outputs_leaves_both_or_none(
+    run: Any, fixtures: Path, tmp_path: Path, command: str, first: str
+) -> None:
+    out, picture = tmp_path / f"x{first}", tmp_path / "x.svg"
+    whole = [*given(command, fixtures, tmp_path / "x"), "--plot", picture]
+    out.write_text("before")
+    picture.mkdir()
+    done = run(*whole)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"iostrata: error: cannot write '{picture}': it is a folder")
+    assert out.read_text() == "before"
+    assert sorted(tmp_path.iterdir()) == sorted([out, picture])
+    picture.rmdir()
+    assert run(*whole).returncode == 0
+    assert sorted(tmp_path.iterdir()) == sorted([out, picture])
+    assert out.stat().st_size > 100
+    assert picture.read_text().rstrip().endswith("</svg>")
+    picture.unlink()
+    picture.symlink_to(out.name)
+    written = out.read_bytes()
+    done = run(*whole)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"iostrata: error: cannot write '{picture}': it is the other output; choose another name"
+    )
+    assert out.read_bytes() == written
 
 
 KINDS = ("folder", "device", "pipe", "loop", "anchor", "events")

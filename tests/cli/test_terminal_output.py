@@ -135,3 +135,13 @@ def test_headings_of_info_are_whole_on_a_narrow_terminal(run_on_terminal, fixtur
     lines = SEQUENCE.sub("", run_on_terminal(60, "info", fixtures / "ncckpt4")).splitlines()
     assert ["paradigm", "name", "class", "handles", "roots", "files", "properties"] in [line.split() for line in lines]
     assert "…" not in "".join(lines)
+
+
+@pytest.mark.parametrize("command", [("layers", "--by", "file"), ("handles",), ("periods", "--by", "file")])
+def test_a_pipe_gets_no_row_as_long_as_the_longest_name(run, tmp_path, command):
+    rows = [f"POSIX,0,/a/{'x' * 5000 if row == 7 else row},{row},{row}.5,100,write" for row in range(300)]
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(["layer,rank,file,start,end,bytes,mode", *rows]) + "\n")
+    done = run(command[0], table, *command[1:])
+    assert done.returncode == 0, done.stderr
+    assert sum(len(line) > 1000 for line in done.stdout.splitlines()) <= 1

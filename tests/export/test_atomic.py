@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from iostrata import OutputError
-from iostrata.export.atomic import atomic_file
+from iostrata.export.atomic import atomic_file, written_together
 
 NOBODY = 65534
 
@@ -143,3 +143,54 @@ def test_no_file_of_a_trace_is_replaced_by_a_link(tmp_path: Path, name: str) -> 
         pass
     assert (tmp_path / name).read_bytes() == b"recorded"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def write_both(folder: Path, error: BaseException | None = None) -> None:
+    with written_together():
+        write(folder / "first.json")
+        assert not (folder / "first.json").exists() or (folder / "first.json").read_text() == "old"
+        write(folder / "second.svg")
+        if error is not None:
+            raise error
+
+
+def test_files_that_belong_together_appear_together(tmp_path: Path) -> None:
+    (tmp_path / "first.json").write_text("old")
+    (tmp_path / "first.json").chmod(0o604)
+    write_both(tmp_path)
+    assert {name: (tmp_path / name).read_text() for name in names(tmp_path)} == {
+        "first.json": "new",
+        "second.svg": "new",
+    }
+    assert (tmp_path / "first.json").stat().st_mode & 0o777 == 0o604
+    write(tmp_path / "third.h5")  # afterwards files are written by themselves again
+    assert (tmp_path / "third.h5").read_text() == "new"
+
+
+@pytest.mark.parametrize("error", [ValueError("bug"), KeyboardInterrupt(), OutputError("said already")])
+@pytest.mark.parametrize("before", [[], ["first.json"], ["first.json", "second.svg"]])
+def test_none_of_the_files_that_belong_together_appears_after_an_error(
+    tmp_path: Path, before: list[str], error: BaseException
+) -> None:
+    for name in before:
+        (tmp_path / name).write_text("old")
+    with pytest.raises(type(error)):
+        write_both(tmp_path, error)
+    assert {name: (tmp_path / name).read_text() for name in names(tmp_path)} == dict.fromkeys(before, "old")
+
+
+def write_both_where_a_folder_comes_between(folder: Path) -> None:
+    with written_together():
+        write(folder / "first.json")
+        write(folder / "second.svg")
+        (folder / "second.svg").mkdir()
+
+
+@pytest.mark.parametrize("before", [[], ["first.json"]])
+def test_what_was_put_into_place_is_put_back_where_the_next_cannot_be(tmp_path: Path, before: list[str]) -> None:
+    for name in before:
+        (tmp_path / name).write_text("old")
+    with pytest.raises(OutputError, match=r"^cannot write '.*second\.svg': is a directory"):
+        write_both_where_a_folder_comes_between(tmp_path)
+    assert names(tmp_path) == [*before, "second.svg"]
+    assert [(tmp_path / name).read_text() for name in before] == ["old"] * len(before)

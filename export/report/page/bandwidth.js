@@ -52,18 +52,17 @@ const drawBandwidth = (canvas, curve, verdict) => {
     const y = Math.round(4 + (PLOT - 4) * part) + 0.5;
     drawLine(context, left, y, width, y);
   }
+  const [ranges, means] = [[], []];
   found.forEach(({ mean, low, high }, place) => {
     const x = edge(place);
     const wide = edge(place + 1) - x;
-    if (scale.range && high > 0) {
-      context.fillStyle = palette[`${curve.direction}-light`];
-      context.fillRect(x, yOf(high), wide, Math.max(0.75, yOf(low) - yOf(high)));
-    }
-    if (mean > 0) {
-      context.fillStyle = palette[curve.direction];
-      context.fillRect(x, Math.min(yOf(mean), PLOT - 0.75), wide, Math.max(PLOT - yOf(mean), 0.75));
-    }
+    if (scale.range && high > 0) ranges.push([x, yOf(high), wide, Math.max(0.75, yOf(low) - yOf(high))]);
+    if (mean > 0) means.push([x, Math.min(yOf(mean), PLOT - 0.75), wide, Math.max(PLOT - yOf(mean), 0.75)]);
   });
+  context.fillStyle = palette[`${curve.direction}-light`];
+  fillTogether(context, ranges);
+  context.fillStyle = palette[curve.direction];
+  fillTogether(context, means);
   context.fillStyle = palette.line;
   context.fillRect(left, PLOT, width - left, 1);
   context.fillStyle = palette.muted;
@@ -150,7 +149,7 @@ const bandwidthSection = () => {
     legend(['write', 'write: mean of each column', definitions.bandwidth], ['read', 'read', definitions.bandwidth], ['phase', 'phases', definitions.phases],
       ['period', 'every period', definitions.period_s]),
     h('div', { class: 'legend tools' }, choice('common', 'one scale for all', 'Draw all panels up to the same bandwidth.'),
-      choice('range', 'with the range in each column', 'Draw in light colour from the smallest to the largest rate of each column, and scale the panels to it.'),
+      choice('range', 'with the range in each column', 'Draw in pale colour from the smallest to the largest rate of each column, and scale the panels to it.'),
       choice('logarithmic', 'logarithmic', `Draw ${DECADES} powers of ten, so that low rates show beside high ones; areas are no bytes then.`)),
     curves.map((curve) => {
       const verdict = verdictOf(curve.layer, curve.direction);

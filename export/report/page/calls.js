@@ -29,16 +29,19 @@ const activityPlot = ({ activity, ranks }) => {
   const draw = (canvas) => {
     const { context, width } = prepared(canvas, ACTIVITY);
     const scaleOf = (count) => (ACTIVITY - 6) * count / ranks;
+    const [inIo, inMpi] = [[], []];
     for (let bin = 0; bin < io.length; bin += 1) {
       const span = spanOf(RUN_START + bin * step, RUN_START + (bin + 1) * step, width);
       if (!span) continue;
       const x = Math.round(span[0]);
       const wide = Math.max(1, Math.round(span[0] + span[1]) - x);
-      context.fillStyle = palette.write;
-      context.fillRect(x, ACTIVITY - scaleOf(io[bin]), wide, scaleOf(io[bin]));
-      context.fillStyle = palette.mpi;
-      context.fillRect(x, ACTIVITY - scaleOf(io[bin] + mpi[bin]), wide, scaleOf(mpi[bin]));
+      inIo.push([x, ACTIVITY - scaleOf(io[bin]), wide, scaleOf(io[bin])]);
+      inMpi.push([x, ACTIVITY - scaleOf(io[bin] + mpi[bin]), wide, scaleOf(mpi[bin])]);
     }
+    context.fillStyle = palette.write;
+    fillTogether(context, inIo);
+    context.fillStyle = palette.mpi;
+    fillTogether(context, inMpi);
     context.fillStyle = palette.line;
     context.fillRect(gutter(width), ACTIVITY - 1, width - gutter(width), 1);
     context.fillStyle = palette.muted;

@@ -55,6 +55,13 @@ const fitted = (context, text, room) => {
   return kept;
 };
 
+// Rectangles [x, y, width, height] of one colour as one shape: filled one by one, paper shows hairlines between them.
+const fillTogether = (context, rectangles) => {
+  context.beginPath();
+  for (const rectangle of rectangles) context.rect(...rectangle);
+  context.fill();
+};
+
 const drawLine = (context, fromX, fromY, toX, toY) => {
   context.beginPath();
   context.moveTo(fromX, fromY);

@@ -47,7 +47,7 @@ const collectivesSection = () => {
   if (!classes.length) return null;
   const head = ['Calls of', 'Below', 'Calls', 'Ranks a call', 'Ranks moving bytes', 'By one rank', 'Bytes'];
   return section('collectives', 'Collectives', 'Who does the work of collective calls',
-    h('p', {}, 'Each call from its first begin to its last end, on a logarithmic scale of ranks: light, how many ranks make it; dark, how many of them move its bytes in the layer below. ',
+    h('p', {}, 'Each call from its first begin to its last end, on a logarithmic scale of ranks: in pale colour, how many ranks make it; in full colour, how many of them move its bytes in the layer below. ',
       classes.some((content) => content.together > 1) ? 'Neighbouring calls are drawn as one, with the most ranks of any. ' : ''),
     legend(...['write', 'read'].filter((way) => classes.some((content) => content.direction === way)).flatMap((way) => [
       [`${way}-light`, `ranks that call to ${way}`, definitions.participants], [way, `ranks that ${way} below`, definitions.movers]])),

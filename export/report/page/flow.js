@@ -158,23 +158,23 @@ const rangesText = (numbers) => {
 const evidenceText = (key, value) => {
   const inUnit = (number) => (typeof number === 'number' ? (UNITS[contents.evidence_units[key]] || String)(number) : String(number));
   if (key === 'steps') return value.map((step) => `${step.upper} → ${step.lower}: ${inUnit(step.amplification)}`).join('; ');
-  if (key === 'time_range_s') return value.map(inUnit).join(' to ');
-  if (contents.evidence_units[key] === 'rank' && Array.isArray(value)) return rangesText(value);
+  if (key === 'time_range_s') return rangeText(...value);
+  if (contents.evidence_units[key] === 'rank' && Array.isArray(value)) return `${rangesText(value)}${value.length < contents.ranks_shown ? '' : ', …'}`;
   if (Array.isArray(value)) return value.map(inUnit).join(', ');
   if (typeof value === 'object') return Object.entries(value).map(([name, item]) => `${name}: ${inUnit(item)}`).join('; ');
   return inUnit(value);
 };
 
 // Which rows of the timeline a finding is about: of its layer, and of the first file and rank that it names.
-const rowsNamed = ({ layer, evidence }) => ({ layer, file: (evidence.files || [])[0], rank: (evidence.slow_ranks || evidence.ranks || [])[0] });
+const rowsNamed = ({ layer, evidence }) => ({ layer, file: (evidence.files || [])[0], rank: known(evidence.busiest_rank) ? evidence.busiest_rank : (evidence.slow_ranks || evidence.ranks || [])[0] });
 
 const finding = (found) => {
   const range = found.evidence.time_range_s;
   return h('div', { class: `finding ${found.severity}` },
     h('p', {}, h('b', {}, found.severity), ` ${found.id} · ${found.layer} · `, found.text),
     h('p', { class: 'advice' }, found.advice),
-    range ? h('p', {}, timeLinkTo(range[0], range[1], 'timeline', rowsNamed(found), `Show ${secondsText(range[0])} to ${secondsText(range[1])} in the timeline`)) : null,
-    h('details', {}, h('summary', {}, 'Evidence'), h('dl', { class: 'glossary' }, Object.entries(found.evidence).filter(([, value]) => !isEmpty(value)).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ').replace(/ s$/, '')), h('dd', {}, evidenceText(key, value))]))));
+    range ? h('p', {}, timeLinkTo(range[0], range[1], 'timeline', rowsNamed(found), `Show ${rangeText(...range)} in the timeline`)) : null,
+    h('details', {}, h('summary', {}, 'Evidence'), h('dl', { class: 'evidence' }, Object.entries(found.evidence).filter(([, value]) => !isEmpty(value)).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ').replace(/^(metadata|transfer|write|flush|exclusive) s$/, '$1 time').replace(/ s$/, '')), h('dd', {}, evidenceText(key, value))]))));
 };
 
 const findingsSection = () => {

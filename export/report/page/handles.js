@@ -66,7 +66,7 @@ const handlesSection = () => {
     const left = rows.length - from - AT_ONCE;
     if (left > 0) {
       const more = h('button', { type: 'button', class: 'more' }, `show ${countText(Math.min(left, AT_ONCE))} of ${countText(left)} more`);
-      const item = h('li', {}, more);
+      const item = h('li', {}, more, h('span', { class: 'paper-only muted' }, `and ${countText(left)} more`));
       more.addEventListener('click', () => { item.remove(); fill(list, rows, from + AT_ONCE); makeReachable(tree); });
       list.append(item);
     }

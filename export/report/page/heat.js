@@ -10,7 +10,7 @@ const heatSection = () => {
   const height = Math.ceil(before + rows * ROW_HEIGHT + after);
   const binLength = (RUN_END - RUN_START) / bins;
   return section('heat', 'Ranks', 'Ranks over time',
-    h('p', {}, `Bytes of each rank in each of ${countText(bins)} stretches of ${secondsText(binLength)}; the darker the more, on a logarithmic scale over four powers of ten. `,
+    h('p', {}, `Bytes of each rank in each of ${countText(bins)} stretches of ${secondsText(binLength)}; the stronger the colour the more, on a logarithmic scale over four powers of ten. `,
       together > 1 ? `Each line is ${counted(together, 'rank')}. ` : '', 'Where a lower layer has fewer lines than the one above it, few ranks do the work of many.'),
     maps.map((map) => {
       const cells = unpacked(map.cells);
@@ -25,19 +25,20 @@ const heatSection = () => {
         const left = gutter(width);
         context.fillStyle = palette.panel;
         context.fillRect(left, before, width - left, rows * ROW_HEIGHT);
-        context.fillStyle = palette[map.direction];
+        const [full, none] = [palette[map.direction], palette.panel];
         const [from, to] = [Math.max(0, Math.floor((view.start - RUN_START) / binLength)), Math.min(bins, Math.ceil((view.end - RUN_START) / binLength))];
         for (let row = 0; row < rows; row += 1) {
           for (let bin = from; bin < to; bin += 1) {
             const step = cells[row * bins + bin];
             if (!step) continue;
-            const x = Math.max(left, xOf(RUN_START + bin * binLength, width));
-            const end = Math.min(width, xOf(RUN_START + (bin + 1) * binLength, width));
-            context.globalAlpha = shade(step);
-            context.fillRect(x, before + row * ROW_HEIGHT, Math.max(0.75, end - x), Math.max(0.75, ROW_HEIGHT - (ROW_HEIGHT > 4 ? 1 : 0)));
+            // Whole pixels, and a little of them below the next cell: where edges meet, what lies below shines through.
+            const x = Math.round(Math.max(left, xOf(RUN_START + bin * binLength, width)));
+            const end = Math.round(Math.min(width, xOf(RUN_START + (bin + 1) * binLength, width)));
+            const more = bin + 1 < to && cells[row * bins + bin + 1] ? 0.5 : 0;
+            context.fillStyle = `color-mix(in srgb, ${full} ${Math.round(100 * shade(step))}%, ${none})`;
+            context.fillRect(x, before + row * ROW_HEIGHT, Math.max(1, end - x) + more, Math.max(0.75, ROW_HEIGHT - (ROW_HEIGHT > 4 ? 1 : 0)));
           }
         }
-        context.globalAlpha = 1;
         context.fillStyle = palette.muted;
         context.textAlign = 'right';
         const step = Math.max(1, Math.ceil(14 / ROW_HEIGHT));

@@ -1,5 +1,6 @@
 // Sizes of requests, by powers of two.
 
+const LABEL_ROOM = 64;
 const binText = (exponent) => {
   const step = Math.min(6, Math.floor(exponent / 10));
   return `${2 ** (exponent - 10 * step)} ${['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][step]}B`;
@@ -14,7 +15,8 @@ const histogramFigure = (content, lowest, highest) => {
   if (content.empty_operations) bars.unshift({ exponent: lowest - 1, operations: content.empty_operations, bytes: 0, text: '0 B' });
   const [width, height, base] = [340, 120, 96];
   const slots = highest - lowest + 2;
-  const room = width / slots;
+  // A single bar as wide as the picture would look like much.
+  const room = Math.min(42, width / slots);
   const top = Math.max(1, ...bars.map((bar) => bar.operations));
   const volume = Math.max(1, ...bars.map((bar) => bar.bytes));
   const picture = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `Request sizes of ${label}: ${bars.map((bar) => `${bar.text}: ${counted(bar.operations, 'operation')}`).join('; ')}` },
@@ -28,7 +30,7 @@ const histogramFigure = (content, lowest, highest) => {
         size > 0.5 ? svg('rect', { x: x + 1.5, y: base - size, width: Math.max(1, room - 3), height: size, class: 'outline' }) : null);
     }),
     (() => {
-      const step = Math.ceil(slots / 5);
+      const step = Math.max(Math.ceil(slots / 5), Math.ceil(LABEL_ROOM / room));
       const labels = [];
       for (let exponent = lowest; exponent <= highest; exponent += step) {
         const x = (exponent - lowest + 1.5) * room;
@@ -36,7 +38,7 @@ const histogramFigure = (content, lowest, highest) => {
       }
       return labels;
     })());
-  const notes = [counted(total, 'request') + ' of known size'];
+  const notes = [`${counted(total, 'request')} of known size`, `highest bar: ${countText(top)} filled, ${bytesText(volume)} outlined`];
   if (content.unknown_operations) notes.push(`${countText(content.unknown_operations)} of unknown size`);
   return h('figure', {}, h('h3', {}, label), picture, h('figcaption', { title: definitions.request_bytes }, notes.join(', ')));
 };

@@ -32,7 +32,7 @@ function story() {
   if (!segments.length) return null;
   return h('details', { class: 'story', open: segments.length <= 8 }, h('summary', {}, `The run in ${counted(cut.story || segments.length, 'stretch', 'stretches')}`),
     h('ol', {}, segments.map((one) => h('li', {},
-      timeLink(one.start_s, one.end_s, 'bandwidth', `${secondsText(one.start_s)} to ${secondsText(one.end_s)}`), ' ', one.text))),
+      timeLink(one.start_s, one.end_s, 'bandwidth', rangeText(one.start_s, one.end_s)), ' ', one.text))),
     cut.story ? h('p', { class: 'muted' }, `The first ${segments.length} are shown.`) : null);
 }
 

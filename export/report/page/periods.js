@@ -24,7 +24,7 @@ const regimeRow = (entry, regime, number) => {
   const who = `${entry.layer} ${entry.direction}, regime ${number + 1}`;
   const say = saying(who);
   return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who),
-    h('td', { 'data-label': 'When', class: 'long' }, timeLink(regime.start_s, regime.end_s, 'bandwidth', `${secondsText(regime.start_s)} to ${secondsText(regime.end_s)}`)),
+    h('td', { 'data-label': 'When', class: 'long' }, timeLink(regime.start_s, regime.end_s, 'bandwidth', rangeText(regime.start_s, regime.end_s))),
     cell('Period', secondsText(regime.period_s), say(`${exactNumber(regime.period_s)} s`, 'period_s')),
     cell('Confidence', plainNumber(regime.confidence, 2), say(known(regime.confidence) ? exactNumber(regime.confidence) : 'not given', 'regime_confidence')),
     cell('Phases', countText(regime.phases), say(known(regime.phases) ? countText(regime.phases) : 'not given', 'phases')));
@@ -65,7 +65,7 @@ const betweenLayers = () => {
   const pairs = contents.compare ? contents.compare.pairs.filter((pair) => pair.verdict && pair.verdict !== 'none') : [];
   if (!pairs.length) return null;
   const stretches = pairs.flatMap((pair) => pair.stretches.map((stretch) => h('tr', {}, h('th', { scope: 'row', class: 'name' }, `${pair.upper} → ${pair.lower}, ${pair.direction}`),
-    h('td', { 'data-label': 'When', class: 'long' }, timeLink(stretch.start_s, stretch.end_s, 'bandwidth', `${secondsText(stretch.start_s)} to ${secondsText(stretch.end_s)}`)),
+    h('td', { 'data-label': 'When', class: 'long' }, timeLink(stretch.start_s, stretch.end_s, 'bandwidth', rangeText(stretch.start_s, stretch.end_s))),
     cell('Above', secondsText(stretch.upper_period_s), definitions.period_s), cell('Below', secondsText(stretch.lower_period_s), definitions.period_s),
     cell('Relation', stretch.relation, definitions.stretches))));
   return [h('h3', {}, 'From layer to layer'),

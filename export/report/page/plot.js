@@ -147,7 +147,11 @@ const drawTimeAxis = (context, width, top) => {
     context.fillText(text, Math.min(Math.max(x - room / 2, left), width - room), top + 17);
   }
 };
-const timeAxis = () => timePlot('Time axis', 22, (canvas) => {
-  const { context, width } = prepared(canvas, 22);
-  drawTimeAxis(context, width, 0);
-}, (start, end) => [timeText((start + end) / 2, view.end - view.start)]);
+const timeAxis = () => {
+  const axis = timePlot('Time axis', 22, (canvas) => {
+    const { context, width } = prepared(canvas, 22);
+    drawTimeAxis(context, width, 0);
+  }, (start, end) => [timeText((start + end) / 2, view.end - view.start)]);
+  axis.classList.add('axis');
+  return axis;
+};

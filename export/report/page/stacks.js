@@ -5,7 +5,7 @@ const TREE_LABEL = 16;
 const TREE_ROW = 11;
 const MOST_HANDLES = 16;
 const MOST_LEVELS = 40;
-const KINDS_DRAWN = [0, 6, 5, 4, 3, 1, 2];
+const OTHER_IO = KIND_COLOURS.indexOf('io');
 
 const stacksSection = () => {
   const { stacks } = contents;
@@ -16,10 +16,7 @@ const stacksSection = () => {
   const ofThread = threads.name.map(() => []);
   bars.thread.forEach((thread, row) => ofThread[thread].push(row));
   const nameOfThread = (thread) => `${threads.rank[thread] < 0 ? 'no rank' : `rank ${threads.rank[thread]}`}, ${nameOf(threads.name[thread])}`;
-  const colourOf = (row) => {
-    if (functions.does_io[bars.function[row]]) return palette[bars.kind[row] ? KIND_COLOURS[bars.kind[row]] : 'io'];
-    return palette[nameOf(functions.group[bars.function[row]]) === 'MPI' ? 'mpi' : 'use'];
-  };
+  const colourOf = (row) => palette[nameOf(functions.group[bars.function[row]]) === 'MPI' ? 'mpi' : 'use'];
   const told = (row) => {
     const lines = [`${nameOf(functions.name[bars.function[row]])} (${nameOf(functions.group[bars.function[row]])})`,
       `${bars.count[row] > 1 ? `${countText(bars.count[row])} calls within ` : ''}${secondsText(toTime(bars.end[row]) - toTime(bars.start[row]))} from ${timeText(toTime(bars.start[row]), view.end - view.start)} on`];
@@ -66,15 +63,12 @@ const stacksSection = () => {
         context.fillText(fitted(context, `${handles.depth[place - 1] ? '└ ' : ''}${nameOf(handles.layer[place - 1])}  ${nameOf(handles.file[place - 1])}`, width - indent - 4), indent, y + 13);
         context.fillStyle = palette.use;
         context.fillRect(gutter(width), y + TREE_LABEL + TREE_ROW / 2, width - gutter(width), 1);
-        for (const kind of KINDS_DRAWN) {
-          for (const row of own) {
-            if (bars.kind[row] !== kind) continue;
-            const span = extent(row, width);
-            if (!span) continue;
-            context.fillStyle = palette[KIND_COLOURS[kind]];
-            context.fillRect(span[0], y + TREE_LABEL + 1, span[1], TREE_ROW - 2);
-          }
+        const columns = new KindColumns(width);
+        for (const row of own) {
+          const span = extent(row, width);
+          if (span) columns.add(bars.kind[row] || OTHER_IO, span);
         }
+        columns.draw(context, y + TREE_LABEL + 1, TREE_ROW - 2);
       });
       if (!tree.length) { context.fillStyle = palette.muted; context.fillText('no call on a selected file', 4, 14); }
     };
@@ -86,18 +80,24 @@ const stacksSection = () => {
         context.fillText(`level ${level + 1}`, gutter(width) - 6, level * LEVEL + 12);
       }
       context.textAlign = 'left';
-      const io = (row) => functions.does_io[bars.function[row]];
-      for (const late of [false, true]) {
-        for (const row of rows) {
-          if (bars.depth[row] >= levels || Boolean(io(row)) !== late) continue;
-          const span = extent(row, width);
-          if (!span) continue;
+      const columns = Array.from({ length: levels }, () => new KindColumns(width));
+      const named = [];
+      for (const row of rows) {
+        const span = bars.depth[row] < levels && extent(row, width);
+        if (!span) continue;
+        const io = functions.does_io[bars.function[row]];
+        if (io) {
+          columns[bars.depth[row]].add(bars.kind[row] || OTHER_IO, span);
+        } else {
           context.fillStyle = colourOf(row);
           context.fillRect(span[0], bars.depth[row] * LEVEL + 1, span[1], LEVEL - 2);
-          if (span[1] < 48 || bars.count[row] > 1) continue;
-          context.fillStyle = late ? palette.page : palette.text;
-          context.fillText(fitted(context, nameOf(functions.name[bars.function[row]]), span[1] - 6), span[0] + 3, bars.depth[row] * LEVEL + 12);
         }
+        if (span[1] >= 48 && bars.count[row] === 1) named.push([row, span, io]);
+      }
+      columns.forEach((level, depth) => level.draw(context, depth * LEVEL + 1, LEVEL - 2));
+      for (const [row, span, io] of named) {
+        context.fillStyle = io ? palette.page : palette.text;
+        context.fillText(fitted(context, nameOf(functions.name[bars.function[row]]), span[1] - 6), span[0] + 3, bars.depth[row] * LEVEL + 12);
       }
     };
     const describeTree = (start, end, y) => {
@@ -113,11 +113,11 @@ const stacksSection = () => {
     };
     const plots = [timePlot('Calls on handles of a thread', TREE_ROW, drawTree, describeTree), timePlot('Call stack of a thread', LEVEL, drawStack, describeStack)];
     const note = h('p', { class: 'muted' });
-    const facts = () => { note.textContent = `${secondsText(threads.io_s[state.thread])} in I/O.${left > 0 ? ` The ${MOST_HANDLES} handles with the most time are drawn, ${countText(left)} are left out.` : (stacks.gap_s > 0 && tree.length ? ' The handles with the most time are drawn.' : '')}`; };
+    const facts = () => { note.textContent = `${secondsText(threads.io_s[state.thread])} in I/O.${left > 0 ? ` The ${MOST_HANDLES} handles with the most time are drawn, ${countText(left)} ${left > 1 ? 'are' : 'is'} left out.` : (stacks.gap_s > 0 && tree.length ? ' The handles with the most time are drawn.' : '')}`; };
     facts();
     const select = h('select', { onchange: (event) => { state.thread = Number(event.target.value); choose(); facts(); redraw(panels.filter((panel) => plots.includes(panel.element))); } },
       threads.name.map((_, thread) => h('option', { value: thread, selected: thread === state.thread }, nameOfThread(thread))));
-    return h('div', {}, h('div', { class: 'legend tools' }, h('label', {}, `${state.label} `, select)),
+    return h('div', { class: 'panel' }, h('div', { class: 'legend tools' }, h('label', {}, `${state.label} `, select)),
       h('h3', { class: 'paper-only' }, nameOfThread(state.thread)), note, plots);
   };
 

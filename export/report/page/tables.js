@@ -6,7 +6,9 @@ const exactly = (value, unit = '', unknown = 'not defined') => (known(value) ? `
 
 const cell = (label, text, title, long) => h('td', { 'data-label': label, title, class: long ? 'long' : null }, long ? text : text.replaceAll(' ', '\u00a0'));
 
-const tableOf = (head, rows, left = [0]) => h('div', { class: 'wide' }, h('table', { class: 'cards' },
+// So many columns fit where the screen is too narrow for more.
+const FEW = 5;
+const tableOf = (head, rows, left = [0]) => h('div', { class: 'wide' }, h('table', { class: head.length > FEW ? 'cards' : 'cards few' },
   h('thead', {}, h('tr', {}, head.map((text, place) => h('th', { scope: 'col', class: left.includes(place) ? 'name' : null }, text)))),
   h('tbody', {}, rows)));
 

@@ -44,6 +44,12 @@ const secondsText = (seconds) => {
   return `${threeDigits(seconds / size)} ${unit}`;
 };
 
+// What is too short for its ends to differ in three digits is told as one time.
+const rangeText = (start, end) => {
+  const [from, to] = [secondsText(start), secondsText(end)];
+  return from === to ? from : `${from} to ${to}`;
+};
+
 // A time within a window: with enough digits to distinguish what the window shows.
 const timeText = (seconds, span) => {
   const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(span || 1))));

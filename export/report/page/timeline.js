@@ -2,9 +2,44 @@
 
 const ROW = 13;
 const HEAD = 20;
-// Data is drawn over all else: at the scale of a run thousands of closes would hide the writes between them.
-const DRAWN = [0, 6, 5, 4, 3, 1, 2];
-const KIND_COLOURS = ['use', 'read', 'write', 'flush', 'open', 'close', 'other'];
+const KIND_COLOURS = ['use', 'read', 'write', 'flush', 'open', 'close', 'other', 'io'];
+const FLUSH = KIND_COLOURS.indexOf('flush');
+
+// The kinds of marks in each column of pixels of a row. Those in one column share its height, so that none hides another;
+// beside transfers and flushes all else is a stripe: at the scale of a run there are thousands of closes between writes.
+const STRIPE = 1;
+class KindColumns {
+  constructor(width) { this.kinds = new Uint8Array(Math.ceil(width)); }
+
+  add(kind, [x, extent]) {
+    const first = Math.floor(x);
+    const last = Math.max(first + 1, Math.round(x + extent));
+    for (let column = first; column < last; column += 1) this.kinds[column] |= 1 << kind;
+  }
+
+  draw(context, top, height) {
+    const { kinds } = this;
+    const shapes = KIND_COLOURS.map(() => []);
+    for (let first = 0, next = 0; first < kinds.length; first = next) {
+      for (next = first + 1; next < kinds.length && kinds[next] === kinds[first]; next += 1);
+      const present = KIND_COLOURS.map((_, kind) => kind).filter((kind) => kinds[first] & (1 << kind));
+      const data = present.filter((kind) => kind <= FLUSH).length;
+      const rest = present.length - data;
+      const shared = data ? (height - STRIPE * rest) / data : height / rest;
+      let y = 0;
+      for (const kind of present) {
+        const below = y + (data && kind > FLUSH ? STRIPE : shared);
+        shapes[kind].push([first, top + Math.round(y), next - first, Math.round(below) - Math.round(y)]);
+        y = below;
+      }
+    }
+    shapes.forEach((rectangles, kind) => {
+      if (!rectangles.length) return;
+      context.fillStyle = palette[KIND_COLOURS[kind]];
+      fillTogether(context, rectangles);
+    });
+  }
+}
 
 const timelineRows = () => {
   const { rows } = contents.timeline;
@@ -56,8 +91,6 @@ const timelineSection = () => {
   };
   arrange(() => true);
 
-  // Merged marks cover each other, so reads then have the upper half of a row and writes the lower one.
-  const halves = contents.timeline.gap_s > 0;
   const draw = (canvas) => {
     const { context, width } = prepared(canvas, height);
     const left = gutter(width);
@@ -73,21 +106,14 @@ const timelineSection = () => {
       context.textAlign = 'right';
       context.fillText(row.who, left - 6, y + ROW - 3);
       context.textAlign = 'left';
-      for (const kind of DRAWN) {
-        context.fillStyle = palette[KIND_COLOURS[kind]];
-        for (let place = marks.first[row.number]; place < marks.first[row.number + 1]; place += 1) {
-          if (marks.kind[place] !== kind) continue;
-          const span = spanOf(toTime(marks.start[place]), toTime(marks.end[place]), width, kind < 4 ? 1 : 1.5);
-          if (!span) continue;
-          // Whole pixels: parts of them would let what lies below shine through.
-          const x = Math.floor(span[0]);
-          const extent = Math.max(1, Math.round(span[0] + span[1]) - x);
-          if (kind === 0) context.fillRect(x, y + 4, extent, ROW - 7);
-          else if (halves && kind < 3) context.fillRect(x, y + (kind === 1 ? 1 : ROW / 2), extent, ROW / 2 - 1);
-          else if (kind < 4) context.fillRect(x, y + 1, extent, ROW - 2);
-          else context.fillRect(x, y + 2, extent, ROW - 5);
-        }
+      const columns = new KindColumns(width);
+      context.fillStyle = palette.use;
+      for (let place = marks.first[row.number]; place < marks.first[row.number + 1]; place += 1) {
+        const span = spanOf(toTime(marks.start[place]), toTime(marks.end[place]), width, 1);
+        if (span && marks.kind[place]) columns.add(marks.kind[place], span);
+        else if (span) context.fillRect(Math.floor(span[0]), y + 4, Math.max(1, Math.round(span[0] + span[1]) - Math.floor(span[0])), ROW - 7);
       }
+      columns.draw(context, y + 1, ROW - 2);
     }
     if (!shownRows.length) { context.fillStyle = palette.muted; context.fillText('no row matches', 4, 18); }
   };
@@ -102,13 +128,16 @@ const timelineSection = () => {
     const margin = (end - start) * 1.5;
     const lines = [`${row.layer}, ${row.who}, ${row.file}`,
       `at ${timeText((start + end) / 2, view.end - view.start)}; whole run: ${counted(row.operations, 'operation')}, ${bytesText(row.bytes)}`];
-    for (let number = marks.first[row.number]; number < marks.first[row.number + 1] && lines.length < 7; number += 1) {
+    const found = new Map();
+    for (let number = marks.first[row.number]; number < marks.first[row.number + 1]; number += 1) {
       const [from, to] = [toTime(marks.start[number]), toTime(marks.end[number])];
       if (to < start - margin || from > end + margin) continue;
-      const what = contents.timeline.kinds[marks.kind[number]];
-      const times = marks.count[number] > 1 ? `${countText(marks.count[number])} × ` : '';
-      const volume = marks.bytes[number] > 0 ? `, ${bytesText(marks.bytes[number])}` : '';
-      lines.push(`${times}${what}: ${secondsText(to - from)}${volume}`);
+      const so = found.get(marks.kind[number]) || { from, to, count: 0, bytes: 0 };
+      found.set(marks.kind[number], { from: Math.min(so.from, from), to: Math.max(so.to, to), count: so.count + marks.count[number], bytes: so.bytes + marks.bytes[number] });
+    }
+    for (const [kind, { from, to, count, bytes }] of found) {
+      const times = count > 1 ? `${countText(count)} × ` : '';
+      lines.push(`${times}${contents.timeline.kinds[kind]}: ${count > 1 ? 'within ' : ''}${secondsText(to - from)}${bytes > 0 ? `, ${bytesText(bytes)}` : ''}`);
     }
     return lines;
   };
@@ -142,7 +171,8 @@ const timelineSection = () => {
     h('p', {}, byFile ? 'Each row is a rank’s use of a file in a layer.' : together > 1
       ? `Each row is the use of a layer by ${counted(together, 'rank')} that follow each other, over all files.`
       : 'Each row is a rank’s use of a layer, over all files.',
-      contents.timeline.gap_s > 0 ? ` Marks closer than ${secondsText(contents.timeline.gap_s)} are drawn as one.` : ''),
+      ' Kinds that fall on one place share the height of the row.',
+      contents.timeline.gap_s > 0 ? ` Marks of a kind closer than ${secondsText(contents.timeline.gap_s)} are drawn as one.` : ''),
     legend(['use', 'handle open'], ['read', 'read'], ['write', 'write'], ['flush', 'flush'], ['open', 'open'], ['close', 'close'], ['other', 'seek, lock, other']),
     h('div', { class: 'legend tools' },
       h('label', {}, 'Layer ', select),

@@ -20,7 +20,8 @@ const timeAt = (x, width) => {
 const spanOf = (start, end, width, least = 0) => {
   const [left, from, to] = [gutter(width), xOf(start, width), xOf(end, width)];
   if (to < left || from > width) return null;
-  const x = Math.max(left, from);
+  // What is at the very end is seen too.
+  const x = Math.min(Math.max(left, from), width - least);
   return [x, Math.max(least, Math.min(width, to) - x)];
 };
 
@@ -119,7 +120,7 @@ const timeLinkTo = (start, end, place, rows, ...text) => {
   const margin = (end - start) * 0.5 || SHORTEST * 100;
   const [from, to] = [Math.max(RUN_START, start - margin), Math.min(RUN_END, end + margin)];
   const which = Object.entries(rows).filter(([, value]) => known(value)).map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join('');
-  return h('a', { href: `#t=${noted(from)}:${noted(to)}&in=${place}${which}`, title: `Show ${secondsText(start)} to ${secondsText(end)}` }, ...text);
+  return h('a', { href: `#t=${noted(from)}:${noted(to)}&in=${place}${which}`, title: `Show ${rangeText(start, end)}` }, ...text);
 };
 // Going back from such a place returns to what was shown before it; a link to a section leaves the time as it is.
 const rowsOf = {};

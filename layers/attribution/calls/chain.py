@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....model.arrays import Floats, Ints, Links
+from ....model.arrays import Floats, Ints, Links, Mask
 from ....model.definitions import Definitions
 from ....model.stream.calls import OF_MPI
 from ...selection.files import FileSelection
@@ -98,20 +98,26 @@ class WaitingChain:
 
 
 class ChainSums:
-    """Gathers the calls of first threads that a chain is made of."""
+    """Gathers the calls of first threads that a chain is made of.
+
+    Parameters
+    ----------
+    undecided_count : bool (functions,)
+        As `Calls.undecided_count`: where not, calls that do not tell their file are set aside.
+    """
 
     def __init__(
         self,
         definitions: Definitions,
         functions: FunctionGroups,
+        undecided_count: Mask,
         selection: FileSelection,
         window: TickWindow,
         exact: bool,
     ) -> None:
         self._definitions, self._functions, self._window = definitions, functions, window
-        self._aside = np.append(selection.handle_reason >= 0, False)
-        of_mpi = functions.regions.paradigm == OF_MPI
-        self._busy = functions.does_io | of_mpi
+        self._aside, self._undecided_count = np.append(selection.handle_reason >= 0, False), undecided_count
+        self._of_mpi = of_mpi = functions.regions.paradigm == OF_MPI
         named = np.array([bool(_WAITS_FOR_ALL.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
         self._together = of_mpi & named
         self._io, self._either = RangeUnion(exact), RangeUnion(exact)
@@ -121,8 +127,9 @@ class ChainSums:
     def add(self, bars: StackBars) -> None:
         """Add calls of first threads."""
         process = self._definitions.locations.group[bars.location].astype(np.int64)
-        does_io = self._functions.does_io[bars.region] & ~self._aside[bars.handle]
-        for union, chosen in ((self._io, does_io), (self._either, self._busy[bars.region])):
+        decided = (bars.handle >= 0) | (bars.kind > 0) | self._undecided_count[bars.region]
+        does_io = self._functions.does_io[bars.region] & ~self._aside[bars.handle] & decided
+        for union, chosen in ((self._io, does_io), (self._either, does_io | self._of_mpi[bars.region])):
             union.add(process[chosen], bars.begin[chosen], bars.end[chosen])
         calls = bars.take(self._together[bars.region])
         self._count += len(calls)

@@ -40,7 +40,7 @@ class CallSums:
     metadata : KeyedSums
         By layer, kind of record (0: without an I/O event), process, handle, file and, where there is no event,
         function, each −1 for none, and whether the call is undecided: calls that move no data within the window,
-        none on files that are set aside, and their ticks from Enter to Leave.
+        none on files that are set aside, their ticks from Enter to Leave, and the first begin and last end.
     within : KeyedSums
         By process, layer, the layers in whose calls it was (a bit each, the highest layer's the lowest), and the
         function where the call is undecided, −1 where it is not: calls of I/O, whatever they did.
@@ -82,7 +82,7 @@ class CallSums:
         self._latest = np.full(len(ids), -1, np.int64)
         self._paths = _new_paths(_FEWEST)
         self._frames: Any = empty_columns(kernel.Frames, _FEWEST)
-        self.metadata = KeyedSums.none(7, "calls", "ticks")
+        self.metadata = KeyedSums.none(7, "calls", "ticks", "begin", "end")
         self.within = KeyedSums.none(4, "calls")
         self.busy = RangeUnion(exact)
         self.shares = KeyedSums.none(2, "ticks")
@@ -209,7 +209,8 @@ class CallSums:
         self.within = self.within.merged(KeyedSums((process, layer, around, decided), {"calls": np.ones(len(rows))}))
         keys = (layer, kind, process, calls.handle[rows], calls.file[rows], region, undecided)
         still = kind != TRANSFER
-        values = {"calls": np.ones(int(still.sum()), np.int64), "ticks": (end - begin)[still]}
+        begin, end = begin[still], end[still]
+        values = {"calls": np.ones(len(begin), np.int64), "ticks": end - begin, "begin": begin, "end": end}
         self.metadata = self.metadata.merged(KeyedSums([key[still] for key in keys], values))
 
     def _enclosing(self) -> Ints:

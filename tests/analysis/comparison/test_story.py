@@ -308,6 +308,44 @@ def test_a_last_dump_is_told_however_many_checkpoints_there_were(written):
     assert [one.kind for one in told(open_trace(written.folder)) if one.direction] == ["checkpoints", "final dump"]
 
 
+@pytest.mark.parametrize(
+    ("late", "size", "kinds"),
+    [
+        (0.2, 1.0, ["checkpoints"]),
+        (-0.3, 0.9, ["checkpoints"]),
+        (0.2, 4.0, ["checkpoints", "final dump"]),
+        (1.5, 1.0, ["checkpoints", "final dump"]),
+    ],
+)
+def test_a_last_repetition_is_one_more_of_the_same(written, late, size, kinds):
+    """As in a series of IOR whose last repetition comes late since the one before was held up."""
+    handle = written.handle(written.file("/s/data"), written.posix)
+    for number in range(8):
+        written.operate(0, handle, WRITE, MILLION * number, MILLION * number + 50_000, 2**21)
+    last = round(MILLION * (8 + late))
+    written.operate(0, handle, WRITE, last, last + 50_000, round(size * 2**21))
+    written.findings()
+    found = [one for one in told(open_trace(written.folder)) if one.direction]
+    assert [one.kind for one in found] == kinds
+    assert sum(one.phases for one in found) == 9
+    assert sum(one.bytes for one in found) == 8 * 2**21 + round(size * 2**21)
+
+
+def test_pieces_of_one_read_are_no_period_of_the_run(written):
+    """Each piece comes 180 µs after the one before, in a run of 20 s."""
+    own = written.handle(written.file("/s/input"), written.posix)
+    data = written.handle(written.file("/s/data"), written.posix)
+    for number in range(12):
+        written.operate(0, own, READ, MILLION + 180 * number, MILLION + 180 * number + 20, 2**17)
+    for number in range(8):
+        begin = 2 * MILLION + 2 * MILLION * number
+        written.operate(0, data, WRITE, begin, begin + 50_000, 2**22)
+    written.findings()
+    found = [one for one in told(open_trace(written.folder)) if one.direction]
+    assert [one.kind for one in found] == ["input", "checkpoints"]
+    assert found[0].bytes == 12 * 2**17
+
+
 def test_a_first_line_of_a_log_is_no_segment_beside_the_log(fixtures):
     """It comes 97 ms before the next one, and all others 100 ms after the one before."""
     assert [one.kind for one in told(open_trace(fixtures / "ncckpt4")) if one.layers[:1] == ("ISOC",)] == ["log"]

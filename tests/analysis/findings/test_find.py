@@ -20,8 +20,11 @@ from iostrata.analysis.findings.evidence import EVIDENCE_UNITS
 from iostrata.analysis.findings.find import DETECTORS, find
 from iostrata.analysis.findings.rules import RULES, SEVERITIES
 from otf2.enums import (
+    IoAccessMode,
+    IoCreationFlag,
     IoOperationFlag,
     IoOperationMode,
+    IoStatusFlag,
 )
 
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
@@ -220,15 +223,22 @@ def test_opens_that_take_longer_than_transfers(written, opened, wrote):
             written.operate(rank, upper, WRITE, start + 50_000, start + 50_000 + wrote, 2**16)
             written.call(rank, "MPI_File_set_size", start + 80_000, start + 80_000 + opened // 2)
             written.call(rank, "MPI_File_sync", start + 90_000, start + 99_000)
+    # A file on which opening takes no time to speak of is not where the time goes.
+    written.call(0, "MPI_File_open", 999_000, 999_100)
+    written.create(0, written.handle(written.file("/s/b"), written.mpi), 999_050)
     ids = written.findings()
     assert ("metadata-time" in ids) is (opened > wrote)
     if opened > wrote:
         one = ids["metadata-time"]
         # What puts data out is a flush, which has a rule of its own.
-        assert "400 ms in 40 opens, 200 ms in 40 MPI_File_set_size calls, beside 40 ms in 40 transfers" in one.text
+        assert "400 ms in 41 opens, 200 ms in 40 MPI_File_set_size calls, beside 40 ms in 40 transfers" in one.text
         assert (one.layer, one.severity) == ("MPI-IO", "warning")
-        assert one.evidence["metadata_calls"] == 80
-        assert one.cost_s == pytest.approx(10 * 0.015)
+        assert one.evidence["metadata_calls"] == 81
+        # Who, where and when, for the jump into the timeline.
+        assert (one.ranks, one.files, one.time_range) == ((0, 1, 2, 3), ("/s/a",), pytest.approx((0, 0.985)))
+        assert "in 40 transfers; longest on rank 0, from 0 s to 985 ms" in one.text
+        assert one.text.endswith("; costs at most 150 ms, 15 % of the run")
+        assert one.cost_s == pytest.approx(10 * 0.015 + 0.0001)
 
 
 @pytest.mark.parametrize(("opened", "run", "told"), [(4_000, 1_000_000, True), (4_000, 20_000_000, False)])
@@ -403,6 +413,23 @@ def test_ranks_with_another_task_are_not_slow(written):
     assert "slow-ranks" not in written.findings()
 
 
+@pytest.mark.parametrize(("status", "told"), [("SYNC", True), ("DATA_SYNC", True), ("APPEND", False)])
+def test_writes_that_wait_for_the_storage(written, status, told):
+    waits, plain = (written.handle(written.file(f"/s/{name}"), written.posix) for name in "ab")
+    written.create(0, plain, 1)
+    arguments = (waits, IoAccessMode.READ_WRITE, IoCreationFlag.CREATE, getattr(IoStatusFlag, status))
+    written.events.append((2, 0, 0, "io_create_handle", arguments))
+    for place in range(30):
+        handle = waits if place < 20 else plain
+        written.operate(0, handle, WRITE, 1000 * place + 10, 1000 * place + 510, 2**17)
+    ids = written.findings()
+    assert ("synchronous-writes" in ids) is told
+    if told:
+        one = ids["synchronous-writes"]
+        assert one.text.startswith("20 of 30 POSIX writes wait for the storage each, 131 kB at a time on average")
+        assert (one.severity, one.cost_s, one.files) == ("warning", pytest.approx(0.01), ("/s/a",))
+
+
 @pytest.mark.parametrize("flushing", [900, 100])
 def test_flushes_that_take_longer_than_writes(written, flushing):
     handle = written.handle(written.file("/s/a"), written.posix)
@@ -485,6 +512,18 @@ def test_system_calls_within_mpi_by_node_as_in_its_figure_9(monc):
     assert calls == expected
     assert max(calls, key=calls.get) == "nid01713"
     assert np.unique(trace.operations.process[trace.layers["POSIX"].rows]).tolist() == [0]
+
+
+def test_opens_of_many_files_are_placed_too(written):
+    """Of 300 files none takes a hundredth of the time."""
+    for place in range(300):
+        handle = written.handle(written.file(f"/s/small.{place}"), written.posix)
+        begin = 1000 * place
+        written.call(0, "open", begin, begin + 400)
+        written.create(0, handle, begin + 10)
+        written.operate(0, handle, WRITE, begin + 500, begin + 510, 2**16)
+    one = written.findings()["metadata-time"]
+    assert (one.evidence["file_count"], one.time_range) == (300, pytest.approx((0.0, 0.2994)))
 
 
 def test_times_in_texts_have_a_unit_that_suits_them(found):

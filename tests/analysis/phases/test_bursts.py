@@ -41,12 +41,10 @@ def test_silence_and_units_change_no_set(shift: float, scale: float, volume: flo
 def test_fewer_than_four_bursts_make_no_set_but_are_named() -> None:
     path = vertices(step_signal([10.0, 40.0], [12.0, 42.0], [1.0, 1.0], window=(0.0, 60.0)))
     assert sets_of_bursts(*path) == []
-    few = few_bursts(*path)
-    assert few is not None
-    assert few.start.tolist() == [10.0, 40.0]
+    assert few_bursts(*path).start.tolist() == [10.0, 40.0]
 
 
 def test_nothing_moved_is_no_burst() -> None:
     path = vertices(step_signal([0.0], [1.0], [0.0], window=(0.0, 10.0)))
     assert sets_of_bursts(*path) == []
-    assert few_bursts(*path) is None
+    assert len(few_bursts(*path)) == 0

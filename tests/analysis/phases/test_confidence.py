@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 from iostrata import detect_period_samples
+from iostrata.analysis.phases.bursts import Bursts
 from iostrata.analysis.phases.confidence import confidence
 from iostrata.analysis.phases.decision import Decision
 
+NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
+
 
 def line(p_value: float, bin_width: float = 0.0) -> float:
-    return confidence(Decision("line", line=(10.0, p_value)), None, bin_width)
+    return confidence(Decision("line", (), NONE, line=(10.0, p_value)), None, bin_width)
 
 
 def test_a_line_is_surer_the_less_probable_it_is_without_one() -> None:

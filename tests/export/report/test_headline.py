@@ -159,3 +159,9 @@ def test_a_run_without_bytes_says_what_it_did_instead():
         "POSIX made 1,160 opens, 576 deletions, which took 530 ms in all, summed over ranks.",
         "Many POSIX metadata operations beside 0 transfers.",
     ]
+
+
+def test_what_is_over_at_once_has_one_time(sentences):
+    _, period, _ = sentences("ckpt16")
+    assert "reads of POSIX every 180 µs at 15.5 s" in period
+    assert "from 15.5 s to 15.5 s" not in period

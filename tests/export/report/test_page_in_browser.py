@@ -292,6 +292,16 @@ def test_evidence_has_its_units_and_no_empty_entries(opened):
     assert all(text.strip() for entry in entries for text in entry.values())
 
 
+def test_evidence_says_where_its_list_of_ranks_goes_on(opened):
+    told = (
+        "return [...document.querySelectorAll('#findings dt')].map((e) => [e.textContent, e.nextSibling.textContent])"
+    )
+    entries = opened("ior384").run(told)
+    assert ["ranks", "0–63, …"] in entries
+    assert ["slow ranks", "96–159, …"] in entries
+    assert ["ranks", "0–3"] in opened("ncckpt4").run(told)
+
+
 @pytest.mark.parametrize("events", [0, 2])
 def test_a_trace_without_io_says_so_and_shows_no_empty_sections(browser, tmp_path, events):
     with otf2.writer.open(str(tmp_path / "trace"), timer_resolution=10**6) as trace:

@@ -70,6 +70,22 @@ def test_opens_and_closes_last_as_long_as_their_calls(fixtures, memory):
             assert took == pytest.approx(sum(expected), rel=1e-9)
 
 
+@pytest.mark.parametrize("memory", [None, 500_000_000])
+def test_deletions_are_marks_of_the_file_that_they_name(fixtures, memory):
+    trace = open_trace(fixtures / "small_files2", memory=memory)
+    layers = tuple(trace.layers)
+    found, key, _, files, _ = marks_of_files(trace, layers)
+    of_posix = key[found.row] // files == layers.index("POSIX")
+    others = of_posix & (found.kind == KINDS.index("other"))
+    expected = {one.kind: one for one in trace.calls.call_times if one.layer == "POSIX"}
+    assert found.count[others].sum() == expected["deletions"].calls
+    took = (found.end - found.start)[others].sum() / trace.definitions.clock.ticks_per_second
+    assert took == pytest.approx(expected["deletions"].summed_s, rel=1e-9)
+    names = {trace.definitions.files.name[one % files - 1] for one in key[found.row[others]].tolist()}
+    assert len(names) > 1
+    assert all(name in trace.definitions.files.name for name in names)
+
+
 def test_transfers_alone(fixtures):
     trace = open_trace(fixtures / "ckpt4", files="all")
     found, *_ = marks_of_files(trace, tuple(trace.layers), metadata=False)

@@ -1,12 +1,15 @@
 """Events that cannot be true are left out, counted and told of, by both engines and when streamed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import iostrata
 import numpy as np
 import pytest
 from iostrata.model.codes import MOST_BYTES, UNDEFINED_UINT64
+from iostrata.model.stream.calls import FILE_IO
 from iostrata.otf2io.archive import open_archive
 from iostrata.otf2io.source import read_events
 
@@ -77,3 +80,36 @@ def test_events_of_too_many_bytes_are_left_out_and_counted(
             == "2 of its I/O events claim more than 281474976710656 bytes and are ignored"
         )
         assert read.damage == found.damage
+
+
+@pytest.mark.parametrize("engine", ["direct", "library"])
+def test_what_clock_correction_moves_far_out_is_left_out_whenever_the_trace_is_read(
+    engine: Any, made: Any, tmp_path: Path
+) -> None:
+    """Rows of a table and what functions did need the events once more, and are to find the same."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    contents = made.base()
+    first = min(contents.local)
+    later = contents.local[first][1]
+    assert later.kind == made.records.CLOCK_OFFSET
+    # A clock that falls behind by 20,000 s in the 20 s of the trace; the others are as they were.
+    contents = replace(
+        contents,
+        local={**contents.local, first: [*contents.local[first]]},
+        definitions=[
+            one.with_value(8, FILE_IO) if one.kind == made.records.REGION else one for one in contents.definitions
+        ],
+    )
+    contents.local[first][1] = later.with_value(1, 20_000 * SECOND)
+    made.records.write(contents, tmp_path / "archive")
+    trace = iostrata.open_trace(tmp_path / "archive", engine=engine, files="all")
+    (damage,) = trace.damage.locations
+    assert damage.location == first
+    assert "of its I/O events claim to be more than an hour outside" in damage.reason
+    operations = sum(layer.statistics("total").operations for layer in trace.layers.values())
+    for by in ("function", "caller"):
+        columns = trace.breakdown(by).columns
+        assert sum(int(columns[name].sum()) for name in ("reads", "writes")) == operations
+    iostrata.write_parquet(trace, tmp_path / "x.parquet")
+    kinds = parquet.read_table(tmp_path / "x.parquet")["kind"].to_pylist()
+    assert sum(kind in ("read", "write") for kind in kinds) == operations

@@ -253,6 +253,29 @@ def test_rows_are_the_same_when_tables_were_half_rewritten(fixtures, tmp_path):
     assert len(Collection(writer.path).table("signal")) == sum(len(run.signals) for run in expected)
 
 
+def test_tables_are_replaced_together_or_not_at_all(fixtures, tmp_path, monkeypatch):
+    """Where there is no room for one, the old ones stay, and what was read waits for the next call."""
+    traces = copies(fixtures / "serial1", tmp_path / "traces", 3)
+    folder = tmp_path / "runs"
+    rewrite = CollectionWriter._rewrite
+
+    def full(writer, collection, name, outdated):
+        if name == list(TABLES)[2]:
+            raise OSError(28, "No space left on device")
+        rewrite(writer, collection, name, outdated)
+
+    for first in (True, False):
+        before = {path: path.read_bytes() for path in folder.glob("*") if path.is_file()}
+        assert bool(before) != first
+        with monkeypatch.context() as patched:
+            patched.setattr(CollectionWriter, "_rewrite", full)
+            with pytest.raises(OutputError, match="no space left on device"):
+                collect(folder, traces[:1] if first else traces)
+        assert {path: path.read_bytes() for path in folder.glob("*") if path.is_file()} == before
+        collect(folder, [] if first else traces)
+        assert len(Collection(folder).runs()) == (1 if first else 3)
+
+
 def test_killed_for_good_and_repeated_nothing_is_lost_or_doubled(fixtures, tmp_path):
     copies(fixtures / "serial1", tmp_path / "traces", 12)
     command = [sys.executable, "-m", "iostrata.cli", "collect", str(tmp_path / "traces"), "-o", str(tmp_path / "runs")]

@@ -8,10 +8,20 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import otf2
 import pytest
 from iostrata import open_trace
 from iostrata.layers.attribution.calls.chain import _covered
 from iostrata.layers.statistics.ranges import RangeUnion
+from otf2.enums import (
+    IoHandleFlag,
+    IoOperationMode,
+    IoParadigmClass,
+    IoParadigmFlag,
+    LocationGroupType,
+    Paradigm,
+    RegionRole,
+)
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
 EVENT = re.compile(r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*)" <\d+>$')
@@ -76,6 +86,38 @@ def test_a_chain_fills_the_window(name):
 def test_one_rank_or_no_calls_have_none():
     assert open_trace(FIXTURES / "serial1").waiting_chain is None
     assert open_trace(FIXTURES / "ior384").waiting_chain is None
+
+
+def test_a_call_on_what_is_set_aside_is_no_io_of_the_chain(tmp_path):
+    """Rank 0 has a helper thread of the MPI library in it, which waits in a ``read`` of a pipe that is not recorded."""
+    with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=10**6) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        posix = definitions.io_paradigm("POSIX", "POSIX", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+        file = definitions.io_regular_file("/d/a", node)
+        handle = definitions.io_handle("", file, posix, IoHandleFlag.NONE, None, None)
+        read, write = (definitions.region(name, region_role=RegionRole.FILE_IO) for name in ("read", "write"))
+        barrier = definitions.region("MPI_Barrier", paradigm=Paradigm.MPI)
+        for rank in range(2):
+            group = definitions.location_group(f"MPI Rank {rank}", LocationGroupType.PROCESS, node)
+            writer = trace.event_writer(f"thread {rank}", group=group)
+            if rank == 0:
+                writer.enter(0, read)
+            for step in range(10):
+                begin = 100_000 * step
+                writer.enter(begin + 10_000, write)
+                writer.io_operation_begin(begin + 10_000, handle, IoOperationMode.WRITE, 0, 4096, 1)
+                writer.io_operation_complete(begin + 20_000, handle, 4096, 1)
+                writer.leave(begin + 20_000, write)
+                writer.enter(begin + 90_000 - 1000 * (rank == 1), barrier)
+                writer.leave(begin + 95_000, barrier)
+            if rank == 0:
+                writer.leave(1_000_000, read)
+    trace = open_trace(tmp_path / "trace" / "traces.otf2")
+    chain = trace.waiting_chain
+    assert len(chain.rank) == 11
+    assert chain.io_s == pytest.approx(0.1)
+    assert chain.io_s <= trace.cost.any_io + 1e-9
 
 
 def test_what_a_union_covers_between_edges_as_counted_tick_by_tick():
