@@ -52,6 +52,7 @@ RESIDENT: Final = {
     "bytes": 600 * 2**20,
     "records": 2 * 2**30,
     "contradictions": 600 * 2**20,
+    "unusual": 600 * 2**20,
     "large": 5 * 2**29,
 }
 """Most that a worker may hold. Libraries and compiled code of all commands are 480 MiB; a name of 10 MB, which only two

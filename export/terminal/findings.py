@@ -53,7 +53,9 @@ def _brief(one: Finding, length: int, console: Console) -> list[Text]:
     """Return the lines of a finding, of its text no more than `length`."""
     heading = Text.assemble((one.severity, _STYLES[one.severity]), "  ", (one.id, "bold"))
     if one.cost_s is not None and one.cost_share is not None:
-        heading.append(f", at most {seconds_text(one.cost_s)} ({percent_text(one.cost_share)} of the run)")
+        cost = f", at most {seconds_text(one.cost_s)} ({percent_text(one.cost_share)}"
+        whole = f"{cost} of the run)"
+        heading.append(f"{cost})" if bounded(console) and len(heading) + len(whole) > console.width else whole)
     text = paragraph_lines(printable(one.statement), console)
     if bounded(console) and len(text) > length:
         text = text[:length]

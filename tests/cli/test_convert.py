@@ -60,8 +60,8 @@ def test_a_timeline_for_perfetto(document, run, fixtures, tmp_path):
     out = tmp_path / "run.perfetto.json"
     found = document("convert", fixtures / "ckpt4", out, "--layer", "MPI-IO")
     assert found["output"]["bytes"] == out.stat().st_size
-    # Each of 4 ranks opens and closes as often as it writes.
-    assert (found["output"]["operations"], found["output"]["slices"]) == (80, 240)
+    # Each of 4 ranks opens and closes as often as it writes; 18 files are deleted.
+    assert (found["output"]["operations"], found["output"]["slices"]) == (80, 240 + 18)
     done = run("convert", fixtures / "ckpt4", out)
     assert done.stdout.startswith(f"wrote {out}: ")
     assert "operations" in done.stdout
