@@ -58,6 +58,7 @@ bench: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/whole_run.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/bounded_memory.py
+	$(BIN)/python benchmarks/bounded_commands.py
 	$(BIN)/python benchmarks/attribution.py
 	$(BIN)/python benchmarks/report.py
 
