@@ -79,14 +79,15 @@ class PulseTrain:
 
     @property
     def drift(self) -> float:
-        """Logarithm of the last interval over the first, of a line through them; 0 where the period does not drift."""
-        rows = np.linspace(-0.5, 0.5, self.spans.size)
-        return float(rows @ np.log(self.intervals) / (rows @ rows)) if self.drifts else 0.0
+        """Logarithm of the interval at the end over that at the start, by a line through all; 0 where none drifts."""
+        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
+        return float(rows @ np.log(self.intervals) / (rows @ rows)) * self.spans.size if self.drifts else 0.0
 
     @property
     def jitter(self) -> float:
         """Coefficient of variation of the intervals, about the drift."""
-        steady = self.intervals * np.exp(-self.drift * np.linspace(-0.5, 0.5, self.spans.size))
+        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
+        steady = self.intervals * np.exp(-self.drift / self.spans.size * rows)
         return float(steady.std() / steady.mean())
 
     @property

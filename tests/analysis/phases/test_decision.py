@@ -69,6 +69,16 @@ def test_drift_is_told() -> None:
     assert "drifting" in result.reason
 
 
+@pytest.mark.parametrize("count", [36, 44, 52, 59])
+@pytest.mark.parametrize("size", [-0.5, 0.5])
+def test_intervals_that_grow_or_shrink_evenly_by_half_are_one_train(count: int, size: float) -> None:
+    """By a straight line, not by the same factor each: parts that drift go on with the interval they have reached."""
+    start = np.cumsum(20 * (1 + size * np.linspace(-0.5, 0.5, count)))
+    result = verdict(start)
+    assert len(result.regimes) == 1
+    assert result.period == pytest.approx(np.diff(start).mean(), rel=0.01)
+
+
 def test_missing_phases_change_no_period() -> None:
     random = np.random.default_rng(1)
     start = np.delete(jittered(random, 40, 10.0), random.permutation(np.arange(1, 39))[:12])
