@@ -62,13 +62,12 @@ def _put_in_place(waiting: list[tuple[Path, Path]]) -> None:
         aside: list[Path] = []
         for number, (temporary, target) in enumerate(waiting, 1):
             try:
-                if number == len(waiting):
-                    pass  # nothing comes after it that could fail
-                elif os.path.lexists(target):
+                # After the last one nothing comes that could fail.
+                if number < len(waiting) and os.path.lexists(target):
                     aside.append(temporary.with_suffix(".before"))
                     target.rename(aside[-1])
                     undo.callback(aside[-1].replace, target)
-                else:
+                elif number < len(waiting):
                     undo.callback(_remove, target)
                 temporary.replace(target)
             except OSError as error:

@@ -204,7 +204,7 @@ def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
     `written` is what the program writes in all, in bytes.
     """
     layers = (one.layer, *_below(trace, one.layer, one.direction))
-    for phases, regime in _trains(one.result, trace.window[1] - trace.window[0]):
+    for phases, regime in _trains(one.result, _length(trace)):
         # Of a log its first line may come an instant before its period holds; a last dump is told, however small.
         little = sum(phase.volume for phase in phases) < _LITTLE * one.bytes and one.bytes <= _LITTLE * written
         if regime is not None or not (one.result.regimes and little):
@@ -335,7 +335,7 @@ def _segment(
     amounts = np.array([phase.volume for phase in phases])
     each, count, moved = float(np.median(amounts)), len(phases), float(amounts.sum())
     if regime is None:
-        count = _bursts(phases, trace.window[1] - trace.window[0])
+        count = _bursts(phases, _length(trace))
     if regime is None and one.signal is not None:
         before, after = one.signal.volume_until(np.array([start, end]))
         if moved < _IN_BURSTS * (after - before):
@@ -387,9 +387,9 @@ def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto
         times, counts = times[there], counts[there]
         window = (gap.start, gap.end)
         signal = step_signal_from_ticks(times, times, counts, second, window=window, unit="s-1", name=layer)
-        for phases, regime in _trains(detect_period(signal, method, fs), trace.window[1] - trace.window[0]):
+        for phases, regime in _trains(detect_period(signal, method, fs), _length(trace)):
             each = np.array([phase.volume for phase in phases])
-            count = len(phases) if regime is not None else _bursts(phases, trace.window[1] - trace.window[0])
+            count = len(phases) if regime is not None else _bursts(phases, _length(trace))
             period, confidence = (None, None) if regime is None else (regime.period, regime.confidence)
             start, end = phases[0].start, phases[-1].end
             before, after = signal.volume_until(np.array([start, end]))
@@ -465,6 +465,11 @@ def _is_silent(own: list[_Own], results: Collection[PeriodResult], start: float,
             if after - before > _TOLD * one.bytes:
                 return False
     return True
+
+
+def _length(trace: Trace) -> float:
+    """Return the length of the run that is told of, in s."""
+    return trace.window[1] - trace.window[0]
 
 
 def _when(one: Segment) -> tuple[float, float]:

@@ -170,8 +170,8 @@ def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Match]:
 def synchronous_writes(evidence: Evidence, rule: Rule) -> Iterator[Match]:
     """Find writes through handles that make each of them wait for the storage."""
     cells = evidence.cells
-    known = evidence.trace.handle_sums.synchronous
-    waits = (cells.handle >= 0) & known[cells.handle] if len(known) else np.zeros(len(cells.handle), np.bool_)
+    # The last is that of an undefined handle, -1.
+    waits = np.append(evidence.trace.handle_sums.synchronous, False)[cells.handle]
     for layer in cells.layers:
         writes = cells.of(layer, "write")
         mine = writes & waits

@@ -8,7 +8,6 @@ only some locations have.
 
 import itertools
 import random
-import shutil
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,9 +37,8 @@ from records import (
     Chunk,
     Contents,
     Record,
-    write,
 )
-from structures import HOSTILE_TEXTS, copy_of, number_chunks
+from structures import HOSTILE_TEXTS, copy_of, write_counted
 
 _BEGIN, _END, _TEST, _ISSUED, _CANCELLED = 75, 78, 76, 77, 79
 _CREATE, _DESTROY, _DUPLICATE, _SEEK, _DELETE = 69, 70, 71, 72, 74
@@ -468,11 +466,5 @@ def contradictory_archive(number: int, folder: Path) -> str:
     changes = [CONTRADICTIONS[number % len(CONTRADICTIONS)]]
     changes += chance.choices(CONTRADICTIONS, k=chance.choice((0, 0, 0, 1, 2)))
     done = [change(contents, chance) for change in changes]
-    counts = number_chunks(contents)
-    for row, record in enumerate(contents.definitions):
-        if record.kind == LOCATION:
-            contents.definitions[row] = record.with_value(3, counts.get(int(record.values[0]), 0))
-    contents.anchor[38:46] = len(contents.definitions).to_bytes(8, "little")
-    shutil.rmtree(folder, ignore_errors=True)
-    write(contents, folder)
+    write_counted(contents, folder)
     return "; ".join(done)

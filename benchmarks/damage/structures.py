@@ -434,6 +434,17 @@ def number_chunks(contents: Contents) -> dict[int, int]:
     return counts
 
 
+def write_counted(contents: Contents, folder: Path) -> None:
+    """Write an archive in place of what is in `folder`; headers, definitions and anchor count what is there."""
+    counts = number_chunks(contents)
+    for row, record in enumerate(contents.definitions):
+        if record.kind == LOCATION:
+            contents.definitions[row] = record.with_value(3, counts.get(int(record.values[0]), 0))
+    contents.anchor[38:46] = len(contents.definitions).to_bytes(8, "little")
+    shutil.rmtree(folder, ignore_errors=True)
+    write(contents, folder)
+
+
 def _count_again(contents: Contents, base: Contents) -> None:
     """Let headers, definitions and anchor count what is there now, so that what was changed is looked at at all."""
     counts = {base.events[location][-1].last: count for location, count in number_chunks(contents).items()}

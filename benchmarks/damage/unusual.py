@@ -9,7 +9,6 @@ claims to have been made of another recorder's log.
 import json
 import os
 import random
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -43,9 +42,8 @@ from records import (
     Record,
     decode,
     encode_record,
-    write,
 )
-from structures import FIXTURES, HOSTILE_TEXTS, RECORDED, copy_of, number_chunks
+from structures import FIXTURES, HOSTILE_TEXTS, RECORDED, copy_of, write_counted
 
 _BEGIN, _END = 75, 78
 _INTERCOMMUNICATOR: Final = 43
@@ -537,13 +535,7 @@ def unusual_archive(number: int, folder: Path) -> str:
         afterwards += [after] if after is not None else []
     if chance.random() < 0.1:
         done.append(chance.choice(CONTRADICTIONS)(contents, chance))
-    counts = number_chunks(contents)
-    for row, record in enumerate(contents.definitions):
-        if record.kind == LOCATION:
-            contents.definitions[row] = record.with_value(3, counts.get(int(record.values[0]), 0))
-    contents.anchor[38:46] = len(contents.definitions).to_bytes(8, "little")
-    shutil.rmtree(folder, ignore_errors=True)
-    write(contents, folder)
+    write_counted(contents, folder)
     for after in afterwards:
         after(folder)
     return "; ".join(done)

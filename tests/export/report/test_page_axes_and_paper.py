@@ -1,6 +1,7 @@
 """Axes are the same on every screen, no mark hides another, jumps arrive, and paper shows all."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,19 +76,29 @@ def test_one_scale_and_a_logarithmic_one(opened):
     assert page.run(drawn) > before
 
 
-@pytest.fixture(scope="module")
-def many_small_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write a report of 1000 writes, each flushed and between an open and a close, within 1 s; at its end a lock."""
-    folder = tmp_path_factory.mktemp("small-files")
+def report_of_a_thread(folder: Path, record: Callable[[Any, Callable[[str], Any]], None]) -> Path:
+    """Write the report of one thread; `record` gets its writer, and what makes POSIX handles by the names of files."""
     with otf2.writer.open(str(folder / "trace"), archive_name="traces", timer_resolution=10**6) as trace:
         definitions = trace.definitions
         node = definitions.system_tree_node("node", class_name="node")
         posix = definitions.io_paradigm("POSIX", "POSIX", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
         group = definitions.location_group("MPI Rank 0", LocationGroupType.PROCESS, node)
-        writer = trace.event_writer("thread", group=group)
-        handle = definitions.io_handle(
-            "", definitions.io_regular_file("/data/a", node), posix, IoHandleFlag.NONE, None, None
-        )
+
+        def handle_of(name: str) -> Any:
+            file = definitions.io_regular_file(name, node)
+            return definitions.io_handle("", file, posix, IoHandleFlag.NONE, None, None)
+
+        record(trace.event_writer("thread", group=group), handle_of)
+    return write_report(open_trace(folder / "trace" / "traces.otf2"), folder / "report.html").path
+
+
+@pytest.fixture(scope="module")
+def many_small_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a report of 1000 writes, each flushed and between an open and a close, within 1 s; at its end a lock."""
+    folder = tmp_path_factory.mktemp("small-files")
+
+    def record(writer: Any, handle_of: Callable[[str], Any]) -> None:
+        handle = handle_of("/data/a")
         for begin in range(0, 1_000_000, 1000):
             writer.io_create_handle(begin, handle, IoAccessMode.WRITE_ONLY, 0, 0)
             writer.io_operation_begin(begin + 100, handle, IoOperationMode.WRITE, 0, 4096, 1)
@@ -96,7 +107,8 @@ def many_small_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
             writer.io_operation_complete(begin + 720, handle, 0, 2)
             writer.io_destroy_handle(begin + 800, handle)
         writer.io_acquire_lock(1_000_000, handle, LockType.EXCLUSIVE)
-    return write_report(open_trace(folder / "trace" / "traces.otf2"), folder / "report.html").path
+
+    return report_of_a_thread(folder, record)
 
 
 COLOURS = """
@@ -285,20 +297,14 @@ def test_a_single_size_of_requests_is_no_bar_as_wide_as_the_picture(opened, many
 
 
 def test_labels_of_request_sizes_stand_apart(opened, tmp_path):
-    with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=10**6) as trace:
-        definitions = trace.definitions
-        node = definitions.system_tree_node("node", class_name="node")
-        posix = definitions.io_paradigm("POSIX", "POSIX", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
-        group = definitions.location_group("MPI Rank 0", LocationGroupType.PROCESS, node)
-        writer = trace.event_writer("thread", group=group)
-        file = definitions.io_regular_file("/data/a", node)
-        handle = definitions.io_handle("", file, posix, IoHandleFlag.NONE, None, None)
+    def record(writer: Any, handle_of: Callable[[str], Any]) -> None:
+        handle = handle_of("/data/a")
         for number, size in enumerate((2**16, 2**19)):
             writer.io_operation_begin(100 * number, handle, IoOperationMode.WRITE, 0, size, 1)
             writer.io_operation_complete(100 * number + 50, handle, size, 1)
-    report = write_report(open_trace(tmp_path / "trace" / "traces.otf2"), tmp_path / "report.html").path
+
     page = opened("ncckpt4")
-    page.browser.get(report.as_uri())
+    page.browser.get(report_of_a_thread(tmp_path, record).as_uri())
     apart = page.run("""
     const boxes = [...document.querySelectorAll('#sizes svg text')].map((e) => e.getBoundingClientRect());
     return boxes.slice(1).map((box, place) => box.left - boxes[place].right);
@@ -308,20 +314,14 @@ def test_labels_of_request_sizes_stand_apart(opened, tmp_path):
 
 
 def test_what_a_button_would_show_is_counted_on_paper(opened, tmp_path):
-    with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=10**6) as trace:
-        definitions = trace.definitions
-        node = definitions.system_tree_node("node", class_name="node")
-        posix = definitions.io_paradigm("POSIX", "POSIX", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
-        group = definitions.location_group("MPI Rank 0", LocationGroupType.PROCESS, node)
-        writer = trace.event_writer("thread", group=group)
+    def record(writer: Any, handle_of: Callable[[str], Any]) -> None:
         for number in range(70):
-            file = definitions.io_regular_file(f"/data/{number}", node)
-            handle = definitions.io_handle("", file, posix, IoHandleFlag.NONE, None, None)
+            handle = handle_of(f"/data/{number}")
             writer.io_create_handle(100 * number, handle, IoAccessMode.WRITE_ONLY, 0, 0)
             writer.io_destroy_handle(100 * number + 50, handle)
-    report = write_report(open_trace(tmp_path / "trace" / "traces.otf2"), tmp_path / "report.html").path
+
     page = opened("ncckpt4")
-    page.browser.get(report.as_uri())
+    page.browser.get(report_of_a_thread(tmp_path, record).as_uri())
     page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     told = page.run("return [...document.querySelectorAll('#handles li')].map((e) => e.innerText).at(-1)")
     page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
