@@ -84,6 +84,14 @@ def busy_extent(times: Floats, cumulative: Floats) -> tuple[float, float]:
     return (float(times[moving[0]]), float(times[moving[-1] + 1])) if moving.size else (0.0, 0.0)
 
 
+def clipped(times: Floats, cumulative: Floats, low: float, high: float) -> tuple[Floats, Floats]:
+    """Cut the cumulative volume to a stretch of time in s; what moves in no time at its ends is left out."""
+    inside = (times > low) & (times < high)
+    ends = np.interp([low, high], times, cumulative)
+    moved = np.concatenate(([ends[0]], cumulative[inside], [ends[1]])) - ends[0]
+    return np.concatenate(([low], times[inside], [high])), moved
+
+
 def levels(times: Floats, cumulative: Floats) -> list[float]:
     """Return the rates over which bursts are looked for: hardly any, the mean while there is I/O, and two lower ones.
 

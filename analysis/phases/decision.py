@@ -7,11 +7,11 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS, too_coarse
-from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, few_bursts, sets_of_bursts
+from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains, same_period
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
-from .stretches import PulseTrain, trains_of
+from .stretches import PulseTrain, joined, trains_of
 
 SMALLEST_VOLUME = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
@@ -70,7 +70,7 @@ class Decision:
         spans = np.concatenate([train.spans for train in self.trains])
         starts = np.unique(np.concatenate([train.bursts.start for train in self.trains]))
         coverage = min(sum(train.length for train in self.trains) / self.busy, 1.0)
-        return starts.size / len(self.bursts) * coverage * spans.size / float(spans.sum())
+        return min(starts.size / len(self.bursts), 1.0) * coverage * spans.size / float(spans.sum())
 
     @property
     def clearness(self) -> float:
@@ -127,13 +127,37 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
         # Anything but one period of all bursts, none missing, is easily found in few intervals.
         whole = first.missing == 0 and len(first.bursts) == len(best.bursts)
         if whole or best.gain >= -2 * math.log(alpha):
-            trains = best.trains if best.kind == "concurrent" else tuple(map(in_whole_periods, best.trains))
-            cycle = cycle_length(trains[0].bursts.volume, alpha**2) if len(trains) == 1 else None
-            return replace(best, trains=trains, sets=sets, cycle=cycle)
+            if best.kind != "concurrent":
+                trains = (
+                    *map(in_whole_periods, best.trains),
+                    *_beside(best.trains, times, cumulative, alpha, bin_width),
+                )
+                own = tuple(joined(sorted(trains, key=lambda one: one.start)))
+                best = replace(best, trains=own, kind="regimes" if len(own) > 1 else best.kind)
+            cycle = cycle_length(best.trains[0].bursts.volume, alpha**2) if len(best.trains) == 1 else None
+            return replace(best, sets=sets, cycle=cycle)
     line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], busy, line, sets)
     return Decision("irregular", (), max(sets, key=_evenness), busy, None, sets)
+
+
+def _beside(
+    trains: tuple[PulseTrain, ...], times: Floats, cumulative: Floats, alpha: float, bin_width: float
+) -> list[PulseTrain]:
+    """Return the trains in what lies before, between and after others, where each part is looked at by itself."""
+    low, high = busy_extent(times, cumulative)
+    begins = [low, *(float(one.bursts.start[-1]) for one in trains)]
+    ends = [*(one.start for one in trains), high]
+    found: list[PulseTrain] = []
+    for begin, end, near in zip(begins, ends, (trains[0], *trains), strict=True):
+        part = clipped(times, cumulative, begin, end)
+        first, last = busy_extent(*part)
+        # What is shorter may be the inside of one phase.
+        if last - first > 2 * near.period:
+            inner = decide(*part, alpha, bin_width)
+            found += inner.trains if inner.kind != "concurrent" else ()
+    return found
 
 
 def _is_news(together: Decision, known: Decision) -> bool:

@@ -147,16 +147,17 @@ def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
         train = PulseTrain(bursts[first : stop + 1], own, gain - cuts, law == DRIFTING)
         if law != FREE and train.jitter <= MOST_JITTER:
             found.append(train)
-    return _joined(found) if divided else None
+    return joined(found) if divided else None
 
 
-def _joined(trains: list[PulseTrain]) -> list[PulseTrain]:
+def joined(trains: list[PulseTrain]) -> list[PulseTrain]:
     """Join neighbours that are one train with phases missing between them; a burst of two begins the later one."""
     found: list[PulseTrain] = []
     for train in trains:
-        if found and train.start == found[-1].bursts.start[-1] and len(found[-1].bursts) > FEWEST_BURSTS:
-            last = found[-1]
-            found[-1] = replace(last, bursts=last.bursts[:-1], spans=last.spans[:-1])
+        if found and train.start < found[-1].bursts.end[-1]:
+            last = found.pop()
+            if len(last.bursts) > FEWEST_BURSTS:
+                found.append(replace(last, bursts=last.bursts[:-1], spans=last.spans[:-1]))
         one = _as_one(found[-1], train) if found else None
         found[-1 if one else len(found) :] = [one or train]
     return found
