@@ -20,8 +20,6 @@ MOST_GAIN = 60.0
 """A larger gain says no more: many short intervals have more of it than the few long ones that they make up."""
 GAIN_WEIGHT = 6.0
 """Weight of the logarithm of a set's gain, and of the share that it explains, beside that of its thresholds."""
-MARKOV = 4.0
-"""By Markov's inequality w B exceeds 1 / alpha in at most a share alpha of signals; measured, it is a quarter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +112,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     regimes = [trains_of(own) for own in sets]
     # Where the clearest bursts wander, others have a period by chance.
     some = zip(sets, regimes, strict=True) if regimes[0] is not None else ()
-    sure = _sure([one for own, trains in some for one in told("regimes", own, trains or [], 1 - MOST)], MARKOV * alpha)
+    sure = _sure([one for own, trains in some for one in told("regimes", own, trains or [], 1 - MOST)], alpha)
     best = max(sure, key=lambda one: one.clearness, default=None)
     several = [(own, concurrent_trains(own, MOST * busy, alpha)) for own in sets[:MOST_SETS]]
     chains = [one for own, trains in several for one in told("concurrent", own, trains, MOST)]

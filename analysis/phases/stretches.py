@@ -11,7 +11,7 @@ from .kernels import DRIFTING, FREE, MISSING, log_marginal, most_probable
 
 STIFF = 60.0
 """Shape of a law that allows hardly any other deviation than its own."""
-FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (STIFF, 0.55), (0.5, 0.03), (STIFF, 0.25), (2.0, 0.2)
+FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (STIFF, 0.7), (0.5, 0.03), (STIFF, 0.25), (2.0, 0.2)
 """Inverse-gamma laws (shape, size) of the deviation of ln d: of free intervals, as those that are cut out of noise, of
 a period, of one that hardly is one, and of the change from one interval to the next where intervals wander."""
 WANDERING_COST = 3.0
