@@ -26,40 +26,28 @@ def rises_above(path: Floats, threshold: float) -> Rows:
         Above 0.
     """
     rows = np.empty(path.size + 1, np.int64)
-    count = 0
-    low = high = 0
-    rising = False
+    count = at = 0
+    sign = 1.0
     for row in range(path.size):
-        if not rising:
-            if path[row] <= path[low]:
-                low = row
-            elif path[row] - path[low] >= threshold:
-                rising = True
-                rows[count] = low
-                high = row
-        elif path[row] > path[high]:
-            high = row
-        elif path[high] - path[row] >= threshold:
-            rising = False
-            rows[count + 1] = high
-            count += 2
-            low = row
-    if rising:
-        rows[count + 1] = high
-        count += 2
+        step = sign * (path[row] - path[at])
+        if step < 0 or (step == 0 and sign > 0):
+            at = row
+        elif step >= threshold:
+            rows[count] = at
+            count, at, sign = count + 1, row, -sign
+    if sign < 0:
+        rows[count] = at
+        count += 1
     return rows[:count].copy()
 
 
 @compiled
 def path_to(last: int, before: Rows) -> Rows:
     """Return the rows of the path that ends with a row, given the one before each; -1 is before the first."""
-    rows = np.empty(before.size, np.int64)
-    at = before.size
-    while last >= 0:
-        at -= 1
-        rows[at] = last
-        last = before[last]
-    return rows[at:]
+    rows = [last]
+    while before[rows[-1]] >= 0:
+        rows.append(before[rows[-1]])
+    return np.array(rows[::-1])
 
 
 @compiled
@@ -123,14 +111,10 @@ def longest_quiet(times: Floats, cumulative: Floats, first: Rows, last: Rows, mo
     """
     low, high = first.copy(), first.copy()
     for k in range(first.size):
-        begin = first[k]
-        longest = -1.0
-        for end in range(first[k], last[k] + 1):
-            while cumulative[end] - cumulative[begin] > most[k]:
-                begin += 1
-            if times[end] - times[begin] > longest:
-                longest = times[end] - times[begin]
-                low[k], high[k] = begin, end
+        ends = np.arange(first[k], last[k] + 1)
+        begins = np.maximum(np.searchsorted(cumulative, cumulative[ends] - most[k]), first[k])
+        longest = np.argmax(times[ends] - times[begins])
+        low[k], high[k] = begins[longest], ends[longest]
     return low, high
 
 
