@@ -7,9 +7,9 @@ import numpy as np
 
 from ...model.arrays import Floats, Mask
 from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, NEARLY, Bursts
-from .kernels import best_chain
+from .kernels import PRESENT_LAW, best_chain
 from .line import MOST_BINS
-from .stretches import MOST_SPANS, PRESENT_LAW, SAME_PERIOD, SPAN_WITHIN, PulseTrain
+from .stretches import MOST_SPANS, SAME_PERIOD, SPAN_WITHIN, PulseTrain
 
 CHAIN_DEVIATIONS = (SPAN_WITHIN, SPAN_WITHIN / 4, SPAN_WITHIN / 16)
 """Deviations of an interval, as shares of the mean interval of all bursts: the period is refined from one to the next.

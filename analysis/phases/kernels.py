@@ -118,12 +118,21 @@ def longest_quiet(times: Floats, cumulative: Floats, first: Rows, last: Rows, mo
     return low, high
 
 
+STIFF = 60.0
+"""Shape of a law that allows hardly any other deviation than its own."""
+FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (STIFF, 0.7), (0.5, 0.03), (STIFF, 0.25), (2.0, 0.2)
+"""Inverse-gamma laws (shape, size) of the deviation of ln d: of free intervals, as those that are cut out of noise, of
+a period, of one that hardly is one, and of the change from one interval to the next where intervals wander."""
+RANGE = 4.0
+"""Range before anything is known of the mean of ln d, relative to its median, and of its drift over a stretch."""
+PRESENT_LAW = (12.0, 1.0)
+"""Beta law of the share of phases that are there."""
 FREE, STEADY, DRIFTING, MISSING = 0, 1, 2, 3
 """Laws of a stretch: any intervals, one period, a period that drifts, and one with phases missing."""
 
 
 @compiled
-def log_marginal(freedom: int, within: float, shape: float, scale: float) -> float:
+def log_marginal(freedom: int, within: float, law: tuple[float, float]) -> float:
     """Return ln p of normal values about a mean, with a variance from an inverse-gamma law (Murphy 2007).
 
     Parameters
@@ -132,17 +141,16 @@ def log_marginal(freedom: int, within: float, shape: float, scale: float) -> flo
         Number of values less that of parameters fitted to them.
     within : float
         Sum of their squared deviations.
-    shape, scale : float
-        Of the law.
+    law : (float, float)
+        Shape, and size of a deviation.
     """
+    shape, scale = law[0], law[0] * law[1] ** 2
     found = math.lgamma(shape + 0.5 * freedom) - math.lgamma(shape) + shape * math.log(scale)
     return found - (shape + 0.5 * freedom) * math.log(scale + 0.5 * within) - 0.5 * freedom * math.log(2 * math.pi)
 
 
 @compiled
-def most_probable(
-    positions: Rows, sums: Floats, several: Mask, laws: Floats, log_range: float, present: Floats, costs: Floats
-) -> tuple[Rows, Rows, Floats, float]:
+def most_probable(positions: Rows, sums: Floats, several: Mask) -> tuple[Rows, Rows, Floats, float]:
     """Return the best division, as rows of positions, and the law and the gain over free of the stretch up to each.
 
     And the logarithm of the evidence of the whole.
@@ -156,14 +164,6 @@ def most_probable(
         intervals over their spans, and their squares; of intervals of several spans, and of what these could have been.
     several : bool (n,)
         Intervals of several spans.
-    laws : float64 (k, 2)
-        Shape and scale of free intervals, and two of a period.
-    log_range : float
-        Logarithm of the range of the mean of x, and of its drift over a stretch.
-    present : float64 (2,)
-        Parameters of the Beta law of phases that are there.
-    costs : float64 (2,)
-        Of a cut, and of a further law of a period; a cut before a single interval, a pause, costs no more than that.
     """
     size = positions.size
     best = np.full(size, -np.inf)
@@ -172,32 +172,33 @@ def most_probable(
     law = np.zeros(size, np.int64)
     gain = np.zeros(size)
     values = np.zeros(MISSING + 1)
-    here, lost = present
+    (here, lost), log_range = PRESENT_LAW, math.log(RANGE)
+    # A cut could be anywhere; a further law of a period, and a cut before a single interval, a pause, cost less.
+    cut, further = math.log(several.size), math.log(3.0)
     both = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
     for to in range(1, size):
         for at in range(to):
             a, b = positions[at], positions[to]
             n = b - a
             total, squares, turned, single, single_squares, long, ways = sums[to] - sums[at]
-            cut = 0.0 if at == 0 else costs[1] if n == 1 else costs[0]
-            base = best[at] - cut - 0.5 * math.log(n) - log_range
+            base = best[at] - (0.0 if at == 0 else further if n == 1 else cut) - 0.5 * math.log(n) - log_range
             within = max(squares - total * total / n, 0.0)
             values[:] = -np.inf
-            values[FREE] = log_marginal(n - 1, within, laws[0, 0], laws[0, 1])
+            values[FREE] = log_marginal(n - 1, within, FREE_LAW)
             if n >= 3:
-                steady = log_marginal(n - 1, within, laws[1, 0], laws[1, 1])
-                values[STEADY] = max(steady, log_marginal(n - 1, within, laws[2, 0], laws[2, 1]))
+                loose = log_marginal(n - 1, within, LOOSE_LAW)
+                values[STEADY] = max(loose, log_marginal(n - 1, within, STEADY_LAW))
             if n >= 6:
                 lever = (n * n - 1.0) / (12.0 * n)
                 slope = (turned - 0.5 * (a + b - 1) * total) / n
-                drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), laws[1, 0], laws[1, 1])
-                values[DRIFTING] = drifting - 0.5 * math.log(lever) - log_range - costs[1]
+                drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), STEADY_LAW)
+                values[DRIFTING] = drifting - 0.5 * math.log(lever) - log_range - further
             # A long interval at an end is a pause beside the stretch.
             if long > 0 and n > 2.2 * long and not several[a] and not several[b - 1]:
                 within = max(single_squares - single * single / n, 0.0)
                 share = math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
-                missing = log_marginal(n - 1, within, laws[1, 0], laws[1, 1])
-                values[MISSING] = missing + both + share - ways - costs[1]
+                missing = log_marginal(n - 1, within, STEADY_LAW)
+                values[MISSING] = missing + both + share - ways - further
             kind = np.argmax(values)
             if base + values[kind] > best[to]:
                 best[to] = base + values[kind]

@@ -7,19 +7,10 @@ import numpy as np
 
 from ...model.arrays import Floats, Rows
 from .bursts import FEWEST_BURSTS, Bursts
-from .kernels import DRIFTING, FREE, MISSING, log_marginal, most_probable
+from .kernels import DRIFTING, FREE, MISSING, RANGE, WANDERING_LAW, log_marginal, most_probable
 
-STIFF = 60.0
-"""Shape of a law that allows hardly any other deviation than its own."""
-FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (STIFF, 0.7), (0.5, 0.03), (STIFF, 0.25), (2.0, 0.2)
-"""Inverse-gamma laws (shape, size) of the deviation of ln d: of free intervals, as those that are cut out of noise, of
-a period, of one that hardly is one, and of the change from one interval to the next where intervals wander."""
 WANDERING_COST = 3.0
 """Logarithm of how much less is thought of wandering beforehand."""
-RANGE = 4.0
-"""Range before anything is known of the mean of ln d, relative to its median, and of its drift over a stretch."""
-PRESENT_LAW = (12.0, 1.0)
-"""Beta law of the share of phases that are there."""
 MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.15, 9
 """Intervals within an eighth of up to five times the usual of nine around them have phases missing."""
 MOST_POSITIONS = 100
@@ -86,8 +77,7 @@ class PulseTrain:
     @property
     def jitter(self) -> float:
         """Coefficient of variation of the intervals, about the drift."""
-        rows = np.arange(self.spans.size) - 0.5 * (self.spans.size - 1)
-        steady = self.intervals * np.exp(-self.drift / self.spans.size * rows)
+        steady = self.intervals * np.exp(-self.drift / self.spans.size * np.arange(self.spans.size))
         return float(steady.std() / steady.mean())
 
     @property
@@ -193,15 +183,13 @@ def stretches(intervals: Floats, spans: Floats) -> list[tuple[int, int, int, flo
     logs = np.log(intervals) - np.log(np.median(intervals))
     single, long = logs - np.log(spans), spans > 1
     columns = (logs, logs**2, logs * np.arange(n), single, single**2, long, (spans - 1) * math.log(2.0))
-    laws = np.array([(a, a * size**2) for a, size in (FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW)])
     positions = _positions(logs)
     sums = np.zeros((positions.size, len(columns)))
     np.cumsum(np.add.reduceat(np.column_stack(columns), positions[:-1]), axis=0, out=sums[1:])
-    rows, law, gain, evidence = most_probable(
-        positions, sums, long, laws, math.log(RANGE), np.array(PRESENT_LAW), np.log([n, 3.0])
-    )
+    rows, law, gain, evidence = most_probable(positions, sums, long)
     # Where each interval differs from the one before by a random factor, no period lasts.
-    if evidence + WANDERING_COST < log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), *laws[3]) - math.log(RANGE):
+    wandering = log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), WANDERING_LAW) - math.log(RANGE)
+    if evidence + WANDERING_COST < wandering:
         return []
     ends = positions[rows].tolist()
     return list(zip(ends, ends[1:], law[1:].tolist(), gain[1:].tolist(), strict=False))
@@ -214,7 +202,5 @@ def _positions(logs: Floats) -> Rows:
         return np.arange(n + 1)
     side = NEIGHBOURS // 2 + 1
     means = np.convolve(logs, np.full(side, 1 / side), "valid")
-    change = np.abs(means[side:] - means[:-side])
-    most = np.argpartition(-change, MOST_POSITIONS // 2)[: MOST_POSITIONS // 2] + side
-    evenly = np.linspace(0, n, MOST_POSITIONS // 2).astype(np.int64)
-    return np.unique(np.concatenate((most, evenly)))
+    most = np.argsort(-np.abs(means[side:] - means[:-side]))[:MOST_POSITIONS] + side
+    return np.unique(np.append(most, (0, n)))
