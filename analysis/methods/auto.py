@@ -55,11 +55,13 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
         bin_count(signal.duration, fs)
     width = bin_width(signal, fs)
     decision, phases = signal_phases(signal, width, false_alarm_rate=false_alarm_rate)
-    main = decision.main if decision.trains else None
-    periods = _periods(signal, decision, width)
-    regimes = _regimes(signal, decision, phases, width)
+    periods, regimes = _periods(signal, decision, width), _regimes(signal, decision, phases, width)
     period = periods[0].period if periods else None
-    metrics = next((one.metrics for one in regimes if one.period == period), None)
+    own = [one.metrics for one in regimes if one.metrics and one.period == period]
+    evidence = PhaseEvidence(verdict=decision.kind, sets_of_phases=len(decision.sets), size_cycle=decision.cycle)
+    if decision.trains:
+        gain, drift, missing = decision.main.gain, decision.main.drift, decision.main.missing
+        evidence = replace(evidence, log_bayes_factor=gain, drift=drift, pause=phases.pause, missing_phases=missing)
     return PeriodResult(
         method="auto",
         **main_period(periods),
@@ -67,19 +69,10 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
         jitter=phases.jitter,
         phases=phases.listed,
         regimes=regimes,
-        metrics=metrics or characterise(signal, period),
+        metrics=own[0] if own else characterise(signal, period),
         sampling=SamplingInfo(1 / width if width > 0 else None, signal.values.size if width > 0 else 0, True, None),
         reason=reason(decision, phases),
-        evidence=PhaseEvidence(
-            verdict=decision.kind,
-            log_bayes_factor=main.gain if main is not None else None,
-            p_value=decision.line[1] if decision.line is not None else None,
-            drift=main.drift if main is not None else 0.0,
-            pause=phases.pause,
-            missing_phases=main.missing if main is not None else 0,
-            sets_of_phases=len(decision.sets),
-            size_cycle=decision.cycle,
-        ),
+        evidence=replace(evidence, p_value=decision.line[1]) if decision.line else evidence,
     )
 
 
@@ -101,20 +94,19 @@ def _periods(signal: StepSignal, decision: Decision, width: float) -> tuple[Peri
 def _regimes(signal: StepSignal, decision: Decision, phases: Phases, width: float) -> tuple[Regime, ...]:
     times, cumulative = vertices(signal)
     if decision.line is not None:
-        period = decision.line[0]
+        period, sure = decision.line[0], confidence(decision, None, width)
         share = holding_share(times, cumulative, *signal.window, period)
-        return (Regime(*signal.window, period, confidence(decision, None, width), valid_share=share),)
+        return (Regime(*signal.window, period, sure, valid_share=share),)
     regimes = []
     # Periods that hold at the same time do not divide the run: its regime is that of the main one.
     trains = decision.trains[:1] if decision.kind == "concurrent" else decision.trains
     following = [*(one.start for one in trains[1:]), signal.window[1]]
     for train, rows, latest in zip(trains, phases.rows, following, strict=False):
-        own = phases.bursts[rows]
+        own, period = phases.bursts[rows], train.period
         # Where there is background, the first phase may seem to begin long before.
-        start = max(float(own.start[0]), train.start - 0.5 * train.period)
-        end = max(min(float(own.start[-1]) + train.period, latest), float(own.end[-1]))
-        sure = confidence(decision, train, width)
+        start = max(float(own.start[0]), train.start - 0.5 * period)
+        end = max(min(float(own.start[-1]) + period, latest), float(own.end[-1]))
+        sure, share = confidence(decision, train, width), holding_share(times, cumulative, start, end, period)
         found = characterise_phases(own.start, own.end, own.volume, end, train.spans)
-        share = holding_share(times, cumulative, start, end, train.period)
-        regimes.append(Regime(start, end, train.period, sure, len(own), share, found, train.jitter, train.drift))
+        regimes.append(Regime(start, end, period, sure, len(own), share, found, train.jitter, train.drift))
     return tuple(regimes)

@@ -55,13 +55,13 @@ class PhaseEvidence(Evidence):
     """
 
     verdict: str
-    log_bayes_factor: float | None
-    p_value: float | None
-    drift: float
-    pause: float | None
-    missing_phases: int
-    sets_of_phases: int
-    size_cycle: int | None
+    log_bayes_factor: float | None = None
+    p_value: float | None = None
+    drift: float = 0.0
+    pause: float | None = None
+    missing_phases: int = 0
+    sets_of_phases: int = 0
+    size_cycle: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
