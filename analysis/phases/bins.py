@@ -14,7 +14,7 @@ FEWEST_STEPS = FEWEST_BINS * FEWEST_BURSTS
 """Fewer breakpoints than these may lie on a grid by chance of round numbers."""
 OFF_GRID = 0.05
 """Share of steps that may lie beside the grid."""
-GRID_ROUNDING = NEGLIGIBLE**2
+GRID_ROUNDING = NEGLIGIBLE * NEGLIGIBLE
 """Share of a bin by which the breakpoints of bins may differ from whole bins, through rounding."""
 
 
@@ -25,22 +25,31 @@ def bin_width(signal: StepSignal, fs: float | Literal["auto"] = "auto") -> float
     `fs`, and neighbouring bins of one value may have been joined. Exact pulses look alike where all their times are
     round numbers; but they are on or off, while bins that cut bursts have heights of all kinds.
     """
-    steps = np.diff(np.unique(np.concatenate((signal.times, signal.impulse_times))))
+    steps = np.sort(np.diff(np.unique(np.concatenate((signal.times, signal.impulse_times)))))
     few = steps.size < FEWEST_STEPS
-    width = float(steps.min(initial=np.inf)) if few else _common_width(steps)
+    # A window may cut the first and the last bin, and a single operation others.
+    width = float(steps[0 if few else max(2, int(OFF_GRID * steps.size))])
     if fs != "auto" and abs(width * fs - 1) <= GRID_ROUNDING:
         return width
+    on_grid = not few and NEGLIGIBLE * steps.mean() <= width and _in_wholes(steps, width)
     busy = signal.values[signal.values > GRID_ROUNDING * signal.values.max()]
-    return 0.0 if few or (busy.size and np.ptp(busy) <= GRID_ROUNDING * busy.max()) else width
+    return 0.0 if not on_grid or (busy.size and np.ptp(busy) <= GRID_ROUNDING * busy.max()) else width
 
 
-def _common_width(steps: Floats) -> float:
-    """Return the smallest frequent step of which nearly all others are multiples; 0 where there is none."""
-    # A window may cut the first and the last bin, and a single operation others.
-    width = float(np.sort(steps)[max(2, int(OFF_GRID * steps.size))])
-    turns = steps / width
-    on_grid = (np.abs(turns - np.rint(turns)) <= GRID_ROUNDING * np.maximum(turns, 1)) & (turns > 0.5)
-    return width if NEGLIGIBLE * turns.mean() <= 1 and np.mean(on_grid) >= 1 - OFF_GRID else 0.0
+def _in_wholes(amounts: Floats, one: float) -> bool:
+    """Tell whether nearly all amounts are multiples of one."""
+    turns = amounts / one
+    return bool(np.mean(np.abs(turns - np.rint(turns)) <= GRID_ROUNDING * np.maximum(turns, 1)) >= 1 - OFF_GRID)
+
+
+def in_units(times: Floats, cumulative: Floats) -> bool:
+    """Tell whether bursts are as short and as small as anything can be in a signal: units of a counter.
+
+    What has been rounded to units comes the more evenly the less there is in a bin, whatever is counted.
+    """
+    steps, volumes = np.diff(times), np.diff(cumulative)
+    one, unit = np.median(np.column_stack((steps, volumes))[volumes > 0], axis=0).tolist()
+    return one > 0 and _in_wholes(steps, one) and _in_wholes(volumes, unit)
 
 
 def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
@@ -49,5 +58,4 @@ def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
     count = round((high - low) / width)
     volumes = np.diff(np.interp(low + width * np.arange(count + 1), times, cumulative))
     power = np.abs(np.fft.rfft(volumes - volumes.mean())) ** 2
-    total = float(power.sum())
-    return total > 0 and float(power[count // FEWEST_BINS + 1 :].sum()) > MOST * total
+    return bool(power[count // FEWEST_BINS + 1 :].sum() > MOST * power.sum())

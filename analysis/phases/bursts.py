@@ -131,16 +131,13 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
     distinct: dict[bytes, Bursts] = {}
     for level in rates:
         for one in _rungs(times, cumulative, level, -math.log(len(rates))):
-            known = distinct.setdefault(one.start.tobytes(), one)
             # The same starts over several levels: their thresholds add up, and the lowest level has the whole bursts.
-            if known is not one:
-                total = float(np.logaddexp(known.log_weight, one.log_weight))
-                distinct[one.start.tobytes()] = replace(known, log_weight=total)
+            key = one.start.tobytes()
+            known = distinct.setdefault(key, replace(one, log_weight=-math.inf))
+            distinct[key] = replace(known, log_weight=float(np.logaddexp(known.log_weight, one.log_weight)))
     found = sorted(distinct.values(), key=lambda one: -one.log_weight)
-    if bin_width > 0:
-        random = np.random.default_rng(0)
-        found = [replace(o, start=np.sort(o.start + bin_width * random.uniform(-0.5, 0.5, len(o)))) for o in found]
-    return found
+    random = np.random.default_rng(0)
+    return [replace(o, start=np.sort(o.start + bin_width * random.uniform(-0.5, 0.5, len(o)))) for o in found]
 
 
 def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -> list[Bursts]:
@@ -154,10 +151,9 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     found = []
     for lower, upper, rows in largest:
         foot, top = rows[::2], rows[1::2]
-        if bool(np.all(np.diff(times[foot]) > 0)):
-            share = math.log(upper / lower) / math.log(highest / lowest)
-            volume = cumulative[top] - cumulative[foot]
-            found.append(Bursts(times[foot], times[top], volume, log_weight + math.log(share)))
+        share = math.log(upper / lower) / math.log(highest / lowest)
+        volume = cumulative[top] - cumulative[foot]
+        found.append(Bursts(times[foot], times[top], volume, log_weight + math.log(share)))
     return found
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...model.arrays import Floats
-from .bins import FEWEST_BINS, too_coarse
+from .bins import FEWEST_BINS, in_units, too_coarse
 from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains, same_period
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
-from .stretches import PulseTrain, joined, trains_of
+from .stretches import MOST_JITTER, PulseTrain, joined, trains_of
 
 SMALLEST_VOLUME = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
@@ -67,7 +67,9 @@ class Decision:
         """Share of the bursts that are in trains, times that of the time, times that of phases that are there."""
         spans = np.concatenate([train.spans for train in self.trains])
         starts = np.unique(np.concatenate([train.bursts.start for train in self.trains]))
-        coverage = min(sum(train.length for train in self.trains) / self.busy, 1.0)
+        # Trains at the same time are there but once.
+        extent = max(train.start + train.length for train in self.trains) - min(train.start for train in self.trains)
+        coverage = min(sum(train.length for train in self.trains), extent, self.busy) / self.busy
         return min(starts.size / len(self.bursts), 1.0) * coverage * spans.size / float(spans.sum())
 
     @property
@@ -99,10 +101,11 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     if not sets or (bin_width > 0 and too_coarse(times, cumulative, bin_width)):
         return Decision("few", (), few_bursts(times, cumulative))
     low, high = busy_extent(times, cumulative)
+    most = ALIKE if in_units(times, cumulative) else MOST_JITTER
     busy, shortest, least = high - low, FEWEST_BINS * bin_width, SMALLEST_VOLUME * float(cumulative[-1])
 
     def told(kind: str, own: Bursts, trains: list[PulseTrain], share: float) -> list[Decision]:
-        good = tuple(one for one in trains if one.period >= shortest)
+        good = tuple(one for one in trains if one.period >= shortest and one.jitter <= most)
         kind = kind if len(good) > 1 else "drift" if good and good[0].drift else "one period"
         found = Decision(kind, good, own, busy)
         # As if all were as the median: small bursts that touch a larger one count as small.

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from iostrata import step_signal
-from iostrata.analysis.phases.bins import bin_width, too_coarse
+from iostrata import detect_period, detect_period_samples, step_signal
+from iostrata.analysis.phases.bins import bin_width, in_units, too_coarse
 from iostrata.analysis.phases.bursts import vertices
 
 
@@ -44,3 +44,32 @@ def test_fewer_than_two_bins_a_period_are_too_coarse(bins_a_period: float, coars
     width = 10.0 / bins_a_period
     sampled = exact.sample(1 / width)
     assert too_coarse(*vertices(bins(sampled.values, width)), width) == coarse
+
+
+def ticks(random: np.random.Generator) -> np.ndarray:
+    """Return what a counter of whole units says of independent exponential rates of a twelfth of a unit a bin."""
+    return np.diff(np.floor(np.cumsum(random.exponential(size=600) / 12)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_units_of_a_counter_that_carries_its_remainder_are_no_phases(seed: int) -> None:
+    counted = ticks(np.random.default_rng(seed))
+    assert in_units(*vertices(bins(counted, 5.0)))
+    assert not detect_period(bins(counted, 5.0)).periodic
+    assert not detect_period_samples(counted, 0.2).periodic
+
+
+def test_bursts_of_one_bin_that_come_evenly_are_phases() -> None:
+    values = np.zeros(300)
+    values[5::12] = 7.0
+    assert in_units(*vertices(bins(values, 1.0)))
+    assert detect_period(bins(values, 1.0)).period == pytest.approx(12)
+    assert detect_period_samples(values, 1.0).period == pytest.approx(12, rel=0.02)
+
+
+def test_bursts_that_are_alike_but_on_no_grid_or_of_several_sizes_are_no_units() -> None:
+    random = np.random.default_rng(0)
+    start = 10.0 * np.arange(40) + random.normal(size=40)
+    assert not in_units(*vertices(step_signal(start, start + 1, np.ones(40))))
+    assert not in_units(*vertices(step_signal(np.rint(start), np.rint(start) + 1, random.uniform(1, 2, 40))))
+    assert detect_period(step_signal(start, start + 1, np.ones(40))).period == pytest.approx(10, rel=0.02)

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from iostrata import detect_period, detect_period_samples, step_signal
+from iostrata.analysis.phases.bursts import Bursts
+from iostrata.analysis.phases.decision import Decision
+from iostrata.analysis.phases.stretches import PulseTrain
 from iostrata.analysis.results.result import PeriodResult
 from iostrata.model.errors import SelectionError
 
@@ -266,3 +269,13 @@ def test_of_irregular_bursts_those_that_are_alike_are_listed() -> None:
     result = verdict(start, 0.03)
     assert not result.periodic
     assert len(result.phases) == 12
+
+
+def test_trains_at_the_same_time_explain_no_more_time_than_they_last() -> None:
+    def train(start: np.ndarray) -> PulseTrain:
+        return PulseTrain(Bursts(start, start + 1, np.ones(start.size)), np.ones(start.size - 1), 20.0)
+
+    one, other = train(10.0 * np.arange(10)), train(5.0 + 10.0 * np.arange(10))
+    bursts = one.bursts.joined(other.bursts)
+    assert Decision("concurrent", (one, other), bursts, 210.0).explained == pytest.approx(0.5)
+    assert Decision("one period", (one,), one.bursts, 200.0).explained == pytest.approx(0.5)
