@@ -8,7 +8,7 @@ import numpy as np
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS, in_units, too_coarse
 from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
-from .concurrent import concurrent_trains, same_period
+from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
 from .stretches import MOST_JITTER, PulseTrain, joined, trains_of
@@ -116,12 +116,9 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     # Where the clearest bursts wander, others have a period by chance.
     some = zip(sets, regimes, strict=True) if regimes[0] is not None else ()
     sure = _sure([one for own, trains in some for one in told("regimes", own, trains or [], 1 - MOST)], alpha)
-    best = max(sure, key=lambda one: one.clearness, default=None)
     several = [(own, concurrent_trains(own, MOST * busy, alpha)) for own in sets[:MOST_SETS]]
     chains = [one for own, trains in several for one in told("concurrent", own, trains, MOST)]
-    together = max(chains, key=lambda one: one.clearness, default=None)
-    if together is not None and (best is None or _is_news(together, best)):
-        best = together
+    best = max((*sure, *chains), key=lambda one: one.clearness, default=None)
     best = best or _resting(sets[0], alpha, busy)
     if best is not None:
         first = best.trains[0]
@@ -159,12 +156,6 @@ def _beside(
             inner = decide(*part, alpha, bin_width)
             found += inner.trains if inner.kind != "concurrent" else ()
     return found
-
-
-def _is_news(together: Decision, known: Decision) -> bool:
-    """Tell whether trains at the same time say more than regimes: others beside the same ones, or all more clearly."""
-    same = all(any(same_period(one, other) for other in together.trains) for one in known.trains)
-    return together.clearness > known.clearness or (same and len(together.trains) > len(known.trains))
 
 
 def _resting(bursts: Bursts, alpha: float, busy: float) -> Decision | None:
