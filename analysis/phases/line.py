@@ -1,13 +1,13 @@
 """Spectral lines over coloured noise: the period of what recurs beneath irregular I/O, with no burst of its own."""
 
+import math
+
 import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS
-from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, busy_extent
+from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, busy_extent, few_bursts
 
-FEWEST_CYCLES = 2 * FEWEST_BURSTS
-"""Cycles of the slowest line: the background beside a slower one cannot be told."""
 MOST_BINS, FINER = 8192, 16
 """Bins at most, and steps between two lines of the spectrum."""
 BACKGROUND_WIDTH = 0.35
@@ -26,63 +26,50 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
 
     Notes
     -----
-    The periodogram of bin volumes (mean removed, Hann window, resolution × 16) is divided by its background,
-    the median of the lines within ± 0.35 in ln f divided by ln 2. Under noise with a spectrum that is smooth over this
-    range the ratio r has P(r > z) = (1 + z / m)^-m, m half the number of lines that the median is taken of, so that
-    m ln(1 + r / m) is exponential, and the sum of k harmonics has a gamma law of shape k. The p-value is corrected for
-    all frequencies and numbers of harmonics tried, from eight cycles in the signal to twice the length of a typical
-    burst: the shape of bursts of one length has lobes in the spectrum. None where the signal is at rest for most of the
-    time: what has no period in its bursts has none.
+    The square roots of bin volumes, in which a few giant bursts do not drown all others, have a periodogram (mean
+    removed, sine window, resolution × 16). It is divided by its background, the median of the lines within ± 0.35 in
+    ln f divided by ln 2. Under noise with a spectrum that is smooth over this range the ratio r has
+    P(r > z) = (1 + z / m)^-m, m half the number of lines that the median is taken of, so that m ln(1 + r / m) is
+    exponential, and the mean x > 1 of k of them is exceeded with a probability of at most (x e^(1 - x))^k (Chernoff
+    1952). All periods are as likely beforehand on a logarithmic axis, from four cycles in the signal to half again the
+    length of a typical burst: line number f, of k harmonics, has a share 1 / (k f ln(fastest / slowest)) of the false
+    alarms. That the bound is some twenty times too large makes up for numbers of harmonics and steps between lines.
+    Frequencies end at three times the fastest, as the shape of bursts of one length has lobes in the spectrum. None
+    where the signal is at rest for most of the time: what has no period in its bursts has none.
     """
-    from scipy.special import gammaln
-
     low, high = busy_extent(times, cumulative)
-    step = max((high - low) / MOST_BINS, bin_width)
+    own = few_bursts(times, cumulative)
     active = float(np.diff(times)[np.diff(cumulative) > 0].sum())
-    if step <= 0 or active < MOST * (high - low):
+    if not len(own) or active <= 0.5 * (high - low):
         return None
-    step = bin_width * np.ceil(step / bin_width) if bin_width > 0 else step
+    own = own[np.argsort(own.end - own.start)]
+    # The median byte moves in a burst of this length.
+    typical = float((own.end - own.start)[np.searchsorted(np.cumsum(own.volume), 0.5 * own.volume.sum())])
+    step = (high - low) / MOST_BINS
+    step = bin_width * math.ceil(step / bin_width) if bin_width > 0 else step
     n = int((high - low) / step * (1 + 1e-9))
-    fastest = int(FINER * n * step / max(FEWEST_BINS * step, 2 * _typical_length(times, cumulative)))
-    first = FINER * FEWEST_CYCLES
-    if fastest < 2 * first:
+    slowest, fastest = FINER * FEWEST_BURSTS, int(FINER * n * step / max(FEWEST_BINS * step, 1.5 * typical))
+    if fastest < 2 * slowest:
         return None
-    values = np.diff(np.interp(low + step * np.arange(n + 1), times, cumulative))
-    power = np.abs(np.fft.rfft((values - values.mean()) * np.hanning(n + 2)[1:-1], FINER * n)) ** 2
-    level = _levels(power, first)
-    sums, best, log_p = np.zeros(fastest + 1 - first), first, 0.0
-    for harmonic in range(1, MOST_PERIODS + 1):
-        sums = sums[: max(min(power.size - 1, 3 * fastest) // harmonic + 1 - first, 0)]
-        sums += level[harmonic * np.arange(first, first + sums.size)]
-        top = float(sums.max(initial=0.0))
-        # ln of the gamma law's upper tail, which itself may be too small a number.
-        orders = np.arange(harmonic)
-        chance = np.logaddexp.reduce(orders * np.log(max(top, 1e-9)) - gammaln(orders + 1)) - top
-        if chance < log_p:
-            best, log_p = first + int(np.argmax(sums)), float(chance)
-    return FINER * n * step / best, float(np.exp(min(log_p + np.log(MOST_PERIODS * (fastest - first)), 0.0)))
+    roots = np.sqrt(np.maximum(np.diff(np.interp(low + step * np.arange(n + 1), times, cumulative)), 0.0))
+    window = np.sin(np.pi * (np.arange(n) + 0.5) / n)
+    power = np.abs(np.fft.rfft((roots - roots.mean()) * window, FINER * n)) ** 2
+    level = np.append(_levels(power[: 3 * fastest], slowest), 0.0)
+    lines, harmonics = np.arange(slowest, fastest + 1), np.arange(1, MOST_PERIODS + 1)[:, np.newaxis]
+    mean = np.cumsum(level[np.minimum(harmonics * lines, level.size - 1)], axis=0) / harmonics
+    mean = np.maximum(mean, 1.0)
+    log_p = np.min(harmonics * (1 + np.log(mean) - mean) + np.log(harmonics * lines / FINER), axis=0)
+    best = int(np.argmin(log_p))
+    log_p += math.log(math.log(fastest / slowest))
+    return FINER * n * step / float(lines[best]), math.exp(min(float(log_p[best]), 0.0))
 
 
 def _levels(power: Floats, first: int) -> Floats:
-    """Return -ln of the probability of each line from `first` on under the noise beside it, in blocks of a tenth."""
-    found = np.zeros(power.size)
-    start = first
-    while start < power.size:
-        stop = max(start + FINER, int((1 + ALIKE) * start))
-        centre = np.sqrt(start * stop)
-        beside = power[int(centre * np.exp(-BACKGROUND_WIDTH)) : int(centre * np.exp(BACKGROUND_WIDTH)) + 1]
-        worth = max(beside.size / FINER / 2 - 1, 1.0)
-        ratio = power[start:stop] * np.log(2.0) / max(float(np.median(beside)), 1e-300)
-        found[start:stop] = worth * np.log1p(ratio / worth)
-        start = stop
-    return found
-
-
-def _typical_length(times: Floats, cumulative: Floats) -> float:
-    """Return the length in s of the activity over the mean rate in which the median byte moves."""
-    above = np.diff(cumulative) > cumulative[-1] / (times[-1] - times[0]) * np.diff(times)
-    change = np.flatnonzero(np.diff(np.concatenate(([0], above.view(np.int8), [0]))))
-    lengths = times[change[1::2]] - times[change[::2]]
-    order = np.argsort(lengths, kind="stable")
-    moved = np.cumsum((cumulative[change[1::2]] - cumulative[change[::2]])[order])
-    return float(lengths[order][np.searchsorted(moved, 0.5 * moved[-1])]) if moved.size else 0.0
+    """Return -ln of the probability of each line under the noise beside it, whose level is taken at steps of a tenth."""
+    centres = np.exp(np.arange(math.log(first), math.log(power.size), ALIKE))
+    low, high = (centres * math.exp(sign * BACKGROUND_WIDTH) for sign in (-1, 1))
+    beside = [float(np.median(power[int(one) : int(other) + 1])) for one, other in zip(low, high, strict=True)]
+    rows = np.arange(power.size)
+    ratio = power * math.log(2) / np.interp(rows, centres, np.maximum(beside, 1e-300))
+    worth = np.maximum(math.sinh(BACKGROUND_WIDTH) * rows / FINER - 1, 1.0)
+    return np.asarray(worth * np.log1p(ratio / worth))
