@@ -83,8 +83,6 @@ def _own(train: PulseTrain, shared: Mask, others: Bursts) -> PulseTrain:
 
 def _frequent_differences(start: Floats, length: float) -> Floats:
     """Return the differences of starts, in a length in s, that are more frequent than at random, the clearest first."""
-    from scipy.ndimage import maximum_filter1d
-
     differences = np.concatenate([start[lag:] - start[:-lag] for lag in range(1, MOST_PERIODS + 1)])
     logs: Floats = np.log(differences[(differences > 0) & (differences < length / (FEWEST_BURSTS - 1))])
     if logs.size < FEWEST_BURSTS:
@@ -94,8 +92,7 @@ def _frequent_differences(start: Floats, length: float) -> Floats:
     centres = np.exp(lowest + SAME_PERIOD * (np.arange(counts.size) + 0.5))
     expected = 3 * SAME_PERIOD * start.size**2 / length * centres + 1
     clear = (counts - expected) / np.sqrt(expected)
-    peaks = np.flatnonzero(clear == maximum_filter1d(clear, 5))
-    return np.asarray(centres[peaks[np.argsort(-clear[peaks])[:MOST_PERIODS]]])
+    return np.asarray(centres[np.argsort(-clear)[:MOST_PERIODS]])
 
 
 def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:

@@ -150,7 +150,7 @@ def log_marginal(freedom: int, within: float, law: tuple[float, float]) -> float
 
 
 @compiled
-def most_probable(positions: Rows, sums: Floats, several: Mask) -> tuple[Rows, Rows, Floats, float]:
+def most_probable(positions: Rows, sums: Floats) -> tuple[Rows, Rows, Floats, float]:
     """Return the best division, as rows of positions, and the law and the gain over free of the stretch up to each.
 
     And the logarithm of the evidence of the whole.
@@ -162,8 +162,6 @@ def most_probable(positions: Rows, sums: Floats, several: Mask) -> tuple[Rows, R
     sums : float64 (m, 7)
         Sums up to each position: of the logarithms x of intervals, their squares, row times x; of the logarithms y of
         intervals over their spans, and their squares; of intervals of several spans, and of what these could have been.
-    several : bool (n,)
-        Intervals of several spans.
     """
     size = positions.size
     best = np.full(size, -np.inf)
@@ -174,7 +172,7 @@ def most_probable(positions: Rows, sums: Floats, several: Mask) -> tuple[Rows, R
     values = np.zeros(MISSING + 1)
     (here, lost), log_range = PRESENT_LAW, math.log(RANGE)
     # A cut could be anywhere; a further law of a period, and a cut before a single interval, a pause, cost less.
-    cut, further = math.log(several.size), math.log(3.0)
+    cut, further = math.log(positions[-1]), math.log(3.0)
     both = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
     for to in range(1, size):
         for at in range(to):
@@ -193,8 +191,7 @@ def most_probable(positions: Rows, sums: Floats, several: Mask) -> tuple[Rows, R
                 slope = (turned - 0.5 * (a + b - 1) * total) / n
                 drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), STEADY_LAW)
                 values[DRIFTING] = drifting - 0.5 * math.log(lever) - log_range - further
-            # A long interval at an end is a pause beside the stretch.
-            if long > 0 and n > 2.2 * long and not several[a] and not several[b - 1]:
+            if long > 0 and n > 2.2 * long:
                 within = max(single_squares - single * single / n, 0.0)
                 share = math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
                 missing = log_marginal(n - 1, within, STEADY_LAW)

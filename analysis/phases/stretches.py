@@ -186,7 +186,7 @@ def stretches(intervals: Floats, spans: Floats) -> list[tuple[int, int, int, flo
     positions = _positions(logs)
     sums = np.zeros((positions.size, len(columns)))
     np.cumsum(np.add.reduceat(np.column_stack(columns), positions[:-1]), axis=0, out=sums[1:])
-    rows, law, gain, evidence = most_probable(positions, sums, long)
+    rows, law, gain, evidence = most_probable(positions, sums)
     # Where each interval differs from the one before by a random factor, no period lasts.
     wandering = log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), WANDERING_LAW) - math.log(RANGE)
     if evidence + WANDERING_COST < wandering:
