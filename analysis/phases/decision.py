@@ -110,12 +110,12 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
         found = Decision(kind, good, own, busy)
         # As if all were as the median: small bursts that touch a larger one count as small.
         moved = sum(float(np.median(one.bursts.volume)) * len(one.bursts) for one in good)
-        return [found] if moved > least and found.explained > share else []
+        return [found] if moved > least and found.explained > share and found.gain >= -math.log(alpha) else []
 
     regimes = [trains_of(own) for own in sets]
     # Where the clearest bursts wander, others have a period by chance.
     some = zip(sets, regimes, strict=True) if regimes[0] is not None else ()
-    sure = _sure([one for own, trains in some for one in told("regimes", own, trains or [], 1 - MOST)], alpha)
+    sure = [one for own, trains in some for one in told("regimes", own, trains or [], 1 - MOST)]
     several = [(own, concurrent_trains(own, MOST * busy, alpha)) for own in sets[:MOST_SETS]]
     chains = [one for own, trains in several for one in told("concurrent", own, trains, MOST)]
     best = max((*sure, *chains), key=lambda one: one.clearness, default=None)
@@ -168,14 +168,6 @@ def _resting(bursts: Bursts, alpha: float, busy: float) -> Decision | None:
         if regular and train.gain + bursts.log_weight >= -math.log(alpha):
             return Decision("one period", (replace(train, bursts=bursts),), bursts, busy)
     return None
-
-
-def _sure(told: list[Decision], alpha: float) -> list[Decision]:
-    """Return what is more than chance; sets that tell the same main period share its weight."""
-    gains = np.array([one.gain for one in told])
-    periods = np.log([one.main.period for one in told])
-    pooled = [np.logaddexp.reduce(gains[np.abs(periods - period) < ALIKE]) for period in periods]
-    return [one for one, gain in zip(told, pooled, strict=True) if gain >= -math.log(alpha)]
 
 
 def _evenness(bursts: Bursts) -> float:
