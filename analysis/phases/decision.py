@@ -11,7 +11,7 @@ from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, clipped, few_bu
 from .concurrent import concurrent_trains, same_period
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
-from .stretches import PulseTrain, joined, trains_of
+from .stretches import SAME_PERIOD, PulseTrain, joined, trains_of
 
 SMALLEST_VOLUME = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
@@ -122,7 +122,9 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     if together is not None and (best is None or _is_news(together, best)):
         best = together
     best = best or _resting(sets[0], alpha, busy)
-    if best is not None:
+    loose = best is None or best.main.jitter > ALIKE
+    line = spectral_line(times, cumulative, bin_width) if loose else None
+    if best is not None and (line is None or not _is_clearer(line, best, alpha)):
         first = best.trains[0]
         # Anything but one period of all bursts, none missing, is easily found in few intervals.
         whole = first.missing == 0 and len(first.bursts) == len(best.bursts)
@@ -136,7 +138,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
                 best = replace(best, trains=own, kind="regimes" if len(own) > 1 else best.kind)
             cycle = cycle_length(best.trains[0].bursts.volume, alpha**2) if len(best.trains) == 1 else None
             return replace(best, sets=sets, cycle=cycle)
-    line = spectral_line(times, cumulative, bin_width)
+    line = line or spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], busy, line, sets)
     return Decision("irregular", (), max(sets, key=_evenness), busy, None, sets)
@@ -158,6 +160,11 @@ def _beside(
             inner = decide(*part, alpha, bin_width)
             found += inner.trains if inner.kind != "concurrent" else ()
     return found
+
+
+def _is_clearer(line: tuple[float, float], known: Decision, alpha: float) -> bool:
+    """Tell whether a line has another period than bursts, more clearly: not all of them were told from the rest."""
+    return abs(line[0] / known.main.period - 1) > SAME_PERIOD and line[1] < alpha**2 * math.exp(-max(known.gain, 0.0))
 
 
 def _is_news(together: Decision, known: Decision) -> bool:
