@@ -65,7 +65,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
 
 
 def _levels(power: Floats, first: int) -> Floats:
-    """Return -ln of the probability of each line under the noise beside it, its level taken at steps of a tenth."""
+    """Return -ln of the probability of each line under the noise beside it, whose level is taken each tenth in ln f."""
     centres = np.exp(np.arange(math.log(first), math.log(power.size), ALIKE))
     low, high = (centres * math.exp(sign * BACKGROUND_WIDTH) for sign in (-1, 1))
     beside = [float(np.median(power[int(one) : int(other) + 1])) for one, other in zip(low, high, strict=True)]
