@@ -11,11 +11,7 @@ from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, clipped, few_bu
 from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
-<<<<<<< HEAD
 from .stretches import MOST_JITTER, PulseTrain, joined, trains_of
-=======
-from .stretches import SAME_PERIOD, PulseTrain, joined, trains_of
->>>>>>> 66ac5cb
 
 SMALLEST_VOLUME = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
@@ -123,10 +119,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     several = [(own, concurrent_trains(own, MOST * busy, alpha)) for own in sets[:MOST_SETS]]
     chains = [one for own, trains in several for one in told("concurrent", own, trains, MOST)]
     best = max((*sure, *chains), key=lambda one: one.clearness, default=None)
-    best = best or _resting(sets[0], alpha, busy)
-    loose = best is None or best.main.jitter > ALIKE
-    line = spectral_line(times, cumulative, bin_width) if loose else None
-    if best is not None and (line is None or not _is_clearer(line, best, alpha)):
+    if (best := best or _resting(sets[0], alpha, busy)) is not None:
         first = best.trains[0]
         # Anything but one period of all bursts, none missing, is easily found in few intervals.
         whole = first.missing == 0 and len(first.bursts) == len(best.bursts)
@@ -140,7 +133,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
                 best = replace(best, trains=own, kind="regimes" if len(own) > 1 else best.kind)
             cycle = cycle_length(best.trains[0].bursts.volume, alpha**2) if len(best.trains) == 1 else None
             return replace(best, sets=sets, cycle=cycle)
-    line = line or spectral_line(times, cumulative, bin_width)
+    line = spectral_line(times, cumulative, bin_width)
     if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], busy, line, sets)
     return Decision("irregular", (), max(sets, key=_evenness), busy, None, sets)
@@ -164,20 +157,6 @@ def _beside(
     return found
 
 
-<<<<<<< HEAD
-=======
-def _is_clearer(line: tuple[float, float], known: Decision, alpha: float) -> bool:
-    """Tell whether a line has another period than bursts, more clearly: not all of them were told from the rest."""
-    return abs(line[0] / known.main.period - 1) > SAME_PERIOD and line[1] < alpha**2 * math.exp(-max(known.gain, 0.0))
-
-
-def _is_news(together: Decision, known: Decision) -> bool:
-    """Tell whether trains at the same time say more than regimes: others beside the same ones, or all more clearly."""
-    same = all(any(same_period(one, other) for other in together.trains) for one in known.trains)
-    return together.clearness > known.clearness or (same and len(together.trains) > len(known.trains))
-
-
->>>>>>> 66ac5cb
 def _resting(bursts: Bursts, alpha: float, busy: float) -> Decision | None:
     """Return all bursts as one train where, whatever their lengths are, the pauses between them are regular."""
     pauses = bursts.start[1:] - bursts.end[:-1]

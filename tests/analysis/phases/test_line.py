@@ -42,10 +42,3 @@ def test_what_rests_for_most_of_the_time_has_no_line() -> None:
     starts = 10.0 * np.arange(40)
     assert spectral_line(*vertices(step_signal(starts, starts + 4.0, np.ones(40))), 0.0) is None
     assert spectral_line(*vertices(step_signal(starts, starts + 6.0, np.ones(40))), 0.0) is not None
-
-
-@pytest.mark.parametrize(("share", "spread", "seed"), [(1.5, 0.6, 0), (1.5, 0.6, 10), (1.5, 0.9, 2), (1.0, 0.9, 24)])
-def test_where_bursts_are_miscounted_the_line_has_the_period(share: float, spread: float, seed: int) -> None:
-    result = detect_period(beneath(np.random.default_rng(seed), 40, share, spread))
-    assert result.evidence.to_dict()["verdict"] == "line"
-    assert result.period == pytest.approx(20.0, rel=0.01)
