@@ -6,12 +6,14 @@ import numpy as np
 
 from ...model.arrays import Floats
 from ...signals.construction import StepSignal
-from .bursts import ALIKE, FEWEST_BURSTS, MOST, NEGLIGIBLE, busy_extent
+from .bursts import FEWEST_BURSTS, MOST, NEGLIGIBLE, busy_extent
 
 FEWEST_BINS = 4
 """Bins of a period. With fewer a burst and the gap beside it share a bin, and aliases look like periods."""
 FEWEST_STEPS = FEWEST_BINS * FEWEST_BURSTS
 """Fewer breakpoints than these may lie on a grid by chance of round numbers."""
+OFF_GRID = 0.05
+"""Share of steps that may lie beside the grid."""
 GRID_ROUNDING = NEGLIGIBLE * NEGLIGIBLE
 """Share of a bin by which the breakpoints of bins may differ from whole bins, through rounding."""
 
@@ -26,7 +28,7 @@ def bin_width(signal: StepSignal, fs: float | Literal["auto"] = "auto") -> float
     steps = np.sort(np.diff(np.unique(np.concatenate((signal.times, signal.impulse_times)))))
     few = steps.size < FEWEST_STEPS
     # A window may cut the first and the last bin, and a single operation others.
-    width = float(steps[0 if few else max(2, int(ALIKE * steps.size))])
+    width = float(steps[0 if few else max(2, int(OFF_GRID * steps.size))])
     if fs != "auto" and abs(width * fs - 1) <= GRID_ROUNDING:
         return width
     on_grid = not few and NEGLIGIBLE * steps.mean() <= width and _in_wholes(steps, width)
@@ -37,7 +39,7 @@ def bin_width(signal: StepSignal, fs: float | Literal["auto"] = "auto") -> float
 def _in_wholes(amounts: Floats, one: float) -> bool:
     """Tell whether nearly all amounts are multiples of one."""
     turns = amounts / one
-    return bool(np.mean(np.abs(turns - np.rint(turns)) <= GRID_ROUNDING * np.maximum(turns, 1)) >= 1 - ALIKE)
+    return bool(np.mean(np.abs(turns - np.rint(turns)) <= GRID_ROUNDING * np.maximum(turns, 1)) >= 1 - OFF_GRID)
 
 
 def in_units(times: Floats, cumulative: Floats) -> bool:
