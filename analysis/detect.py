@@ -17,6 +17,8 @@ from .timefrequency.filters import Butterworth
 
 _BINS_OF_A_PERIOD: Final = 16
 """Where a signal was summed up in bins: each burst is up to half of one from its place, 3 % of a period."""
+_MOVED: Final = 0.6
+"""Share of the bursts after a filter that must have moved something: each burst rings, and that recurs as well."""
 
 
 def detect_period(
@@ -89,8 +91,8 @@ def detect_period(
     # How well bins give the filtered samples says nothing of how well they give the signal.
     sampling = replace(result.sampling, automatic=fs == "auto", abstraction_error=None)
     evidence = replace(result.evidence, filter=str(filtered.form), baseline=filtered.baseline)
-    result = _passed(result, filtered.form)
-    result = replace(_with_volumes_of(signal, result, filtered.signal.volume), sampling=sampling, evidence=evidence)
+    result = _passed(replace(result, sampling=sampling, evidence=evidence), filtered.form)
+    result = _with_volumes_of(signal, result, filtered.signal.volume)
     return _resolved(result, signal)
 
 
@@ -182,6 +184,10 @@ def _with_volumes_of(signal: StepSignal, result: PeriodResult, filtered_volume: 
     moved = zip(result.phases, volumes, strict=True)
     phases = tuple(replace(phase, volume=volume) for phase, volume in moved if volume > 0)
     before = sum(phase.volume for phase in result.phases) if result.phases else filtered_volume
+    if result.period and len(phases) < _MOVED * len(result.phases):
+        of_all = f"{len(phases)} of the {len(result.phases)} bursts that are left moved anything"
+        reason = f"The filter {result.evidence.filter} Hz rings: only {of_all}."
+        result = replace(result, **main_period(()), regimes=(), reason=reason)
     scale = (sum(volumes) if result.phases else signal.volume) / before if before > 0 else 0.0
     periods = tuple(replace(period, volume=min(scale * period.volume, signal.volume)) for period in result.periods)
     return replace(result, phases=phases, periods=periods, metrics=characterise(signal, result.period))

@@ -13,7 +13,7 @@ from .bursts import RELATIVE_ROUNDING
 from .decision import Decision
 from .stretches import PulseTrain
 
-COEFFICIENTS = (0.79, -15.63, 4.13, -20.84)
+COEFFICIENTS = (0.73, -17.03, 5.05, -14.99)
 """Of the four `features`."""
 
 

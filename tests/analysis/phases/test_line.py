@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from iostrata import StepSignal, detect_period, step_signal
+from iostrata import StepSignal, step_signal
 from iostrata.analysis.phases.bursts import vertices
 from iostrata.analysis.phases.line import spectral_line
 

@@ -153,10 +153,30 @@ def test_no_period_outside_of_the_passed_band_is_stated(method: str, form: str, 
 def test_a_period_that_the_filter_does_not_pass_is_the_reason() -> None:
     start = 10.0 * np.arange(40)
     signal = step_signal(start, start + 1.0, np.full(40, 1e9), window=(0.0, 400.0))
-    found = detect_period(signal, filter="high:0.3")
+    found = detect_period(signal, filter="high:1")
     assert not found.periodic
     assert found.confidence == 0
-    assert found.reason == "The signal recurs every 10 s, which the filter high:0.3 Hz does not pass."
+    assert found.reason == "The signal recurs every 10 s, which the filter high:1 Hz does not pass."
+
+
+@pytest.mark.parametrize(
+    ("length", "form"), [(1, "high:0.25"), (1, "high:0.3"), (1, "high:0.5"), (3, "high:0.15"), (3, "high:0.3")]
+)
+def test_what_rings_after_a_filter_has_no_period(length: float, form: str) -> None:
+    start = 10.0 * np.arange(40)
+    signal = step_signal(start, start + length, np.full(40, 1e9), window=(0.0, 400.0))
+    found = detect_period(signal, filter=form)
+    assert (found.periodic, found.confidence, found.regimes, found.periods) == (False, 0, (), ())
+    assert f"The filter {form} Hz rings: only" in found.reason
+
+
+def test_fast_bursts_beside_slow_ones_have_their_period_after_a_high_pass() -> None:
+    slow, fast = 100.0 * np.arange(8), 5.0 * np.arange(160)
+    start, end = np.append(slow, fast), np.append(slow + 60.0, fast + 1.0)
+    signal = step_signal(start, end, np.append(np.full(8, 6e10), np.full(160, 4e9)), window=(0.0, 800.0))
+    found = detect_period(signal, filter="high:0.05")
+    assert found.period == pytest.approx(5.0, rel=0.01)
+    assert len(found.phases) == 160
 
 
 def test_of_concurrent_periods_those_that_the_filter_passes_remain(monkeypatch: pytest.MonkeyPatch) -> None:
