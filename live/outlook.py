@@ -67,7 +67,7 @@ class Outlook:
 def outlook(signal: StepSignal) -> Outlook:
     """Return what a signal says of its end; the decision is that of ``detect_period(signal)``."""
     times, cumulative = vertices(signal)
-    width = bin_width(signal)
+    width = bin_width(times, cumulative)
     decision = decide(times, cumulative, FALSE_ALARM_RATE, width)
     phases = phases_of(decision, times, cumulative)
     bursts = phases.bursts

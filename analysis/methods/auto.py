@@ -9,8 +9,8 @@ from ...signals.samples import bin_count
 from ..phases.bins import bin_width
 from ..phases.bursts import vertices
 from ..phases.confidence import confidence
-from ..phases.decision import Decision
-from ..phases.phases import Phases, signal_phases
+from ..phases.decision import Decision, decide
+from ..phases.phases import Phases, phases_of
 from ..phases.reasons import reason
 from ..results.evidence import PhaseEvidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo, main_period
@@ -53,8 +53,10 @@ def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_al
         raise SelectionError(f"false-alarm rate {false_alarm_rate!r}: give a share above 0, up to 0.5")
     if fs != "auto":
         bin_count(signal.duration, fs)
-    width = bin_width(signal, fs)
-    decision, phases = signal_phases(signal, width, false_alarm_rate=false_alarm_rate)
+    times, cumulative = vertices(signal)
+    width = bin_width(times, cumulative, fs)
+    decision = decide(times, cumulative, false_alarm_rate, width)
+    phases = phases_of(decision, times, cumulative)
     periods, regimes = _periods(signal, decision, width), _regimes(signal, decision, phases, width)
     period = periods[0].period if periods else None
     own = [one.metrics for one in regimes if one.metrics and one.period == period]

@@ -91,7 +91,7 @@ def detect(
     sure = found.dominant.confidence if period is not None and found.dominant is not None else 0.0
     regimes = _regimes(found, signal.window, sure)
     periods: tuple[Period, ...] = ()
-    _, bursts = signal_phases(signal, false_alarm_rate=false_alarm_rate)
+    bursts = signal_phases(signal, false_alarm_rate)
     phases = bursts.listed
     if period is not None:
         regimes = _counted(phases, regimes, 0.25 * period)

@@ -70,7 +70,7 @@ def analysed_window(
     """
     if not isinstance(skip_first_phase, bool):
         raise SelectionError(f"skip_first_phase {skip_first_phase!r}: give True or False")
-    _, found = signal_phases(signal)
+    found = signal_phases(signal)
     notes: list[str] = []
     if skip_first_phase:
         if len(found.bursts) < 2:
@@ -78,7 +78,7 @@ def analysed_window(
         else:
             second = float(found.bursts.start[1])
             signal = signal.clip(second, signal.window[1])
-            _, found = signal_phases(signal)
+            found = signal_phases(signal)
             notes.append(f"The first phase is left out: the window starts at the second, at {second:.6g} s.")
     automatic = fs == "auto"
     samples = signal.sample(finer * phase_frequency(signal) if fs == "auto" else fs, abstraction_error=True)

@@ -5,7 +5,6 @@ from typing import Literal
 import numpy as np
 
 from ...model.arrays import Floats
-from ...signals.construction import StepSignal
 from .bursts import FEWEST_BURSTS, MOST, NEGLIGIBLE, busy_extent
 
 FEWEST_BINS = 4
@@ -18,21 +17,25 @@ GRID_ROUNDING = NEGLIGIBLE * NEGLIGIBLE
 """Share of a bin by which the breakpoints of bins may differ from whole bins, through rounding."""
 
 
-def bin_width(signal: StepSignal, fs: float | Literal["auto"] = "auto") -> float:
-    """Return the width in s of the bins that a signal is made of; 0 where it is exact.
+def bin_width(times: Floats, cumulative: Floats, fs: float | Literal["auto"] = "auto") -> float:
+    """Return the width in s of the bins that a signal is made of, given by its vertices; 0 where it is exact.
 
     A signal is made of bins where all its steps are as long as the shortest or a multiple of it; it need not be said by
     `fs`, and neighbouring bins of one value may have been joined. Exact pulses look alike where all their times are
     round numbers; but they are on or off, while bins that cut bursts have heights of all kinds.
     """
-    steps = np.sort(np.diff(np.unique(np.concatenate((signal.times, signal.impulse_times)))))
+    lengths = np.diff(times)
+    # The end of one operation and the start of the next may be parted by rounding.
+    real = lengths > GRID_ROUNDING * lengths.mean()
+    steps = np.sort(lengths[real])
     few = steps.size < FEWEST_STEPS
     # A window may cut the first and the last bin, and a single operation others.
     width = float(steps[0 if few else max(2, int(OFF_GRID * steps.size))])
     if fs != "auto" and abs(width * fs - 1) <= GRID_ROUNDING:
         return width
     on_grid = not few and NEGLIGIBLE * steps.mean() <= width and _in_wholes(steps, width)
-    busy = signal.values[signal.values > GRID_ROUNDING * signal.values.max()]
+    rates = np.diff(cumulative)[real] / lengths[real]
+    busy = rates[rates > GRID_ROUNDING * rates.max()]
     return 0.0 if not on_grid or (busy.size and np.ptp(busy) <= GRID_ROUNDING * busy.max()) else width
 
 

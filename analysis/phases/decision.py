@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...model.arrays import Floats
-from .bins import FEWEST_BINS, in_units, too_coarse
+from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
 from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
@@ -79,7 +79,7 @@ class Decision:
         return self.bursts.log_weight + GAIN_WEIGHT * told
 
 
-def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0.0) -> Decision:
+def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) -> Decision:
     """Decide on the periods of a signal.
 
     Parameters
@@ -88,8 +88,8 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
         Vertices of the cumulative volume, times in s; a time may occur twice.
     alpha : float
         False-alarm rate.
-    bin_width : float
-        In s, of a signal that is made of bins; else 0.
+    width : float
+        Of the bins in s, of a signal that is made of bins; else 0.
 
     Notes
     -----
@@ -97,12 +97,12 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
     is an e-value), and so has the sum of w B over all sets of bursts with weights w. By Markov's inequality it exceeds
     1 / alpha in at most a share alpha of such signals; no count of sets or frequencies is needed.
     """
-    sets = tuple(sets_of_bursts(times, cumulative, bin_width))
-    if not sets or (bin_width > 0 and too_coarse(times, cumulative, bin_width)):
+    sets = tuple(sets_of_bursts(times, cumulative, width))
+    if not sets or (width > 0 and too_coarse(times, cumulative, width)):
         return Decision("few", (), few_bursts(times, cumulative))
     low, high = busy_extent(times, cumulative)
     most = ALIKE if in_units(times, cumulative) else MOST_JITTER
-    busy, shortest, least = high - low, FEWEST_BINS * bin_width, SMALLEST_VOLUME * float(cumulative[-1])
+    busy, shortest, least = high - low, FEWEST_BINS * width, SMALLEST_VOLUME * float(cumulative[-1])
 
     def told(kind: str, own: Bursts, trains: list[PulseTrain], share: float) -> list[Decision]:
         good = tuple(one for one in trains if one.period >= shortest and one.jitter <= most)
@@ -125,22 +125,20 @@ def decide(times: Floats, cumulative: Floats, alpha: float, bin_width: float = 0
         whole = first.missing == 0 and len(first.bursts) == len(best.bursts)
         if whole or best.gain >= -2 * math.log(alpha):
             if best.kind != "concurrent":
-                trains = (
-                    *map(in_whole_periods, best.trains),
-                    *_beside(best.trains, times, cumulative, alpha, bin_width),
-                )
+                others = _beside(best.trains, times, cumulative, alpha, width)
+                trains = (*map(in_whole_periods, best.trains), *others)
                 own = tuple(joined(sorted(trains, key=lambda one: one.start)))
                 best = replace(best, trains=own, kind="regimes" if len(own) > 1 else best.kind)
             cycle = cycle_length(best.trains[0].bursts.volume, alpha**2) if len(best.trains) == 1 else None
             return replace(best, sets=sets, cycle=cycle)
-    line = spectral_line(times, cumulative, bin_width)
+    line = spectral_line(times, cumulative, width)
     if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], busy, line, sets)
     return Decision("irregular", (), max(sets, key=_evenness), busy, None, sets)
 
 
 def _beside(
-    trains: tuple[PulseTrain, ...], times: Floats, cumulative: Floats, alpha: float, bin_width: float
+    trains: tuple[PulseTrain, ...], times: Floats, cumulative: Floats, alpha: float, width: float
 ) -> list[PulseTrain]:
     """Return the trains in what lies before, between and after others, where each part is looked at by itself."""
     low, high = busy_extent(times, cumulative)
@@ -152,7 +150,7 @@ def _beside(
         first, last = busy_extent(*part)
         # What is shorter may be the inside of one phase.
         if last - first > 2 * near.period:
-            inner = decide(*part, alpha, bin_width)
+            inner = decide(*part, alpha, width or bin_width(*part))
             found += inner.trains if inner.kind != "concurrent" else ()
     return found
 

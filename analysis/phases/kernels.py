@@ -172,7 +172,7 @@ def most_probable(positions: Rows, sums: Floats) -> tuple[Rows, Rows, Floats, fl
     values = np.zeros(MISSING + 1)
     (here, lost), log_range = PRESENT_LAW, math.log(RANGE)
     # A cut could be anywhere; a further law of a period, and a cut before a single interval, a pause, cost less.
-    cut, further = math.log(positions[-1]), math.log(3.0)
+    cut, further = math.log(positions[-1]), math.log(MISSING)
     both = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
     for to in range(1, size):
         for at in range(to):

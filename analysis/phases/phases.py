@@ -80,13 +80,11 @@ class Phases:
         return float(np.diff(self.bursts.start).std() / self.recurrence) if self.recurrence else None
 
 
-def signal_phases(
-    signal: StepSignal, width: float | None = None, *, false_alarm_rate: float = 0.01
-) -> tuple[Decision, Phases]:
-    """Decide on the periods of a signal, in bins of a width in s if given, and return its phases; see `decide`."""
+def signal_phases(signal: StepSignal, false_alarm_rate: float = 0.01) -> Phases:
+    """Decide on the periods of a signal and return its phases; see `decide`."""
     times, cumulative = vertices(signal)
-    decision = decide(times, cumulative, false_alarm_rate, bin_width(signal) if width is None else width)
-    return decision, phases_of(decision, times, cumulative)
+    decision = decide(times, cumulative, false_alarm_rate, bin_width(times, cumulative))
+    return phases_of(decision, times, cumulative)
 
 
 def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:

@@ -9,8 +9,6 @@ from ...model.arrays import Floats, Rows
 from .bursts import FEWEST_BURSTS, Bursts
 from .kernels import DRIFTING, FREE, MISSING, RANGE, WANDERING_LAW, log_marginal, most_probable
 
-WANDERING_COST = 3.0
-"""Logarithm of how much less is thought of wandering beforehand."""
 MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.15, 9
 """Intervals within an eighth of up to five times the usual of nine around them have phases missing."""
 MOST_POSITIONS = 100
@@ -188,8 +186,9 @@ def stretches(intervals: Floats, spans: Floats) -> list[tuple[int, int, int, flo
     np.cumsum(np.add.reduceat(np.column_stack(columns), positions[:-1]), axis=0, out=sums[1:])
     rows, law, gain, evidence = most_probable(positions, sums)
     # Where each interval differs from the one before by a random factor, no period lasts.
-    wandering = log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), WANDERING_LAW) - math.log(RANGE)
-    if evidence + WANDERING_COST < wandering:
+    wandering = log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), WANDERING_LAW)
+    # As likely beforehand as one of the further laws of a period.
+    if evidence < wandering - math.log(RANGE * MISSING):
         return []
     ends = positions[rows].tolist()
     return list(zip(ends, ends[1:], law[1:].tolist(), gain[1:].tolist(), strict=False))

@@ -15,24 +15,34 @@ def bins(values: np.ndarray, width: float) -> object:
 @pytest.mark.parametrize("width", [60.0, 1.0, 1 / 3, 1e-6])
 def test_bins_are_recognised(width: float) -> None:
     random = np.random.default_rng(0)
-    assert bin_width(bins(random.exponential(size=300), width)) == pytest.approx(width, rel=1e-6)
+    assert bin_width(*vertices(bins(random.exponential(size=300), width))) == pytest.approx(width, rel=1e-6)
     # Counts, of which many are 0 and neighbours often alike.
-    assert bin_width(bins(random.poisson(0.4, 300).astype(float), width)) == pytest.approx(width, rel=1e-6)
+    assert bin_width(*vertices(bins(random.poisson(0.4, 300).astype(float), width))) == pytest.approx(width, rel=1e-6)
+
+
+@pytest.mark.parametrize("width", [0.1, 0.7, 1 / 3])
+@pytest.mark.parametrize("first", [0.0, 17.3])
+def test_bins_whose_ends_are_rounded_are_recognised(width: float, first: float) -> None:
+    random, start = np.random.default_rng(5), first + width * np.arange(800)
+    for _ in range(4):
+        signal = step_signal(start, start + width, random.exponential(size=800))
+        assert bin_width(*vertices(signal)) == pytest.approx(width, rel=1e-6)
+        assert not detect_period(signal).periodic
 
 
 def test_an_exact_signal_has_no_bins() -> None:
     start = np.sort(np.random.default_rng(0).uniform(0, 100, 50))
-    assert bin_width(step_signal(start, start + 0.1, np.ones(50))) == 0.0
+    assert bin_width(*vertices(step_signal(start, start + 0.1, np.ones(50)))) == 0.0
 
 
 def test_a_train_whose_pauses_are_as_long_as_its_pulses_is_exact() -> None:
     start = 10.0 * np.arange(30)
-    assert bin_width(step_signal(start, start + 5, np.ones(30), window=(-3.0, 300.0))) == 0.0
+    assert bin_width(*vertices(step_signal(start, start + 5, np.ones(30), window=(-3.0, 300.0)))) == 0.0
 
 
 def test_ticks_of_a_clock_are_no_bins() -> None:
     start = np.sort(np.random.default_rng(0).integers(0, 10**10, 200)) * 1e-9
-    assert bin_width(step_signal(start, start + 1e-3, np.ones(200))) == 0.0
+    assert bin_width(*vertices(step_signal(start, start + 1e-3, np.ones(200)))) == 0.0
 
 
 @pytest.mark.parametrize(

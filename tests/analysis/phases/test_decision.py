@@ -43,6 +43,17 @@ def test_a_regime_of_four_phases_between_two_pauses(seed: int) -> None:
     assert [one.period for one in result.regimes] == pytest.approx([10, 25, 14], rel=0.03)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_in_bins_after_a_regime_is_none(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    start = 60 + jittered(random, 10, 30.0)
+    edges = 0.3 * np.arange(1300)
+    rates = random.exponential(size=edges.size)
+    volume = np.append(np.full(10, 1e10), 1e10 * rates / rates.sum())
+    result = verdict(np.append(start, edges), np.append(np.full(10, 8.0), np.full(edges.size, 0.3)), volume)
+    assert [one.period for one in result.regimes] == pytest.approx([30], rel=0.01)
+
+
 @pytest.mark.parametrize("place", [1 / 3, 0.42, 0.46, 0.58])
 def test_two_bursts_in_turn_are_one_period(place: float) -> None:
     reads = jittered(np.random.default_rng(2), 20, 30.0, 0.005)
