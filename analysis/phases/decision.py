@@ -16,7 +16,7 @@ from .stretches import MOST_JITTER, PulseTrain, joined, trains_of
 SMALLEST_VOLUME = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
 from which on the bursts that moved most are listed as well."""
-MOST_GAIN = 60.0
+MOST_GAIN = 70.0
 """A larger gain says no more: many short intervals have more of it than the few long ones that they make up."""
 GAIN_WEIGHT = 6.0
 """Weight of the logarithm of a set's gain, and of the share that it explains, beside that of its thresholds."""
