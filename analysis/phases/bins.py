@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from ...model.arrays import Floats
-from .bursts import FEWEST_BURSTS, MOST, NEGLIGIBLE, busy_extent
+from .bursts import ALIKE, FEWEST_BURSTS, MOST, NEGLIGIBLE, busy_extent
 
 FEWEST_BINS = 4
 """Bins of a period. With fewer a burst and the gap beside it share a bin, and aliases look like periods."""
@@ -22,7 +22,8 @@ def bin_width(times: Floats, cumulative: Floats, fs: float | Literal["auto"] = "
 
     A signal is made of bins where all its steps are as long as the shortest or a multiple of it; it need not be said by
     `fs`, and neighbouring bins of one value may have been joined. Exact pulses look alike where all their times are
-    round numbers; but they are on or off, while bins that cut bursts have heights of all kinds.
+    round numbers; but they are on or off, while bins that cut bursts have heights of all kinds. A sampler that is late,
+    or whose times were rounded, is off by up to a tenth of a bin; then some bins must touch others.
     """
     lengths = np.diff(times)
     # The end of one operation and the start of the next may be parted by rounding.
@@ -35,14 +36,18 @@ def bin_width(times: Floats, cumulative: Floats, fs: float | Literal["auto"] = "
         return width
     on_grid = not few and NEGLIGIBLE * steps.mean() <= width and _in_wholes(steps, width)
     rates = np.diff(cumulative)[real] / lengths[real]
-    busy = rates[rates > GRID_ROUNDING * rates.max()]
-    return 0.0 if not on_grid or (busy.size and np.ptp(busy) <= GRID_ROUNDING * busy.max()) else width
+    busy = rates > GRID_ROUNDING * rates.max()
+    if not on_grid and not few and (busy[1:] & busy[:-1]).sum() > ALIKE * busy.sum():
+        width = float(np.median(steps))
+        on_grid = _in_wholes(steps, width, ALIKE)
+    return width if on_grid and busy.any() and np.ptp(rates[busy]) > GRID_ROUNDING * rates.max() else 0.0
 
 
-def _in_wholes(amounts: Floats, one: float) -> bool:
+def _in_wholes(amounts: Floats, one: float, within: float = GRID_ROUNDING) -> bool:
     """Tell whether nearly all amounts are multiples of one."""
     turns = amounts / one
-    return bool(np.mean(np.abs(turns - np.rint(turns)) <= GRID_ROUNDING * np.maximum(turns, 1)) >= 1 - OFF_GRID)
+    slack = np.maximum(GRID_ROUNDING * turns, within)
+    return bool(np.mean(np.abs(turns - np.rint(turns)) <= slack) >= 1 - OFF_GRID)
 
 
 def in_units(times: Floats, cumulative: Floats) -> bool:

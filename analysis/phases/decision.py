@@ -11,7 +11,7 @@ from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, clipped, few_bu
 from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
-from .stretches import MOST_JITTER, PulseTrain, joined, trains_of
+from .stretches import MOST_JITTER, SAME_PERIOD, PulseTrain, joined, trains_of
 
 SMALLEST_VOLUME = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
@@ -119,7 +119,10 @@ def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) 
     several = [(own, concurrent_trains(own, MOST * busy, alpha)) for own in sets[:MOST_SETS]]
     chains = [one for own, trains in several for one in told("concurrent", own, trains, MOST)]
     best = max((*sure, *chains), key=lambda one: one.clearness, default=None)
-    if (best := best or _resting(sets[0], alpha, busy)) is not None:
+    best = best or _resting(sets[0], alpha, busy)
+    loose = best is None or (len(best.trains) == 1 and best.main.jitter > ALIKE)
+    line = spectral_line(times, cumulative, width) if loose else None
+    if best is not None and (line is None or not _is_clearer(line, best, alpha)):
         first = best.trains[0]
         # Anything but one period of all bursts, none missing, is easily found in few intervals.
         whole = first.missing == 0 and len(first.bursts) == len(best.bursts)
@@ -131,7 +134,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) 
                 best = replace(best, trains=own, kind="regimes" if len(own) > 1 else best.kind)
             cycle = cycle_length(best.trains[0].bursts.volume, alpha**2) if len(best.trains) == 1 else None
             return replace(best, sets=sets, cycle=cycle)
-    line = spectral_line(times, cumulative, width)
+    line = line or spectral_line(times, cumulative, width)
     if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], busy, line, sets)
     return Decision("irregular", (), max(sets, key=_evenness), busy, None, sets)
@@ -153,6 +156,12 @@ def _beside(
             inner = decide(*part, alpha, width or bin_width(*part))
             found += inner.trains if inner.kind != "concurrent" else ()
     return found
+
+
+def _is_clearer(line: tuple[float, float], known: Decision, alpha: float) -> bool:
+    """Tell whether a line says more clearly what the period is of bursts of which some were miscounted."""
+    near = SAME_PERIOD < abs(math.log(line[0] / known.main.period)) < MOST_JITTER
+    return near and line[1] < alpha * math.exp(-max(known.gain, 0.0))
 
 
 def _resting(bursts: Bursts, alpha: float, busy: float) -> Decision | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS
-from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, busy_extent, few_bursts
+from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEGLIGIBLE, busy_extent, few_bursts
 
 MOST_BINS, FINER = 8192, 16
 """Bins at most, and steps between two lines of the spectrum."""
@@ -35,11 +35,15 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     length of a typical burst: line number f, of k harmonics, has a share 1 / (k f ln(fastest / slowest)) of the false
     alarms. That the bound is some twenty times too large makes up for numbers of harmonics and steps between lines.
     Frequencies end at three times the fastest, as the shape of bursts of one length has lobes in the spectrum. None
-    where the signal is at rest for most of the time: what has no period in its bursts has none.
+    where the signal is at rest, or at its lowest rate, for most of the time: what has no period in its bursts has none.
     """
     low, high = busy_extent(times, cumulative)
     own = few_bursts(times, cumulative)
-    active = float(np.diff(times)[np.diff(cumulative) > 0].sum())
+    steps = np.diff(times)
+    inside = (times[:-1] >= low) & (times[1:] <= high) & (steps > 0)
+    rates = np.diff(cumulative)[inside] / steps[inside]
+    # A constant floor is no activity.
+    active = float(steps[inside][rates > (1 + NEGLIGIBLE) * rates.min(initial=math.inf)].sum())
     if not len(own) or active <= 0.5 * (high - low):
         return None
     own = own[np.argsort(own.end - own.start)]

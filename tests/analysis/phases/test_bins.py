@@ -30,6 +30,34 @@ def test_bins_whose_ends_are_rounded_are_recognised(width: float, first: float) 
         assert not detect_period(signal).periodic
 
 
+@pytest.mark.parametrize("late", ["milliseconds", "jitter", "slow"])
+@pytest.mark.parametrize("law", ["exponential", "normal", "counts"])
+def test_bins_of_a_sampler_that_is_not_exact_are_recognised(late: str, law: str) -> None:
+    """A sampler that is late by a little, or whose times were rounded: noise in such bins had a period in a third."""
+    random = np.random.default_rng(3)
+    for _ in range(4):
+        edges = {
+            "milliseconds": np.round(np.arange(601) / 3, 3),
+            "jitter": np.arange(601) + 0.01 * random.normal(size=601),
+            "slow": np.cumsum(np.append(0.0, 1 + 0.002 * random.exponential(size=600))),
+        }[late]
+        rates = {
+            "exponential": random.exponential(size=600),
+            "normal": np.maximum(10 + random.normal(size=600), 0.0),
+            "counts": random.poisson(0.7, 600).astype(float),
+        }[law]
+        signal = step_signal(edges[:-1], edges[1:], rates * np.diff(edges))
+        assert bin_width(*vertices(signal)) == pytest.approx(float(np.median(np.diff(edges))), rel=0.1)
+        assert not detect_period(signal).periodic
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pulses_of_equal_parts_are_no_bins(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    start = np.add.outer(16.3 * np.arange(20) + 0.3 * random.normal(size=20), [0.0, 1.0, 2.0]).ravel()
+    assert bin_width(*vertices(step_signal(start, start + 1.0, random.uniform(1, 2, 60)))) == 0.0
+
+
 def test_an_exact_signal_has_no_bins() -> None:
     start = np.sort(np.random.default_rng(0).uniform(0, 100, 50))
     assert bin_width(*vertices(step_signal(start, start + 0.1, np.ones(50)))) == 0.0

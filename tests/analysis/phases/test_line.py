@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from iostrata import StepSignal, step_signal
+from iostrata import StepSignal, detect_period, step_signal
 from iostrata.analysis.phases.bursts import vertices
 from iostrata.analysis.phases.line import spectral_line
 
@@ -42,3 +42,18 @@ def test_what_rests_for_most_of_the_time_has_no_line() -> None:
     starts = 10.0 * np.arange(40)
     assert spectral_line(*vertices(step_signal(starts, starts + 4.0, np.ones(40))), 0.0) is None
     assert spectral_line(*vertices(step_signal(starts, starts + 6.0, np.ones(40))), 0.0) is not None
+
+
+@pytest.mark.parametrize("floor", [0.1, 1.0, 10.0])
+def test_a_constant_floor_is_no_activity(floor: float) -> None:
+    start = np.append(10.0 * np.arange(40), 0.0)
+    end = np.append(start[:-1] + 4.0, 400.0)
+    assert spectral_line(*vertices(step_signal(start, end, np.append(np.ones(40), 40 * floor))), 0.0) is None
+
+
+@pytest.mark.parametrize(("share", "spread", "seed"), [(1.5, 0.6, 0), (1.5, 0.6, 10), (1.5, 0.9, 2), (1.0, 0.9, 24)])
+def test_where_bursts_are_miscounted_the_line_has_the_period(share: float, spread: float, seed: int) -> None:
+    """Of bursts that merge with what lies beside them some are lost, others are none; their mean interval is off."""
+    result = detect_period(beneath(np.random.default_rng(seed), 40, share, spread))
+    assert result.evidence.to_dict()["verdict"] == "line"
+    assert result.period == pytest.approx(20.0, rel=0.01)
