@@ -13,7 +13,7 @@ from .concurrent import RATIOS, two_trains
 from .first_study import TUNING, first_study
 from .harder_regimes import harder_input, wandering_input
 from .irregular_bursts import BURSTS
-from .noise import NOISES, noise, rounded_counter
+from .noise import NOISES, late_sampler, noise, rounded_counter
 from .regimes_with_noise import noisy_regimes
 from .signal_input import NO_PERIOD, SignalInput, as_samples
 
@@ -56,7 +56,7 @@ def _sampled(make: Make, rng: np.random.Generator) -> SignalInput:
     low, high = given.window
     # Intervals: 300 to 2000 samples; bins: themselves.
     fs = given.fs if given.start.size > 1 and given.fs != 1.0 else 1.0
-    if not np.allclose(np.diff(given.start), 1 / fs):
+    if not np.allclose(np.diff(given.start), 1 / fs, rtol=0.1):
         fs = rng.uniform(300, 2000) / (high - low)
     return as_samples(given, fs)
 
@@ -80,6 +80,7 @@ def _nulls() -> dict[str, Make]:
         f"times rounded to {width} s": partial(irregular_bursts.rounded_times, width=float(width))
         for width in (1, 5, 60)
     }
+    made["late sampler"] = late_sampler
     made["undersampled"] = undersampled
     return made
 

@@ -141,6 +141,27 @@ def noise(name: str, rng: np.random.Generator) -> SignalInput:
     return as_bins(1e6 * values / (values.mean() or 1.0), float(rng.choice(WIDTHS)))
 
 
+def late_sampler(rng: np.random.Generator) -> SignalInput:
+    """Return a kind of noise in bins that are nearly of one width.
+
+    Their edges are rounded, late by up to 3 % of a bin, always a little late, or those of operations that last a bin.
+    """
+    bins = noise(str(rng.choice(list(NOISES))), rng)
+    width, count = 1 / bins.fs, bins.start.size
+    edges = rng.uniform(0, 1e6) + width * np.arange(count + 1)
+    late = width * np.exp(rng.uniform(np.log(1e-4), np.log(0.03)))
+    match int(rng.integers(4)):
+        case 0:
+            edges = late * np.round(edges / late)
+        case 1:
+            edges = edges + late * rng.uniform(size=count + 1)
+        case 2:
+            edges = edges + np.cumsum(late * rng.exponential(size=count + 1))
+    end = edges[:-1] + np.diff(edges)
+    volume, window = bins.volume / width * np.diff(edges), (float(edges[0]), float(end[-1]))
+    return SignalInput(edges[:-1], end, volume, window, fs=bins.fs)
+
+
 def rounded_counter(rng: np.random.Generator, width: float) -> SignalInput:
     """Return what a counter that holds whole units, read every `width` s, says of irregular activity.
 
