@@ -66,4 +66,6 @@ def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
     count = round((high - low) / width)
     volumes = np.diff(np.interp(low + width * np.arange(count + 1), times, cumulative))
     power = np.abs(np.fft.rfft(volumes - volumes.mean())) ** 2
-    return bool(power[count // FEWEST_BINS + 1 :].sum() > MOST * power.sum())
+    first = count // FEWEST_BINS + 1
+    # The harmonics of short bursts are fast as well, but smaller than the first.
+    return bool(power[first:].sum() > MOST * power.sum() and np.argmax(power) >= first)

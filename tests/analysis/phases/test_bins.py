@@ -84,6 +84,15 @@ def test_fewer_than_two_bins_a_period_are_too_coarse(bins_a_period: float, coars
     assert too_coarse(*vertices(bins(sampled.values, width)), width) == coarse
 
 
+@pytest.mark.parametrize("bins_a_period", [7.6, 7.8, 7.9, 5.3, 11.7])
+def test_harmonics_of_short_bursts_are_not_what_is_too_fast(bins_a_period: float) -> None:
+    random, width = np.random.default_rng(1), 10.0 / bins_a_period
+    start = 10 * np.arange(40) + 0.1 * random.normal(size=40) + 3
+    edges = width * np.arange(int(400 / width) + 1)
+    volumes = np.diff(step_signal(start, start + 0.5, np.ones(40), window=(0.0, 410.0)).volume_until(edges))
+    assert detect_period(step_signal(edges[:-1], edges[1:], volumes)).period == pytest.approx(10, rel=0.01)
+
+
 def ticks(random: np.random.Generator) -> np.ndarray:
     """Return what a counter of whole units says of independent exponential rates of a twelfth of a unit a bin."""
     return np.diff(np.floor(np.cumsum(random.exponential(size=600) / 12)))
