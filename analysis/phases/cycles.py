@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.arrays import Floats
-from .bursts import FEWEST_BURSTS, MOST_PERIODS, NEARLY, RELATIVE_ROUNDING, Bursts
+from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEARLY, RELATIVE_ROUNDING, Bursts
 from .stretches import SAME_PERIOD, PulseTrain
 
 
@@ -42,17 +42,23 @@ def cycle_length(sizes: Floats, alpha: float) -> int | None:
 
 
 def in_whole_periods(train: PulseTrain) -> PulseTrain:
-    """Return a train of two bursts in turn, as reads and writes, with both as one; longer cycles are several periods.
+    """Return a train whose intervals repeat, as of reads and writes in turn, with the bursts of each repetition as one.
 
-    A period begins after the longer interval; a burst before the first one is left out.
+    A period begins after the longest interval; bursts before the first one are left out.
     """
-    intervals = np.diff(train.bursts.start)
-    apart = 0.5 * float(intervals[::2].mean() - intervals[1::2].mean())
-    uneven = apart**2 > NEARLY * intervals.var() and abs(apart) > SAME_PERIOD * intervals.mean()
-    if not uneven or train.drifts or intervals.size < 2 * FEWEST_BURSTS:
-        return train
-    first = np.arange(int(apart > 0), len(train.bursts), 2)
-    own = train.bursts
-    last = np.minimum(first + 1, len(own) - 1)
-    bursts = Bursts(own.start[first], own.end[last], np.add.reduceat(own.volume, first), own.log_weight)
-    return replace(train, bursts=bursts, spans=np.ones(first.size - 1))
+    own, intervals = train.bursts, np.diff(train.bursts.start)
+    n, mean, spread = intervals.size, intervals.mean(), intervals.var(ddof=1)
+    least = spread
+    for length in range(2, min(MOST_PERIODS, n // FEWEST_BURSTS) + 1) if not train.drifts else ():
+        place = np.arange(n) % length
+        means = np.bincount(place, intervals) / np.bincount(place)
+        rest = ((intervals - means[place]) ** 2).sum() / (n - length)
+        # Of many in turn, nearly even, each is a period; a multiple of what they repeat after hardly says more.
+        uneven = means.std() > mean * (SAME_PERIOD if length == 2 else ALIKE)
+        if uneven and rest < min((1 - NEARLY) * spread, 0.5 * least):
+            first = np.arange((int(np.argmax(means)) + 1) % length, len(own), length)
+            last = np.minimum(first + length - 1, len(own) - 1)
+            bursts = Bursts(own.start[first], own.end[last], np.add.reduceat(own.volume, first), own.log_weight)
+            return replace(train, bursts=bursts, spans=np.ones(first.size - 1))
+        least = min(least, rest)
+    return train

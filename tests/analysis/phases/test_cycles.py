@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from iostrata import detect_period, step_signal
 from iostrata.analysis.phases.bursts import Bursts
 from iostrata.analysis.phases.cycles import cycle_length, in_whole_periods
 from iostrata.analysis.phases.stretches import PulseTrain
@@ -50,9 +51,28 @@ def test_bursts_in_turn_keep_all_their_volume_from_the_first_period_on(first: in
     assert whole.bursts.volume.sum() == volume[first:].sum()
 
 
-def test_jitter_alone_makes_no_pairs() -> None:
+@pytest.mark.parametrize("places", [[0.0, 0.2, 0.6], [0.0, 0.1, 0.3, 0.7], [0.0, 0.3, 0.4, 0.5, 0.9]])
+@pytest.mark.parametrize("seed", range(3))
+def test_several_bursts_in_turn_are_one_period(places: list[float], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    start = np.add.outer(50.0 * np.arange(16), 50 * np.array(places)).ravel() + 0.3 * random.normal(
+        size=16 * len(places)
+    )
+    result = detect_period(step_signal(start, start + 1.5, np.ones(start.size)))
+    assert result.period == pytest.approx(50, rel=0.01)
+    assert result.confidence > 0.9
+
+
+def test_of_nearly_even_bursts_in_turn_each_is_a_period() -> None:
+    start = np.add.outer(30.0 * np.arange(16), [0.0, 10.3, 20.1]).ravel()
+    train = PulseTrain(Bursts(start, start + 1, np.ones(start.size)), np.ones(start.size - 1), 20.0)
+    assert in_whole_periods(train) is train
+
+
+@pytest.mark.parametrize("jitter", [1.0, 2.5])
+def test_jitter_alone_makes_no_pairs(jitter: float) -> None:
     random = np.random.default_rng(2)
     for _ in range(200):
-        start = np.cumsum(random.normal(10.0, 1.0, int(random.integers(9, 40))))
+        start = np.cumsum(np.maximum(random.normal(10.0, jitter, int(random.integers(9, 60))), 0.5))
         train = PulseTrain(Bursts(start, start + 1, np.ones(start.size)), np.ones(start.size - 1), 20.0)
         assert in_whole_periods(train) is train
