@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS
-from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEGLIGIBLE, busy_extent, few_bursts
+from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEGLIGIBLE, busy_extent, clipped, few_bursts
 
 MOST_BINS, FINER = 8192, 16
 """Bins at most, and steps between two lines of the spectrum."""
@@ -38,12 +38,11 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     where the signal is at rest, or at its lowest rate, for most of the time: what has no period in its bursts has none.
     """
     low, high = busy_extent(times, cumulative)
+    times, cumulative = clipped(times, cumulative, low, high)
     own = few_bursts(times, cumulative)
-    steps = np.diff(times)
-    inside = (times[:-1] >= low) & (times[1:] <= high) & (steps > 0)
-    rates = np.diff(cumulative)[inside] / steps[inside]
+    steps, volumes = np.diff(np.stack((times, cumulative))[:, np.append(True, np.diff(times) > 0)])
     # A constant floor is no activity.
-    active = float(steps[inside][rates > (1 + NEGLIGIBLE) * rates.min(initial=math.inf)].sum())
+    active = float(steps[volumes > (1 + NEGLIGIBLE) * steps * (volumes / steps).min()].sum())
     if not len(own) or active <= 0.5 * (high - low):
         return None
     own = own[np.argsort(own.end - own.start)]
