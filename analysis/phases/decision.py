@@ -70,7 +70,9 @@ class Decision:
         # Trains at the same time are there but once.
         extent = max(train.start + train.length for train in self.trains) - min(train.start for train in self.trains)
         coverage = min(sum(train.length for train in self.trains), extent, self.busy) / self.busy
-        return min(starts.size / len(self.bursts), 1.0) * coverage * spans.size / float(spans.sum())
+        # Of these a phase that is missing touches one of the other.
+        there = 1.0 if self.kind == "concurrent" else spans.size / float(spans.sum())
+        return min(starts.size / len(self.bursts), 1.0) * coverage * there
 
     @property
     def clearness(self) -> float:
