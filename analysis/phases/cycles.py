@@ -51,10 +51,11 @@ def in_whole_periods(train: PulseTrain) -> PulseTrain:
     least = spread
     for length in range(2, min(MOST_PERIODS, n // FEWEST_BURSTS) + 1) if not train.drifts else ():
         place = np.arange(n) % length
-        means = np.bincount(place, intervals) / np.bincount(place)
+        means, ends = (np.bincount(place, np.diff(edge)) / np.bincount(place) for edge in (own.start, own.end))
         rest = ((intervals - means[place]) ** 2).sum() / (n - length)
-        # Of many in turn, nearly even, each is a period; a multiple of what they repeat after hardly says more.
-        uneven = means.std() > mean * (SAME_PERIOD if length == 2 else ALIKE)
+        # Of many in turn, nearly even, each is a period; a multiple of what they repeat after hardly says more. Where
+        # the ends are even some begin early, as those that a burst of another train touches.
+        uneven = min(means.std(), ends.std()) > mean * (SAME_PERIOD if length == 2 else ALIKE)
         if uneven and rest < min((1 - NEARLY) * spread, 0.5 * least):
             first = np.arange((int(np.argmax(means)) + 1) % length, len(own), length)
             last = np.minimum(first + length - 1, len(own) - 1)

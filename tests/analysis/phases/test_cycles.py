@@ -76,3 +76,12 @@ def test_jitter_alone_makes_no_pairs(jitter: float) -> None:
         start = np.cumsum(np.maximum(random.normal(10.0, jitter, int(random.integers(9, 60))), 0.5))
         train = PulseTrain(Bursts(start, start + 1, np.ones(start.size)), np.ones(start.size - 1), 20.0)
         assert in_whole_periods(train) is train
+
+
+def test_a_train_that_touches_every_second_burst_of_another_hides_neither() -> None:
+    """Every second burst begins early, with the other's, but ends as the others do: both periods are told."""
+    fast = 10.0 * np.arange(24)
+    slow = fast[::2] - 0.8
+    start, end = np.append(fast, slow), np.append(fast + 1.5, slow + 1.0)
+    result = detect_period(step_signal(start, end, np.append(np.full(24, 1.5), np.full(12, 3.0))))
+    assert sorted(one.period for one in result.periods) == pytest.approx([10, 20], rel=0.02)
