@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS
-from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEGLIGIBLE, busy_extent, clipped, few_bursts
+from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, busy_extent, clipped, few_bursts
 
 MOST_BINS, FINER = 8192, 16
 """Bins at most, and steps between two lines of the spectrum."""
@@ -41,8 +41,10 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     times, cumulative = clipped(times, cumulative, low, high)
     own = few_bursts(times, cumulative)
     steps, volumes = np.diff(np.stack((times, cumulative))[:, np.append(True, np.diff(times) > 0)])
-    # A constant floor is no activity.
-    active = float(steps[volumes > (1 + NEGLIGIBLE) * steps * (volumes / steps).min()].sum())
+    # A constant floor, or rate, is no activity: at most so much moves in a quarter of the time.
+    order = np.argsort(volumes / steps)
+    floor = (volumes / steps)[order][np.searchsorted(np.cumsum(steps[order]), 0.25 * (high - low))]
+    active = float(steps[volumes > (1 + ALIKE**2) * floor * steps].sum())
     if not len(own) or active <= 0.5 * (high - low):
         return None
     own = own[np.argsort(own.end - own.start)]

@@ -57,3 +57,15 @@ def test_where_bursts_are_miscounted_the_line_has_the_period(share: float, sprea
     result = detect_period(beneath(np.random.default_rng(seed), 40, share, spread))
     assert result.evidence.to_dict()["verdict"] == "line"
     assert result.period == pytest.approx(20.0, rel=0.01)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.001])
+def test_spikes_that_move_next_to_nothing_over_a_constant_rate_have_no_line(spread: float) -> None:
+    """As of operations in flight all the time, of which some always end as others begin."""
+    random, start = np.random.default_rng(0), 0.05 * np.arange(8)
+    rates = 1e7 * (1 + spread * random.normal(size=8))
+    spikes = start + 0.0499
+    signal = step_signal(
+        np.append(start, spikes), np.append(start + 0.05, spikes + 1e-4), np.append(0.05 * rates, np.full(8, 3e3))
+    )
+    assert spectral_line(*vertices(signal), 0.0) is None
