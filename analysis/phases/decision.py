@@ -7,7 +7,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
-from .bursts import ALIKE, MOST, MOST_SETS, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
+from .bursts import ALIKE, MOST, MOST_SETS, NEARLY, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
@@ -70,8 +70,9 @@ class Decision:
         # Trains at the same time are there but once.
         extent = max(train.start + train.length for train in self.trains) - min(train.start for train in self.trains)
         coverage = min(sum(train.length for train in self.trains), extent, self.busy) / self.busy
-        # Of these a phase that is missing touches one of the other.
-        there = 1.0 if self.kind == "concurrent" else spans.size / float(spans.sum())
+        # Of these a few phases are missing, where one touches that of the other.
+        there = spans.size / float(spans.sum())
+        there = 1.0 if self.kind == "concurrent" and there > NEARLY else there
         return min(starts.size / len(self.bursts), 1.0) * coverage * there
 
     @property
