@@ -2,12 +2,16 @@
 
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
 
 import click
 
 from ..model.errors import IostrataError
 from ..model.interrupts import end_like_interrupts
+from ..model.plugins import PluginWarning
 from ..model.text import printable
 from .group import iostrata
 from .streams import give_up_stdout, no_room, prepare_streams, stdout_fails
@@ -75,7 +79,7 @@ def _run(arguments: list[str]) -> int:
         raise click.ClickException(f"no working folder ({error.strerror}); change into one that exists") from None
     status = 0
     try:
-        with iostrata.make_context("iostrata", arguments) as context:
+        with _plugin_warnings_in_a_line(), iostrata.make_context("iostrata", arguments) as context:
             iostrata.invoke(context)
     except click.exceptions.Exit as done:
         status = done.exit_code
@@ -84,6 +88,28 @@ def _run(arguments: list[str]) -> int:
     if status == 0:
         _tell_what_was_compiled_in_vain()
     return status
+
+
+@contextmanager
+def _plugin_warnings_in_a_line() -> Iterator[None]:
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, PluginWarning):
+                click.echo(f"iostrata: warning: {printable(str(message))}", err=True)
+            else:
+                shown(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        yield
 
 
 def _tell_what_was_compiled_in_vain() -> None:
