@@ -26,15 +26,53 @@ def checked_document(document: object) -> Document:
     return document
 
 
-class Record:
-    """Base of dataclasses whose fields are the entries of a document, in their order; `KEYS` has names that differ."""
+KEYS: Final = {
+    "after_median": "after_median_s",
+    "end": "end_s",
+    "frequency": "frequency_hz",
+    "fs": "fs_hz",
+    "lag": "lag_s",
+    "late": "late_s",
+    "next_start": "next_start_s",
+    "period": "period_s",
+    "period_interval": "period_interval_s",
+    "recurrence": "recurrence_s",
+    "regime_start": "regime_start_s",
+    "start": "start_s",
+    "time": "time_s",
+    "volume": "bytes",
+}
+"""Names of attributes in Python whose entry in a document has another one, with the unit."""
 
-    KEYS: ClassVar[dict[str, str]] = {}
+
+class Record:
+    """Base of results: what of them stands in a document.
+
+    A dataclass needs nothing more where its fields are the entries, in their order.
+
+    Attributes
+    ----------
+    ENTRIES : tuple of str
+        Attributes, fields or properties, that are entries, in their order; empty for all fields.
+    KEYS : dict
+        Names of entries that differ from those of all records, the module's `KEYS`.
+    OPTIONAL : frozenset of str
+        Attributes that are left out where they are None.
+    """
+
+    ENTRIES: ClassVar[tuple[str, ...]] = ()
+    KEYS: ClassVar[Mapping[str, str]] = {}
+    OPTIONAL: ClassVar[frozenset[str]] = frozenset()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of the document of ``--json``."""
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        return {self.KEYS.get(name, name): plain(getattr(self, name)) for name in names}
+        """Return the entries of the document, in types of Python alone; None where a number is not finite."""
+        names = self.ENTRIES or [field.name for field in fields(self)]  # type: ignore[arg-type]
+        entries = ((name, plain(getattr(self, name))) for name in names)
+        return {
+            self.KEYS.get(name) or KEYS.get(name, name): value
+            for name, value in entries
+            if value is not None or name not in self.OPTIONAL
+        }
 
 
 def plain(value: object) -> Plain:

@@ -1,7 +1,6 @@
 """What a result is made of: periods, phases, regimes, sampling and metrics, and their plain form."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ...model.document import Record
 
@@ -22,8 +21,6 @@ class Period(Record):
         What recurs with this period, in the signal's unit times second: bytes of a bandwidth.
     """
 
-    KEYS: ClassVar = {"period": "period_s", "period_interval": "period_interval_s", "volume": "bytes"}
-
     period: float
     period_interval: tuple[float, float]
     confidence: float
@@ -36,8 +33,6 @@ class Phase(Record):
 
     `volume` is in the signal's unit times second: bytes of a bandwidth, operations of an operation rate.
     """
-
-    KEYS: ClassVar = {"start": "start_s", "end": "end_s", "volume": "bytes"}
 
     start: float
     end: float
@@ -69,8 +64,6 @@ class Regime(Record):
         Logarithm of the last time between phases over the first; 0 where the period does not drift.
     """
 
-    KEYS: ClassVar = {"start": "start_s", "end": "end_s", "period": "period_s"}
-
     start: float
     end: float
     period: float
@@ -99,8 +92,6 @@ class SamplingInfo(Record):
     signal : {"exact", "binned"}
         Whether the signal itself is exact, or was summed up in bins while a trace was read.
     """
-
-    KEYS: ClassVar = {"fs": "fs_hz"}
 
     fs: float | None
     samples: int

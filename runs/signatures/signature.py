@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
@@ -29,6 +29,8 @@ Recorded = Literal["server", "program"]
 class SampleUse(Record):
     """What became of a sample: `reason` says why it was dropped, and is empty where it was not."""
 
+    KEYS: ClassVar = {"volume": "volume"}
+
     name: str
     used: bool
     reason: str
@@ -41,6 +43,8 @@ class SampleUse(Record):
 @dataclass(frozen=True)
 class CommonBurst(Record):
     """A burst of the signature: times in s, `volume` in bytes, and the samples that have it."""
+
+    KEYS: ClassVar = {"volume": "volume"}
 
     start_s: float
     peak_s: float
