@@ -1,18 +1,18 @@
-"""Which recorder wrote a file or folder, found by its content; others can add theirs.
+"""Which recorder wrote a file or folder, found by its content; packages add theirs by entry points, as those here do.
 
-A recorder is a module, or any object, with ``recognises(head, path) -> bool``, where `head` are the first bytes of the
-file (of a folder none), and ``open_source(path) -> Source``; with ``FOLDERS = True`` its files in a folder are one run.
-Packages list theirs in the entry-point group ``iostrata.inputs``.
+An entry point of the group ``iostrata.inputs`` names a `Recorder`, or a module or object with the functions
+``recognises(head, path)`` and ``open_source(path)``; with ``FOLDERS = True`` its files in a folder are one run.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..model.errors import IostrataError, TraceError
+from ..model.plugins import Plugins, warn_once
+from ..model.recording import Recording
 from ..model.stream.source import Source
 
 GROUP: Final = "iostrata.inputs"
@@ -28,9 +28,17 @@ class Recorder:
     ----------
     name : str
     recognises : callable
-        ``(head, path) -> bool``; quick, and reads no more than it must.
+        ``(head, path) -> bool`` with the first bytes of a file, of a folder none; reads no more than it must.
     open_source : callable
         ``(path) -> Source``; TraceError where the file cannot be used.
+    format : str
+        What its files are, and which of them are read.
+    description : str
+        What it records, in one sentence.
+    page : str
+        Its page, below ``docs/guide/`` or an address.
+    never_recorded : tuple of str
+        Capabilities of a `Recording` that no file of it has, such as ``offsets``.
     folders : bool
         Whether all its files in a folder are one run; such a recorder recognises and opens the folder.
     """
@@ -38,34 +46,31 @@ class Recorder:
     name: str
     recognises: Callable[[bytes, Path], bool]
     open_source: Callable[[Path], Source]
+    format: str = ""
+    description: str = ""
+    page: str = ""
+    never_recorded: tuple[str, ...] = ()
     folders: bool = False
 
-
-_OWN: Final = {
-    "Darshan": (".darshan.reader", "open_darshan"),
-    "DFTracer": (".dftracer.reader", "open_dftracer"),
-    "TMIO": (".tmio", "open_tmio"),
-    "Table": (".table.reader", "open_table"),
-}
-"""Modules of the recorders that are known here, in the order in which they are asked."""
+    def recording(self, **told: Any) -> Recording:
+        """Return the `Recording` of a file, with what it tells beside what the recorder never does."""
+        return Recording(recorder=self.name, **{**dict.fromkeys(self.never_recorded, False), **told})
 
 
-def recorders() -> Iterator[Recorder]:
-    """Yield all recorders, those of other packages after those known here."""
-    for name, (module, opener) in _OWN.items():
-        found = import_module(module, __package__)
-        yield Recorder(name, found.recognises, getattr(found, opener), getattr(found, "FOLDERS", False))
-    from importlib.metadata import entry_points
+def _accepted(name: str, loaded: Any) -> Recorder:
+    if isinstance(loaded, Recorder):
+        return loaded
+    if not all(callable(getattr(loaded, function, None)) for function in ("recognises", "open_source")):
+        raise TypeError("it is neither a Recorder nor has it the functions recognises and open_source")
+    return Recorder(name, loaded.recognises, loaded.open_source, folders=bool(getattr(loaded, "FOLDERS", False)))
 
-    for entry in entry_points(group=GROUP):
-        try:
-            loaded = entry.load()
-            yield Recorder(entry.name, loaded.recognises, loaded.open_source, bool(getattr(loaded, "FOLDERS", False)))
-        except (ImportError, AttributeError) as error:
-            raise TraceError(
-                f"the recorder {entry.name!r} of the entry points {GROUP} cannot be loaded: {error}; repair or "
-                "uninstall its package"
-            ) from None
+
+_PLUGINS: Final = Plugins(GROUP, _accepted)
+
+
+def recorders() -> tuple[Recorder, ...]:
+    """Return all recorders, those of other packages after those known here."""
+    return tuple(_PLUGINS.all().values())
 
 
 def find_recorder(path: str | os.PathLike[str], known: Iterable[Recorder] | None = None) -> Recorder | None:
@@ -84,10 +89,17 @@ def find_recorder(path: str | os.PathLike[str], known: Iterable[Recorder] | None
             return None
     except (OSError, ValueError):
         return None
-    for recorder in recorders() if known is None else known:
-        if recorder.recognises(head, given):
-            return recorder
-    return None
+    return next((one for one in (recorders() if known is None else known) if _recognised(one, head, given)), None)
+
+
+def _recognised(recorder: Recorder, head: bytes, path: Path) -> bool:
+    try:
+        return recorder.recognises(head, path)
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - one that fails hides none of the others
+        warn_once(f"the recorder {recorder.name!r} fails to recognise files: {type(error).__name__}: {error}")
+        return False
 
 
 def open_recorded(path: str | os.PathLike[str], recorder: Recorder) -> Source:

@@ -17,10 +17,10 @@ from ..model.events import IoEvents
 from ..model.quantities import counted
 from ..model.recording import Recording
 from ..model.stream.damage import LocationDamage
+from .recognition import Recorder
 from .rows import MOST_PROCESSES, NANOSECONDS, HandleTable, Run, Transfers, checked, ticks_of
 from .source import RowSource
 
-RECORDER: Final = "TMIO"
 _KINDS: Final = {
     "read_sync": (IoMode.READ, 0),
     "write_sync": (IoMode.WRITE, 0),
@@ -145,18 +145,10 @@ def _recording(found: _Collected, packed: bool) -> Recording:
         notes.append(f"{counted(found.unequal, 'record')} whose rows do not add up to the total_bytes beside them")
     if not found.rows_per_operation:
         notes.append("rows are phases of a rank with several operations each")
-    return Recording(
-        recorder=RECORDER,
+    return RECORDER.recording(
         format=f"TMIO, {'MessagePack' if packed else 'JSON lines'}",
         rows="operations" if found.rows_per_operation else "intervals",
         handles="absent",
-        ranks=False,
-        nodes=False,
-        threads=False,
-        metadata=False,
-        offsets=False,
-        collective=False,
-        flushes=False,
         layers=("MPI-IO",),
         amounts="" if packed else _amounts(found),
         notes=tuple(notes),
@@ -297,3 +289,14 @@ def _has_fractions(amounts: npt.NDArray[np.float64], rates: npt.NDArray[np.float
     known = np.isfinite(amounts) & (np.abs(amounts) < _FRACTION / np.finfo(float).eps)
     exact = amounts[known][np.abs(rates[known]) * _ROUNDING < _FRACTION / 2]
     return bool((np.abs(exact - np.rint(exact)) > _FRACTION).any())
+
+
+RECORDER: Final = Recorder(
+    "TMIO",
+    recognises,
+    open_tmio,
+    format="JSON lines, one JSON document, or MessagePack",
+    description="Bytes that MPI-IO moved by phases of all ranks together.",
+    page="recorders/tmio.rst",
+    never_recorded=("ranks", "nodes", "threads", "metadata", "offsets", "collective", "flushes"),
+)

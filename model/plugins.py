@@ -21,7 +21,14 @@ _warned: set[str] = set()
 
 
 class PluginWarning(UserWarning):
-    """Warns of an entry point that is left out: which package has to be repaired or uninstalled."""
+    """Warns of an extension that is left out: which package has to be repaired or uninstalled."""
+
+
+def warn_once(text: str) -> None:
+    """Give a `PluginWarning` unless the same was given before."""
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, PluginWarning, stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -40,13 +47,10 @@ class EntryPoint:
 
     def warn(self, what: str) -> None:
         """Warn, once, that it is left out."""
-        text = (
+        warn_once(
             f"{self.name!r} ({self.value}) of {self.distribution}, group {self.group}, is left out: {what}; "
             f"repair or uninstall {self.distribution}"
         )
-        if text not in _warned:
-            _warned.add(text)
-            warnings.warn(text, PluginWarning, stacklevel=2)
 
 
 class Plugins(Generic[T]):

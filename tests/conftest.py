@@ -235,3 +235,24 @@ def made() -> Iterator[SimpleNamespace]:
         for name in set(sys.modules) - before:
             if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(DAMAGE)):
                 del sys.modules[name]
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Return what installs a distribution with entry points of a group and modules, as a package manager does."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def installed(distribution, entries, group="iostrata.tests", **modules):
+        # Each in a folder of its own: what is on the path is looked at once.
+        folder = tmp_path / distribution
+        (folder / f"{distribution}-1.0.dist-info").mkdir(parents=True)
+        lines = [f"{name} = {value}" for name, value in entries]
+        (folder / f"{distribution}-1.0.dist-info" / "entry_points.txt").write_text(
+            "\n".join(["[console_scripts]", "it = it:main", "", f"[{group}]", *lines, ""])
+        )
+        for name, text in modules.items():
+            (folder / f"{name}.py").write_text(text)
+        monkeypatch.syspath_prepend(folder)
+        return folder
+
+    return installed

@@ -14,13 +14,13 @@ from ...model.errors import TraceError
 from ...model.events import IoEvents
 from ...model.recording import Recording
 from ...model.stream.damage import LocationDamage
+from ..recognition import Recorder
 from ..rows import MOST_PROCESSES, NANOSECONDS, HandleTable, Run, Transfers, checked, pairs_of, ticks_of
 from ..source import RowSource
 from .counters import MODULES, ModuleCounters, join_counters, read_counters
 from .log import Log, is_darshan, read_log
 from .segments import TRACED, Segments, read_heatmap, read_segments
 
-RECORDER: Final = "Darshan"
 _ORDER: Final = ("MPI-IO", "POSIX")
 """Which layer's file stands behind the other's of the same name; ISO C's is another stream."""
 _ALL_FILES: Final = "all files together, by intervals of time"
@@ -221,18 +221,14 @@ def _recording(
     some = any(map(len, parts))
     if not log.modules:
         notes.append("the log has no modules: the program did no I/O that Darshan watched")
-    return Recording(
-        recorder=RECORDER,
+    return RECORDER.recording(
         format=f"Darshan {log.job.library or 'log'}, log version {log.version}",
         facts={"darshan_version": log.job.library, "log_version": log.version, "command": log.job.command},
         rows="none" if not some else "intervals" if binned else "operations",
         handles="absent" if binned or not some else "inferred",
         nodes=any(part.hosts for part in parts),
         threads=bool(parts) and all(part.thread is not None for part in parts),
-        metadata=False,
         offsets=not binned,
-        collective=False,
-        flushes=False,
         layers=("MPI-IO", "POSIX", "ISOC") if binned else _watched(log, counters),
         whole_seconds=log.job.whole_seconds,
         counters=join_counters(counters, ids),
@@ -250,3 +246,15 @@ def _place(name: str, mounts: tuple[tuple[str, str], ...]) -> dict[str, str]:
         if inside and len(mount) > len(best):
             best, kind = mount, system
     return {"Mount Point": best, "File system": kind} if best else {}
+
+
+RECORDER: Final = Recorder(
+    "Darshan",
+    recognises,
+    open_darshan,
+    format="logs of format 3.00 to 3.4x",
+    description="Sums of each file and rank by layer; with DXT every transfer of MPI-IO and POSIX, with HEATMAP their "
+    "bytes by intervals of time.",
+    page="recorders/darshan.rst",
+    never_recorded=("metadata", "collective", "flushes"),
+)

@@ -17,12 +17,11 @@ from ...model.events import IoEvents
 from ...model.recording import Recording
 from ...model.stream.damage import LocationDamage
 from ..inflating import first_text
+from ..recognition import Recorder
 from ..rows import LONGEST, NANOSECONDS, HandleTable, Run, Transfers, checked, pairs_of
 from ..source import RowSource
 from .lines import Lines, read_lines
 
-RECORDER: Final = "DFTracer"
-FOLDERS: Final = True
 _LAYERS: Final = {"POSIX": "POSIX", "STDIO": "ISOC"}
 """Layers by DFTracer's categories; functions of other categories are the program's own."""
 _READS: Final = ["read", "pread", "pread64", "readv", "preadv", "preadv64", "fread", "fread_unlocked", "fgets", "fgetc"]
@@ -407,11 +406,21 @@ def _recording(events: _Events, ranks: bool, uncounted: int) -> Recording:
         notes.append(f"{uncounted:,} calls that move nothing (stat, mkdir and the like) are left out")
     if events.others:
         notes.append(f"{events.others:,} functions of the program and its libraries, which are no I/O, are left out")
-    return Recording(
-        recorder=RECORDER,
+    return RECORDER.recording(
         format="DFTracer, trace events in JSON",
         handles="inferred",
         nodes=any(events.hosts),
         layers=tuple(_LAYERS.values()),
         notes=tuple(notes),
     )
+
+
+RECORDER: Final = Recorder(
+    "DFTracer",
+    recognises,
+    open_dftracer,
+    format="trace events in JSON, plain or compressed by gzip, a file a process",
+    description="Every call of POSIX and ISO C by process and thread, with the file and the function called.",
+    page="recorders/dftracer.rst",
+    folders=True,
+)

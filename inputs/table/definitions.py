@@ -55,7 +55,8 @@ _TABLES: Final[dict[str, tuple[type[Any], dict[str, Any]]]] = {
     ),
 }
 """Tables of definitions, and what their columns hold."""
-RECORDER: Final = "Table"
+KEPT_AS: Final = "Table"
+"""The recorder of a trace that was recorded in OTF2 and written as a table."""
 _LINKS: Final = {
     ("system_tree", "parent"): "system_tree",
     ("groups", "node"): "system_tree",
@@ -114,7 +115,7 @@ def definitions_of(text: bytes, path: object, metadata: bool = False) -> tuple[D
         native = kept.recording.recorder == OTF2.recorder
         recording = replace(
             kept.recording,
-            recorder=RECORDER if native else kept.recording.recorder,
+            recorder=KEPT_AS if native else kept.recording.recorder,
             format=kept.recording.format or kept.recording.recorder,
             kept_in="Parquet of iostrata",
             metadata=metadata and kept.recording.metadata,

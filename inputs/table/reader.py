@@ -25,13 +25,13 @@ from ...model.definitions import Clock, Definitions
 from ...model.errors import TraceError
 from ...model.events import EVENT_TYPES, IoEvents
 from ...model.quantities import counted
-from ...model.recording import Recording
 from ...model.stream.damage import LocationDamage
 from ...model.stream.keeping import Kept
+from ..recognition import Recorder
 from ..rows import LONGEST, NANOSECONDS, Checked, HandleTable, Run, Transfers, checked, pairs_of
 from ..source import RowSource
 from .columns import TableColumns, flags_of, names_of, numbers
-from .definitions import RECORDER, definitions_of
+from .definitions import KEPT_AS, definitions_of
 from .files import is_table, read_table
 
 _MODES: Final = {"read": IoMode.READ, "r": IoMode.READ, "write": IoMode.WRITE, "w": IoMode.WRITE, "flush": IoMode.FLUSH}
@@ -48,11 +48,6 @@ _SINCE_1970: Final = 10**18
 _IN_2100: Final = 4_102_444_800 * 10**9
 _NO_FILE: Final = "files not recorded"
 UNKNOWN: Final = -1
-
-
-def recognises(head: bytes, path: Path) -> bool:
-    """Tell a table of operations by its first line, or as Parquet."""
-    return is_table(head, path)
 
 
 def open_table(path: Path) -> RowSource:
@@ -205,8 +200,7 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
         rows.faults,
         below=table_of_handles.below(rows.layers),
     )
-    recording = Recording(
-        recorder=RECORDER,
+    recording = RECORDER.recording(
         format="table of operations, one row each",
         handles=kind,
         ranks=bool((ranks >= 0).any()),
@@ -388,3 +382,13 @@ def _events(
     lost = len(chosen) - len(kept)
     damage = (LocationDamage(-1, -1, len(chosen), len(kept), f"{counted(lost, 'metadata event')} without its numbers"),)
     return events, damage if lost else ()
+
+
+RECORDER: Final = Recorder(
+    KEPT_AS,
+    is_table,
+    open_table,
+    format="CSV, JSON lines, a JSON array, or Parquet, in a file or a folder",
+    description="One row an operation, of any layers: what another program has written, or ``iostrata convert``.",
+    page="recorders/tables.rst",
+)

@@ -2,14 +2,20 @@
 
 import subprocess
 import sys
-from dataclasses import replace
-from importlib.metadata import EntryPoint
+import warnings
+from dataclasses import fields
+from pathlib import Path
 
 import iostrata
 import pytest
+from iostrata.cli import main
 from iostrata.inputs import recognition
-from iostrata.inputs.recognition import find_recorder
+from iostrata.inputs.recognition import GROUP, Recorder, find_recorder, recorders
 from iostrata.layers.selection.source import open_source
+from iostrata.model.plugins import PluginWarning
+from iostrata.model.recording import Recording
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 
 
 @pytest.mark.parametrize(
@@ -23,6 +29,25 @@ def test_content_tells_not_the_name(request, fixture, name, suffix):
     path.rename(renamed)
     assert find_recorder(renamed).name == name
     assert open_source(renamed).definitions.recording.recorder == name
+
+
+@pytest.mark.parametrize("fixture", ["traced_log", "small_dftracer", "small_tmio", "small_table"])
+def test_nobody_else_takes_it_for_theirs(request, fixture):
+    path = request.getfixturevalue(fixture)
+    head = path.read_bytes()[: recognition.HEAD]
+    assert [one.recognises(head, path) for one in recorders()].count(True) == 1
+
+
+@pytest.mark.parametrize("recorder", recorders(), ids=lambda one: one.name)
+def test_each_says_what_it_records_and_has_a_page(recorder):
+    index = " ".join((GUIDE / "recorders" / "index.rst").read_text().split())
+    page = GUIDE / recorder.page
+    assert recorder.format
+    assert recorder.description.endswith(".")
+    assert f"- :doc:`{recorder.name} <{page.stem}>` ({recorder.format}): {recorder.description} " in index
+    assert page.read_text().startswith(recorder.name)
+    assert f" {page.stem} " in index.partition("toctree::")[2]
+    assert set(recorder.never_recorded) <= {one.name for one in fields(Recording) if one.type is bool}
 
 
 @pytest.mark.parametrize(
@@ -47,34 +72,61 @@ def test_engines_are_of_otf2(small_table):
         iostrata.open_trace(small_table, engine="direct")
 
 
-class Another:
-    """A recorder of another package."""
+ANOTHER = """
+from dataclasses import replace
+from iostrata.layers.selection.source import open_source as open_any
 
+class Half:
+    @staticmethod
+    def recognises(head, _path):
+        return True
+
+class Another(Half):
     @staticmethod
     def recognises(head, _path):
         return head.startswith(b"MINE")
 
     @staticmethod
     def open_source(path):
-        return replace(open_source(path.with_name("operations.txt")), path=path)
+        return replace(open_any(path.with_name("operations.txt")), path=path)
+"""
 
 
-def test_entry_points_add_recorders(small_table, monkeypatch):
-    entry = EntryPoint("mine", f"{__name__}:Another", recognition.GROUP)
-    monkeypatch.setattr(EntryPoint, "load", lambda _self: Another)
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry] if group == recognition.GROUP else [])
+def test_entry_points_add_recorders(small_table, install):
+    install("another", [("mine", "another_one:Another")], GROUP, another_one=ANOTHER)
     path = small_table.with_name("other")
     path.write_bytes(b"MINE")
     assert iostrata.open_trace(path).layers["POSIX"].statistics("read").bytes == 7
+    assert [one.name for one in recorders()] == ["Darshan", "DFTracer", "Table", "TMIO", "mine"]
 
 
-def test_an_entry_point_that_cannot_be_loaded(tmp_path, monkeypatch):
-    entry = EntryPoint("broken", "no_such_module_anywhere", recognition.GROUP)
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_group: [entry])
-    path = tmp_path / "other"
+def test_one_that_cannot_be_loaded_hides_nothing(small_table, install, capsys):
+    path = small_table.with_name("other")
     path.write_bytes(b"MINE")
-    with pytest.raises(iostrata.TraceError, match="'broken'"):
-        iostrata.open_trace(path)
+    entries = [("broken", "no_such_module_anywhere"), ("half", "another_two:Half"), ("mine", "another_two:Another")]
+    install("another", entries, GROUP, another_two=ANOTHER)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["layers", str(path)]) == 0
+        shown = capsys.readouterr()
+        assert main(["layers", str(path)]) == 0
+    assert "POSIX" in shown.out
+    assert shown.err.splitlines() == [
+        "iostrata: warning: 'broken' (no_such_module_anywhere) of another, group iostrata.inputs, is left out: "
+        "ModuleNotFoundError: No module named 'no_such_module_anywhere'; repair or uninstall another",
+        "iostrata: warning: 'half' (another_two:Half) of another, group iostrata.inputs, is left out: TypeError: it is "
+        "neither a Recorder nor has it the functions recognises and open_source; repair or uninstall another",
+    ]
+    assert capsys.readouterr().err == ""
+
+
+def test_one_that_fails_at_a_file_hides_nothing(small_table):
+    def fails(_head, _path):
+        raise RuntimeError("no")
+
+    known = (Recorder("Mine", fails, open_source), *recorders())
+    with pytest.warns(PluginWarning, match="'Mine' fails to recognise files: RuntimeError: no"):
+        assert find_recorder(small_table, known).name == "Table"
 
 
 def test_an_archive_is_opened_without_a_look_at_other_recorders(fixtures):

@@ -9,27 +9,6 @@ from iostrata.model.plugins import Plugins, PluginWarning, instance_of
 GROUP = "iostrata.tests"
 
 
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Return what installs a distribution with entry points of `GROUP` and modules, as a package manager does."""
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def installed(distribution, entries, group=GROUP, **modules):
-        # Each in a folder of its own: what is on the path is looked at once.
-        folder = tmp_path / distribution
-        (folder / f"{distribution}-1.0.dist-info").mkdir(parents=True)
-        lines = [f"{name} = {value}" for name, value in entries]
-        (folder / f"{distribution}-1.0.dist-info" / "entry_points.txt").write_text(
-            "\n".join(["[console_scripts]", "it = it:main", "", f"[{group}]", *lines, ""])
-        )
-        for name, text in modules.items():
-            (folder / f"{name}.py").write_text(text)
-        monkeypatch.syspath_prepend(folder)
-        return folder
-
-    return installed
-
-
 def test_an_extension_is_imported_when_it_is_asked_for(install):
     install("works", [("answer", "works_answer:VALUES.real"), ("module", "works_answer")], works_answer="VALUES = 42\n")
     assert Plugins(GROUP, instance_of(int)).names == ("answer", "module")
@@ -72,7 +51,9 @@ def test_of_two_of_one_name_the_first_stays(install):
 
 def test_ours_come_first(install):
     install("aaa", [("aaa", "no_matter")], group="iostrata.inputs")
-    assert Plugins("iostrata.inputs", instance_of(object)).names[-1] == "aaa"
+    names = Plugins("iostrata.inputs", instance_of(object)).names
+    assert names[0] == "darshan"
+    assert names[-1] == "aaa"
 
 
 def test_a_distribution_that_is_hidden_by_another_version_of_it_does_not_count(install):
