@@ -12,10 +12,10 @@ from ...layers.attribution.calls.calls import OTHER_CALLS
 from ...layers.attribution.calls.sums import NO_EVENT
 from ...layers.flow.cells import Cells
 from ...layers.flow.ranks import moving_ranks
-from ...layers.statistics.keyed import KeyedSums
 from ...layers.statistics.statistics import sums_by
 from ...model.arrays import Mask
 from ...model.codes import IoFlag, IoRecord
+from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, counted, joined, named_ranks, percent_text, seconds_text
 from .evidence import RANKS_SHOWN, Evidence, Match, distinct_names, ends_of
 from .rules import KIB, LEAST_SHARE, Rule

@@ -7,9 +7,9 @@ import numpy as np
 
 from ...layers.flow.calls import ALIGNMENT
 from ...layers.flow.streams import Deed
-from ...layers.statistics.keyed import KeyedSums
 from ...model.arrays import Ints, Mask
 from ...model.codes import IoMode
+from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .evidence import RANKS_SHOWN, Evidence, Match
 from .rules import Rule

@@ -11,11 +11,11 @@ from ...layers.attribution.calls.sums import NO_EVENT
 from ...layers.handles.lifetimes import Lifetimes, UsedHandles, handle_lifetimes
 from ...layers.handles.metadata import MetadataEvents
 from ...layers.selection.window import TickWindow
-from ...layers.statistics.keyed import KeyedSums
 from ...layers.trace import Trace
 from ...model.arrays import Columns, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.definitions import Definitions
+from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
 
 Ints = npt.NDArray[np.int64]

@@ -11,14 +11,14 @@ from ...model.arrays import Links
 from ...model.codes import IoMode
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
+from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
+from ...model.ranges import RangeUnion
 from ..handles.metadata import MetadataEvents, selected_metadata
 from ..handles.order import layer_rows
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
-from ..statistics.keyed import KeyedSums
-from ..statistics.ranges import RangeUnion
 from ..statistics.statistics import FRACTION, whole_and_part
 from .attribution import attribute_operations, call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from ..statistics.ranges import RangeUnion
+from ...model.ranges import RangeUnion
 from .blocks import Blocks
 from .calls.calls import Calls, as_calls, sum_calls
 from .calls.chain import ChainSums, WaitingChain

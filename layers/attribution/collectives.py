@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from ...model.codes import UNDEFINED_UINT32, IoFlag
 from ...model.definitions import Definitions
+from ...model.keyed import KeyedSums
 from ...model.operations import Operations
-from ..statistics.keyed import KeyedSums
 
 COMM_SELF: Final = 6
 """``OTF2_GroupType`` of the group behind ``MPI_COMM_SELF``: one id for a communicator of each process."""

@@ -9,11 +9,11 @@ import numpy.typing as npt
 from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_UINT64, IoMode
 from ...model.document import Record
+from ...model.keyed import KeyedSums, rows_beyond
 from ...model.operations import Operations
+from ...model.ranges import RangeUnion
 from ..attribution.collectives import numbered, positions
 from ..selection.window import completed_bytes
-from ..statistics.keyed import KeyedSums, rows_beyond
-from ..statistics.ranges import RangeUnion
 
 _COUNTED: Final = ("sequential", "strided", "random", "first", "unknown", "located_bytes")
 _UNKNOWN: Final = _COUNTED.index("unknown")

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...model.arrays import Ints, Mask, Ticks
 from ...model.codes import UNDEFINED_UINT64
+from ...model.keyed import KeyedSums, rows_beyond
 from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
 from ..statistics.distribution import Distribution
-from ..statistics.keyed import KeyedSums, rows_beyond
 from ..statistics.statistics import FRACTION, whole_and_part
 from ..summary.busy_time import BusyTime
 from .request_sizes import CLASSES, RequestFlow, size_class

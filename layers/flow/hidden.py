@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from ...model.arrays import Mask, column_at, nearest_marked
 from ...model.codes import IoFlag, IoMode
+from ...model.keyed import KeyedSums
 from ..attribution.collectives import numbered
 from ..handles.order import layer_name
 from ..selection.directions import DIRECTIONS
-from ..statistics.keyed import KeyedSums
 from .balance import layers_below
 from .cells import Cells
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...model.arrays import Ints, Mask, column_at
 from ...model.codes import IoFlag, IoMode
+from ...model.keyed import KeyedSums
 from ..attribution.traffic import Traffic
-from ..statistics.keyed import KeyedSums
 from ..statistics.statistics import whole_and_part
 from .calls import ALIGNMENT
 

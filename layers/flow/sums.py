@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Mask, column_at
 from ...model.definitions import Definitions
+from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
 from ..attribution.attribution import attribute_operations
 from ..attribution.collectives import CallPlaces
@@ -20,7 +21,6 @@ from ..selection.directions import DIRECTIONS
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 from ..statistics.counts import ValueCounts
-from ..statistics.keyed import KeyedSums
 from ..statistics.statistics import whole_and_part
 from .access_pattern import AccessSums, ReadBackSums
 from .balance import LayerBalance, TimeSplit, covered_times, layer_balances, layers_below, time_splits

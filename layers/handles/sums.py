@@ -8,10 +8,10 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Ticks
 from ...model.codes import IoRecord
 from ...model.definitions import Definitions
+from ...model.keyed import KeyedSums
 from ...model.operations import Operations
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
-from ..statistics.keyed import KeyedSums
 from .lifetimes import UsedHandles, lifetime_events
 from .metadata import MetadataEvents, metadata_text, selected_metadata
 from .order import layer_rows

@@ -37,35 +37,6 @@ def union_by_group(start: Ticks, begin: Ticks, end: Ticks) -> Ticks:
 
 
 @compiled
-def stretches_by_group(start: Ticks, begin: Ticks, end: Ticks) -> tuple[Ticks, Ticks, Ticks]:
-    """Return the stretches that the intervals of each group cover, touching ones as one.
-
-    Parameters
-    ----------
-    start : int64 (groups+1,)
-        Where the intervals of each group begin; within one they stand by their begins.
-    begin, end : int64 (n,)
-
-    Returns
-    -------
-    group, begin, end : int64 (stretches,)
-    """
-    groups, begins, ends = np.empty_like(begin), np.empty_like(begin), np.empty_like(begin)
-    count = 0
-    for group in range(start.size - 1):
-        first = count
-        for row in range(start[group], start[group + 1]):
-            if end[row] <= begin[row]:
-                continue
-            if count > first and begin[row] <= ends[count - 1]:
-                ends[count - 1] = max(ends[count - 1], end[row])
-                continue
-            groups[count], begins[count], ends[count] = group, begin[row], end[row]
-            count += 1
-    return groups[:count].copy(), begins[:count].copy(), ends[:count].copy()
-
-
-@compiled
 def most_at_once(start: Ticks, begin: Ticks, end: Ticks) -> Ticks:
     """Return the largest number of intervals of each group that are open at one time.
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from ...model.arrays import Ints, Mask
 from ...model.codes import IoFlag
+from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
 from ..handles.metadata import MetadataEvents
 from ..selection.window import TickWindow
-from ..statistics.keyed import KeyedSums
 
 
 class Stretches(NamedTuple):

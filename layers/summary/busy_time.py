@@ -1,10 +1,13 @@
 """Time in which something was under way, summed up while operations come."""
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
 from ...model.arrays import Ticks
+from ...model.ranges import NOTHING, Coverage
+from ...model.sums import Sums
 
 if TYPE_CHECKING:
     from .busy_points import BusyPoints
@@ -15,7 +18,8 @@ MOST_STRETCHES: Final = 1 << 17
 _WAITING: Final = 1 << 16
 
 
-class BusyTime:
+@dataclass(eq=False)
+class BusyTime(Sums):
     """The length of the union of intervals, exact up to `MOST_STRETCHES` stretches that do not touch.
 
     Parameters
@@ -28,12 +32,14 @@ class BusyTime:
         As in `BusyPoints`.
     """
 
-    def __init__(self, start: int, end: int, exact: bool = False, points: int | None = None) -> None:
-        self._window = start, end
-        self._number = points
-        self._exact = exact
-        self._begin = np.empty(0, np.int64)
-        self._end = np.empty(0, np.int64)
+    start: int
+    end: int
+    exact: bool = False
+    points: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._stretches = NOTHING
         self._waiting: list[tuple[Ticks, Ticks]] = []
         self._rows_waiting = 0
         self._points: BusyPoints | None = None
@@ -42,7 +48,7 @@ class BusyTime:
     def length(self) -> int:
         """Ticks in which at least one interval was open."""
         self._settle()
-        return self._points.length if self._points is not None else int((self._end - self._begin).sum())
+        return self._points.length if self._points is not None else self._stretches.length
 
     @property
     def step(self) -> int:
@@ -60,15 +66,15 @@ class BusyTime:
             if self._rows_waiting >= _WAITING:
                 self._settle()
 
-    def merge(self, other: "BusyTime") -> None:
+    def absorb(self, other: Self) -> None:
         """Add the intervals of `other`."""
         self._settle()
         other._settle()
         if other._points is not None:
             self._points = other._points.joined(self._points or other._points)
-            waiting, self._begin, self._end = (self._begin, self._end), np.empty(0, np.int64), np.empty(0, np.int64)
-            self.add(*waiting)
-        self.add(other._begin, other._end)
+            waiting, self._stretches = self._stretches, NOTHING
+            self.add(waiting.begin, waiting.end)
+        self.add(other._stretches.begin, other._stretches.end)
 
     def _settle(self) -> None:
         """Take in what waits."""
@@ -77,23 +83,14 @@ class BusyTime:
         begin, end = (np.concatenate(side) for side in zip(*self._waiting, strict=True))
         self._waiting.clear()
         self._rows_waiting = 0
-        begin, end = _union(begin, end)
+        fresh = Coverage.of(np.zeros(len(begin), np.int64), begin, end)
         if self._points is None:
-            begin, end = _union(np.concatenate((self._begin, begin)), np.concatenate((self._end, end)))
-            if self._exact or len(begin) <= MOST_STRETCHES:
-                self._begin, self._end = begin, end
+            stretches = self._stretches.joined(*fresh)
+            if self.exact or len(stretches.begin) <= MOST_STRETCHES:
+                self._stretches = stretches
                 return
             from .busy_points import BusyPoints
 
-            self._points = BusyPoints(*self._window, self._number)
-            self._begin = self._end = np.empty(0, np.int64)
-        self._points.add(begin, end)
-
-
-def _union(begin: Ticks, end: Ticks) -> tuple[Ticks, Ticks]:
-    """Return the stretches that intervals cover together, in the order of time."""
-    # A stable sort of runs that are each in order is a merge.
-    order = np.argsort(begin, kind="stable")
-    begin, reached = begin[order], np.maximum.accumulate(end[order])
-    separate = begin[1:] > reached[:-1]
-    return begin[np.concatenate(([True], separate))], reached[np.concatenate((separate, [True]))]
+            self._points = BusyPoints(self.start, self.end, self.points)
+            self._stretches, fresh = NOTHING, stretches
+        self._points.add(fresh.begin, fresh.end)

@@ -10,6 +10,7 @@ import numpy as np
 from ...model.arrays import Floats, Ints
 from ...model.codes import IoMode
 from ...model.definitions import Definitions
+from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
 from ...model.stream.source import Tally
 from ...signals.step import StepSignal
@@ -18,7 +19,6 @@ from ..handles.stack import handle_lineages, handle_stack
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
 from ..statistics.grouping import Key, grouping
-from ..statistics.keyed import KeyedSums
 from ..statistics.statistics import FRACTION, whole_and_part
 from .bins import BinGrid
 from .reading import BinnedSums, NoSums, Reading

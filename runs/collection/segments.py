@@ -11,11 +11,11 @@ import numpy.typing as npt
 from ...layers.handles.metadata import MetadataEvents, selected_metadata
 from ...layers.selection.window import completed_bytes
 from ...layers.statistics.grouping import grouping
-from ...layers.statistics.ranges import RangeUnion
 from ...layers.trace import Trace
 from ...model.arrays import Ints, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import Operations, view
+from ...model.ranges import RangeUnion
 from ...model.recording import Recording
 from ...model.text import printable
 from .rows import SegmentRow

@@ -9,10 +9,10 @@ import numpy as np
 
 from ....model.arrays import Ints, Links, Mask, any_ancestor
 from ....model.codes import IoRecord
+from ....model.keyed import KeyedSums
+from ....model.ranges import RangeUnion
 from ....model.stream.mapping import cluster_of, reduce_partitions
 from ....model.stream.source import Partition, Source
-from ...statistics.keyed import KeyedSums
-from ...statistics.ranges import RangeUnion
 from .functions import FunctionGroups
 from .sums import NO_EVENT, CallSums, busy_groups, functions_of_groups
 

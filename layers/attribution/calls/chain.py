@@ -8,10 +8,10 @@ import numpy as np
 
 from ....model.arrays import Floats, Ints, Links, Mask
 from ....model.definitions import Definitions
+from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI
 from ...selection.files import FileSelection
 from ...selection.window import TickWindow
-from ...statistics.ranges import RangeUnion
 from .functions import FunctionGroups
 from .stacks import StackBars
 

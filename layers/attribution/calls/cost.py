@@ -7,9 +7,9 @@ import numpy as np
 
 from ....model.arrays import Floats, Mask
 from ....model.definitions import Definitions
+from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
 from ...selection.window import TickWindow
-from ...statistics.ranges import RangeUnion
 from .calls import Calls
 
 

@@ -10,11 +10,11 @@ from ....model.arrays import Floats, Ints
 from ....model.codes import IoFlag
 from ....model.definitions import Definitions
 from ....model.operations import Operations, view
+from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI
 from ...handles.metadata import MetadataEvents
 from ...selection.files import FileSelection
 from ...selection.window import TickWindow
-from ...statistics.ranges import RangeUnion
 from .functions import FunctionGroups
 from .stacks import StackBars
 

@@ -9,12 +9,12 @@ from ....model.arrays import Ints, Links, RowsOfIds, any_ancestor, column_at, em
 from ....model.codes import IoRecord
 from ....model.definitions import Definitions
 from ....model.events import IoEvents
+from ....model.keyed import KeyedSums
+from ....model.ranges import RangeUnion
 from ....model.stream.calls import RegionEvents, Regions
 from ...handles.order import layer_rows
 from ...selection.files import FileSelection
 from ...selection.window import NO_LENGTH, TickWindow
-from ...statistics.keyed import KeyedSums
-from ...statistics.ranges import RangeUnion
 from .functions import FunctionGroups
 
 KINDS: Final = 256

@@ -20,10 +20,10 @@ from iostrata.layers import opening
 from iostrata.layers.attribution.splitting import called_blocks
 from iostrata.layers.document import document
 from iostrata.layers.handles import sums
-from iostrata.layers.statistics.keyed import KeyedSums
 from iostrata.layers.summary import memory, reading
 from iostrata.model.codes import CREATE_FILE, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord
 from iostrata.model.definitions import Definitions, LocationGroups, Locations
+from iostrata.model.keyed import KeyedSums
 from iostrata.model.stream.source import Partition
 
 MEMORY = 400 << 20

@@ -12,7 +12,7 @@ import otf2
 import pytest
 from iostrata import open_trace
 from iostrata.layers.attribution.calls.chain import _covered
-from iostrata.layers.statistics.ranges import RangeUnion
+from iostrata.model.ranges import RangeUnion
 from otf2.enums import (
     IoHandleFlag,
     IoOperationMode,

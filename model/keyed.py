@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask
+from .arrays import Ints, Mask
 
 
 def rows_beyond(keys: Sequence[Ints], free: int) -> int:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.statistics import ranges
-from iostrata.layers.statistics.ranges import RangeUnion
+from iostrata.model import ranges
+from iostrata.model.ranges import RangeUnion
 
 given_ranges = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 300), st.integers(0, 40)).map(lambda one: (*one[:2], one[1] + one[2])),
@@ -38,12 +38,12 @@ def test_merged_unions_cover_all_and_no_more_than_rounding_adds(parts: Any, data
     found = places(whole)
     groups = len({group for group, _ in covered})
     # Each group keeps a stretch, however many groups there are.
-    assert len(whole.stretches[0]) <= most + groups
+    assert len(whole.stretches.group) <= most + groups
     assert whole.length == len(found)
     assert found >= covered
     if most == 10**6:
         assert found == covered
-    width = 1 << whole._shift
+    width = 1 << whole.shift
     cells = {(group, at // width) for group, at in covered}
     assert {(group, at // width) for group, at in found} == cells
     before = np.array([group for group, _, _ in zip(*whole.stretches, strict=True)], np.int64)

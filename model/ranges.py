@@ -1,0 +1,123 @@
+"""The union of intervals: what they cover together, group by group; of time or of files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+
+from .arrays import Ints, Mask
+from .keyed import KeyedSums, rows_beyond
+from .sums import Sums, largest
+
+_MOST_STRETCHES: Final = 1 << 16
+
+
+class Coverage(NamedTuple):
+    """Stretches by group and begin, which neither overlap nor touch within a group."""
+
+    group: Ints
+    """int64 (n,)"""
+    begin: Ints
+    """int64 (n,)"""
+    end: Ints
+    """int64 (n,)"""
+
+    @classmethod
+    def of(cls, group: Ints, begin: Ints, end: Ints) -> Self:
+        """Return what intervals [begin, end), of groups and in any order, cover together."""
+        from .range_kernels import union_in_order
+
+        several = bool((group[1:] != group[:-1]).any())
+        # A stable sort of runs that are each in order is a merge.
+        order = np.lexsort((begin, group)) if several else np.argsort(begin, kind="stable")
+        return cls(*union_in_order(group[order], begin[order], end[order]))
+
+    @property
+    def length(self) -> int:
+        """How much is covered in all."""
+        return int((self.end - self.begin).sum())
+
+    def lengths(self, groups: Ints) -> Ints:
+        """Return how much of each of some groups is covered, int64 (n,)."""
+        return KeyedSums([self.group], {"length": self.end - self.begin}).at([groups], "length")
+
+    def taken(self, rows: Mask) -> Self:
+        """Return some stretches."""
+        return type(self)(*(column[rows] for column in self))
+
+    def joined(self, group: Ints, begin: Ints, end: Ints) -> Self:
+        """Return what is covered together with some intervals; what none of them reaches is not looked at again."""
+        groups, place = np.unique(group, return_inverse=True)
+        if not len(groups):
+            return self
+        first = np.full(len(groups) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(first, place.ravel(), begin)
+        at = np.minimum(np.searchsorted(groups, self.group), len(groups) - 1)
+        reached = (groups[at] == self.group) & (self.end >= first[at])
+        fresh: Any = zip(self.taken(reached), (group, begin, end), strict=True)
+        joined, before = self.of(*(np.append(*pair) for pair in fresh)), self.taken(~reached)
+        both = type(self)(*(np.append(*pair) for pair in zip(before, joined, strict=True)))
+        if not len(before.group) or not len(joined.group) or before.group[-1] < joined.group[0]:
+            return both
+        order = np.lexsort((both.begin, both.group))
+        return type(self)(*(column[order] for column in both))
+
+
+NOTHING: Final = Coverage(*(np.zeros(0, np.int64) for _ in Coverage._fields))
+
+
+@dataclass(eq=False)
+class RangeUnion(Sums):
+    """What ranges of several groups cover together, added up: bytes of files, or time.
+
+    With more than 2^16 stretches beyond the first of each group, begins are rounded down and ends up to multiples of a
+    power of two, unless `exact`.
+
+    Attributes
+    ----------
+    shift : int
+        Binary logarithm of what ranges are rounded to.
+    """
+
+    exact: bool
+    shift: int = largest(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.stretches = NOTHING
+
+    def lengths(self, groups: Ints) -> Ints:
+        """Return how much of each of some groups is covered, int64 (n,)."""
+        return self.stretches.lengths(groups)
+
+    @property
+    def length(self) -> int:
+        """How much is covered in all."""
+        return self.stretches.length
+
+    def add(self, group: Ints, begin: Ints, end: Ints) -> None:
+        """Add ranges [begin, end) of groups."""
+        self.stretches = self.stretches.joined(group, begin, end)
+        while not self.exact and rows_beyond(self.stretches[:1], 1) > _MOST_STRETCHES:
+            self.shift += 1
+            known, low, high = self.stretches
+            self.stretches = Coverage.of(known, low >> self.shift << self.shift, -(-high >> self.shift << self.shift))
+
+    def absorb(self, other: Self) -> None:
+        """Add the ranges of `other`."""
+        self.add(*other.stretches)
+
+    def released(self, processes: Ints) -> int:
+        """Forget the ranges of all other processes, of which groups are the upper half, and return their length."""
+        over = ~np.isin(self.stretches.group >> 32, processes)
+        gone, self.stretches = self.stretches.taken(over), self.stretches.taken(~over)
+        self.shift = self.shift if len(self.stretches.group) else 0
+        return gone.length
+
+    def regrouped(self, groups: Callable[[Ints], Ints]) -> Self:
+        """Return the same ranges of other groups, of which several may become one."""
+        union = self.empty()
+        union.shift = self.shift
+        union.add(groups(self.stretches.group), *self.stretches[1:])
+        return union
