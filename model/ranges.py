@@ -1,7 +1,6 @@
 """The union of intervals: what they cover together, group by group; of time or of files."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -67,7 +66,6 @@ class Coverage(NamedTuple):
 NOTHING: Final = Coverage(*(np.zeros(0, np.int64) for _ in Coverage._fields))
 
 
-@dataclass(eq=False)
 class RangeUnion(Sums):
     """What ranges of several groups cover together, added up: bytes of files, or time.
 

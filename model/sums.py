@@ -1,9 +1,9 @@
 """Sums that merge: a sum declares its fields and how each adds; merging and emptying follow from that.
 
 A trace is added up block by block, in several places at once, and the parts are merged in any order. A sum is a
-dataclass: its parameters are ordinary fields, and what it adds up is declared by one of the functions below. ::
+dataclass without the decorator: its parameters are ordinary fields, and what it adds up is declared by one of the
+functions below. ::
 
-    @dataclass(eq=False)
     class Sizes(Sums):
         limit: int
         count: int = added(0)
@@ -13,10 +13,10 @@ dataclass: its parameters are ordinary fields, and what it adds up is declared b
 """
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final, NamedTuple, Self, TypeVar, overload
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar, dataclass_transform, overload
 
 import numpy as np
 
@@ -39,23 +39,29 @@ class Reducer(NamedTuple):
     """From a value, which it may change, and another one, which it leaves as it is, to both together."""
 
 
-@dataclass(eq=False)
+@dataclass_transform(eq_default=False)
 class Sums:
-    """Base of all sums; subclasses are dataclasses that declare their fields.
+    """Base of all sums, which makes dataclasses of subclasses; they declare their fields.
 
     What is only known of a process when it is over is kept in attributes that are not declared until `finish` adds it
     up. What adds by rules of its own is added by `absorb`.
     """
 
+    _reducers: ClassVar[Mapping[str, Reducer]] = {}
+
+    def __init_subclass__(cls) -> None:
+        declared = fields(dataclass(eq=False)(cls))
+        cls._reducers = {one.name: one.metadata[_HOW] for one in declared if _HOW in one.metadata}
+
     def __post_init__(self) -> None:
-        for name, reducer in self._reducers():
+        for name, reducer in self._reducers.items():
             setattr(self, name, reducer.nothing(self))
 
     def merge(self, other: Self) -> None:
         """Add the sums of `other`, over other processes."""
         self.finish()
         other.finish()
-        for name, reducer in self._reducers():
+        for name, reducer in self._reducers.items():
             setattr(self, name, reducer.combined(getattr(self, name), getattr(other, name)))
         self.absorb(other)
 
@@ -67,7 +73,7 @@ class Sums:
 
         The blocks of a process come one after the other.
         """
-        for name, _ in self._reducers():
+        for name in self._reducers:
             value = getattr(self, name)
             for part in value.values() if isinstance(value, dict) else (value,):
                 if isinstance(part, Sums):
@@ -75,10 +81,9 @@ class Sums:
 
     def empty(self) -> Self:
         """Return the same sums over nothing."""
-        return replace(self)
-
-    def _reducers(self) -> Iterator[tuple[str, Reducer]]:
-        return ((one.name, one.metadata[_HOW]) for one in fields(self) if _HOW in one.metadata)
+        sums: Any = self
+        fresh: Self = replace(sums)
+        return fresh
 
 
 def reduced(nothing: Callable[[Any], T], combined: Callable[[T, T], T]) -> T:

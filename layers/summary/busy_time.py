@@ -1,6 +1,5 @@
 """Time in which something was under way, summed up while operations come."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -18,7 +17,6 @@ MOST_STRETCHES: Final = 1 << 17
 _WAITING: Final = 1 << 16
 
 
-@dataclass(eq=False)
 class BusyTime(Sums):
     """The length of the union of intervals, exact up to `MOST_STRETCHES` stretches that do not touch.
 

@@ -2,20 +2,18 @@
 
 import pickle
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from iostrata.model.keyed import KeyedSums
 from iostrata.model.sums import NOBODY, Sums, added, by_key, either, keyed, largest, least, nested, reduced
 
 
-@dataclass(eq=False)
 class Inner(Sums):
     step: int
     count: int = added(0)
 
 
-@dataclass(eq=False)
 class Outer(Sums):
     """One of each kind; numbers of processes that go on wait in `waiting`."""
 
