@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .model.errors import (
         ClusterError,
         IostrataError,
+        MissingLibraryError,
         OutputError,
         SelectionError,
         TraceError,
@@ -57,6 +58,7 @@ __all__ = [
     "IostrataError",
     "Layer",
     "LayerStatistics",
+    "MissingLibraryError",
     "OutputError",
     "Period",
     "PeriodResult",
@@ -110,6 +112,7 @@ if not TYPE_CHECKING:
         ".model.errors": (
             "ClusterError",
             "IostrataError",
+            "MissingLibraryError",
             "OutputError",
             "SelectionError",
             "TraceError",

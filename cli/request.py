@@ -124,7 +124,7 @@ def _same_file(first: Path, second: Path) -> bool:
 
 
 def prepare_picture(path: Path) -> None:
-    """Import what draws pictures, before any work is done for one; raises SelectionError where it is not installed."""
+    """Import what draws pictures, before any work is done; raises MissingLibraryError where it is not installed."""
     import logging
 
     from ..export.figure import check_figure_library

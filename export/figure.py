@@ -23,7 +23,7 @@ from ..analysis.spectral.spectrum import power_spectrum
 from ..analysis.timefrequency.filters import Butterworth, filtered_signal
 from ..analysis.timefrequency.transforms import TimeFrequency, scalogram, short_time_fourier
 from ..layers.parts import part_title
-from ..model.errors import SelectionError
+from ..model.errors import SelectionError, import_library
 from ..model.quantities import seconds_text
 from ..model.text import printable, shortened
 from ..signals.samples import Samples
@@ -47,12 +47,9 @@ _UNITS: Final = {"bandwidth": "B/s", "operations": "1/s", "metadata": "1/s", "in
 
 
 def check_figure_library(path: str | os.PathLike[str]) -> None:
-    """Import matplotlib, to draw into `path`; raises SelectionError if it is not installed."""
-    try:
-        with _place_for_settings(Path(path).parent):
-            import matplotlib.figure  # noqa: F401
-    except ModuleNotFoundError:
-        raise SelectionError("pictures need matplotlib, which is not installed: pip install 'iostrata[plot]'") from None
+    """Import matplotlib, to draw into `path`; raises MissingLibraryError if it is not installed."""
+    with _place_for_settings(Path(path).parent):
+        import_library("matplotlib.figure")
 
 
 @contextmanager
@@ -83,7 +80,7 @@ def _place_for_settings(folder: Path) -> Iterator[None]:
 def write_figure(draw: Callable[[], Any], path: str | os.PathLike[str], dpi: int = 120) -> int:
     """Write the figure that `draw` returns into a .png, .svg or .pdf, whole or not at all; return its bytes.
 
-    Raises SelectionError if matplotlib is not installed, OutputError if the file cannot be written.
+    Raises MissingLibraryError if matplotlib is not installed, OutputError if the file cannot be written.
     """
     check_figure_library(path)
     from matplotlib import rc_context
@@ -108,8 +105,8 @@ def write_period_figure(
 
     Each has the signal as averages of bins, with phases, regimes and the fit; the scalogram and the short-time Fourier
     transform on the same time axis; and the power spectrum beside them on the same frequency axis. Raises
-    SelectionError if there are no signals or too many, the suffix is another one, or matplotlib is not installed;
-    OutputError if the file cannot be written; nothing is left behind then.
+    SelectionError if there are no signals or too many, or the suffix is another one; MissingLibraryError without
+    matplotlib; OutputError if the file cannot be written; nothing is left behind then.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from ..layers.attribution.calls.keys import CALL_KEYS
 from ..layers.attribution.splitting import called_blocks
 from ..layers.table import Column, metadata_table, operation_table
 from ..layers.trace import Trace
-from ..model.errors import OutputError, SelectionError
+from ..model.errors import SelectionError, import_library
 from .atomic import atomic_file
 from .written import Written
 
@@ -57,16 +57,13 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
     ------
     SelectionError
         If there is no such layer.
+    MissingLibraryError
+        If pyarrow is not installed.
     OutputError
-        If pyarrow is not installed or the file cannot be written; nothing is left behind then.
+        If the file cannot be written; nothing is left behind then.
     """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise OutputError(
-            f"cannot write {os.fspath(path)!r}: Parquet needs pyarrow; install it with pip install 'iostrata[parquet]'"
-        ) from error
+    import_library("pyarrow.parquet", os.fspath(path))
+    pyarrow = import_library("pyarrow")
     known, note = _tells_functions(trace)
     metadata = {
         # A name need not be UTF-8.

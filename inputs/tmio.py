@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..model.codes import IoFlag, IoMode, Status
 from ..model.definitions import Clock
-from ..model.errors import TraceError
+from ..model.errors import TraceError, import_library
 from ..model.events import IoEvents
 from ..model.quantities import counted
 from ..model.recording import Recording
@@ -198,10 +198,7 @@ def _entries(document: Any, found: _Collected) -> Iterator[tuple[str, dict[str, 
 
 
 def _packed(path: Path, found: _Collected) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        import msgpack
-    except ImportError:
-        raise TraceError(f"{path}: MessagePack needs msgpack; install it with pip install 'iostrata[tmio]'") from None
+    msgpack = import_library("msgpack", path)
     size = path.stat().st_size
     with path.open("rb") as file:
         unpacker = msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=max(size, 1))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION
+from ..model.errors import import_library
 from ..signals.samples import bin_count
 from ..signals.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency
 from ..signals.step import StepSignal
@@ -93,8 +94,7 @@ def provenance(trace: Layered, fs: float, automatic: bool, traffic: str) -> dict
 
 def bandwidth_dataset(trace: Layered, fs: float | Literal["auto"], traffic: str) -> Any:
     """Return the bandwidths as an ``xarray.Dataset``; see `iostrata.Trace.to_xarray`."""
-    import xarray
-
+    xarray = import_library("xarray")
     check_traffic(traffic)
     layers = [layer for layer in trace.layers.values() if layer.directions]
     signals = [layer.bandwidth(direction, traffic) for layer in layers for direction in DIRECTIONS]

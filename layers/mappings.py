@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..model.arrays import column_at
-from ..model.errors import UnknownKeyError
+from ..model.errors import UnknownKeyError, import_library
 from ..model.operations import Operations
 from .handles.metadata import MetadataEvents, selected_metadata
 from .handles.order import layer_rows
@@ -52,8 +52,7 @@ class LayerMapping(Mapping[str, Layer]):
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` of the statistics, one row a layer and direction that had operations."""
-        import pandas
-
+        pandas = import_library("pandas")
         entries = [layer.statistics(direction).to_dict() for layer in self.values() for direction in layer.directions]
         for entry in entries:
             entry.update({f"request_{key}": value for key, value in entry.pop("request_bytes").items()})

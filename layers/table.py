@@ -17,6 +17,7 @@ from ..model.codes import (
     Status,
 )
 from ..model.definitions import Definitions
+from ..model.errors import import_library
 from ..model.events import EVENT_TYPES
 from .attribution.calls.keys import NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
@@ -217,7 +218,7 @@ def _named(codes: npt.NDArray[Any], texts: Iterable[str]) -> Column:
 
 def data_frame(columns: Mapping[str, Column]) -> Any:
     """Return columns as a ``pandas.DataFrame``, with pandas' own missing value where a value means nothing."""
-    import pandas
+    pandas = import_library("pandas")
 
     def series(column: Column) -> Any:
         values, missing = column.values, column.missing

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .errors import import_library
+
 _LEFT = "text-align:left"
 
 
@@ -52,9 +54,7 @@ def html_curve(values: npt.NDArray[np.float64], label: str, width: int = 480, he
 def axes_for(ax: Any, xlabel: str, ylabel: str = "") -> Any:
     """Return `ax` with its axes named, that of a new figure where it is None; needs matplotlib."""
     if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots()[1]
+        ax = import_library("matplotlib.pyplot").subplots()[1]
     ax.set_xlabel(xlabel)
     if ylabel:
         ax.set_ylabel(ylabel)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.display import axes_for
-from ..model.errors import SelectionError
+from ..model.errors import SelectionError, import_library
 
 #: Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum.
 MOST_BINS = 2**24
@@ -77,8 +77,7 @@ class Samples:
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` with ``value`` by ``time_s``, the bin centres; needs pandas."""
-        import pandas
-
+        pandas = import_library("pandas")
         index = pandas.Index(self.times, name="time_s")
         table = pandas.DataFrame({"value": self.values}, index=index)
         table.attrs = {"name": self.name, "unit": self.unit, "fs_hz": self.fs}
@@ -97,8 +96,7 @@ class Samples:
 
     def to_xarray(self) -> Any:
         """Return an ``xarray.DataArray`` on ``time`` (bin centres, s), with CF attributes; needs xarray."""
-        import xarray
-
+        xarray = import_library("xarray")
         time = ("time", self.times, {"units": "s", "long_name": "time from the trace's start"})
         attributes: dict[str, Any] = {
             "units": self.unit,

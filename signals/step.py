@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.display import axes_for, html_curve, html_table
-from ..model.errors import SelectionError
+from ..model.errors import SelectionError, import_library
 from .intervals import Spread, checked_window
 from .samples import Samples, bin_count
 
@@ -211,8 +211,7 @@ class StepSignal:
 
         An impulse is a row that ends where it starts, without a value.
         """
-        import pandas
-
+        pandas = import_library("pandas")
         volume = self.values * np.diff(self.times)
         steps = {"start_s": self.times[:-1], "end_s": self.times[1:], "value": self.values, "volume": volume}
         table = pandas.DataFrame(steps)
@@ -229,8 +228,7 @@ class StepSignal:
         ``rate`` holds from its time on until the next one and ends with a missing value; ``volume`` is cumulative and
         counts an impulse from its time on.
         """
-        import xarray
-
+        xarray = import_library("xarray")
         time = ("time", self.times, {"units": "s", "long_name": "time from the trace's start"})
         rate = {"units": self.unit, "long_name": self.name or "rate", "cell_methods": "time: point"}
         volume = {"units": f"{self.unit} s", "long_name": "volume from the window's start"}

@@ -29,7 +29,14 @@ CLASSES = {
     "StepSignal",
     "Trace",
 }
-ERRORS = {"IostrataError", "OutputError", "SelectionError", "TraceError", "UnsupportedTraceError"}
+ERRORS = {
+    "IostrataError",
+    "MissingLibraryError",
+    "OutputError",
+    "SelectionError",
+    "TraceError",
+    "UnsupportedTraceError",
+}
 FUNCTIONS = {
     "compare_layers",
     "detect_period",

@@ -12,6 +12,7 @@ from ...layers.flow.hidden import HiddenTraffic
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.document import Document
+from ...model.errors import import_library
 from ...signals.step import StepSignal
 from ..detect import detect_period
 from ..findings.find import Finding, find
@@ -87,8 +88,7 @@ class Comparison:
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame``, one row a pair of layers and direction: the plain values of ``pairs``."""
-        import pandas
-
+        pandas = import_library("pandas")
         entries = pair_entries(self, tables=False)
         return pandas.DataFrame(
             [{key: value for key, value in entry.items() if not isinstance(value, dict | list)} for entry in entries]

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from ...model.display import axes_for
-from ...model.errors import SelectionError
+from ...model.errors import SelectionError, import_library
 from ...signals.samples import Samples
 from ..results.result import Plain, plain
 from ..spectral.spectrum import power_spectrum
@@ -77,8 +77,7 @@ class Components:
 
     def to_xarray(self) -> Any:
         """Return an ``xarray.Dataset`` on ``component``, with mean and error as attributes; needs xarray."""
-        import xarray
-
+        xarray = import_library("xarray")
         columns = {
             "frequency": ("component", self.frequency, {"units": "Hz"}),
             "amplitude": ("component", self.amplitude),

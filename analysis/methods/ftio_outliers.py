@@ -3,13 +3,10 @@
 DBSCAN, isolation forests (Liu, Ting and Zhou, ICDM'08) and the local outlier factor (Breunig et al., SIGMOD'00).
 """
 
-from importlib import import_module
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.errors import SelectionError
+from ...model.errors import import_library
 from ..spectral.outliers import OutlierCriterion
 from .ftio import SpectralMethod
 
@@ -18,26 +15,6 @@ MOST_LINES = 2**16
 
 They build trees and lists of neighbours in Python objects, for which 2^23 lines would take gigabytes.
 """
-
-
-def scikit_learn(module: str, method: str) -> Any:
-    """Import a module of scikit-learn.
-
-    Raises SelectionError if scikit-learn is not installed.
-
-    Parameters
-    ----------
-    module : str
-        Name below ``sklearn``.
-    method : str
-        The method that needs it, for the error.
-    """
-    try:
-        return import_module(f"sklearn.{module}")
-    except ImportError as error:
-        raise SelectionError(
-            f"method {method!r} needs scikit-learn; install it with pip install 'iostrata[outliers]'"
-        ) from error
 
 
 FEWEST_NEIGHBOURS = 4
@@ -63,7 +40,8 @@ def is_noise(scores: NDArray[np.float64], eps: float) -> NDArray[np.bool_]:
         Above 2, or single lines of the background would be noise.
     """
     plane = np.column_stack((np.arange(scores.size, dtype=np.float64), scores))
-    model = scikit_learn("cluster", "ftio-dbscan").DBSCAN(eps=eps, min_samples=FEWEST_NEIGHBOURS, algorithm="kd_tree")
+    cluster = import_library("sklearn.cluster", "method 'ftio-dbscan'")
+    model = cluster.DBSCAN(eps=eps, min_samples=FEWEST_NEIGHBOURS, algorithm="kd_tree")
     noise: NDArray[np.bool_] = model.fit(plane).labels_ == -1
     return noise & (scores > 0.0)
 
@@ -98,7 +76,7 @@ def is_isolated(scores: NDArray[np.float64], threshold: float) -> NDArray[np.boo
     0.6 is where Liu, Ting and Zhou see potential anomalies. The random numbers are always the same.
     """
     column = scores[:, np.newaxis]
-    forest = scikit_learn("ensemble", "ftio-isolation-forest").IsolationForest(
+    forest = import_library("sklearn.ensemble", "method 'ftio-isolation-forest'").IsolationForest(
         n_estimators=TREES, max_samples=min(SUBSAMPLE, scores.size), random_state=0
     )
     isolated: NDArray[np.bool_] = -forest.fit(column).score_samples(column) >= threshold
@@ -132,7 +110,8 @@ def is_locally_sparse(scores: NDArray[np.float64], threshold: float) -> NDArray[
     1.5 is the factor from which scikit-learn, too, takes values for outliers.
     """
     plane = np.column_stack((np.arange(scores.size) / scores.size, scores))
-    model = scikit_learn("neighbors", "ftio-lof").LocalOutlierFactor(n_neighbors=NEIGHBOURS, algorithm="kd_tree")
+    neighbors = import_library("sklearn.neighbors", "method 'ftio-lof'")
+    model = neighbors.LocalOutlierFactor(n_neighbors=NEIGHBOURS, algorithm="kd_tree")
     sparse: NDArray[np.bool_] = -model.fit(plane).negative_outlier_factor_ >= threshold
     return sparse & (scores > 0.0)
 

@@ -62,7 +62,9 @@ def detect(
     Raises
     ------
     SelectionError
-        If an option is out of its range, or PyWavelets is not installed.
+        If an option is out of its range.
+    MissingLibraryError
+        If PyWavelets is not installed.
     """
     if not 0 < tolerance <= 1:
         raise SelectionError(f"tolerance {tolerance!r}: give a share above 0, up to 1")

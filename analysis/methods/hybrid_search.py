@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from ...model.display import axes_for
-from ...model.errors import SelectionError
+from ...model.errors import SelectionError, import_library
 from ..results.result import Plain, plain
 from ..spectral.confidence import line_confidence
 from ..spectral.dominant import DominantFrequency, dominant_frequency
@@ -107,8 +107,7 @@ class Hybrid:
 
     def to_xarray(self) -> Any:
         """Return an ``xarray.Dataset``: the signal on ``time``, the correlation on ``window``; needs xarray."""
-        import xarray
-
+        xarray = import_library("xarray")
         columns = {"samples": ("time", self.samples), "approximation": ("time", self.approximation)}
         axes: dict[str, Any] = {"time": ("time", self.times, {"units": "s"})}
         if self.validity is not None:
@@ -181,7 +180,9 @@ def analyse_hybrid(
     Raises
     ------
     SelectionError
-        If the wavelet does not exist, the level or the period is out of range, or PyWavelets is not installed.
+        If the wavelet does not exist, or the level or the period is out of range.
+    MissingLibraryError
+        If PyWavelets is not installed.
 
     Notes
     -----

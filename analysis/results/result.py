@@ -5,6 +5,7 @@ from html import escape
 from typing import Any, TypedDict
 
 from ...model.document import Plain, plain
+from ...model.errors import import_library
 from .evidence import Evidence
 from .parts import Period, PeriodMetrics, Phase, Regime, SamplingInfo
 
@@ -121,8 +122,7 @@ class PeriodResult:
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` with ``start_s``, ``end_s`` and ``volume``, one row a phase; needs pandas."""
-        import pandas
-
+        pandas = import_library("pandas")
         rows = [(phase.start, phase.end, phase.volume) for phase in self.phases]
         return pandas.DataFrame(rows, columns=["start_s", "end_s", "volume"])
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.display import axes_for
-from ...model.errors import SelectionError
+from ...model.errors import SelectionError, import_library
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +113,14 @@ class Spectrum:
 
     def to_xarray(self) -> Any:
         """Return an ``xarray.DataArray`` of the power on ``frequency`` (Hz); needs xarray."""
-        import xarray
-
+        xarray = import_library("xarray")
         frequency = ("frequency", self.frequencies, {"units": "Hz"})
         attributes = {"sampling_frequency_hz": self.fs, "samples": self.samples}
         return xarray.DataArray(self.power, coords={"frequency": frequency}, name="power", attrs=attributes)
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` of ``frequency_hz`` and ``power``, one row a line from k = 0 on."""
-        import pandas
-
+        pandas = import_library("pandas")
         return pandas.DataFrame({"frequency_hz": self.frequencies, "power": self.power})
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:

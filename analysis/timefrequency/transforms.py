@@ -7,7 +7,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from ...model.display import axes_for
-from ...model.errors import SelectionError
+from ...model.errors import SelectionError, import_library
 from ...signals.samples import Samples
 
 CYCLES = 6.0
@@ -45,8 +45,7 @@ class TimeFrequency:
 
     def to_xarray(self) -> Any:
         """Return an ``xarray.DataArray`` on (frequency, time); needs xarray."""
-        import xarray
-
+        xarray = import_library("xarray")
         axes = {
             "frequency": ("frequency", self.frequencies, {"units": "Hz"}),
             "time": ("time", self.times, {"units": "s"}),

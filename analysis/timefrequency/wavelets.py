@@ -6,21 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.errors import SelectionError
+from ...model.errors import SelectionError, import_library
 
 EXTENSION = "symmetric"
 """How the signal goes on beyond its ends: mirrored, so that an end makes no jump."""
 
 
 def transforms() -> ModuleType:
-    """Import PyWavelets; raises SelectionError if it is not installed."""
-    try:
-        import pywt
-    except ModuleNotFoundError:
-        raise SelectionError(
-            "wavelets need PyWavelets, which is not installed: pip install 'iostrata[wavelet]'"
-        ) from None
-    module: ModuleType = pywt
+    """Import PyWavelets; raises MissingLibraryError if it is not installed."""
+    module: ModuleType = import_library("pywt")
     return module
 
 

@@ -145,7 +145,6 @@ def command(
 
 def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list[Jobs]":
     """Return where the jobs come from: each table or collection by itself, and all traces."""
-    from ...model.errors import TraceError
     from ...runs.collection.chosen import chosen_runs
 
     tables: list[Path | Collection] = [path for path in paths if path.suffix.lower() in TABLES and path.is_file()]
@@ -154,10 +153,8 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
     tables += () if runs is None else runs.collections
     found: list[Jobs] = []
     if tables:
-        try:
-            from ...runs.scores.tables import MetricTable
-        except ImportError:
-            raise TraceError("tables of metrics need pyarrow: pip install 'iostrata[parquet]'") from None
+        from ...runs.scores.tables import MetricTable
+
         found += [MetricTable(table, segment) for table in tables]
         for table in found:
             refuse_for_tables(table.path, "window", "files")

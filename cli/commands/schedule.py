@@ -151,7 +151,7 @@ def command(
 
 def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, direction: str | None) -> "list[Job]":
     """Return all jobs; recordings that cannot be used are left out with a warning."""
-    from ...model.errors import SelectionError, TraceError
+    from ...model.errors import MissingLibraryError, SelectionError, TraceError
     from ...model.text import printable
     from ...runs.collection.chosen import chosen_runs
     from ...runs.collection.content import trace_name
@@ -175,7 +175,7 @@ def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, directio
                 else:
                     document = _periods(replace(request, trace=trace), direction)
                     found.append(recorded_job(trace_name(trace), document, layer, direction))
-            except (TraceError, SelectionError, OSError) as error:
+            except (TraceError, SelectionError, MissingLibraryError, OSError) as error:
                 failed.append(str(error))
     if failed and not found:
         raise TraceError(failed[0])

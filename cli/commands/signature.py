@@ -179,7 +179,7 @@ def _from_runs(
     paths: tuple[Path, ...], request: Request, layer: str | None, direction: str, interval: float | None
 ) -> tuple[list["Sample"], str]:
     """Return a sample of each trace or run of a collection, and the layer that they are of."""
-    from ...model.errors import TraceError
+    from ...model.errors import MissingLibraryError, TraceError
     from ...model.text import printable
     from ...runs.collection.chosen import chosen_runs
     from ...runs.collection.content import trace_name
@@ -197,7 +197,7 @@ def _from_runs(
     for trace in runs.traces:
         try:
             opened = replace(request, trace=trace).open(told=told)
-        except (TraceError, OSError) as error:
+        except (TraceError, MissingLibraryError, OSError) as error:
             failed.append(str(error))
             continue
         found.append(run_signals(opened, job_key(trace), trace_name(trace), direction))

@@ -37,8 +37,8 @@ def write_schedule_figure(
 ) -> Written:
     """Draw when each job waits for the bandwidth and when it has it, a panel a policy, into a .png, .svg or .pdf.
 
-    Raises SelectionError if matplotlib is not installed or there are too many phases, OutputError if the file cannot
-    be written.
+    Raises MissingLibraryError if matplotlib is not installed, SelectionError if there are too many phases, OutputError
+    if the file cannot be written.
 
     Parameters
     ----------

@@ -281,7 +281,7 @@ def _around(values: Sequence[float]) -> tuple[float, float]:
 def write_signature_figure(signature: Signature, path: str | os.PathLike[str], what: str) -> Written:
     """Draw a signature above its runs on one axis of time, into a .png, .svg or .pdf.
 
-    Raises SelectionError where matplotlib is not installed, OutputError where the file cannot be written.
+    Raises MissingLibraryError where matplotlib is not installed, OutputError where the file cannot be written.
     """
     count = len(signature.prepared[:RUNS_SHOWN])
     return Written(Path(path), write_figure(lambda: _figure(signature, what), path, dpi=110), signals=1 + count)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from ...model.errors import TraceError
+from ...model.errors import import_library
 from ..inflating import first_text
 from .columns import TableColumns, with_clock_times
 from .names import lacking, roles
@@ -69,10 +69,7 @@ def read_table(path: Path) -> TableColumns:
 
     Raises TraceError if the table cannot be read, or lacks what each table needs.
     """
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise TraceError(f"{path}: tables need pyarrow; install it with pip install 'iostrata[parquet]'") from None
+    import_library("pyarrow", path)
     if path.is_dir():
         table = read_parquet(path, _parts(path))
     else:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ...model.arrays import Links
 from ...model.codes import IoMode
 from ...model.definitions import Definitions
-from ...model.errors import SelectionError
+from ...model.errors import SelectionError, import_library
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
 from ...model.ranges import RangeUnion
@@ -94,8 +94,7 @@ class Breakdown:
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame``, one row a layer and key."""
-        import pandas
-
+        pandas = import_library("pandas")
         return pandas.DataFrame(self.to_dict())
 
 

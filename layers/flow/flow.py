@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Mask, column_at
 from ...model.display import axes_for, html_table
-from ...model.errors import SelectionError
+from ...model.errors import SelectionError, import_library
 from ..attribution.traffic import Traffic
 from ..statistics.distribution import Distribution
 from .access_pattern import AccessPattern
@@ -349,8 +349,7 @@ class Flow:
         SelectionError
             If the trace was read in bounded memory, which keeps no operations.
         """
-        import pandas
-
+        pandas = import_library("pandas")
         traffic = self.traffic
         if traffic is None:
             raise SelectionError("a row for each operation: the trace was read in bounded memory, which keeps none")

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.errors import import_library
 from ..selection.window import Amounts
 
 CLASSES: Final = 64
@@ -62,8 +63,7 @@ class RequestFlow:
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame``, one row a pair of classes."""
-        import pandas
-
+        pandas = import_library("pandas")
         return pandas.DataFrame(self.to_dict())
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import IoFlag
+from ...model.errors import import_library
 from ..selection.window import Amounts
 from ..statistics.statistics import sums_by
 
@@ -73,8 +74,7 @@ class FlowTable:
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame``, one row a label."""
-        import pandas
-
+        pandas = import_library("pandas")
         return pandas.DataFrame(self.to_dict()).set_index(self.key)
 
 

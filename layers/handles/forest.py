@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...model.arrays import any_ancestor, column_at, depths, subtree_sums
 from ...model.definitions import Definitions
-from ...model.errors import SelectionError
+from ...model.errors import SelectionError, import_library
 from ..selection.files import FileSelection
 from ..selection.window import Amounts
 from .lifetimes import Lifetimes
@@ -145,8 +145,7 @@ class HandleForest:
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` with the columns of `to_dict`, indexed by OTF2 handle id."""
-        import pandas
-
+        pandas = import_library("pandas")
         return pandas.DataFrame(self.to_dict()).set_index("id")
 
     def to_networkx(self) -> Any:

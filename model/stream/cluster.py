@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from ..errors import ClusterError
+from ..errors import ClusterError, import_library
 from .source import Partition
 
 Progress = Callable[[int, int], None]
@@ -145,17 +145,14 @@ class Cluster:
 
     Raises
     ------
+    MissingLibraryError
+        If Dask is not installed.
     ClusterError
-        If Dask is not installed, no scheduler answers, or no worker is there.
+        If no scheduler answers, or no worker is there.
     """
 
     def __init__(self, client: Any) -> None:
-        try:
-            import distributed
-        except ImportError:
-            raise ClusterError(
-                "a Dask cluster needs the package 'distributed': install it with pip install 'iostrata[dask]'"
-            ) from None
+        distributed = import_library("distributed")
         self._own = isinstance(client, str)
         if self._own:
             _silence()

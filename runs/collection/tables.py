@@ -14,7 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, cast, get_args, get_origin, get_type_hints
 
-from ...model.errors import TraceError
+from ...model.errors import TraceError, import_library
 from .names import matching
 from .rows import READ, TABLES, FindingRow, JobRow, LayerRow, Row, Run, SegmentRow, SignalRow
 
@@ -25,14 +25,10 @@ SCHEMA_VERSION: Final = 1
 
 
 def arrow() -> Any:
-    """Return the module pyarrow with ``parquet`` and ``compute``; TraceError where it is not installed."""
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
-    except ImportError:
-        raise TraceError("a collection needs pyarrow: install it with pip install 'iostrata[parquet]'") from None
-    return pyarrow
+    """Return pyarrow with ``compute``, ``csv`` and ``parquet``; MissingLibraryError where it is not installed."""
+    for module in ("pyarrow.compute", "pyarrow.csv", "pyarrow.parquet"):
+        import_library(module)
+    return import_library("pyarrow")
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...model.errors import TraceError
+from ...model.errors import TraceError, import_library
 from ...model.text import printable, shortened
 from .jobs import Job
 from .policies import LONGEST, SHORTEST
@@ -140,13 +140,9 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 @contextmanager
 def _sound_parquet(path: Path) -> Iterator[Any]:
     """Open a Parquet file; whatever is wrong with it is a TraceError."""
+    parquet, pyarrow = import_library("pyarrow.parquet", path), import_library("pyarrow")
     try:
-        import pyarrow
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise TraceError("Parquet needs pyarrow: install it with pip install 'iostrata[parquet]'") from None
-    try:
-        with ParquetFile(path) as file:
+        with parquet.ParquetFile(path) as file:
             yield file
     except TraceError:
         raise

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Floats, Ints, Mask
 from ...model.errors import TraceError
-from ..collection.tables import Collection
+from ..collection.tables import Collection, arrow
 from .blocks import METRICS, Block, too_long
 
 NAMES: Final = ("job", "node", "filesystem", "metric")
@@ -157,8 +157,7 @@ class MetricTable:
 
     def _measured(self) -> int:
         """Read what kind of table it is; return a bound on its values."""
-        import pyarrow.parquet
-
+        pyarrow = arrow()
         if self._collection is not None:
             self._series = True
             parts = [(part.num_rows, len(part["values"].combine_chunks().values)) for part in self._segments()]
@@ -232,10 +231,7 @@ class MetricTable:
         return iter(()) if self._collection is None else self._collection.parts(COLLECTION)
 
     def _batches(self, wanted: list[str]) -> Iterator[Any]:
-        import pyarrow
-        import pyarrow.csv
-        import pyarrow.parquet
-
+        pyarrow = arrow()
         if self._collection is not None:
             for part in self._segments():
                 yield from part.select(wanted).to_batches()
@@ -258,8 +254,7 @@ class MetricTable:
 
     def _coded(self, place: int, column: Any) -> Ints:
         """Return the number of each name, one and the same in the whole table."""
-        import pyarrow
-
+        pyarrow = arrow()
         if not pyarrow.types.is_dictionary(column.type):
             column = column.cast(pyarrow.string()).dictionary_encode()
         known = self._codes[place]
@@ -375,8 +370,7 @@ class MetricTable:
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Say in one line what is wrong with the table."""
-        import pyarrow
-
+        pyarrow = arrow()
         try:
             yield
         except (pyarrow.ArrowException, UnicodeError, csv.Error) as error:
@@ -396,7 +390,5 @@ def _typical_step(time: Floats, key: Ints) -> float:
 
 
 def _floats(column: Any) -> Floats:
-    import pyarrow
-
-    found: Floats = np.asarray(column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False), np.float64)
+    found: Floats = np.asarray(column.cast(arrow().float64()).to_numpy(zero_copy_only=False), np.float64)
     return found

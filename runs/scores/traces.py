@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ...layers.trace import Trace
-from ...model.errors import TraceError
+from ...model.errors import MissingLibraryError, TraceError
 from ..collection.content import trace_name
 from ..collection.names import distinct_names
 from ..collection.read import job_key
@@ -61,7 +61,7 @@ class TraceJobs:
             name = names[job_key(path)]
             try:
                 trace = self.opened(path)
-            except (TraceError, OSError) as error:
+            except (TraceError, MissingLibraryError, OSError) as error:
                 self.failed[str(path)] = str(error)
                 if len(self.failed) == len(self.paths):
                     raise

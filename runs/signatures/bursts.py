@@ -78,7 +78,9 @@ def smoothed(values: Floats, level: int) -> Floats:
     Raises
     ------
     SelectionError
-        If there are fewer values, or PyWavelets is not installed.
+        If there are fewer values.
+    MissingLibraryError
+        If PyWavelets is not installed.
     """
     if len(values) < FEWEST_VALUES:
         raise SelectionError(

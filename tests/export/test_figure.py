@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from iostrata import OutputError, SelectionError, detect_period, step_signal
+from iostrata import MissingLibraryError, OutputError, SelectionError, detect_period, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, with_fit
 from iostrata.analysis.timefrequency.transforms import scalogram
 
@@ -93,7 +93,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(SelectionError, match=r"pip install 'iostrata\[plot\]'"):
+    with pytest.raises(MissingLibraryError, match=r"pip install 'iostrata\[plot\]'"):
         write_period_figure([two_regimes()], tmp_path / "a.png")
     assert not list(tmp_path.iterdir())
 

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from iostrata import OutputError, SelectionError, open_trace, write_parquet
+from iostrata import MissingLibraryError, SelectionError, open_trace, write_parquet
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -103,7 +103,7 @@ def test_a_trace_without_operations(fixtures, tmp_path):
 
 def test_without_pyarrow_the_error_says_what_to_install(fixtures, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(OutputError, match=r"iostrata\[parquet\]"):
+    with pytest.raises(MissingLibraryError, match=r"iostrata\[parquet\]"):
         write_parquet(open_trace(fixtures / "ckpt4_linktime"), tmp_path / "x.parquet")
     assert not list(tmp_path.iterdir())
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from iostrata import SelectionError, detect_period_samples
+from iostrata import MissingLibraryError, detect_period_samples
 from iostrata.analysis.methods.ftio import is_peak
 from iostrata.analysis.methods.ftio_outliers import (
     FEWEST_NEIGHBOURS,
@@ -201,7 +201,7 @@ DETECTORS = {"ftio-dbscan": "cluster", "ftio-isolation-forest": "ensemble", "fti
 @pytest.mark.parametrize("method", DETECTORS)
 def test_a_missing_extra_is_one_clear_line(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, f"sklearn.{DETECTORS[method]}", None)
-    with pytest.raises(SelectionError, match=r"pip install 'iostrata\[outliers\]'") as caught:
+    with pytest.raises(MissingLibraryError, match=r"pip install 'iostrata\[outliers\]'") as caught:
         detect_period_samples(np.arange(60.0), 1.0, method=method)
     assert method in str(caught.value)
     assert "\n" not in str(caught.value)
