@@ -11,6 +11,7 @@ import time
 import numpy as np
 from iostrata.layers.attribution.attribution import attribute_operations
 from iostrata.layers.handles.order import layer_order
+from iostrata.layers.handles.stack import handle_stack
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT64
 from iostrata.model.definitions import (
     Clock,
@@ -111,13 +112,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     small = made(10_000, 10)
-    attribute_operations(*small, layer_order(small[1]))
+    attribute_operations(*small, handle_stack(small[1], layer_order(small[1])))
     operations, definitions = made(arguments.operations, arguments.ranks)
     order = layer_order(definitions)
     seconds = []
     for _ in range(arguments.rounds):
         start = time.perf_counter()
-        found = attribute_operations(operations, definitions, order)
+        found = attribute_operations(operations, definitions, handle_stack(definitions, order))
         seconds.append(time.perf_counter() - start)
     with_parent = np.count_nonzero(found.parent >= 0)
     expected = np.count_nonzero(operations.handle > 0)

@@ -78,7 +78,7 @@ class Layer:
     @property
     def definitions(self) -> Definitions:
         """Of the trace."""
-        return self.trace_sums.definitions
+        return self.trace_sums.scope.definitions
 
     @property
     def paradigm(self) -> Paradigm:
@@ -88,7 +88,7 @@ class Layer:
     @property
     def order(self) -> tuple[str, ...]:
         """Names of all layers of the trace, highest first."""
-        return self.trace_sums.order
+        return self.trace_sums.scope.order
 
     @property
     def lineages(self) -> Lineages:

@@ -9,11 +9,7 @@ from ..model.arrays import column_at
 from ..model.errors import UnknownKeyError, import_library
 from ..model.operations import Operations
 from .handles.metadata import MetadataEvents, selected_metadata
-from .handles.order import layer_rows
-from .handles.stack import handle_stack
 from .layer import Layer, LayerRows
-from .selection.files import FileSelection
-from .selection.window import TickWindow
 from .statistics.statistics import statistics_table
 from .summary.accumulator import OperationSums
 
@@ -63,15 +59,13 @@ class UnknownLayerError(UnknownKeyError):
     """Raised when a layer is asked for that the trace does not have."""
 
 
-def kept_layers(
-    sums: OperationSums, operations: Operations, metadata: MetadataEvents, selection: FileSelection, window: TickWindow
-) -> LayerMapping:
+def kept_layers(sums: OperationSums, operations: Operations, metadata: MetadataEvents) -> LayerMapping:
     """Return the layers of a trace whose operations are all there: each with those of selected files in the window."""
-    definitions, order = sums.definitions, sums.order
-    stack = handle_stack(definitions, order)
-    layer_row = column_at(np.where(selection.selected, stack.layer, np.int32(-1)), operations.handle)
+    scope = sums.scope
+    selection, window = scope.selection, scope.window
+    layer_row = column_at(np.where(selection.selected, scope.stack.layer, np.int32(-1)), operations.handle)
     layer_row[~window.overlaps(operations)] = -1
-    metadata_layer = layer_rows(definitions, order, metadata.paradigm)
+    metadata_layer = scope.layer_rows(metadata.paradigm)
     metadata_layer[~selected_metadata(metadata, selection, window)] = -1
     return LayerMapping(
         {
@@ -83,6 +77,6 @@ def kept_layers(
                     operations, np.flatnonzero(layer_row == row), metadata, np.flatnonzero(metadata_layer == row)
                 ),
             )
-            for row, name in enumerate(order)
+            for row, name in enumerate(scope.order)
         }
     )

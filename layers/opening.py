@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,8 @@ from .attribution.blocks import Kept
 from .flow.sums import RelationSums
 from .handles.metadata import MetadataEvents
 from .handles.order import layer_order
-from .handles.stack import handle_lineages, handle_stack
+from .handles.scope import Scope
+from .handles.stack import handle_lineages
 from .handles.sums import HandleSums
 from .selection.directions import DIRECTIONS
 from .selection.files import DEFAULT_RULES, FileRule, select_files
@@ -150,7 +152,8 @@ def read_trace(
     else:
         counted, covered = bounded_windows(definitions, window)
         order = layer_order(definitions)
-        lineages = handle_lineages(handle_stack(definitions, order))
+        scope = Scope(definitions, order, selection, counted, (covered.start, covered.end))
+        lineages = handle_lineages(scope.stack)
         of_parts = _part_signals(definitions, order, parts)
         kinds = 2 * len(set(lineages.traffic))
         try:
@@ -161,20 +164,19 @@ def read_trace(
             raise SelectionError(
                 f"{error}, or look at fewer parts with --parts: {of_parts:,} signals are too many"
             ) from None
-        extent, known = (covered.start, covered.end), (definitions, order, selection, counted)
-        reading = Reading(source, extent, plan.events_waiting * 400, plan.workers, client)
-        grid = BinGrid(MODES * len(lineages), plan.bins, *_origin_and_unit(covered, plan, fs), extent)
-        sums = OperationSums(*known, extent, grid)
+        reading = Reading(source, scope.covered, plan.events_waiting * 400, plan.workers, client)
+        grid = BinGrid(MODES * len(lineages), plan.bins, *_origin_and_unit(covered, plan, fs), scope.covered)
+        sums = OperationSums(scope, grid)
 
         def make() -> _Parts:
-            return _Parts(HandleSums(*known), RelationSums(*known, extent) if relations else None)
+            return _Parts(HandleSums(scope), RelationSums(scope) if relations else None)
 
         found = reading.summed(make, BinnedSums(sums, tally), progress)
         tally.damage.check_something_read(source.path)
         tick_window = select_window(trace_window(definitions.clock, sums.extent), window)
         grid.cover(tick_window)
         if found.relations is not None:
-            found.relations.window = tick_window
+            found.relations.scope = replace(scope, window=tick_window)
         binned = Binned(sums, grid, found.handles, found.relations)
     return Trace(
         path=source.path,

@@ -35,6 +35,7 @@ from .handles.forest import HandleForest, handle_forest
 from .handles.lifetimes import handle_lifetimes
 from .handles.metadata import MetadataEvents
 from .handles.order import layer_order
+from .handles.scope import Scope
 from .handles.sums import HandleSums
 from .layer import Layer
 from .mappings import LayerMapping, kept_layers
@@ -166,10 +167,16 @@ class Trace:
         return self._blocks.metadata
 
     @cached_property
+    def scope(self) -> Scope:
+        """What counts, as all sums over operations ask for it."""
+        window, reading = self.tick_window, self.reading
+        exact = self.kept is not None
+        covered = (window.start, window.end) if exact or reading is None else reading.covered
+        return Scope(self.definitions, self.order, self.selection, window, covered, exact)
+
+    @cached_property
     def _blocks(self) -> Blocks:
-        return Blocks(
-            self.path, self.definitions, self.order, self.selection, self.tick_window, self.kept, self.reading
-        )
+        return Blocks(self.path, self.scope, self.kept, self.reading)
 
     @cached_property
     def callers(self) -> Callers:
@@ -191,7 +198,7 @@ class Trace:
         """Sums over all operations."""
         if self.binned is not None:
             return self.binned.sums
-        sums = OperationSums(*self._blocks.counted, (self.tick_window.start, self.tick_window.end), exact=True)
+        sums = OperationSums(self.scope)
         sums.add(self.operations)
         return sums
 
@@ -200,7 +207,7 @@ class Trace:
         """What metadata events and the lifetimes of handles add up to."""
         if self.binned is not None:
             return self.binned.handles
-        return self.sum_blocks(lambda: HandleSums(*self._blocks.counted, exact=True))
+        return self.sum_blocks(lambda: HandleSums(self.scope))
 
     @cached_property
     def handles(self) -> HandleForest:
@@ -209,9 +216,7 @@ class Trace:
         There, at an edge that the window leaves open, metadata events outside of the time of all operations count too.
         """
         return handle_forest(
-            self.definitions,
-            self.order,
-            self.selection,
+            self.scope,
             self.sums.sums.handle_operations,
             self.sums.handle_bytes(IoMode.READ),
             self.sums.handle_bytes(IoMode.WRITE),
@@ -240,7 +245,7 @@ class Trace:
         if self.binned is not None:
             binned = self.binned
             return LayerMapping({name: Layer(name, binned.sums, window, grid=binned.grid) for name in self.order})
-        return kept_layers(self.sums, self.operations, self.metadata, self.selection, window)
+        return kept_layers(self.sums, self.operations, self.metadata)
 
     @property
     def attribution(self) -> Attribution:
@@ -308,7 +313,7 @@ class Trace:
         """
         if self.binned is None:
             raise SelectionError("parts in bins are of a trace that was read in bounded memory")
-        return BinnedParts(self._blocks.reading, Counted(*self._blocks.counted, by), self.binned.grid)
+        return BinnedParts(self._blocks.reading, Counted(self.scope, by), self.binned.grid)
 
     def relations_with(
         self,

@@ -162,7 +162,7 @@ def metadata_time(evidence: Evidence, rule: Rule) -> Iterator[Match]:
             # As in `_metadata_seconds`.
             continue
         ticks = np.bincount(sums.keys[2], sums["ticks"], minlength=len(evidence.definitions.groups.id))
-        took = ticks / calls.ticks_per_second
+        took = ticks / calls.scope.window.ticks_per_second
         transfers, transfer_s = _transfers(evidence, row)
         cost = min(float(took.max(initial=0.0)), evidence.run_s)
         beside = took.sum() / transfer_s if transfer_s else np.inf
@@ -249,7 +249,7 @@ def _metadata_seconds(evidence: Evidence, layer: int) -> npt.NDArray[np.float64]
         # Damaged definitions: of transfers the time is that of known processes only.
         return None
     found = np.bincount(process, ticks, minlength=len(evidence.definitions.groups.id))
-    return np.asarray(found / calls.ticks_per_second)
+    return np.asarray(found / calls.scope.window.ticks_per_second)
 
 
 def imbalance(evidence: Evidence, rule: Rule) -> Iterator[Match]:

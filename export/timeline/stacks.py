@@ -25,9 +25,8 @@ def io_threads(calls: Calls, locations: int) -> npt.NDArray[np.float64]:
     of_io = np.zeros(len(functions.names), np.bool_)
     of_io[functions.group[functions.does_io]] = True
     location, group = calls.group_ticks.keys
-    return (
-        np.bincount(location, calls.group_ticks["ticks"] * of_io[group], minlength=locations) / calls.ticks_per_second
-    )
+    second = calls.scope.window.ticks_per_second
+    return np.bincount(location, calls.group_ticks["ticks"] * of_io[group], minlength=locations) / second
 
 
 def call_stacks(trace: Trace, locations: Sequence[int], most: int) -> tuple[StackBars, int]:
@@ -39,7 +38,7 @@ def call_stacks(trace: Trace, locations: Sequence[int], most: int) -> tuple[Stac
     if calls is None or reading is None:
         raise ValueError("the trace does not tell when functions were entered and left")
     partitions = reading.source.partitions(reading.memory, reading.workers)
-    parts = stack_bars(reading.source, partitions, calls.functions, trace.order, trace.tick_window, locations)
+    parts = stack_bars(reading.source, partitions, calls.functions, trace.scope, locations)
     bars, gap = StackBars.empty(), 0
     for part in parts:
         bars = StackBars.concatenate([bars, part])

@@ -10,7 +10,7 @@ from ...model.arrays import column_at, nearest_marked
 from ...model.codes import UNDEFINED_TIME, IoFlag
 from ...model.definitions import Definitions
 from ...model.operations import Operations
-from ..handles.stack import handle_stack
+from ..handles.stack import HandleStack
 
 FOREVER: Final = np.iinfo(np.int64).max
 
@@ -60,7 +60,7 @@ class Attribution:
         return ancestor, inferred & (ancestor >= 0)
 
 
-def attribute_operations(operations: Operations, definitions: Definitions, order: tuple[str, ...]) -> Attribution:
+def attribute_operations(operations: Operations, definitions: Definitions, stack: HandleStack) -> Attribution:
     """Find the parent of each operation: the innermost operation of a higher layer that it belongs to.
 
     "Innermost" is the one last begun. Three rules are tried, in this order:
@@ -79,8 +79,8 @@ def attribute_operations(operations: Operations, definitions: Definitions, order
     ----------
     operations : Operations (n,)
         All of a trace, ordered by begin.
-    order : tuple of str
-        Layers, highest first, as from `layer_order`.
+    stack : HandleStack
+        Where the handles stand.
 
     Notes
     -----
@@ -89,12 +89,12 @@ def attribute_operations(operations: Operations, definitions: Definitions, order
     """
     from .attribution_kernel import enclosing_calls, enclosing_on_ancestors, rows_by_key
 
-    stack = handle_stack(definitions, order)
+    layers = int(stack.layer.max(initial=-1)) + 1
     layer = column_at(stack.layer, operations.handle)
     defined = operations.handle >= 0
 
     # A handle of an undefined paradigm is below all.
-    rank = np.where(stack.layer < 0, np.int32(len(order)), stack.layer).astype(np.int32)
+    rank = np.where(stack.layer < 0, np.int32(layers), stack.layer).astype(np.int32)
     used = np.zeros(len(rank), np.bool_)
     used[operations.handle[defined]] = True
     ancestor = nearest_marked(stack.parent, used & (rank < rank.max(initial=0)))
@@ -128,9 +128,7 @@ def attribute_operations(operations: Operations, definitions: Definitions, order
 
     asked = defined & ~inherits & (layer > 0)
     if asked.any():
-        found = enclosing_calls(
-            start, asked[threads], layer[threads], len(order), begin, call_ends(operations)[threads]
-        )
+        found = enclosing_calls(start, asked[threads], layer[threads], layers, begin, call_ends(operations)[threads])
         within = threads[found >= 0]
         parent[within] = threads[found[found >= 0]]
         inferred[within] = True

@@ -9,13 +9,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...model.arrays import Ints, Links, Rows
-from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.events import IoEvents
 from ...model.operations import Operations, view
 from ..handles.metadata import MetadataEvents, metadata_events
-from ..selection.files import FileSelection
-from ..selection.window import TickWindow
+from ..handles.scope import Scope
 from ..summary.reading import BlockSumsT, Reading
 from .attribution import Attribution, attribute_operations
 from .traffic import Traffic
@@ -42,11 +40,7 @@ class Blocks:
     ----------
     path : Path
         For messages.
-    definitions : Definitions
-    order : tuple of str
-        Layers, highest first.
-    selection : FileSelection
-    window : TickWindow
+    scope : Scope
         What counts.
     in_memory : Kept or None
         All operations; None where the trace was read in bounded memory.
@@ -55,10 +49,7 @@ class Blocks:
     """
 
     path: Path
-    definitions: Definitions
-    order: tuple[str, ...]
-    selection: FileSelection
-    window: TickWindow
+    scope: Scope
     in_memory: Kept | None
     known_reading: Reading | None
 
@@ -76,40 +67,25 @@ class Blocks:
             raise SelectionError(f"{self.path}: it is not known where this trace was read from")
         return self.known_reading
 
-    @property
-    def exact(self) -> bool:
-        """Whether sums need not be rounded, as all operations are there."""
-        return self.in_memory is not None
-
-    @property
-    def counted(self) -> tuple[Definitions, tuple[str, ...], FileSelection, TickWindow]:
-        """What all sums are told."""
-        return self.definitions, self.order, self.selection, self.window
-
     @cached_property
     def metadata(self) -> MetadataEvents:
         """I/O events that move no data; raises as `kept`."""
-        return metadata_events(self.kept.other_events, self.definitions)
+        return metadata_events(self.kept.other_events, self.scope.definitions)
 
     @cached_property
     def attribution(self) -> Attribution:
         """The parent of each operation in a higher layer; raises as `kept`."""
-        return attribute_operations(self.kept.operations, self.definitions, self.order)
+        return attribute_operations(self.kept.operations, self.scope.definitions, self.scope.stack)
 
     @cached_property
     def traffic(self) -> Traffic:
         """All operations beside what the numbers between layers need of them; raises as `kept`."""
-        return self.traffic_of(self.kept.operations, self.attribution)
+        return Traffic(self.scope, self.kept.operations, self.attribution)
 
     @property
     def known_traffic(self) -> Traffic | None:
         """The same; None where operations are not kept."""
         return None if self.in_memory is None else self.traffic
-
-    def traffic_of(self, operations: Operations, attribution: Attribution | None = None) -> Traffic:
-        """Return operations of whole processes beside what the numbers between layers need of them."""
-        found = attribution or attribute_operations(operations, self.definitions, self.order)
-        return Traffic(operations, self.definitions, self.order, found, self.selection, self.window)
 
     def traffic_parts(self) -> Iterator[tuple[Traffic, MetadataEvents]]:
         """Give `traffic` and `metadata` in parts of whole processes; raises as `kept`."""
@@ -122,7 +98,7 @@ class Blocks:
             parent = whole.parent[rows]
             parent = np.where(parent < 0, -1, place[parent])
             found = Attribution(whole.layer[rows], parent, whole.inferred[rows])
-            yield self.traffic_of(view(self.kept.operations, rows), found), self.metadata.take(event_rows)
+            yield Traffic(self.scope, view(self.kept.operations, rows), found), self.metadata.take(event_rows)
 
     @cached_property
     def _part(self) -> Ints:
@@ -130,7 +106,7 @@ class Blocks:
 
         A part has at most `AT_ONCE` operations, or a `MOST_PARTS`-th of all, unless a process has more.
         """
-        count = np.bincount(self.kept.operations.process + 1, minlength=len(self.definitions.groups.id) + 1)
+        count = np.bincount(self.kept.operations.process + 1, minlength=len(self.scope.definitions.groups.id) + 1)
         size = max(AT_ONCE, -(-len(self.kept.operations) // MOST_PARTS))
         return np.unique((np.cumsum(count) - 1) // size, return_inverse=True)[1].astype(np.int64)
 

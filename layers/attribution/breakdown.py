@@ -9,18 +9,15 @@ import numpy.typing as npt
 
 from ...model.arrays import Links
 from ...model.codes import IoMode
-from ...model.definitions import Definitions
 from ...model.errors import SelectionError, import_library
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
 from ...model.ranges import RangeUnion
 from ..handles.metadata import MetadataEvents, selected_metadata
-from ..handles.order import layer_rows
-from ..selection.files import FileSelection
-from ..selection.window import TickWindow
+from ..handles.scope import Scope
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from ..statistics.statistics import FRACTION, whole_and_part
-from .attribution import attribute_operations, call_ends
+from .attribution import call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .calls.keys import CALL_KEYS, CALLER, FUNCTION, key_rows
 from .traffic import Traffic
@@ -117,34 +114,21 @@ class BreakdownSums:
 
     Parameters
     ----------
-    order : tuple of str
-        Layers, highest first.
     by : str
         One of `iostrata.layers.statistics.grouping.KEYS` or of `CALL_KEYS`.
-    exact : bool
-        Whether the busy time is exact however many stretches there are.
     """
 
-    def __init__(
-        self,
-        definitions: Definitions,
-        order: tuple[str, ...],
-        selection: FileSelection,
-        window: TickWindow,
-        by: str,
-        exact: bool = False,
-    ) -> None:
+    def __init__(self, scope: Scope, by: str) -> None:
         if by not in (*KEYS, *CALL_KEYS):
             raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, *CALL_KEYS))}")
-        self._known = definitions, order, selection, window
-        self._by = by
+        self._scope, self._by = scope, by
         self._keys: list[Any] = []
         self._count = _PLACES
         if by not in CALL_KEYS:
-            self._keys, self._places = grouping(definitions, by)
+            self._keys, self._places = grouping(scope.definitions, by)
             self._count = len(self._keys)
         self._sums = KeyedSums.none(1, *_SUMMED)
-        self._busy = RangeUnion(exact)
+        self._busy = RangeUnion(scope.exact)
         self._cut = False
         self._timed: tuple[str, ...] = ()
 
@@ -156,25 +140,24 @@ class BreakdownSums:
         called : (int32 (n,), int32 (m,))
             Needed by `CALL_KEYS`: the keys of both, −1 for none.
         """
-        definitions, order, selection, window = self._known
-        traffic = Traffic(operations, definitions, order, attribute_operations(operations, definitions, order),
-                          selection, window)  # fmt: skip
-        self.add_traffic(traffic, metadata, called)
+        self.add_traffic(Traffic.of(self._scope, operations), metadata, called)
 
     def add_traffic(
         self, traffic: Traffic, metadata: MetadataEvents, called: tuple[Links, Links] | None = None
     ) -> None:
         """Add operations whose parents are known, and metadata events."""
-        definitions, order, selection, window = self._known
+        scope = self._scope
         rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
         operations = view(traffic.operations, rows)
-        metadata_layer = layer_rows(definitions, order, metadata.paradigm)
-        shown = np.flatnonzero(selected_metadata(metadata, selection, window) & (metadata_layer >= 0))
+        metadata_layer = scope.layer_rows(metadata.paradigm)
+        shown = np.flatnonzero(selected_metadata(metadata, scope.selection, scope.window) & (metadata_layer >= 0))
         events = metadata.take(shown)
         if called is not None:
             place, event_place = (np.where(keys < 0, _PLACES - 1, keys) for keys in (called[0][rows], called[1][shown]))
         else:
-            place = self._places(definitions.handles.file[operations.handle], operations.process, operations.handle)
+            place = self._places(
+                scope.definitions.handles.file[operations.handle], operations.process, operations.handle
+            )
             event_place = self._places(events.file, events.process, events.handle)
         group = traffic.layer[rows].astype(np.int64) * self._count + place
         event_group = metadata_layer[shown].astype(np.int64) * self._count + event_place
@@ -274,7 +257,7 @@ class BreakdownSums:
 
     def breakdown(self) -> Breakdown:
         """Return the sums as a table."""
-        _, order, _, window = self._known
+        order, window = self._scope.order, self._scope.window
         groups, sums = self._sums.keys[0], self._sums
         columns: dict[str, npt.NDArray[Any]] = {name: sums[name] for name in _MODES}
         for name in _BYTES:

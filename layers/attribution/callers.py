@@ -47,8 +47,8 @@ class Callers:
     def make_sums(self) -> Callable[[], CallSums]:
         """What makes sums over no calls; SelectionError where it is not known who called what."""
         blocks = self.blocks
-        functions = function_groups(blocks.reading.source.regions, blocks.order)
-        return functools.partial(CallSums, *blocks.counted, functions, exact=blocks.exact)
+        functions = function_groups(blocks.reading.source.regions, blocks.scope.order)
+        return functools.partial(CallSums, blocks.scope, functions)
 
     @cached_property
     def paths(self) -> CallPaths:
@@ -94,26 +94,26 @@ class Callers:
         blocks = self.blocks
         if not self.recorded:
             for _, events in blocks:
-                found = events_alone(events, blocks.definitions, blocks.order)
-                yield found.take(blocks.window.contains(found.time))
+                found = events_alone(events, blocks.scope)
+                yield found.take(blocks.scope.window.contains(found.time))
             return
         reading = blocks.reading
-        functions = function_groups(reading.source.regions, blocks.order)
+        functions = function_groups(reading.source.regions, blocks.scope.order)
         partitions = reading.source.partitions(reading.memory, 1)
-        yield from metadata_calls(reading.source, partitions, functions, blocks.order, blocks.window)
+        yield from metadata_calls(reading.source, partitions, functions, blocks.scope)
 
     @cached_property
     def cost(self) -> RunCost | None:
         """What I/O costs the run, by rank; None where the trace does not record Enter and Leave."""
         if self.calls is None:
             return None
-        return run_cost(self.calls, self.non_blocking, self.blocks.definitions, self.blocks.window)
+        return run_cost(self.calls, self.non_blocking)
 
     @cached_property
     def non_blocking(self) -> RangeUnion:
         """When non-blocking operations on selected files were under way, by process, in ticks."""
         blocks = self.blocks
-        return blocks.summed(lambda: NonBlockingSums(blocks.selection, blocks.window, blocks.exact)).union
+        return blocks.summed(lambda: NonBlockingSums(blocks.scope)).union
 
     @cached_property
     def overlap(self) -> Overlap | None:
@@ -121,24 +121,15 @@ class Callers:
         if self.calls is None:
             return None
         blocks, functions = self.blocks, self.calls.functions
-        return overlap_of(
-            self._bars(functions),
-            self.non_blocking,
-            blocks.definitions,
-            functions,
-            blocks.window,
-            _ACTIVITY_BINS,
-            blocks.exact,
-        )
+        return overlap_of(self._bars(functions), self.non_blocking, blocks.scope, functions, _ACTIVITY_BINS)
 
     @cached_property
     def chain(self) -> WaitingChain | None:
         """As `iostrata.layers.trace.Trace.waiting_chain`."""
         if self.calls is None:
             return None
-        blocks, functions = self.blocks, self.calls.functions
-        counted = self.calls.undecided_count
-        sums = ChainSums(blocks.definitions, functions, counted, blocks.selection, blocks.window, blocks.exact)
+        functions = self.calls.functions
+        sums = ChainSums(self.blocks.scope, functions, self.calls.undecided_count)
         for bars in self._bars(functions):
             sums.add(bars)
         return sums.chain()
@@ -147,5 +138,5 @@ class Callers:
         """Give the calls of first threads."""
         blocks, reading = self.blocks, self.blocks.reading
         partitions = reading.source.partitions(reading.memory, reading.workers)
-        first = first_threads(blocks.definitions)
-        return stack_bars(reading.source, partitions, functions, blocks.order, blocks.window, first.tolist())
+        first = first_threads(blocks.scope.definitions)
+        return stack_bars(reading.source, partitions, functions, blocks.scope, first.tolist())

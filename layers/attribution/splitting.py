@@ -25,12 +25,12 @@ def split(callers: Callers, by: str) -> Breakdown:
     if by in CALL_KEYS:
         return split_by_calls(callers, by)[1]
     blocks = callers.blocks
-    if blocks.exact:
-        sums = BreakdownSums(*blocks.counted, by, exact=True)
+    if blocks.scope.exact:
+        sums = BreakdownSums(blocks.scope, by)
         for traffic, metadata in blocks.traffic_parts():
             sums.add_traffic(traffic, metadata)
     else:
-        sums = blocks.summed(lambda: BreakdownSums(*blocks.counted, by))
+        sums = blocks.summed(lambda: BreakdownSums(blocks.scope, by))
     if callers.calls is not None:
         sums.add_calls(callers.calls)
     return sums.breakdown()
@@ -41,8 +41,8 @@ def split_by_calls(
 ) -> tuple[Calls | None, Breakdown]:
     """Return all calls and the split by who called; `texts` gives names of keys in place of the usual ones."""
     blocks = callers.blocks
-    if blocks.exact:
-        paths, table = callers.paths, BreakdownSums(*blocks.counted, by, exact=True)
+    if blocks.scope.exact:
+        paths, table = callers.paths, BreakdownSums(blocks.scope, by)
         tree, calls = (paths.regions, paths.parent, paths.region), callers.calls
         key = np.append(key_rows(by, *tree), np.int32(-1))
         table.add_traffic(blocks.traffic, blocks.metadata, (key[paths.operation], key[paths.event]))
@@ -59,10 +59,10 @@ def split_by_calls(
 def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, CallSums]:
     """Read the trace once more for what operations and calls take by who called."""
     blocks = callers.blocks
-    reading, source, make, counted = blocks.reading, blocks.reading.source, callers.make_sums, blocks.counted
+    reading, source, make = blocks.reading, blocks.reading.source, callers.make_sums
 
     def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
-        table, calls = BreakdownSums(*counted, by), make()
+        table, calls = BreakdownSums(blocks.scope, by), make()
         for block in source.read(partition, calls, done):
             parent, region, _, _ = calls.paths
             key = np.append(key_rows(by, calls.regions, parent, region), np.int32(-1))
@@ -82,7 +82,7 @@ def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, CallSums]:
     with cluster_of(reading.client, source.path) as cluster:
         partitions = source.partitions(reading.memory, reading.workers)
         if not partitions:
-            return BreakdownSums(*counted, by), make()
+            return BreakdownSums(blocks.scope, by), make()
         return reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
 
 
@@ -95,7 +95,7 @@ def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Int
     """
     blocks = callers.blocks
     by: dict[str, NamedRows] = {}
-    if blocks.exact:
+    if blocks.scope.exact:
         if called:
             paths = callers.paths
             tree = (paths.regions, paths.parent, paths.region, paths.operation)
@@ -105,7 +105,7 @@ def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Int
     places, first, given = CallPlaces(), 0, False
     for block, sums in blocks.reading.followed_blocks(callers.make_sums if called else None):
         operations, given = block.operations, True
-        traffic = blocks.traffic_of(operations)
+        traffic = Traffic.of(blocks.scope, operations)
         places.finish(np.unique(operations.process).astype(np.int64))
         sequence, place = places.keys(operations, traffic.sequences)
         if sums is not None and block.path is not None:
@@ -114,4 +114,4 @@ def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Int
         yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
         first += len(operations)
     if not given:
-        yield blocks.traffic_of(Operations.empty()), np.empty(0, np.int64), by, 0
+        yield Traffic.of(blocks.scope, Operations.empty()), np.empty(0, np.int64), by, 0

@@ -14,23 +14,41 @@ from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
 from ..handles.order import layer_name
-from ..handles.stack import HandleStack, handle_stack
+from ..handles.scope import Scope
+from ..handles.stack import HandleStack
 from ..selection.directions import is_of_direction
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow
 from ..statistics.statistics import zeros_like_amounts
-from .attribution import Attribution
+from .attribution import Attribution, attribute_operations
 from .collectives import CallSequences, CollectiveCalls, call_sequences, collective_calls
 
 
 class Attributed(ABC):
     """Base of what has a row an operation, or a row for operations of one kind, with the row that each belongs to."""
 
-    definitions: Definitions
-    layers: tuple[str, ...]
-    selection: FileSelection
-    window: TickWindow
+    scope: Scope
     attribution: Attribution
+
+    @property
+    def definitions(self) -> Definitions:
+        """Definitions of the trace."""
+        return self.scope.definitions
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Layers, highest first."""
+        return self.scope.order
+
+    @property
+    def selection(self) -> FileSelection:
+        """Which handles count."""
+        return self.scope.selection
+
+    @property
+    def window(self) -> TickWindow:
+        """Part of the trace's time that counts."""
+        return self.scope.window
 
     @property
     @abstractmethod
@@ -47,10 +65,10 @@ class Attributed(ABC):
         """Layer of each operation, −1 where undefined, int32 (n,)."""
         return self.attribution.layer
 
-    @cached_property
+    @property
     def stack(self) -> HandleStack:
         """Layer, parent and nearest ancestor of a higher layer of each handle."""
-        return handle_stack(self.definitions, self.layers)
+        return self.scope.stack
 
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:
@@ -123,16 +141,16 @@ class Traffic(Attributed):
     ----------
     operations : Operations (n,)
         Ordered by begin; all of the processes that are in it.
-    layers : tuple of str
-        Highest first.
     """
 
+    scope: Scope
     operations: Operations
-    definitions: Definitions
-    layers: tuple[str, ...]
     attribution: Attribution
-    selection: FileSelection
-    window: TickWindow
+
+    @classmethod
+    def of(cls, scope: Scope, operations: Operations) -> "Traffic":
+        """Return operations of whole processes with their parents."""
+        return cls(scope, operations, attribute_operations(operations, scope.definitions, scope.stack))
 
     @property
     def handle(self) -> npt.NDArray[np.int32]:

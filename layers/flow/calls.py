@@ -10,6 +10,7 @@ import numpy as np
 from ...model.arrays import Ints, Mask, Ticks
 from ...model.codes import UNDEFINED_UINT64
 from ...model.keyed import KeyedSums, rows_beyond
+from ..handles.scope import Scope
 from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
 from ..statistics.distribution import Distribution
@@ -182,14 +183,10 @@ class FlowSums:
     ----------
     adjacent : bool
         Whether the layers are neighbours; what only such are asked for is left out elsewhere.
-    exact : bool
-        Whether distributions are kept exactly whatever that takes.
-    covered : (int, int)
-        Ticks between which most of the operations lie.
     """
 
-    def __init__(self, adjacent: bool, exact: bool, covered: tuple[int, int]) -> None:
-        self.adjacent = adjacent
+    def __init__(self, adjacent: bool, scope: Scope) -> None:
+        self.adjacent, exact = adjacent, scope.exact
         self.contained = 0
         self.childless = np.zeros(3, np.int64)
         self.fan, self.concurrency, self.lag, self.split = (ValueCounts(exact) for _ in range(4))
@@ -198,7 +195,7 @@ class FlowSums:
         self.calls = KeyedSums.none(2, *_OF_CALL)
         self.classes = KeyedSums.none(3, *_OF_CLASS)
         self.steps = CallSteps(exact)
-        self.busy, self.busy_below = (BusyTime(*covered, exact, _BUSY_POINTS) for _ in range(2))
+        self.busy, self.busy_below = (BusyTime(*scope.covered, exact, _BUSY_POINTS) for _ in range(2))
         self.pieces = self.aligned = 0
         self.largest: float = 0
 

@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Mask, column_at
 from ...model.codes import UNDEFINED_UINT64, IoFlag
-from ...model.definitions import Definitions
 from ..attribution.attribution import Attribution
 from ..attribution.traffic import Attributed, Traffic
-from ..selection.files import FileSelection
-from ..selection.window import Amounts, TickWindow
+from ..handles.scope import Scope
+from ..selection.window import Amounts
 from ..statistics.statistics import FRACTION, whole_and_part
 
 _FLAGS: Final = np.uint32(IoFlag.COLLECTIVE | IoFlag.NON_BLOCKING)
@@ -133,11 +132,8 @@ class CellSums:
 class Cells(Attributed):
     """The cells of a trace, columns of shape (n,), with what tells of each where it stands."""
 
+    scope: Scope
     sums: CellSums
-    definitions: Definitions
-    layers: tuple[str, ...]
-    selection: FileSelection
-    window: TickWindow
 
     @cached_property
     def columns(self) -> CellColumns:

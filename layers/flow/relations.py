@@ -14,12 +14,11 @@ def sum_relations(
     pairs: tuple[tuple[int, int], ...] | None = None,
 ) -> RelationSums:
     """Add up what the layers are to each other: flows of some directions, limits and pairs of layers."""
-    covered = (blocks.window.start, blocks.window.end) if blocks.exact else blocks.reading.covered
 
     def make() -> RelationSums:
-        return RelationSums(*blocks.counted, covered, directions, limits, exact=blocks.exact, pairs=pairs)
+        return RelationSums(blocks.scope, directions, limits, pairs)
 
-    if not blocks.exact:
+    if not blocks.scope.exact:
         return blocks.summed(make)
     sums = make()
     for traffic, _ in blocks.traffic_parts():
@@ -39,7 +38,7 @@ def flow_between(blocks: Blocks, upper: str, lower: str, direction: str, known: 
     Raises SelectionError as `iostrata.layers.trace.Trace.flow`.
     """
     modes_of(direction)
-    order = blocks.order
+    order = blocks.scope.order
     for name in (upper, lower):
         if name not in order:
             raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(order) or 'none'}")

@@ -12,14 +12,12 @@ from ...model.arrays import Ints, Mask, column_at
 from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
-from ..attribution.attribution import attribute_operations
 from ..attribution.collectives import CallPlaces
 from ..attribution.traffic import Traffic
 from ..handles.metadata import MetadataEvents
 from ..handles.order import layer_name
+from ..handles.scope import Scope
 from ..selection.directions import DIRECTIONS
-from ..selection.files import FileSelection
-from ..selection.window import TickWindow
 from ..statistics.counts import ValueCounts
 from ..statistics.statistics import whole_and_part
 from .access_pattern import AccessSums, ReadBackSums
@@ -63,40 +61,26 @@ class RelationSums:
 
     Parameters
     ----------
-    order : tuple of str
-        Layers, highest first.
-    window : TickWindow
-        Part of the trace that counts.
-    covered : (int, int)
-        Ticks between which most of the operations lie.
     directions : tuple of {"read", "write", "total"}
         Of the flows.
-    exact : bool
-        Whether distributions and unions are kept exactly, whatever memory that takes.
     pairs : iterable of (int, int), optional
         Upper and lower layers, counted from the highest; without it all that handles connect.
     """
 
     def __init__(
         self,
-        definitions: Definitions,
-        order: tuple[str, ...],
-        selection: FileSelection,
-        window: TickWindow,
-        covered: tuple[int, int],
+        scope: Scope,
         directions: tuple[str, ...] = DIRECTIONS,
         limits: Limits | None = None,
-        exact: bool = False,
         pairs: Iterable[tuple[int, int]] | None = None,
     ) -> None:
-        self.definitions, self.order, self.selection, self.window = definitions, order, selection, window
-        self.covered, self.directions, self.limits, self.exact = covered, directions, limits or Limits(), exact
+        self.scope, self.directions, self.limits = scope, directions, limits or Limits()
         self.cells = CellSums()
         stack = self.table()
         if pairs is None:
-            pairs = [(high, low) for high in range(len(order)) for low in layers_below(stack, high)]
+            pairs = [(high, low) for high in range(len(scope.order)) for low in layers_below(stack, high)]
         self.adjacent = {(high, low): are_adjacent(stack, high, low) for high, low in pairs}
-        self.formats = format_layers(definitions, order)
+        self.formats = format_layers(scope.definitions, scope.order)
         self.flows: dict[tuple[int, int, str], FlowSums] = {}
         self.access: dict[tuple[int, int, str], AccessSums] = {}
         self.covered_times: dict[tuple[int, str], Ints] = {}
@@ -110,8 +94,7 @@ class RelationSums:
 
     def add(self, operations: Operations, metadata: MetadataEvents) -> None:  # noqa: ARG002
         """Add operations of some processes, ordered by begin; metadata events play no part."""
-        found = attribute_operations(operations, self.definitions, self.order)
-        self.add_traffic(Traffic(operations, self.definitions, self.order, found, self.selection, self.window))
+        self.add_traffic(Traffic.of(self.scope, operations))
 
     def add_traffic(self, traffic: Traffic) -> None:
         """Add operations whose parents are known."""
@@ -128,10 +111,10 @@ class RelationSums:
                 below = np.flatnonzero(rows.descending)
                 if len(rows.upper) or len(below):
                     key = high, low, direction
-                    known = self.flows.setdefault(key, FlowSums(adjacent, self.exact, self.covered))
+                    known = self.flows.setdefault(key, FlowSums(adjacent, self.scope))
                     known.add(rows, marks, sequence, place)
                     self._add_access(traffic, key, below)
-        for row, layer in enumerate(self.order):
+        for row, layer in enumerate(self.scope.order):
             of_layer = traffic.selected & (traffic.layer == row)
             for direction in self.directions:
                 if any(high == row for high, _ in self.adjacent):
@@ -140,7 +123,7 @@ class RelationSums:
                     )
             rows_of = np.flatnonzero(of_layer & traffic.of_direction("total"))
             if len(rows_of) and traffic.absolute_offsets(layer):
-                known_back = self.read_back.setdefault(row, ReadBackSums(self.exact))
+                known_back = self.read_back.setdefault(row, ReadBackSums(self.scope.exact))
                 known_back.add(view(traffic.operations, rows_of), _files(traffic, rows_of))
             own = np.flatnonzero(of_layer & traffic.own)
             if len(own):
@@ -201,7 +184,7 @@ class RelationSums:
 
     def table(self) -> Cells:
         """Return the cells as they are now."""
-        return Cells(self.cells, self.definitions, self.order, self.selection, self.window)
+        return Cells(self.scope, self.cells)
 
     def all_flows(self, cells: Cells, traffic: Traffic | None = None) -> tuple[Flow, ...]:
         """Return the flows of all pairs of layers that handles connect, where either layer has such operations.
@@ -222,12 +205,14 @@ class RelationSums:
 
     def flow(self, cells: Cells, high: int, low: int, direction: str, traffic: Traffic | None = None) -> Flow:
         """Return the flow from a layer to one below it."""
-        sums = self.flows.get((high, low, direction)) or FlowSums(False, self.exact, self.covered)
-        empty = AccessSums(False, self.exact)
+        sums = self.flows.get((high, low, direction)) or FlowSums(False, self.scope)
+        empty = AccessSums(False, self.scope.exact)
         access = [self.access.get((row, low_row, direction), empty) for row, low_row in ((high, high), (high, low))]
         adjacent = self.adjacent.get((high, low), False)
         above, below = (one.pattern() for one in access)
-        return Flow(self.order[high], self.order[low], direction, adjacent, cells, sums, above, below, traffic)
+        return Flow(
+            self.scope.order[high], self.scope.order[low], direction, adjacent, cells, sums, above, below, traffic
+        )
 
     def balances(self, cells: Cells) -> tuple[LayerBalance, ...]:
         """Return for each layer and direction which operations have a parent."""
@@ -246,14 +231,16 @@ class RelationSums:
         rows = np.flatnonzero(traffic.selected & (traffic.layer == row) & traffic.of_direction(direction))
         if not len(rows):
             return
-        self.requests.setdefault((row, direction), ValueCounts(self.exact)).add(traffic.operations.requested[rows])
+        self.requests.setdefault((row, direction), ValueCounts(self.scope.exact)).add(
+            traffic.operations.requested[rows]
+        )
         covered = covered_times(traffic, row, direction)
         if covered is not None and len(covered):
             self.covered_times[row, direction] = self.covered_times.get((row, direction), 0) + covered
 
     def _add_access(self, traffic: Traffic, key: tuple[int, int, str], rows: Ints) -> None:
         if key not in self.access:
-            self.access[key] = AccessSums(traffic.absolute_offsets(self.order[key[1]]), self.exact)
+            self.access[key] = AccessSums(traffic.absolute_offsets(self.scope.order[key[1]]), self.scope.exact)
         self.access[key].add(view(traffic.operations, rows), _files(traffic, rows))
 
     def _add_calls(self, traffic: Traffic, sequence: Ints, place: Ints) -> None:

@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import any_ancestor, column_at, depths, subtree_sums
-from ...model.definitions import Definitions
 from ...model.errors import SelectionError, import_library
-from ..selection.files import FileSelection
 from ..selection.window import Amounts
 from .lifetimes import Lifetimes
-from .stack import handle_stack, higher_ancestors
+from .scope import Scope
+from .stack import higher_ancestors
 from .sums import LIFETIMES
 
 _ROWS_AT_ONCE: Final = 10_000
@@ -198,9 +197,7 @@ class HandleForest:
 
 
 def handle_forest(
-    definitions: Definitions,
-    order: tuple[str, ...],
-    selection: FileSelection,
+    scope: Scope,
     operations: npt.NDArray[np.int64],
     bytes_read: Amounts,
     bytes_written: Amounts,
@@ -213,25 +210,24 @@ def handle_forest(
 
     Parameters
     ----------
-    order : tuple of str
-        Layers, highest first, as from `layer_order`.
-    selection : FileSelection
-        Only marks handles as set aside.
+    scope : Scope
+        Its selection only marks handles as set aside.
     lifetime_counts : (5, handles)
         By `LIFETIMES`.
     """
     counts = dict(zip(LIFETIMES, lifetime_counts, strict=True))
-    handles, stack = definitions.handles, handle_stack(definitions, order)
+    definitions, selection, stack = scope.definitions, scope.selection, scope.stack
+    handles = definitions.handles
     files, nodes = definitions.files.name, definitions.system_tree.name
-    scope = column_at(definitions.files.scope, handles.file)
+    part = column_at(definitions.files.scope, handles.file)
     reasons = [rule.reason for rule in selection.reasons]
     return HandleForest(
         id=handles.id,
         name=handles.name,
         file=tuple(files[row] if row >= 0 else None for row in handles.file.tolist()),
-        scope=tuple(nodes[row] if row >= 0 else None for row in scope.tolist()),
+        scope=tuple(nodes[row] if row >= 0 else None for row in part.tolist()),
         flags=tuple(_FLAGS[flags & 3] for flags in handles.flags.tolist()),
-        layers=order,
+        layers=scope.order,
         layer_row=stack.layer,
         parent=stack.parent,
         depth=depths(stack.parent),

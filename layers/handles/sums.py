@@ -7,14 +7,11 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Ticks
 from ...model.codes import IoRecord
-from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations
-from ..selection.files import FileSelection
-from ..selection.window import TickWindow
 from .lifetimes import UsedHandles, lifetime_events
 from .metadata import MetadataEvents, metadata_text, selected_metadata
-from .order import layer_rows
+from .scope import Scope
 
 LIFETIMES: Final = ("created", "destroyed", "precreated", "never_created", "never_destroyed")
 """How lifetimes begin and end."""
@@ -42,19 +39,11 @@ class HandleSums:
         By layer, how many of the opens among them make the file where there is none.
     """
 
-    def __init__(
-        self,
-        definitions: Definitions,
-        order: tuple[str, ...],
-        selection: FileSelection,
-        window: TickWindow,
-        exact: bool = False,
-    ) -> None:
-        self._known = definitions, order, selection, window
-        self._exact = exact
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
         self._shift = 0
         self._times = KeyedSums.none(2, "count")
-        count = len(definitions.handles.id)
+        count = len(scope.definitions.handles.id)
         self._lifetimes = np.zeros((len(LIFETIMES), count), np.int64)
         self._ranks, self.events = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self.synchronous = np.zeros(count, np.bool_)
@@ -66,8 +55,7 @@ class HandleSums:
 
     def add(self, operations: Operations, metadata: MetadataEvents) -> None:
         """Add all metadata events and operations of some processes."""
-        definitions, order, selection, window = self._known
-        within = window.contains(metadata.time)
+        within = self._scope.window.contains(metadata.time)
         self.events += np.bincount(metadata.handle[within & (metadata.handle >= 0)], minlength=len(self.events))
         self.synchronous[metadata.handle[metadata.synchronous & (metadata.handle >= 0)]] = True
         self._finish(np.union1d(metadata.process, operations.process).astype(np.int64))
@@ -75,8 +63,8 @@ class HandleSums:
         used = UsedHandles.of(operations)
         nothing = np.zeros(len(used), np.int64)
         self._pairs = self._pairs.merged(KeyedSums((used.handle, used.process), {"events": nothing, "end": nothing}))
-        layer = layer_rows(definitions, order, metadata.paradigm)
-        shown = selected_metadata(metadata, selection, window) & (layer >= 0)
+        layer = self._scope.layer_rows(metadata.paradigm)
+        shown = selected_metadata(metadata, self._scope.selection, self._scope.window) & (layer >= 0)
         ones = np.ones(int(shown.sum()), np.int64)
         self.kinds = self.kinds.merged(KeyedSums((layer[shown], metadata.kind[shown]), {"count": ones}))
         creates = shown & metadata.creates_file
@@ -137,7 +125,6 @@ class HandleSums:
 
     def _add_lifetimes(self, metadata: MetadataEvents) -> None:
         """Add what makes and destroys handles; see `handle_lifetimes` for what belongs to which lifetime."""
-        definitions, _, _, window = self._known
         handle, process, time, birth, _ = lifetime_events(metadata)
         same = np.zeros(len(handle), np.bool_)
         same[1:] = (handle[1:] == handle[:-1]) & (process[1:] == process[:-1])
@@ -147,12 +134,12 @@ class HandleSums:
         before[~same] = self._pairs.at(pairs, "end") % 2 == 1
         known[~same] = self._pairs.at(pairs, "events") > 0
         orphan = ~birth & ~before
-        precreated = orphan & ~known & definitions.handles.precreated[handle]
+        precreated = orphan & ~known & self._scope.definitions.handles.precreated[handle]
         conditions = (birth, ~birth, precreated, orphan & ~precreated)
         for row, condition in enumerate(conditions):
             self._lifetimes[row] += self._count(handle[condition])
         self._lifetimes[_STILL_OPEN] += self._count(handle[birth]) - self._count(handle[~birth & before])
-        opened = birth & window.contains(time)
+        opened = birth & self._scope.window.contains(time)
         ones = {"count": np.ones(int(opened.sum()), np.int64)}
         self.opens = self.opens.merged(KeyedSums((handle[opened], process[opened]), ones))
         self._blocks += 1
@@ -170,7 +157,7 @@ class HandleSums:
         self._pairs = self._pairs.taken(~over)
         self._ranks += self._count(done.keys[0])
         used = done.keys[0][done["events"] == 0]
-        precreated = self._known[0].handles.precreated[used]
+        precreated = self._scope.definitions.handles.precreated[used]
         self._lifetimes[_PRECREATED] += self._count(used[precreated])
         self._lifetimes[_PRECREATED + 1] += self._count(used[~precreated])
         self._lifetimes[_STILL_OPEN] += self._count(used)
@@ -185,7 +172,7 @@ class HandleSums:
             layer, time = times.keys
             if self._shift:
                 times = KeyedSums((layer, time >> self._shift << self._shift), times.values)
-            if self._exact or len(times) <= _MOST_TIMES:
+            if self._scope.exact or len(times) <= _MOST_TIMES:
                 break
             self._shift += 1
         self._times = times

@@ -7,11 +7,10 @@ import numpy as np
 
 from ...model.arrays import empty_columns
 from ...model.codes import IoMode, Status
-from ...model.definitions import Definitions
 from ...model.operations import Operations
-from ..handles.stack import handle_lineages, handle_stack
-from ..selection.files import FileSelection
-from ..selection.window import Amounts, TickWindow
+from ..handles.scope import Scope
+from ..handles.stack import handle_lineages
+from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
@@ -25,39 +24,19 @@ class OperationSums:
 
     Parameters
     ----------
-    order : tuple of str
-        Layers, highest first.
-    selection : FileSelection
-        Which handles count for layers.
-    window : TickWindow
-        Part of the trace that counts.
-    covered : (int, int)
-        Ticks between which most of the operations lie.
+    scope : Scope
+        What counts.
     grid : BinGrid, optional
         For the bandwidths, with a signal for each category; where operations are kept, they tell them exactly.
-    exact : bool
-        Whether busy times and sizes are exact however many there are.
     """
 
-    def __init__(
-        self,
-        definitions: Definitions,
-        order: tuple[str, ...],
-        selection: FileSelection,
-        window: TickWindow,
-        covered: tuple[int, int],
-        grid: BinGrid | None = None,
-        exact: bool = False,
-    ) -> None:
+    def __init__(self, scope: Scope, grid: BinGrid | None = None) -> None:
+        definitions, selection = scope.definitions, scope.selection
         handles = definitions.handles
-        self.lineages = handle_lineages(handle_stack(definitions, order))
+        self.lineages = handle_lineages(scope.stack)
         shown = selection.selected & (self.lineages.of_handle >= 0)
         processes = len(definitions.groups.id)
-        self._known = definitions, order, selection, window, covered
-        self.exact = exact
-        self.definitions = definitions
-        self.order = order
-        self.covered = covered
+        self.scope = scope
         self.grid = grid
         self.categories = len(self.lineages) * MODES
         self.sums = new_sums(self.categories + 1, processes, len(handles.id), len(selection.reasons))
@@ -65,9 +44,8 @@ class OperationSums:
         wider = {kind: number for number, kind in enumerate(dict.fromkeys(self.lineages.traffic))}
         kinds = [wider[kind] for kind in self.lineages.traffic]
         self.wide = np.array(categories_of(kinds, range(MODES)), np.int32)
-        self.busy = {category: BusyTime(*covered, exact) for category in range(len(wider) * MODES)}
+        self.busy = {category: BusyTime(*scope.covered, scope.exact) for category in range(len(wider) * MODES)}
         self.requests: dict[int, ValueCounts] = {}
-        self._window = window
         self.category_of_handle = np.where(shown, self.lineages.of_handle * MODES, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
 
@@ -79,7 +57,7 @@ class OperationSums:
 
     def empty(self) -> "OperationSums":
         """Return the same sums over no operations."""
-        return OperationSums(*self._known, None if self.grid is None else self.grid.empty(), self.exact)
+        return OperationSums(self.scope, None if self.grid is None else self.grid.empty())
 
     def merge(self, other: "OperationSums") -> None:
         """Add the sums of other operations of the same trace."""
@@ -92,7 +70,7 @@ class OperationSums:
         for category, busy in other.busy.items():
             self.busy[category].merge(busy)
         for category, counts in other.requests.items():
-            self.requests.setdefault(category, ValueCounts(self.exact)).merge(counts)
+            self.requests.setdefault(category, ValueCounts(self.scope.exact)).merge(counts)
         if self.grid is not None and other.grid is not None:
             self.grid.merge(other.grid)
 
@@ -123,7 +101,7 @@ class OperationSums:
 
     def request_counts(self, categories: Iterable[int]) -> ValueCounts:
         """Return how often each size was asked for in `categories`."""
-        found = ValueCounts(self.exact)
+        found = ValueCounts(self.scope.exact)
         for category in self._wide(categories):
             if category in self.requests:
                 found.merge(self.requests[category])
@@ -131,7 +109,7 @@ class OperationSums:
 
     def busy_time(self, categories: Iterable[int]) -> BusyTime:
         """Return when an operation of `categories` that ended was under way."""
-        union = BusyTime(*self.covered, self.exact)
+        union = BusyTime(*self.scope.covered, self.scope.exact)
         for category in self._wide(categories):
             union.merge(self.busy[category])
         return union
@@ -147,7 +125,7 @@ class OperationSums:
         from .kernels import add_operations
 
         columns = OperationColumns(*(getattr(operations, name)[rows] for name in OperationColumns._fields))
-        count, window = len(columns.begin), self._window
+        count, window = len(columns.begin), self.scope.window
         add_operations(
             columns,
             self.category_of_handle, self._reasons, self.categories, window.start, window.end, window.closed,
@@ -168,7 +146,7 @@ class OperationSums:
             self.busy[category].add(begin[first:last][lasting], end[first:last][lasting])
             if category % MODES != IoMode.FLUSH:
                 if category not in self.requests:
-                    self.requests[category] = ValueCounts(self.exact)
+                    self.requests[category] = ValueCounts(self.scope.exact)
                 self.requests[category].add(requested[first:last])
         found = np.flatnonzero(np.bincount(part.category[part.category >= 0]))
         if self.grid is not None:

@@ -9,15 +9,14 @@ import numpy as np
 
 from ...model.arrays import Floats, Ints
 from ...model.codes import IoMode
-from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
 from ...model.stream.source import Tally
 from ...signals.step import StepSignal
 from ..handles.metadata import MetadataEvents
-from ..handles.stack import handle_lineages, handle_stack
-from ..selection.files import FileSelection
-from ..selection.window import Amounts, TickWindow
+from ..handles.scope import Scope
+from ..handles.stack import handle_lineages
+from ..selection.window import Amounts
 from ..statistics.grouping import Key, grouping
 from ..statistics.statistics import FRACTION, whole_and_part
 from .bins import BinGrid
@@ -40,33 +39,30 @@ class PartSignal(NamedTuple):
 class Counted:
     """Which operations count, and for which part."""
 
-    definitions: Definitions
-    order: tuple[str, ...]
-    selection: FileSelection
-    window: TickWindow
+    scope: Scope
     by: str
 
     @cached_property
     def keys(self) -> list[Key]:
         """All keys that there can be."""
-        return grouping(self.definitions, self.by).keys
+        return grouping(self.scope.definitions, self.by).keys
 
     @cached_property
     def category_of_handle(self) -> Ints:
         """Category of reads, −1 where a handle does not count, int64 (handles,)."""
-        lineages = handle_lineages(handle_stack(self.definitions, self.order))
-        counted = self.selection.selected & (lineages.of_handle >= 0)
+        lineages = handle_lineages(self.scope.stack)
+        counted = self.scope.selection.selected & (lineages.of_handle >= 0)
         return np.where(counted, lineages.of_handle.astype(np.int64) * MODES, -1)
 
     def transfers(self, operations: Operations) -> tuple[Ints, Operations, Amounts]:
         """Return the group of each operation that moved bytes, category and part, these operations, and their bytes."""
         known = (operations.handle >= 0) & (operations.mode < IoMode.FLUSH)
         known &= np.append(self.category_of_handle, -1)[operations.handle] >= 0
-        chosen = view(operations, known & self.window.overlaps(operations))
-        moved = self.window.bytes_within(chosen)
+        chosen = view(operations, known & self.scope.window.overlaps(operations))
+        moved = self.scope.window.bytes_within(chosen)
         chosen, moved = view(chosen, moved > 0), moved[moved > 0]
-        file = self.definitions.handles.file[chosen.handle]
-        place = grouping(self.definitions, self.by).places(file, chosen.process, chosen.handle)
+        file = self.scope.definitions.handles.file[chosen.handle]
+        place = grouping(self.scope.definitions, self.by).places(file, chosen.process, chosen.handle)
         category = self.category_of_handle[chosen.handle] + chosen.mode
         return category * len(self.keys) + place, chosen, moved
 
@@ -124,7 +120,7 @@ class PartBins:
         place = np.minimum(np.searchsorted(self._group, group), max(len(self._group) - 1, 0))
         there = self._group[place] == group if len(self._group) else np.zeros(len(group), np.bool_)
         row = np.where(there, self._row[place] if len(self._row) else -1, -1).astype(np.int32)
-        begin, end = self._counted.window.clipped(chosen)
+        begin, end = self._counted.scope.window.clipped(chosen)
         volume: Floats = moved.astype(np.float64)
         self.grid.add(Kept(row, begin, end, volume), len(row), np.unique(row[row >= 0]))
 
@@ -162,5 +158,7 @@ class BinnedParts:
             return []
         bins = PartBins(self.counted, wanted, self.grid.empty(len(wanted)))
         self.reading.summed(NoSums, BinnedSums(bins, Tally()))
-        bins.grid.cover(self.counted.window)
-        return [bins.grid.signal(np.array([row]), self.counted.window, one.name) for row, one in enumerate(wanted)]
+        bins.grid.cover(self.counted.scope.window)
+        return [
+            bins.grid.signal(np.array([row]), self.counted.scope.window, one.name) for row, one in enumerate(wanted)
+        ]

@@ -24,7 +24,7 @@ def layer_statistics(
     modes = sorted({category % MODES for category in rows})
     lineages = [category - category % MODES for category in rows]
     here = sums.sums.handle_used[:, modes].any(axis=1) & np.isin(sums.category_of_handle, lineages)
-    files = np.unique(sums.definitions.handles.file[here])
+    files = np.unique(sums.scope.definitions.handles.file[here])
     busy = sums.busy_time(rows)
     return LayerStatistics(
         layer=name,

@@ -39,7 +39,7 @@ def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | No
     if calls is None:
         return None
     functions = calls.functions
-    count, second = len(calls.parent), calls.ticks_per_second
+    count, second = len(calls.parent), calls.scope.window.ticks_per_second
     does_io = functions.does_io[calls.region]
     io = subtree_sums(calls.parent, np.where(does_io, calls.counted[:, 2], 0))
     moved = np.zeros((2, count))

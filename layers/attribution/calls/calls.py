@@ -13,6 +13,7 @@ from ....model.keyed import KeyedSums
 from ....model.ranges import RangeUnion
 from ....model.stream.mapping import cluster_of, reduce_partitions
 from ....model.stream.source import Partition, Source
+from ...handles.scope import Scope
 from .functions import FunctionGroups
 from .sums import NO_EVENT, CallSums, busy_groups, functions_of_groups
 
@@ -78,8 +79,8 @@ class Calls:
 
     Attributes
     ----------
-    order : tuple of str
-        Layers, highest first.
+    scope : Scope
+        What counts.
     functions : FunctionGroups
         All functions that the trace defines.
     parent, region : int32 (n,)
@@ -93,14 +94,11 @@ class Calls:
     busy : RangeUnion
     shares : KeyedSums
         As in `iostrata.layers.attribution.calls.sums.CallSums`.
-    files : str
-        What files are selected.
     left_out : int
         Calls that found no room among the paths.
-    ticks_per_second : int
     """
 
-    order: tuple[str, ...]
+    scope: Scope
     functions: FunctionGroups
     parent: Links
     region: Links
@@ -110,9 +108,7 @@ class Calls:
     within: KeyedSums
     busy: RangeUnion
     shares: KeyedSums
-    files: str
     left_out: int
-    ticks_per_second: int
 
     def __repr__(self) -> str:
         return f"<Calls: {int(self.times[:, :, 0].sum()):,} calls, {len(self.parent):,} call paths>"
@@ -126,11 +122,11 @@ class Calls:
         do, such as ``MPI_File_set_view`` or ``nc_enddef``; they count where none of their calls has any, and so do
         those that wait for asynchronous operations.
         """
-        if self.files == "all":
+        if self.scope.selection.files == "all":
             return np.ones(len(self.functions.regions), np.bool_)
         tells = np.zeros(len(self.functions.regions), np.bool_)
         tells[self.region[self.times[:, :2, 0].any(axis=1)]] = True
-        low = [row for row, name in enumerate(self.order) if name in _LEAVE_EVENTS]
+        low = [row for row, name in enumerate(self.scope.order) if name in _LEAVE_EVENTS]
         silent = ~np.isin(self.functions.layer, low) | self.functions.regions.waits_for_io
         return np.asarray(~tells & (self.functions.layer >= 0) & silent, np.bool_)
 
@@ -144,7 +140,7 @@ class Calls:
     def outermost(self) -> Ints:
         """As `counted`, without the ticks of calls inside another one of their layer, so that they can be added up."""
         found, layer = self.counted.copy(), self.functions.layer[self.region]
-        for row in range(len(self.order)):
+        for row in range(len(self.scope.order)):
             of_layer = layer == row
             found[of_layer & any_ancestor(self.parent, of_layer), 1] = 0
         return found
@@ -183,7 +179,7 @@ class Calls:
         group = busy_groups(layer, kind, region, undecided)
         covered, begin, end = self.busy.stretches
         found = []
-        for row, name in enumerate(self.order):
+        for row, name in enumerate(self.scope.order):
             for key, records in CALL_KINDS.items():
                 rows = (layer == row) & np.isin(kind, np.array(records, np.int64))
                 if not rows.any():
@@ -191,8 +187,8 @@ class Calls:
                 of_kind = np.isin(covered, group[rows])
                 together = RangeUnion(exact=True)
                 together.add(np.zeros(int(of_kind.sum()), np.int64), begin[of_kind], end[of_kind])
-                summed = int(sums["ticks"][rows].sum()) / self.ticks_per_second
-                busy = together.length / self.ticks_per_second
+                summed = int(sums["ticks"][rows].sum()) / self.scope.window.ticks_per_second
+                busy = together.length / self.scope.window.ticks_per_second
                 functions = self._functions(sums.taken(rows)) if key == OTHER_CALLS else ()
                 found.append(CallTime(name, key, int(sums["calls"][rows].sum()), summed, busy, functions))
         return tuple(found)
@@ -202,7 +198,7 @@ class Calls:
         names = self.functions.regions.name
         by_region = KeyedSums([sums.keys[5]], sums.values)
         found = [
-            FunctionTime(names[row], calls, ticks / self.ticks_per_second)
+            FunctionTime(names[row], calls, ticks / self.scope.window.ticks_per_second)
             for row, calls, ticks in zip(
                 by_region.keys[0].tolist(), by_region["calls"].tolist(), by_region["ticks"].tolist(), strict=True
             )
@@ -213,7 +209,7 @@ class Calls:
     def group_seconds(self) -> dict[str, float]:
         """Time in s of the calls of each group, without that of calls inside them, summed over all threads."""
         group, ticks = self.group_ticks.keys[1], self.group_ticks["ticks"]
-        sums = np.bincount(group, ticks, minlength=len(self.functions.names)) / self.ticks_per_second
+        sums = np.bincount(group, ticks, minlength=len(self.functions.names)) / self.scope.window.ticks_per_second
         return {name: value for name, value in zip(self.functions.names, sums.tolist(), strict=True) if value}
 
     def handle_seconds(self, handles: int) -> Any:
@@ -221,7 +217,7 @@ class Calls:
         sums = self.counted_metadata
         known = sums.keys[3] >= 0
         ticks = np.bincount(sums.keys[3][known], sums["ticks"][known], minlength=handles)
-        return ticks / self.ticks_per_second
+        return ticks / self.scope.window.ticks_per_second
 
     @property
     def io_stretches(self) -> tuple[Ints, Ints, Ints]:
@@ -280,6 +276,6 @@ def as_calls(sums: CallSums) -> Calls:
     """Return what sums have found."""
     parent, region, recursive, times = sums.paths
     return Calls(
-        sums.order, sums.functions, parent, region, recursive, times, sums.metadata, sums.within, sums.busy,
-        sums.shares, sums.files, sums.left_out, sums.ticks_per_second,
+        sums.scope, sums.functions, parent, region, recursive, times, sums.metadata, sums.within, sums.busy,
+        sums.shares, sums.left_out,
     )  # fmt: skip

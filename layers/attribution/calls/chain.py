@@ -7,11 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from ....model.arrays import Floats, Ints, Links, Mask
-from ....model.definitions import Definitions
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI
-from ...selection.files import FileSelection
-from ...selection.window import TickWindow
+from ...handles.scope import Scope
 from .functions import FunctionGroups
 from .stacks import StackBars
 
@@ -108,25 +106,22 @@ class ChainSums:
 
     def __init__(
         self,
-        definitions: Definitions,
+        scope: Scope,
         functions: FunctionGroups,
         undecided_count: Mask,
-        selection: FileSelection,
-        window: TickWindow,
-        exact: bool,
     ) -> None:
-        self._definitions, self._functions, self._window = definitions, functions, window
-        self._aside, self._undecided_count = np.append(selection.handle_reason >= 0, False), undecided_count
+        self._scope, self._functions = scope, functions
+        self._aside, self._undecided_count = np.append(scope.selection.handle_reason >= 0, False), undecided_count
         self._of_mpi = of_mpi = functions.regions.paradigm == OF_MPI
         named = np.array([bool(_WAITS_FOR_ALL.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
         self._together = of_mpi & named
-        self._io, self._either = RangeUnion(exact), RangeUnion(exact)
+        self._io, self._either = RangeUnion(scope.exact), RangeUnion(scope.exact)
         self._calls: list[StackBars] = []
         self._count = 0
 
     def add(self, bars: StackBars) -> None:
         """Add calls of first threads."""
-        process = self._definitions.locations.group[bars.location].astype(np.int64)
+        process = self._scope.definitions.locations.group[bars.location].astype(np.int64)
         decided = (bars.handle >= 0) | (bars.kind > 0) | self._undecided_count[bars.region]
         does_io = self._functions.does_io[bars.region] & ~self._aside[bars.handle] & decided
         for union, chosen in ((self._io, does_io), (self._either, does_io | self._of_mpi[bars.region])):
@@ -137,7 +132,8 @@ class ChainSums:
 
     def chain(self) -> WaitingChain | None:
         """Return the chain; None where there are less than two ranks, or too many calls."""
-        definitions, second = self._definitions, self._window.ticks_per_second
+        definitions, window = self._scope.definitions, self._scope.window
+        second = window.ticks_per_second
         if self._count > _MOST_CALLS or not self._calls:
             return None
         calls = StackBars.concatenate(self._calls)
@@ -154,7 +150,7 @@ class ChainSums:
         waited = (time[:, np.newaxis] - begin[order]).sum(axis=1)
         # After the last place all go on alone: whoever was last there.
         last = np.append(last, last[-1:]) if len(last) else np.zeros(1, np.int64)
-        edges = np.concatenate([[self._window.start], time, [self._window.end]])
+        edges = np.concatenate([[window.start], time, [window.end]])
         process = definitions.locations.group[locations[last]].astype(np.int64)
         io = _covered(self._io, process, edges)
         either = _covered(self._either, process, edges)

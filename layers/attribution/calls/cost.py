@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 
 from ....model.arrays import Floats, Mask
-from ....model.definitions import Definitions
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
-from ...selection.window import TickWindow
 from .calls import Calls
 
 
@@ -72,8 +70,9 @@ class RunCost:
         }
 
 
-def run_cost(calls: Calls, under_way: RangeUnion, definitions: Definitions, window: TickWindow) -> RunCost:
+def run_cost(calls: Calls, under_way: RangeUnion) -> RunCost:
     """Add up what the first threads of all processes did; `under_way`: when they had non-blocking operations."""
+    definitions, window = calls.scope.definitions, calls.scope.window
     second = window.ticks_per_second
     process = definitions.locations.group
     processes, first = np.unique(process, return_index=True)

@@ -8,10 +8,9 @@ import numpy.typing as npt
 
 from ....model.arrays import Columns, RowsOfIds, column_at
 from ....model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord
-from ....model.definitions import Definitions
 from ....model.events import IoEvents
 from ....model.stream.source import Partition, Source
-from ...handles.order import layer_rows
+from ...handles.scope import Scope
 from ...selection.window import TickWindow
 from .functions import FunctionGroups
 from .stacks import STACK_KINDS, StackBars, StackWalker
@@ -67,33 +66,23 @@ class MetadataCalls(Columns):
     offset: npt.NDArray[np.uint64]
 
 
-def events_alone(events: IoEvents, definitions: Definitions, order: tuple[str, ...]) -> MetadataCalls:
+def events_alone(events: IoEvents, scope: Scope) -> MetadataCalls:
     """Return metadata events of a trace that does not tell when functions were entered and left, in their order."""
-    return _Events(definitions, order).of(events)
+    return _Events(scope).of(events)
 
 
 def metadata_calls(
-    source: Source,
-    partitions: Sequence[Partition],
-    functions: FunctionGroups,
-    order: tuple[str, ...],
-    window: TickWindow,
+    source: Source, partitions: Sequence[Partition], functions: FunctionGroups, scope: Scope
 ) -> Iterator[MetadataCalls]:
     """Give the metadata events within the window and the calls without one that begin in it, in parts.
 
     Those of a location come in the order in which they ended. What is kept between parts are the events whose calls
     have not ended.
-
-    Parameters
-    ----------
-    order : tuple of str
-        Layers, highest first.
     """
-    definitions = source.definitions
-    known = _Events(definitions, order)
-    everywhere = np.arange(len(definitions.locations.id))
+    known, window = _Events(scope), scope.window
+    everywhere = np.arange(len(scope.definitions.locations.id))
     for partition in partitions:
-        walker = StackWalker(definitions, functions, order, window, everywhere)
+        walker = StackWalker(functions, scope, everywhere)
         waiting = known.of(IoEvents.empty())
         for batch in source.calls(partition):
             ended = walker.add(batch)
@@ -145,11 +134,12 @@ def _within(found: MetadataCalls, window: TickWindow) -> MetadataCalls:
 class _Events:
     """Metadata events with their handles, files and layers."""
 
-    def __init__(self, definitions: Definitions, order: tuple[str, ...]) -> None:
+    def __init__(self, scope: Scope) -> None:
+        definitions = scope.definitions
         self._handles, self._files = RowsOfIds(definitions.handles.id), RowsOfIds(definitions.files.id)
         self._paradigms = RowsOfIds(np.array([one.id for one in definitions.paradigms], np.uint64))
         self._file_of, self._paradigm_of = definitions.handles.file, definitions.handles.paradigm
-        self._layers = layer_rows(definitions, order, np.arange(-1, len(definitions.paradigms), dtype=np.int32))
+        self._layers = scope.layer_rows(np.arange(-1, len(definitions.paradigms), dtype=np.int32))
 
     def of(self, events: IoEvents) -> MetadataCalls:
         """Return those of some events that are none of an operation."""

@@ -13,8 +13,7 @@ from ....model.operations import Operations, view
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI
 from ...handles.metadata import MetadataEvents
-from ...selection.files import FileSelection
-from ...selection.window import TickWindow
+from ...handles.scope import Scope
 from .functions import FunctionGroups
 from .stacks import StackBars
 
@@ -54,9 +53,9 @@ class Overlap:
 class NonBlockingSums:
     """When non-blocking operations of each process were under way, added up block by block."""
 
-    def __init__(self, selection: FileSelection, window: TickWindow, exact: bool) -> None:
-        self._selected, self._window = np.append(selection.selected, False), window
-        self.union = RangeUnion(exact)
+    def __init__(self, scope: Scope) -> None:
+        self._selected, self._window = np.append(scope.selection.selected, False), scope.window
+        self.union = RangeUnion(scope.exact)
 
     def add(self, operations: Operations, _metadata: MetadataEvents) -> None:
         """Add operations of some processes."""
@@ -78,16 +77,11 @@ def first_threads(definitions: Definitions) -> Ints:
 
 
 def overlap_of(
-    parts: Iterable[StackBars],
-    under_way: RangeUnion,
-    definitions: Definitions,
-    functions: FunctionGroups,
-    window: TickWindow,
-    bins: int,
-    exact: bool,
+    parts: Iterable[StackBars], under_way: RangeUnion, scope: Scope, functions: FunctionGroups, bins: int
 ) -> Overlap:
     """Add up the calls of the first threads, which `parts` has, beside non-blocking operations."""
-    io, either = RangeUnion(exact), RangeUnion(exact)
+    definitions, window = scope.definitions, scope.window
+    io, either, together = (RangeUnion(scope.exact) for _ in range(3))
     process_of = definitions.locations.group.astype(np.int64)
     of_mpi = functions.regions.paradigm == OF_MPI
     for bars in parts:
@@ -96,7 +90,6 @@ def overlap_of(
         io.add(process[does_io], bars.begin[does_io], bars.end[does_io])
         either.add(process[busy], bars.begin[busy], bars.end[busy])
     processes = process_of[first_threads(definitions)]
-    together = RangeUnion(exact)
     together.merge(either)
     together.merge(under_way)
     whole = under_way.lengths(processes)

@@ -9,11 +9,9 @@ import numpy.typing as npt
 
 from ....model.arrays import Columns, RowsOfIds, column_at, empty_columns
 from ....model.codes import IoMode, IoRecord
-from ....model.definitions import Definitions
 from ....model.stream.calls import EventBatch
 from ....model.stream.source import Partition, Source
-from ...handles.order import layer_rows
-from ...selection.window import TickWindow
+from ...handles.scope import Scope
 from .functions import FunctionGroups
 
 STACK_KINDS: Final = ("none", "read", "write", "flush", "open", "close", "other")
@@ -58,19 +56,12 @@ def stack_bars(
     source: Source,
     partitions: Sequence[Partition],
     functions: FunctionGroups,
-    order: tuple[str, ...],
-    window: TickWindow,
+    scope: Scope,
     locations: Sequence[int],
 ) -> Iterator[StackBars]:
-    """Give the calls of some locations within the window, in parts; only the partitions that have them are read.
-
-    Parameters
-    ----------
-    order : tuple of str
-        Layers, highest first.
-    """
+    """Give the calls of some locations within the window, in parts; only the partitions that have them are read."""
     wanted = {int(one) for one in locations}
-    walker = StackWalker(source.definitions, functions, order, window, np.asarray(sorted(wanted), np.int64))
+    walker = StackWalker(functions, scope, np.asarray(sorted(wanted), np.int64))
     for partition in partitions:
         if wanted.intersection(partition.locations):
             for batch in source.calls(partition):
@@ -81,19 +72,13 @@ def stack_bars(
 class StackWalker:
     """Follows the calls of the chosen locations, batch by batch."""
 
-    def __init__(
-        self,
-        definitions: Definitions,
-        functions: FunctionGroups,
-        order: tuple[str, ...],
-        window: TickWindow,
-        locations: npt.NDArray[np.int64],
-    ) -> None:
+    def __init__(self, functions: FunctionGroups, scope: Scope, locations: npt.NDArray[np.int64]) -> None:
         from . import stacks_kernel as kernel
 
-        self._kernel, self._window, self._locations = kernel, window, locations
+        definitions = scope.definitions
+        self._kernel, self._window, self._locations = kernel, scope.window, locations
         self._regions, self._handles = RowsOfIds(functions.regions.id), RowsOfIds(definitions.handles.id)
-        self._layer_of_handle = layer_rows(definitions, order, definitions.handles.paradigm)
+        self._layer_of_handle = scope.layer_rows(definitions.handles.paradigm)
         self._layer_of_region = np.where(functions.does_io, functions.layer, -2).astype(np.int32)
         self._frames = empty_columns(kernel.Frames, _DEEPEST)
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)

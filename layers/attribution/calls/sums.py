@@ -7,14 +7,12 @@ import numpy.typing as npt
 
 from ....model.arrays import Ints, Links, RowsOfIds, any_ancestor, column_at, empty_columns
 from ....model.codes import IoRecord
-from ....model.definitions import Definitions
 from ....model.events import IoEvents
 from ....model.keyed import KeyedSums
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import RegionEvents, Regions
-from ...handles.order import layer_rows
-from ...selection.files import FileSelection
-from ...selection.window import NO_LENGTH, TickWindow
+from ...handles.scope import Scope
+from ...selection.window import NO_LENGTH
 from .functions import FunctionGroups
 
 KINDS: Final = 256
@@ -33,10 +31,8 @@ class CallSums:
 
     Attributes
     ----------
+    scope : Scope
     functions : FunctionGroups
-    order : tuple of str
-        Layers, highest first.
-    ticks_per_second : int
     metadata : KeyedSums
         By layer, kind of record (0: without an I/O event), process, handle, file and, where there is no event,
         function, each −1 for none, and whether the call is undecided: calls that move no data within the window,
@@ -51,21 +47,11 @@ class CallSums:
         undecided calls, by location and −1 − row of the function.
     """
 
-    def __init__(
-        self,
-        definitions: Definitions,
-        order: tuple[str, ...],
-        selection: FileSelection,
-        window: TickWindow,
-        functions: FunctionGroups,
-        exact: bool = False,
-    ) -> None:
+    def __init__(self, scope: Scope, functions: FunctionGroups) -> None:
         from . import kernel
 
-        self._known = definitions, order, selection
-        self.files = selection.files
-        self.ticks_per_second, self.order = window.ticks_per_second, order
-        self.functions = functions
+        definitions, selection, window = scope.definitions, scope.selection, scope.window
+        self.scope, self.functions = scope, functions
         ids = functions.regions.id
         self._rows = RowsOfIds(ids)
         self._about = kernel.Functions(functions.does_io, functions.layer, functions.group)
@@ -75,7 +61,7 @@ class CallSums:
         self._aside_handles = np.append(selection.handle_reason >= 0, selection.undefined_handle >= 0)
         self._aside_files = np.append(selection.file_reason >= 0, False)
         self._handles, self._files = RowsOfIds(definitions.handles.id), RowsOfIds(definitions.files.id)
-        self._layer_of_handle = layer_rows(definitions, order, definitions.handles.paradigm)
+        self._layer_of_handle = scope.layer_rows(definitions.handles.paradigm)
         self._seed = np.uint64(0x9E3779B97F4A7C15)
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._state[[kernel.LOCATION, kernel.TOP, kernel.FREE]] = -1
@@ -84,7 +70,7 @@ class CallSums:
         self._frames: Any = empty_columns(kernel.Frames, _FEWEST)
         self.metadata = KeyedSums.none(7, "calls", "ticks", "begin", "end")
         self.within = KeyedSums.none(4, "calls")
-        self.busy = RangeUnion(exact)
+        self.busy = RangeUnion(scope.exact)
         self.shares = KeyedSums.none(2, "ticks")
 
     def add(self, events: IoEvents, regions: RegionEvents) -> Links:
@@ -173,7 +159,7 @@ class CallSums:
     def _events(self, events: IoEvents) -> Any:
         from . import kernel
 
-        definitions, order, _ = self._known
+        definitions = self.scope.definitions
         handle = self._handles.rows(events.handle)
         file = column_at(definitions.handles.file, handle)
         layer = column_at(self._layer_of_handle, handle)
@@ -183,7 +169,7 @@ class CallSums:
             file[deletes] = self._files.rows(events.value[deletes])
             ids = np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64)
             paradigm = RowsOfIds(ids).rows(events.mode[deletes].astype(np.uint64))
-            layer[deletes] = layer_rows(definitions, order, paradigm)
+            layer[deletes] = self.scope.layer_rows(paradigm)
             aside[deletes] = self._aside_files[file[deletes]]
         time = np.clip(events.time, -NO_LENGTH, NO_LENGTH)
         return kernel.Events(events.location, events.kind, time, handle, file, layer, aside.astype(np.uint8))
@@ -217,12 +203,12 @@ class CallSums:
         """Return the layers in whose calls each path is, a bit each; none for the places behind the last path."""
         parent, region, _, _ = self.paths
         layer, found = self.functions.layer[region], np.zeros(len(parent) + 2, np.int64)
-        for row in range(min(len(self.order), _MOST_LAYERS)):
+        for row in range(min(len(self.scope.order), _MOST_LAYERS)):
             found[:-2] |= any_ancestor(parent, layer == row).astype(np.int64) << row
         return found
 
     def _process(self, location: npt.NDArray[np.integer]) -> Links:
-        return np.asarray(self._known[0].locations.group[location], np.int32)
+        return np.asarray(self.scope.definitions.locations.group[location], np.int32)
 
     def _insert(self, parent: Links, region: Links, recursive: npt.NDArray[np.bool_]) -> Links:
         from .kernel import insert_paths

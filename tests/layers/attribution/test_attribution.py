@@ -99,7 +99,7 @@ def test_real_archives_equal_the_oracle(fixtures, name):
     # The oracle looks at pairs of operations. Attribution stays within a process, so of many alike some are enough.
     some = trace.operations.take(trace.operations.process < MOST_PROCESSES)
     assert len(some) > 0
-    found = attribute_operations(some, trace.definitions, order)
+    found = attribute_operations(some, trace.definitions, trace.scope.stack)
     expected = oracle(some, trace.definitions, order)
     assert list(zip(found.parent.tolist(), found.inferred.tolist(), strict=True)) == expected
     whole = trace.attribution.parent
@@ -154,7 +154,7 @@ def test_generated_traces_equal_the_oracle(make_trace, handles, rows):
         ),
     )
     order = layer_order(trace.definitions)
-    found = attribute_operations(operations, trace.definitions, order)
+    found = attribute_operations(operations, trace.definitions, trace.scope.stack)
     expected = oracle(operations, trace.definitions, order)
     assert list(zip(found.parent.tolist(), found.inferred.tolist(), strict=True)) == expected
 

@@ -48,8 +48,8 @@ def at_rest(operations):
 
 def put_together(trace, groups, cuts, rng, exact=True):
     """Return the trace with sums over its processes in `groups` of partitions, each process in up to `cuts` blocks."""
-    operations, metadata, window = trace.operations, trace.metadata, trace.tick_window
-    known = (trace.definitions, trace.order, trace.selection, window)
+    operations, metadata = trace.operations, trace.metadata
+    scope = replace(trace.scope, exact=exact)
     processes = np.unique(np.append(operations.process, metadata.process)).tolist()
     rng.shuffle(processes)
     partitions = [[] for _ in range(groups)]
@@ -57,8 +57,8 @@ def put_together(trace, groups, cuts, rng, exact=True):
         partitions[rng.randrange(groups)].append(process)
     parts = []
     for members in partitions:
-        relations = RelationSums(*known, (window.start, window.end), exact=exact)
-        handles = HandleSums(*known, exact=exact)
+        relations = RelationSums(scope)
+        handles = HandleSums(scope)
         for process in members:
             mine = operations.take(operations.process == process)
             events = metadata.take(metadata.process == process)
@@ -150,10 +150,7 @@ def test_any_cut_and_order(make_trace, rows, flags, offsets, groups, cuts, seed,
 def test_a_block_is_gone_once_it_was_added(fixtures):
     """Blocks that wait for the search for circles would fill the memory that is bounded."""
     trace = open_trace(fixtures / "ckpt4")
-    window = trace.tick_window
-    relations = RelationSums(
-        trace.definitions, trace.order, trace.selection, window, (window.start, window.end), exact=False
-    )
+    relations = RelationSums(replace(trace.scope, exact=False))
     block = trace.operations.take(np.arange(len(trace.operations)))
     gone = weakref.ref(block)
     gc.disable()

@@ -2,6 +2,7 @@
 
 import itertools
 from collections import defaultdict
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,7 +32,7 @@ def make(request):
 
     def sums(start=0, end=10**6):
         window = TickWindow(start, end, True, 1)
-        return CallSums(trace.definitions, trace.order, selection, window, functions, exact=True)
+        return CallSums(replace(trace.scope, selection=selection, window=window), functions)
 
     return sums
 
