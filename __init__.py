@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .layers.handles.forest import HandleForest
     from .layers.layer import Layer
     from .layers.opening import open_trace
-    from .layers.statistics.statistics import LayerStatistics
+    from .layers.summary.statistics import LayerStatistics
     from .layers.trace import BinnedTrace, Trace
     from .model.errors import (
         ClusterError,

@@ -20,10 +20,9 @@ from .parts import LayerParts, layer_parts
 from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction, modes_of
 from .selection.window import TickWindow, completed_bytes
 from .statistics.counts import ValueCounts
-from .statistics.statistics import LayerStatistics, statistics_table
 from .summary.accumulator import OperationSums, categories_of
 from .summary.bins import BinGrid
-from .summary.statistics import layer_statistics
+from .summary.statistics import ChosenSums, LayerStatistics, layer_statistics, statistics_table
 from .summary.tables import OPERATIONS
 
 
@@ -345,7 +344,7 @@ class Layer:
         """
         categories = self.categories(direction, traffic)
         own = sorted({*categories} & {*self.categories(direction, "own")})
-        return layer_statistics(self.sums, self.name, direction, categories, own, self.tick_window)
+        return layer_statistics(self.name, direction, ChosenSums(self.sums, categories, own, self.tick_window))
 
     def _rows(self, what: str) -> LayerRows:
         """Return which rows are the layer's; raise SelectionError where operations are not kept."""

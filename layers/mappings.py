@@ -10,8 +10,8 @@ from ..model.errors import UnknownKeyError, import_library
 from ..model.operations import Operations
 from .handles.metadata import MetadataEvents, selected_metadata
 from .layer import Layer, LayerRows
-from .statistics.statistics import statistics_table
 from .summary.accumulator import OperationSums
+from .summary.statistics import statistics_table
 
 
 class LayerMapping(Mapping[str, Layer]):

@@ -42,6 +42,7 @@ from .mappings import LayerMapping, kept_layers
 from .selection.directions import DIRECTIONS
 from .selection.files import FileRule, FileSelection, select_files
 from .selection.window import NO_LENGTH, TickWindow, select_window, trace_window
+from .statistics.grouping import NEEDS_OF_KEYS
 from .statistics.statistics import SetAside
 from .summary.accumulator import OperationSums
 from .summary.bins import BinGrid
@@ -389,9 +390,9 @@ class Trace:
             If there is no such key, it is not known who called, or the recorder does not tell it.
         """
         recording = self.definitions.recording
-        recording.check_key(self.path, by)
+        recording.require(self.path, f"--by {by}", *NEEDS_OF_KEYS.get(by, ()))
         table = split(self.callers, by)
-        return table if recording.rows == "operations" else table.of_intervals()
+        return table.of_intervals() if recording.reason("operations") else table
 
     @property
     def resolution(self) -> float | None:

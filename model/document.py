@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, Final
 
+from .metrics import KEYS, metrics_of
+
 SCHEMA_VERSION: Final = 1
 Document = dict[str, Any]
 
@@ -26,36 +28,18 @@ def checked_document(document: object) -> Document:
     return document
 
 
-KEYS: Final = {
-    "after_median": "after_median_s",
-    "end": "end_s",
-    "frequency": "frequency_hz",
-    "fs": "fs_hz",
-    "lag": "lag_s",
-    "late": "late_s",
-    "next_start": "next_start_s",
-    "period": "period_s",
-    "period_interval": "period_interval_s",
-    "recurrence": "recurrence_s",
-    "regime_start": "regime_start_s",
-    "start": "start_s",
-    "time": "time_s",
-    "volume": "bytes",
-}
-"""Names of attributes in Python whose entry in a document has another one, with the unit."""
-
-
 class Record:
     """Base of results: what of them stands in a document.
 
-    A dataclass needs nothing more where its fields are the entries, in their order.
+    A dataclass needs nothing more where its fields are the entries, in their order. Those that a field `unavailable`
+    names are null; that field is no entry.
 
     Attributes
     ----------
     ENTRIES : tuple of str
         Attributes, fields or properties, that are entries, in their order; empty for all fields.
     KEYS : dict
-        Names of entries that differ from those of all records, the module's `KEYS`.
+        Names of entries that differ from `iostrata.model.metrics.KEYS`.
     OPTIONAL : frozenset of str
         Attributes that are left out where they are None.
     """
@@ -66,12 +50,12 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entries of the document, in types of Python alone; None where a number is not finite."""
-        names = self.ENTRIES or [field.name for field in fields(self)]  # type: ignore[arg-type]
-        entries = ((name, plain(getattr(self, name))) for name in names)
+        keys = {**KEYS, **{one.name: one.key for one in metrics_of(type(self))}, **self.KEYS}
+        unavailable = getattr(self, "unavailable", ())
+        names = self.ENTRIES or [field.name for field in fields(self) if field.name != "unavailable"]  # type: ignore[arg-type]
+        entries = ((name, None if name in unavailable else plain(getattr(self, name))) for name in names)
         return {
-            self.KEYS.get(name) or KEYS.get(name, name): value
-            for name, value in entries
-            if value is not None or name not in self.OPTIONAL
+            keys.get(name, name): value for name, value in entries if value is not None or name not in self.OPTIONAL
         }
 
 

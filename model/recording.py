@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -152,72 +152,20 @@ class Recording:
     @property
     def missing(self) -> tuple[str, ...]:
         """What is not recorded, in words; empty where everything is."""
-        found = []
-        if self.rows == "none":
-            return ("times",)
-        if self.amounts:
-            found.append(f"the unit of amounts (taken as {self.amounts})")
-        if self.rows == "intervals":
-            found.append("single operations")
-        if self.handles == "absent":
-            found.append("handles")
-        if not self.ranks:
-            found.append("which rank did what")
-        if not self.nodes:
-            found.append("nodes")
-        if not self.threads:
-            found.append("threads")
-        if not self.metadata:
-            found.append("opens and closes")
-        if not self.offsets:
-            found.append("offsets")
-        if not self.collective:
-            found.append("which calls are collective")
-        if not self.flushes:
-            found.append("flushes")
-        return tuple(found)
+        found = [one.words for one in CAPABILITIES.values() if one.words and not one.known(self)]
+        unit = f"the unit of amounts (taken as {self.amounts})"
+        return (found[0],) if self.rows == "none" else (unit, *found) if self.amounts else tuple(found)
 
-    @property
-    def untold(self) -> frozenset[str]:
-        """Numbers of a layer that nobody knows, by the names of the fields of `LayerStatistics`."""
-        found: list[str] = []
-        if self.rows == "intervals":
-            found += ["operations", "own_operations", "busy_s", "summed_s", "request_bytes"]
-            found += ["undefined_bytes_operations", "cancelled_operations", "never_completed_operations"]
-        if self.handles == "absent":
-            found += ["files", "handles", "own_operations", "own_bytes"]
-        elif self.handles == "inferred":
-            found += ["handles"]
-        if not self.ranks:
-            found += ["ranks"]
-        return frozenset(found)
+    def reason(self, *needs: str) -> str:
+        """Return why something that needs some of `CAPABILITIES` is not available here; empty where it is."""
+        lacking = (one for one in map(CAPABILITIES.__getitem__, needs) if not one.known(self))
+        return next((f"{self.recorder} {one.reason}" for one in lacking), "")
 
-    def check_operations(self, path: object, what: str) -> None:
-        """Do nothing where single operations are known; SelectionError elsewhere, which says that `what` needs them."""
-        if self.rows != "operations":
-            raise SelectionError(
-                f"{path}: {self.recorder} recorded bytes by intervals of time here, no single operations, which {what} "
-                f"needs; {self.remedy or 'layers and periods work'}"
-            )
-
-    def check_metadata(self, path: object) -> None:
-        """Do nothing where opens, closes and the like are recorded; SelectionError elsewhere."""
-        if not self.metadata:
-            raise SelectionError(f"{path}: {self.recorder} does not tell when files were opened, closed and so on")
-
-    def check_handles(self, path: object) -> None:
-        """Do nothing where handles are known or inferred; SelectionError elsewhere."""
-        if self.handles == "absent":
-            raise SelectionError(f"{path}: {self.recorder} does not tell files or handles; layers and periods work")
-
-    def check_key(self, path: object, by: str) -> None:
-        """Do nothing where it is known how to split by a key; SelectionError elsewhere."""
-        if by in ("rank", "node") and not self.ranks:
-            raise SelectionError(f"{path}: {self.recorder} does not tell which rank did what: leave out --by {by}")
-        if by == "node" and not self.nodes:
-            raise SelectionError(f"{path}: {self.recorder} does not tell which node a rank ran on: leave out --by node")
-        if by in ("handle", "file", "filesystem") and self.handles == "absent":
-            raise SelectionError(f"{path}: {self.recorder} does not tell files or handles: leave out --by {by}")
+    def require(self, path: object, what: str, *needs: str) -> None:
+        """Do nothing where all of `needs` are known; SelectionError elsewhere, which says that `what` needs them."""
+        reason = self.reason(*needs)
+        if reason:
+            raise SelectionError(f"{path}: {reason}, which {what} needs; {self.remedy or 'layers and periods work'}")
 
     def to_dict(self) -> Document:
         """Return the object ``recording`` of documents."""
@@ -226,18 +174,63 @@ class Recording:
             "format": self.format,
             **({"kept_in": self.kept_in} if self.kept_in else {}),
             **self.facts,
-            "rows": self.rows,
-            "handles": self.handles,
-            "ranks": self.ranks,
-            "nodes": self.nodes,
-            "threads": self.threads,
-            "metadata": self.metadata,
-            "offsets": self.offsets,
-            "collective": self.collective,
-            "flushes": self.flushes,
+            **{one.field: getattr(self, one.field) for one in CAPABILITIES.values()},
             "missing": list(self.missing),
             "notes": list(self.notes),
         }
 
+
+@dataclass(frozen=True)
+class Capability:
+    """Something that a recorder may know, as views, metrics and findings need it.
+
+    Attributes
+    ----------
+    field : str
+        The field of `Recording` that decides.
+    values : tuple
+        Values of the field with which it is known.
+    words : str
+        It as an entry of the list of what is not recorded; empty where another one says so.
+    reason : str
+        Why it is not known, after the name of the recorder.
+    """
+
+    field: str
+    values: tuple[object, ...]
+    words: str
+    reason: str
+
+    def known(self, recording: Recording) -> bool:
+        """Tell whether a recording has it."""
+        return getattr(recording, self.field) in self.values
+
+
+def _flag(field: str, words: str, reason: str) -> Capability:
+    return Capability(field, (True,), words, reason)
+
+
+CAPABILITIES: Final[Mapping[str, Capability]] = {
+    "times": Capability("rows", ("operations", "intervals"), "times", "recorded no times"),
+    "operations": Capability(
+        "rows",
+        ("operations",),
+        "single operations",
+        "recorded bytes by intervals of time here, no single operations",
+    ),
+    "handles": Capability("handles", ("recorded", "inferred"), "handles", "does not tell files or handles"),
+    "recorded handles": Capability("handles", ("recorded",), "", "does not tell handles"),
+    "ranks": _flag("ranks", "which rank did what", "does not tell which rank did what"),
+    "nodes": _flag("nodes", "nodes", "does not tell which node a rank ran on"),
+    "threads": _flag("threads", "threads", "does not tell which thread did what"),
+    "metadata": _flag("metadata", "opens and closes", "does not tell when files were opened, closed and so on"),
+    "offsets": _flag("offsets", "offsets", "does not tell where in a file an operation was"),
+    "collective": _flag("collective", "which calls are collective", "does not tell which calls are collective"),
+    "flushes": _flag("flushes", "flushes", "does not record flushes"),
+}
+"""All that metrics, findings and commands may need of a recorder, in the order in which it is said to be missing.
+
+A new one is a field of `Recording` and an entry here.
+"""
 
 OTF2: Recording = Recording()

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from ...layers.document import document
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
-from ...layers.statistics.statistics import LayerStatistics
+from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
-from ...model.document import Document, plain
+from ...model.document import Document
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
 from .layer_periods import LayerPeriod, layer_periods
@@ -30,17 +30,12 @@ class OverviewRow:
     statistics: LayerStatistics
     period: LayerPeriod | None
 
-    @property
-    def bandwidth(self) -> float | None:
-        """Bytes a second while at least one operation was under way; None where none took time."""
-        return self.statistics.bytes / self.statistics.busy_s if self.statistics.busy_s > 0 else None
-
     def to_dict(self) -> Document:
         """Return the entry of the document."""
-        found: Document = {**self.statistics.to_dict(), "bandwidth_bytes_per_s": plain(self.bandwidth)}
         names = ("periodic", "period_s", "period_interval_s", "confidence", "regimes", "reason")
         verdict = None if self.period is None else self.period.result.to_dict()
-        return {**found, **{name: None if verdict is None else verdict[name] for name in names}}
+        told = {name: None if verdict is None else verdict[name] for name in names}
+        return {**self.statistics.to_dict(), **told}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +68,9 @@ class Overview:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of ``iostrata TRACE --json``."""
-        untold = self.trace.definitions.recording.untold
-        if "busy_s" in untold:
-            untold |= {"bandwidth_bytes_per_s"}
-        rows = [{name: None if name in untold else value for name, value in row.to_dict().items()} for row in self.rows]
         return document(
             self.trace,
-            layers=rows,
+            layers=[row.to_dict() for row in self.rows],
             flushes=[
                 {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
                 for layer in self.layers

@@ -19,9 +19,7 @@ def command(request: Request) -> None:
     from ...analysis.comparison.layer_periods import chosen_layers
 
     trace = request.open()
-    recording = trace.definitions.recording
-    recording.check_operations(trace.path, "handles")
-    recording.check_handles(trace.path)
+    trace.definitions.recording.require(trace.path, "handles", "operations", "handles")
     chosen = chosen_layers(trace, request.layers) if request.layers else None
     if request.as_json:
         from ...export.json.documents import handles_document

@@ -123,6 +123,8 @@ def command(
         raise click.UsageError("--order is that of a filter, so it needs --filter")
     options = _options(request.method, tuning)
     from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods, part_periods, with_fit
+    from ...layers.selection.directions import NEEDS_OF_QUANTITIES
+    from ...layers.statistics.grouping import NEEDS_OF_KEYS
 
     filter = _filter(request.filter, order)
 
@@ -138,13 +140,10 @@ def command(
         trace = request.open(parts=(by, most))
         binned = None if trace.binned is None else trace.binned_parts(by)
         found = part_periods(chosen_layers(trace, request.layers), by, most, *looked_at, binned)
-    recording = trace.definitions.recording
-    if quantity != "bandwidth":
-        recording.check_operations(trace.path, f"--signal {quantity}")
-    if quantity == "metadata":
-        recording.check_metadata(trace.path)
+    require = trace.definitions.recording.require
+    require(trace.path, f"--signal {quantity}", *NEEDS_OF_QUANTITIES[quantity])
     if by is not None:
-        recording.check_key(trace.path, by)
+        require(trace.path, f"--by {by}", *NEEDS_OF_KEYS[by])
     periods: list[LayerPeriod | PartsLeftOut] = []
     with Progress("detecting periods") as progress:
         progress(0, 0)

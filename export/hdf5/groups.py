@@ -8,7 +8,9 @@ import numpy as np
 from ...layers.attribution.calls.calls import CALL_KINDS, Calls
 from ...layers.dataset import VARIABLES
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
+from ...model.metrics import columns_of
 from ...model.stream.damage import DamageReport
 from .variables import GroupWriter
 
@@ -26,31 +28,6 @@ _HANDLE_NUMBERS: Final = (
 )
 
 _METADATA_TIME: Final = "time of the calls that opened, closed, ... the handle, from Enter to Leave, over all ranks"
-
-_COUNTS: Final = (
-    ("operations", "1", "operations"),
-    ("bytes", "byte", "bytes moved by completed operations"),
-    ("files", "1", "distinct files"),
-    ("handles", "1", "distinct handles"),
-    ("ranks", "1", "distinct processes"),
-    ("own_operations", "1", "operations that no higher layer caused"),
-    ("own_bytes", "byte", "bytes moved by operations that no higher layer caused"),
-    ("undefined_bytes_operations", "1", "operations of which the trace does not know the bytes moved"),
-    ("cancelled_operations", "1", "operations cancelled"),
-    ("never_completed_operations", "1", "operations that never completed"),
-)
-
-_SECONDS: Final = (
-    ("busy_s", "time in which at least one operation that ended was under way"),
-    ("summed_s", "sum of the durations of operations that ended"),
-    ("busy_step_s", "distance of the points in time that busy_s was counted at, 0: exact"),
-)
-_REQUESTS: Final = (
-    ("min", "smallest request"),
-    ("p50", "request that half of the requests do not exceed"),
-    ("p90", "request that nine tenths of the requests do not exceed"),
-    ("max", "largest request"),
-)
 
 _LOST: Final = (
     ("location", "OTF2 id of the damaged location"),
@@ -122,17 +99,9 @@ def write_statistics(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) 
     grid = ("layer", "direction")
     write_axes(writer, names)
     found = [trace.layers[name].statistics(direction) for name in names for direction in DIRECTIONS]
-    untold = trace.definitions.recording.untold
-    for name, units, long_name in _COUNTS:
-        if name not in untold:
-            writer.amounts(name, grid, [getattr(one, name) for one in found], units, long_name)
-    for name, long_name in _SECONDS:
-        if name in untold or ("busy_s" in untold and name == "busy_step_s"):
-            continue
-        writer.floats(name, grid, [getattr(one, name) for one in found], "s", long_name)
-    for name, long_name in _REQUESTS if "request_bytes" not in untold else ():
-        sizes = [getattr(one.request_bytes, name) for one in found]
-        writer.floats(f"request_bytes_{name}", grid, sizes, "byte", long_name)
+    for column in columns_of(LayerStatistics):
+        if not trace.definitions.recording.reason(*column.needs):
+            writer.metric(column, grid, [column.value(one) for one in found])
     if trace.calls is not None:
         _write_calls(writer, trace.calls, names)
     aside = trace.set_aside

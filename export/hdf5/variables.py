@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ...model.metrics import Metric
 from .storage import HDF5Storage
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
@@ -117,6 +118,12 @@ class GroupWriter:
         kind = np.uint64 if least >= 0 and most < 2**64 else np.int64 if least >= -(2**63) and most < 2**63 else None
         column = np.array(values, kind if whole and kind is not None else np.float64)
         self.numbers(name, dimensions, column, long_name=long_name, units=units)
+
+    def metric(self, metric: Metric, dimensions: tuple[str, ...], values: Sequence[Any]) -> None:
+        """Write the values of a metric: counts and bytes as `amounts`, all else as `floats`."""
+        counted = metric.unit in ("1", "byte") and metric.adds in ("sum", "distinct")
+        write = self.amounts if counted else self.floats
+        write(metric.key, dimensions, values, metric.unit, metric.sentence)
 
     def flags(self, name: str, dimensions: tuple[str, ...], values: Sequence[bool], long_name: str) -> None:
         """Write yes and no as 1 and 0."""

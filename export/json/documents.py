@@ -11,7 +11,6 @@ from ...layers.attribution.breakdown import Breakdown
 from ...layers.document import document
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
-from ...layers.statistics.statistics import LayerStatistics
 from ...layers.trace import Trace
 from ...model.document import SCHEMA_VERSION, Document, plain
 from ...model.recording import Recording
@@ -161,7 +160,7 @@ def layers_document(
     entries = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
     found = document(
         trace,
-        layers=[{**_told(entry, recording), "traffic": traffic} for entry in entries if entry.operations],
+        layers=[{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],
         flushes=[
             {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
             for layer in layers
@@ -186,11 +185,6 @@ def _calls(trace: Trace, layers: Collection[str]) -> Document:
         "chain": None if trace.waiting_chain is None else trace.waiting_chain.to_dict(),
         "overlap": trace.overlap.to_dict() if trace.callers.non_blocking.length and trace.overlap is not None else None,
     }
-
-
-def _told(entry: LayerStatistics, recording: Recording) -> Document:
-    """Return an entry with null for what the recorder does not tell."""
-    return {name: None if name in recording.untold else value for name, value in entry.to_dict().items()}
 
 
 def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Document:

@@ -1,6 +1,6 @@
 """The terminal view of ``iostrata layers``."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -13,18 +13,15 @@ from ...layers.attribution.calls.chain import WaitingChain
 from ...layers.attribution.calls.cost import RunCost
 from ...layers.attribution.calls.overlap import Overlap
 from ...layers.layer import Layer
-from ...layers.statistics.statistics import LayerStatistics
+from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
-from ...model.quantities import bytes_text, count_text, counted, rate_text, seconds_text, share_text
+from ...model.metrics import Metric, columns_of
+from ...model.quantities import count_text, counted, seconds_text, share_text
 from ...model.stream.source import Source, Tally
 from ...model.text import printable
 from .console import print_paragraph
 from .notes import print_counters, print_damage, print_heading, print_recording, print_set_aside
 
-Column = tuple[str, list[str]]
-
-_LEAST_NEEDED: Final = ("files", "ranks", "request\nmedian", "mean while\nbusy", "own", "busy", "operations")
-"""Columns that give way, the first one first, where a terminal is too narrow for all."""
 _MOST_CALLS: Final = 6
 """Kinds of calls that are told of a layer."""
 _WIDEST_NAME: Final = 12
@@ -45,10 +42,7 @@ def print_layers(
     if traffic != "all":
         console.print(Text(f"{traffic} traffic only", style="bold"))
     if statistics:
-        recording = trace.definitions.recording
-        # Within intervals the recorder rounds.
-        rounded = {"exactly"} if recording.rows == "intervals" else set()
-        _print_table(statistics, console, recording.untold | rounded)
+        _print_table(statistics, console)
     else:
         what = "No transfer" if traffic == "all" else f"No transfer of {traffic} traffic"
         console.print(Text(f"{what} of these layers and directions on the selected files."))
@@ -117,22 +111,24 @@ def _uncounted(entry: LayerStatistics) -> Iterator[str]:
         yield f"{printable(entry.layer)} {entry.direction}: {unknown} of unknown bytes{f' ({told})' if told else ''}"
 
 
-def _print_table(statistics: list[LayerStatistics], console: Console, untold: Collection[str] = ()) -> None:
-    """Print all columns where they fit, else the essential ones, of these as many as fit; none that is `untold`."""
-    cells = {name: cell for name, cell in _CELLS.items() if _NEEDS.get(name, name) not in untold}
+def _print_table(statistics: list[LayerStatistics], console: Console) -> None:
+    """Print all columns where they fit, else those for a narrow terminal, of these as many as fit."""
+    unavailable = statistics[0].unavailable
+    metrics = [one for one in columns_of(LayerStatistics) if one.column and one.path[0] not in unavailable]
     names = [printable(entry.layer) for entry in statistics]
     directions = [entry.direction for entry in statistics]
     name_width = min(_WIDEST_NAME, max(map(cell_len, names)))
     left = name_width + max(map(len, directions))
-    columns, gap = _columns({name: name for name in cells}, statistics), 2
+    columns, gap = [column for one in metrics for column in _wide_columns(one, statistics)], 2
     dropped = []
     if left + gap + _width(columns, gap) > console.width:
-        columns, gap = _columns({title: name for title, name in _ESSENTIAL.items() if name in cells}, statistics), 1
-        for title in _LEAST_NEEDED:
+        narrow, gap = [one for one in metrics if one.narrow], 1
+        columns = [(one.narrow, [one.text(entry) for entry in statistics]) for one in narrow]
+        for least in sorted((one for one in narrow if one.gives_way), key=lambda one: one.gives_way):
             if left + gap + _width(columns, gap) <= console.width:
                 break
-            columns = [column for column in columns if column[0] != title]
-            dropped.append(title.replace("\n", " "))
+            columns = [column for column in columns if column[0] != least.narrow]
+            dropped.append(least.narrow.replace("\n", " "))
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
     table.add_column("layer", overflow="fold", min_width=name_width)
     table.add_column("", no_wrap=True)
@@ -147,6 +143,14 @@ def _print_table(statistics: list[LayerStatistics], console: Console, untold: Co
     console.print(table)
     if dropped:
         console.print(Text(f"Too narrow for: {', '.join(dropped)}.", style="dim"))
+
+
+def _wide_columns(metric: Metric, statistics: list[LayerStatistics]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the column of a metric, and of bytes that are known exactly another one with all their digits."""
+    yield metric.title, [metric.text(entry) for entry in statistics]
+    # Within intervals the recorder rounds.
+    if metric.path == ("bytes",) and "operations" not in statistics[0].unavailable:
+        yield "exactly", [f"{entry.bytes:,.0f} B" for entry in statistics]
 
 
 def _print_cost(cost: RunCost, console: Console) -> None:
@@ -224,57 +228,6 @@ def _print_calls(calls: Calls, layers: Iterable[str], console: Console) -> None:
             print_paragraph(line, console, indent=0)
 
 
-def _width(columns: list[Column], gap: int) -> int:
+def _width(columns: list[tuple[str, list[str]]], gap: int) -> int:
     """Return the columns of the terminal that `columns` take, each with the gap before it."""
     return sum(gap + max(map(len, (*title.split("\n"), *cells))) for title, cells in columns)
-
-
-_CELLS: Final[dict[str, Callable[[LayerStatistics], str]]] = {
-    "operations": lambda entry: count_text(entry.operations),
-    "bytes": lambda entry: bytes_text(entry.bytes),
-    "exactly": lambda entry: f"{entry.bytes:,.0f} B",
-    "busy": lambda entry: seconds_text(entry.busy_s),
-    "summed": lambda entry: seconds_text(entry.summed_s),
-    "mean while busy": lambda entry: rate_text(entry.bytes / entry.busy_s) if entry.busy_s > 0 else "–",
-    "request min": lambda entry: _size(entry.request_bytes.min),
-    "median": lambda entry: _size(entry.request_bytes.p50),
-    "90 %": lambda entry: _size(entry.request_bytes.p90),
-    "max": lambda entry: _size(entry.request_bytes.max),
-    "ranks": lambda entry: count_text(entry.ranks),
-    "files": lambda entry: count_text(entry.files),
-    "handles": lambda entry: count_text(entry.handles),
-    "own bytes": lambda entry: share_text(entry.own_bytes, entry.bytes),
-}
-"""All columns in their order."""
-
-_NEEDS: Final = {
-    "busy": "busy_s",
-    "summed": "summed_s",
-    "mean while busy": "busy_s",
-    "request min": "request_bytes",
-    "median": "request_bytes",
-    "90 %": "request_bytes",
-    "max": "request_bytes",
-    "own bytes": "own_bytes",
-}
-"""What of `LayerStatistics` a column shows, where its name does not say so."""
-
-_ESSENTIAL: Final = {
-    "operations": "operations",
-    "bytes": "bytes",
-    "busy": "busy",
-    "mean while\nbusy": "mean while busy",
-    "request\nmedian": "median",
-    "ranks": "ranks",
-    "files": "files",
-    "own": "own bytes",
-}
-"""Columns for a narrow terminal by their narrower titles."""
-
-
-def _columns(titles: Mapping[str, str], statistics: list[LayerStatistics]) -> list[Column]:
-    return [(title, [_CELLS[name](entry) for entry in statistics]) for title, name in titles.items()]
-
-
-def _size(size: int | None) -> str:
-    return "–" if size is None else bytes_text(size)

@@ -8,7 +8,9 @@ from rich.text import Text
 
 from ...analysis.comparison.overview import Overview, OverviewRow
 from ...analysis.comparison.story import Segment
-from ...model.quantities import bytes_text, counted, range_text, rate_text, seconds_text
+from ...layers.summary.statistics import LayerStatistics
+from ...model.metrics import UNKNOWN, columns_of
+from ...model.quantities import counted, range_text, seconds_text
 from ...model.text import printable
 from .console import bounded, print_paragraph
 from .findings import first_findings
@@ -102,22 +104,22 @@ def _rows(overview: Overview) -> list[Weighted]:
     start, end = overview.trace.window
     most = max((row.statistics.bytes for row in overview.rows), default=0) or 1
     rows: list[Weighted] = []
-    timed = "busy_s" not in overview.trace.definitions.recording.untold
     for layer in overview.layers:
         for row in overview.rows:
             if row.statistics.layer == layer.name:
                 weight = max(row.statistics.bytes / most, row.statistics.busy_s / (end - start))
-                rows.append((_row(row, timed), weight))
+                rows.append((_row(row), weight))
         share = layer.flush_busy_s / (end - start)
         if layer.flushes and share >= _FLUSHES:
             rows.append((Row(layer.name, "flush", ("–", seconds_text(layer.flush_busy_s), "–"), None), share))
     return rows
 
 
-def _row(row: OverviewRow, timed: bool) -> Row:
-    statistics, rate = row.statistics, row.bandwidth if timed else None
-    busy = seconds_text(statistics.busy_s) if timed and statistics.busy_s > 0 else "–"
-    numbers = (bytes_text(statistics.bytes), busy, "–" if rate is None else rate_text(rate))
+def _row(row: OverviewRow) -> Row:
+    statistics = row.statistics
+    texts = {one.name: one.text(statistics) for one in columns_of(LayerStatistics)}
+    busy = texts["busy_s"] if statistics.busy_s > 0 else UNKNOWN
+    numbers = (texts["bytes"], busy, texts["bandwidth"])
     return Row(statistics.layer, statistics.direction, numbers, row.period)
 
 

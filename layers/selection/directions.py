@@ -14,8 +14,17 @@ DIRECTIONS: Final = ("read", "write")
 """Directions that are looked at unless one is named, each by itself; ``total`` is both together."""
 
 TRAFFIC: Final = ("all", "own", "inherited")
-QUANTITIES: Final = ("bandwidth", "operations", "metadata", "in-flight")
-"""What a signal of a layer can measure; metadata events have neither direction nor traffic."""
+NEEDS_OF_QUANTITIES: Final[dict[str, tuple[str, ...]]] = {
+    "bandwidth": (),
+    "operations": ("operations",),
+    "metadata": ("operations", "metadata"),
+    "in-flight": ("operations",),
+}
+"""What a recorder has to know for each quantity that a signal of a layer can measure.
+
+Metadata events have neither direction nor traffic.
+"""
+QUANTITIES: Final = tuple(NEEDS_OF_QUANTITIES)
 
 _MODES: Final = {"read": (IoMode.READ,), "write": (IoMode.WRITE,), "total": (IoMode.READ, IoMode.WRITE)}
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.document import Record
+from ...model.metrics import described, metric
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Distribution(Record):
     max: float | None
 
 
+@described
 @dataclass(frozen=True)
 class RequestBytes(Record):
     """Sizes of requests in bytes, over the operations whose request the trace knows; None where there are none.
@@ -30,10 +32,19 @@ class RequestBytes(Record):
     The quantiles are sizes that occur: the smallest one that at least that share of the requests does not exceed.
     """
 
-    min: int | None
-    p50: int | None
-    p90: int | None
-    max: int | None
+    min: int | None = metric("Smallest request.", unit="byte", title="request min", adds="none")
+    p50: int | None = metric(
+        "Size that half of the requests do not exceed.",
+        unit="byte",
+        title="median",
+        adds="none",
+        narrow="request\nmedian",
+        gives_way=3,
+    )
+    p90: int | None = metric(
+        "Size that nine tenths of the requests do not exceed.", unit="byte", title="90 %", adds="none"
+    )
+    max: int | None = metric("Largest request.", unit="byte", title="max", adds="largest")
 
 
 def quantile_places(count: int) -> list[int]:

@@ -12,7 +12,15 @@ from ...model.arrays import Links
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 
-KEYS: Final = ("file", "filesystem", "rank", "node", "handle")
+NEEDS_OF_KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "file": ("handles",),
+    "filesystem": ("handles",),
+    "rank": ("ranks",),
+    "node": ("ranks", "nodes"),
+    "handle": ("handles",),
+}
+"""What a recorder has to know to split by a key."""
+KEYS: Final = tuple(NEEDS_OF_KEYS)
 
 Key = str | int | None
 """File name, file system, MPI rank, name of the node, or OTF2 id of the handle; None where there is none."""

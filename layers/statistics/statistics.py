@@ -1,6 +1,6 @@
 """The numbers of a layer in one direction; sums of bytes are exact as long as the bytes are whole."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -8,58 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints
-from ...model.display import html_table
 from ...model.document import Record
 from ..selection.window import Amounts
-from .distribution import RequestBytes
-
-
-@dataclass(frozen=True)
-class LayerStatistics(Record):
-    """What a layer did in one direction.
-
-    Attributes
-    ----------
-    layer, direction : str
-    operations : int
-        Operations that overlap the window, whatever became of them.
-    bytes : int or float
-        Bytes moved by completed operations; float where the window cuts one of them, which then counts in proportion.
-    busy_s : float
-        Time in which at least one operation was under way. One that never completed has no end and adds nothing.
-    summed_s : float
-        Sum of the durations of operations that ended.
-    files, handles, ranks : int
-        Distinct files, handles and processes of the operations.
-    own_operations, own_bytes
-        The part through handles that have no ancestor of a higher layer.
-    undefined_bytes_operations : int
-        Operations whose bytes moved the trace does not know: failed, cancelled, never completed.
-    cancelled_operations, never_completed_operations : int
-        How many of them were.
-    request_bytes : RequestBytes
-        Of whole operations, also where the window cuts them.
-    busy_step_s : float
-        0 where `busy_s` is exact. Else the distance of the points in time that were looked at, which happens only to
-        traces read in bounded memory; with n busy stretches the error of `busy_s` is of the order of n^½ steps.
-    """
-
-    layer: str
-    direction: str
-    operations: int
-    bytes: int | float
-    busy_s: float
-    summed_s: float
-    files: int
-    handles: int
-    ranks: int
-    own_operations: int
-    own_bytes: int | float
-    undefined_bytes_operations: int
-    cancelled_operations: int
-    never_completed_operations: int
-    request_bytes: RequestBytes
-    busy_step_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -82,25 +32,6 @@ class SetAside(Record):
     bytes: int | float
     files: int
     reasons: Mapping[str, int]
-
-
-def statistics_table(found: Iterable[LayerStatistics]) -> str:
-    """Return statistics as an HTML table."""
-    header = ("layer", "operations", "bytes", "busy (s)", "summed (s)", "ranks", "files", "own bytes")
-    rows = [
-        (
-            f"{one.layer} {one.direction}",
-            one.operations,
-            one.bytes,
-            one.busy_s,
-            one.summed_s,
-            one.ranks,
-            one.files,
-            one.own_bytes,
-        )
-        for one in found
-    ]
-    return html_table(rows, header)
 
 
 Sums = TypeVar("Sums", bound=npt.NDArray[Any])

@@ -1,46 +1,231 @@
-"""Statistics of a layer from the sums over its operations."""
+"""The numbers of a layer in one direction, each declared with its meaning and how it follows from the sums."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
+from ...model.arrays import Mask
+from ...model.display import html_table
+from ...model.document import Record
+from ...model.metrics import described, metric, metrics_of
 from ..selection.window import TickWindow
-from ..statistics.statistics import LayerStatistics
+from ..statistics.distribution import RequestBytes
 from .accumulator import OperationSums
+from .busy_time import BusyTime
 from .tables import CANCELLED, MODES, NEVER, OPERATIONS, UNDEFINED
 
 
-def layer_statistics(
-    sums: OperationSums,
-    name: str,
-    direction: str,
-    categories: Sequence[int],
-    own: Sequence[int],
-    window: TickWindow,
-) -> LayerStatistics:
-    """Return the statistics of what is in `categories`, some of which are the program's own; see `Layer.statistics`."""
-    second, rows = window.ticks_per_second, list(categories)
-    moved, own_moved = sums.bytes(rows), sums.bytes(own)
-    modes = sorted({category % MODES for category in rows})
-    lineages = [category - category % MODES for category in rows]
-    here = sums.sums.handle_used[:, modes].any(axis=1) & np.isin(sums.category_of_handle, lineages)
-    files = np.unique(sums.scope.definitions.handles.file[here])
-    busy = sums.busy_time(rows)
+@dataclass(frozen=True)
+class ChosenSums:
+    """Sums over operations with the categories that a layer's numbers are of; what these follow from.
+
+    Attributes
+    ----------
+    sums : OperationSums
+    categories, own : sequence of int
+        All that count, and those that are the program's own.
+    window : TickWindow
+    """
+
+    sums: OperationSums
+    categories: Sequence[int]
+    own: Sequence[int]
+    window: TickWindow
+
+    def count(self, column: int) -> int:
+        """Return a column of `Sums.counts`, over all categories."""
+        return self.sums.count(self.categories, column)
+
+    @cached_property
+    def bytes(self) -> int | float:
+        """Bytes moved."""
+        return self.sums.bytes(self.categories)
+
+    @property
+    def own_bytes(self) -> int | float:
+        """Those of the program's own operations, a float where `bytes` is one."""
+        own = self.sums.bytes(self.own)
+        return float(own) if isinstance(self.bytes, float) else own
+
+    @cached_property
+    def busy(self) -> BusyTime:
+        """When an operation was under way."""
+        return self.sums.busy_time(self.categories)
+
+    @cached_property
+    def handles(self) -> Mask:
+        """Which handles were used, bool (handles,)."""
+        modes = sorted({category % MODES for category in self.categories})
+        lineages = [category - category % MODES for category in self.categories]
+        used = self.sums.sums.handle_used[:, modes].any(axis=1)
+        return np.logical_and(used, np.isin(self.sums.category_of_handle, lineages))
+
+    @property
+    def files(self) -> int:
+        """How many files were used."""
+        files = np.unique(self.sums.scope.definitions.handles.file[self.handles])
+        return int((files >= 0).sum())
+
+    def seconds(self, ticks: float) -> float:
+        """Return a number of ticks in s."""
+        return ticks / self.window.ticks_per_second
+
+
+def _bandwidth(of: ChosenSums) -> float | None:
+    length = of.seconds(of.busy.length)
+    return of.bytes / length if length > 0 else None
+
+
+@described
+@dataclass(frozen=True)
+class LayerStatistics(Record):
+    """What a layer did in one direction.
+
+    A column of ``iostrata layers`` is a metric here: tables, documents, files and the glossary follow.
+
+    Attributes
+    ----------
+    layer, direction : str
+    unavailable : frozenset of str
+        Metrics that the recorder does not provide.
+    """
+
+    layer: str
+    direction: str
+    operations: int = metric(
+        "Data transfers of this layer and direction that overlap the window, whatever became of them.",
+        needs=("operations",),
+        of=lambda of: of.count(OPERATIONS),
+        narrow="operations",
+        gives_way=7,
+    )
+    bytes: int | float = metric(
+        "Bytes moved by completed operations on the selected files, not a whole number where the window cuts one of "
+        "them, which then counts in proportion. Never add layers up: a lower layer repeats the bytes of the one above.",
+        unit="byte",
+        of=lambda of: of.bytes,
+        narrow="bytes",
+    )
+    busy_s: float = metric(
+        "Time in which at least one operation was under way on any rank (the union of the operations); one that never "
+        "completed has no end and adds nothing.",
+        unit="s",
+        adds="union",
+        needs=("operations",),
+        of=lambda of: of.seconds(of.busy.length),
+        narrow="busy",
+        gives_way=6,
+    )
+    summed_s: float = metric(
+        "Sum of the durations of all operations that ended, over all ranks.",
+        unit="s",
+        needs=("operations",),
+        of=lambda of: of.seconds(of.sums.summed_ticks(of.categories)),
+    )
+    bandwidth: float | None = metric(
+        "Bytes divided by the time in which at least one operation was under way (busy).",
+        key="bandwidth_bytes_per_s",
+        unit="byte s-1",
+        title="mean while busy",
+        adds="none",
+        needs=("operations",),
+        of=_bandwidth,
+        narrow="mean while\nbusy",
+        gives_way=4,
+    )
+    request_bytes: RequestBytes = metric(
+        "Sizes asked for, over the operations whose request the trace knows, whole ones also where the window cuts "
+        "them; the quantiles are sizes that occur.",
+        unit="byte",
+        title="request",
+        adds="none",
+        needs=("operations",),
+        of=lambda of: of.sums.request_counts(of.categories).quantiles(),
+    )
+    ranks: int = metric(
+        "Distinct processes of the operations.",
+        adds="distinct",
+        needs=("ranks",),
+        of=lambda of: int(of.sums.sums.processes[list(of.categories)].any(axis=0).sum()),
+        narrow="ranks",
+        gives_way=2,
+    )
+    files: int = metric(
+        "Distinct files of the operations.",
+        adds="distinct",
+        needs=("handles",),
+        of=lambda of: of.files,
+        narrow="files",
+        gives_way=1,
+    )
+    handles: int = metric(
+        "Distinct I/O handles of the operations.",
+        adds="distinct",
+        needs=("recorded handles",),
+        of=lambda of: int(of.handles.sum()),
+    )
+    own_operations: int = metric(
+        "Operations that the program did by calling this layer itself: on handles without an ancestor of a higher "
+        "layer.",
+        needs=("operations", "handles"),
+        of=lambda of: of.sums.count(of.own, OPERATIONS),
+        column=False,
+    )
+    own_bytes: int | float = metric(
+        "The part of the bytes that the program moved by calling this layer itself: on handles without an ancestor of "
+        "a higher layer. The rest is inherited from the layers above.",
+        unit="byte",
+        needs=("handles",),
+        of=lambda of: of.own_bytes,
+        part_of="bytes",
+        narrow="own",
+        gives_way=5,
+    )
+    undefined_bytes_operations: int = metric(
+        "Operations whose bytes moved the trace does not know: failed, cancelled, never completed.",
+        title="bytes unknown",
+        needs=("operations",),
+        of=lambda of: of.count(UNDEFINED),
+        column=False,
+    )
+    cancelled_operations: int = metric(
+        "Operations that were cancelled.", needs=("operations",), of=lambda of: of.count(CANCELLED), column=False
+    )
+    never_completed_operations: int = metric(
+        "Operations that never completed.", needs=("operations",), of=lambda of: of.count(NEVER), column=False
+    )
+    busy_step_s: float = metric(
+        "0 where the busy time is exact. Else, which happens only to traces read in bounded memory, the distance of "
+        "the points in time that were looked at; with n busy stretches the error of the busy time is of the order of "
+        "n^½ steps.",
+        unit="s",
+        adds="largest",
+        needs=("operations",),
+        of=lambda of: of.seconds(of.busy.step),
+        column=False,
+        default=0.0,
+    )
+    unavailable: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+def layer_statistics(name: str, direction: str, of: ChosenSums) -> LayerStatistics:
+    """Return the statistics of a layer; see `Layer.statistics`."""
+    metrics = metrics_of(LayerStatistics)
+    recording = of.sums.scope.definitions.recording
     return LayerStatistics(
-        layer=name,
-        direction=direction,
-        operations=sums.count(rows, OPERATIONS),
-        bytes=moved,
-        busy_s=busy.length / second,
-        summed_s=sums.summed_ticks(rows) / second,
-        files=int((files >= 0).sum()),
-        handles=int(here.sum()),
-        ranks=int(sums.sums.processes[rows].any(axis=0).sum()),
-        own_operations=sums.count(own, OPERATIONS),
-        own_bytes=float(own_moved) if isinstance(moved, float) else own_moved,
-        undefined_bytes_operations=sums.count(rows, UNDEFINED),
-        cancelled_operations=sums.count(rows, CANCELLED),
-        never_completed_operations=sums.count(rows, NEVER),
-        request_bytes=sums.request_counts(rows).quantiles(),
-        busy_step_s=busy.step / second,
+        name,
+        direction,
+        **{one.name: one.of(of) for one in metrics if one.of is not None},
+        unavailable=frozenset(one.name for one in metrics if recording.reason(*one.needs)),
+    )
+
+
+def statistics_table(found: Iterable[LayerStatistics]) -> str:
+    """Return statistics as an HTML table."""
+    metrics = [one for one in metrics_of(LayerStatistics) if one.narrow]
+    header = ["layer", *(f"{one.title} ({one.unit})" if one.unit != "1" else one.title for one in metrics)]
+    return html_table(
+        ([f"{entry.layer} {entry.direction}", *(one.value(entry) for one in metrics)] for entry in found), header
     )

@@ -14,11 +14,12 @@ from ...analysis.registry import DEFAULT_METHOD
 from ...layers.flow.flow import Flow
 from ...layers.layer import Layer
 from ...layers.opening import open_trace
-from ...layers.statistics.statistics import LayerStatistics
+from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
 from ...model.codes import PROCESS, IoFlag
 from ...model.document import plain
 from ...model.errors import IostrataError
+from ...model.metrics import columns_of
 from ...model.recording import Recording
 from ...model.text import printable
 from ...signals.step import StepSignal
@@ -276,10 +277,9 @@ def _layer_row(
 
 def _unknown(recording: Recording) -> set[str]:
     """Return the columns of a layer's row that the recorder does not tell."""
-    found = set(recording.untold) - {"request_bytes", "cancelled_operations", "never_completed_operations"}
-    if "request_bytes" in recording.untold:
-        found |= {"request_min", "request_p50", "request_p90", "request_max"}
-    if recording.rows == "intervals":
+    found = {one.name.replace("_bytes_", "_") for one in columns_of(LayerStatistics) if recording.reason(*one.needs)}
+    found -= {"cancelled_operations", "never_completed_operations", "busy_step_s"}
+    if recording.reason("operations"):
         found |= {"bandwidth", "collective_operations", "non_blocking_operations"}
     if not recording.collective:
         found.add("collective_operations")

@@ -40,7 +40,7 @@ def test_packed_rows_are_operations_of_nobody_in_particular(small_tmio):
     recording = trace.definitions.recording
     assert (recording.ranks, recording.handles, recording.rows) == (False, "absent", "operations")
     with pytest.raises(iostrata.SelectionError, match="which rank"):
-        recording.check_key(trace.path, "rank")
+        trace.breakdown("rank")
 
 
 def test_what_a_finding_costs_is_not_told_where_nobody_knows_which_rank_spends_it(tmp_path):

@@ -73,6 +73,7 @@ def slow(rows, layer, mode, low, high):
         "layer": layer,
         "direction": mode.name.lower(),
         "operations": len(chosen),
+        "bandwidth_bytes_per_s": moved / len(busy) * 100 if busy else None,
         "bytes": moved,
         "busy_s": len(busy) / 100,
         "summed_s": summed / 100,
@@ -103,7 +104,7 @@ def test_statistics_equal_the_slow_count(make_trace, rows, window):
         for mode in (IoMode.READ, IoMode.WRITE):
             found = trace.layers[layer].statistics(mode.name.lower()).to_dict()
             expected = slow(rows, layer, mode, low, high)
-            for key in ("bytes", "own_bytes", "busy_s", "summed_s"):
+            for key in ("bytes", "own_bytes", "busy_s", "summed_s", "bandwidth_bytes_per_s"):
                 assert found.pop(key) == pytest.approx(expected.pop(key), rel=1e-12)
             assert found == expected
 
