@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from iostrata.model.document import KEYS, Record, plain
+from iostrata.model.document import Record, plain
+from iostrata.model.metrics import KEYS
 
 
 @dataclass(frozen=True)
