@@ -18,7 +18,7 @@ FLOORS = {
     "export": 6,
     "cli": 7,
 }
-MOST_NAMES = 20
+MOST_NAMES = 24
 """In a folder of the package: what one finds a name among at a glance."""
 
 
