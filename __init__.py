@@ -106,7 +106,7 @@ if not TYPE_CHECKING:
         ".layers.handles.forest": ("HandleForest",),
         ".layers.layer": ("Layer",),
         ".layers.opening": ("open_trace",),
-        ".layers.statistics.statistics": ("LayerStatistics",),
+        ".layers.summary.statistics": ("LayerStatistics",),
         ".layers.trace": ("BinnedTrace", "Trace"),
         ".model.stream.damage": ("DamageReport",),
         ".model.errors": (
