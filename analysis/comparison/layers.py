@@ -16,7 +16,7 @@ from ...model.errors import import_library
 from ...signals.step import StepSignal
 from ..detect import detect_period
 from ..findings.find import Finding, find
-from ..findings.rules import RULES, Rule
+from ..findings.rule import Rule
 from ..registry import DEFAULT_METHOD
 from ..results.result import PeriodResult
 from .layer_periods import LayerPeriod
@@ -134,7 +134,7 @@ def compare_layers(
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     periods: bool = True,
-    rules: Iterable[Rule] = RULES,
+    rules: Iterable[Rule] | None = None,
     known: Iterable[LayerPeriod] = (),
 ) -> Comparison:
     """Compare each layer with those below it.
@@ -149,8 +149,9 @@ def compare_layers(
         As in `detect_period`.
     periods : bool
         Whether to compare periods, which takes most of the time.
-    rules : iterable of Rule
-        What findings are looked for; they are of the whole trace, whatever layers and directions are asked for.
+    rules : iterable of Rule, optional
+        What findings are looked for, all by default; they are of the whole trace, whatever layers and directions are
+        asked for.
     known : iterable of LayerPeriod
         What was detected already in whole layers of this trace with the same method and frequency; it is not done
         again.

@@ -1,6 +1,7 @@
-"""What stands out in a trace, with evidence and advice."""
+"""What stands out in a trace, with evidence and advice; each finding is one function."""
 
+from .evidence import Evidence, Match
 from .find import find
-from .rules import RULES, Rule
+from .rule import Rule, finding, rules
 
-__all__ = ["RULES", "Rule", "find"]
+__all__ = ["Evidence", "Match", "Rule", "find", "finding", "rules"]

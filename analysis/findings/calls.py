@@ -1,31 +1,57 @@
-"""Findings about calls of the upper layer: who does their work, and where their time goes."""
+"""Findings about calls of an upper layer: who does their work, and where their time goes."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from ...layers.flow.flow import Flow
-from ...model.codes import IoFlag, IoMode
-from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
-from .evidence import Evidence, Match, ends_of
-from .rules import Rule
+from ...model.quantities import bytes_text, named_ranks, percent_text, seconds_text
+from .evidence import MIB, Evidence, Match, ends_of
+from .rule import finding
 
 
-def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find collective calls whose transfer few ranks do."""
+@finding(
+    "warning",
+    needs=("ranks", "collective"),
+    units={"participants": "count", "movers": "count", "movers_per_call": "count"},
+)
+def funnelled_collective(
+    evidence: Evidence, *, movers_share: float = 0.25, participants: float = 2, least_bytes: float = MIB
+) -> Iterator[Match]:
+    """At most a quarter of the ranks of a collective call transfer, in most calls.
+
+    Parameters
+    ----------
+    movers_share : share
+        Of the ranks of a call. More of them usually keep the storage busy.
+    participants : count
+        A call of one rank cannot be spread.
+    least_bytes : byte
+        For less, one writer is as good as any.
+
+    Notes
+    -----
+    :Why: One process writes at the speed of one process, and the others send it their data first.
+    :How it is measured: Ranks that moved bytes below the call over ranks that took part; cost is the time in the calls,
+        and the text says for how much of it nothing moves below.
+    :When it is wrong: Few writers are right for little data, or where one node is as fast as the file system; compare
+        with independent calls.
+    :What helps: More aggregators: hints cb_nodes and cb_config_list (ROMIO), OMPI_MCA_io_ompio_num_aggregators (OMPIO),
+        and as many Lustre stripes (lfs setstripe -c). For little data per rank, or data that is contiguous per rank,
+        compare with independent calls.
+    """
     for found in evidence.collective():
         flow, calls = found.flow, found.calls
-        participants, movers = calls.participants, calls.movers
-        funnelled = movers <= np.maximum(1, rule.thresholds["movers_share"] * participants)
-        funnelled &= participants >= rule.thresholds["participants"]
-        ranks, asking = evidence.ranks(found.lower), evidence.ranks(found.upper)
+        funnelled = calls.movers <= np.maximum(1, movers_share * calls.participants)
+        funnelled &= calls.participants >= participants
+        ranks, asking = evidence.ranks_of(found.lower), evidence.ranks_of(found.upper)
         moved = calls.bytes.sum().item()
-        if 2 * int(funnelled.sum()) <= len(calls) or moved < rule.thresholds["bytes"]:
+        if 2 * int(funnelled.sum()) <= len(calls) or moved < least_bytes:
             continue
         nodes = np.unique(evidence.definitions.groups.node[evidence.cells.process[found.lower]])
         names = [evidence.definitions.system_tree.name[row] for row in nodes.tolist() if row >= 0]
         way = "leave" if flow.direction == "write" else "arrive"
-        busy, idle = idle_below(flow, evidence)
+        busy, idle = _idle_below(flow, evidence)
         yield Match(
             flow.upper,
             f"collective {flow.upper} {flow.direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
@@ -39,62 +65,102 @@ def funnelled_collective(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "funnelled_calls": int(funnelled.sum()),
                 "participants": len(asking),
                 "movers": len(ranks),
-                "movers_per_call": float(np.median(movers)),
+                "movers_per_call": float(np.median(calls.movers)),
                 "bytes": moved,
                 "nodes": names,
                 "busiest_rank_share": flow.lower_ranks.busiest_share,
-                **evidence.where(found.lower),
             },
             cells=found.upper,
+            where=evidence.where(found.lower),
         )
 
 
-def collective_without_benefit(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find collective calls beneath which each rank transfers for itself and nothing is merged."""
-    for found in evidence.collective(rule.thresholds["calls"]):
-        flow, calls = found.flow, found.calls
-        alone = calls.movers == calls.participants
-        above, below = int(calls.participants.sum()), int(calls.pieces.sum())
-        merged = above / below
+@finding("info", needs=("collective",), by_time=True)
+def collective_without_benefit(
+    evidence: Evidence, *, calls: float = 4, merged: float = 1.1, exclusive_share: float = 0.1
+) -> Iterator[Match]:
+    """Beneath collective calls every rank transfers its own part and nothing is merged.
+
+    Parameters
+    ----------
+    calls : count
+        Of fewer calls one cannot say what the library usually does.
+    merged : times
+        Requests above over requests below: a few that happen to be merged are no benefit.
+    exclusive_share : share
+        Of the time in the calls in which nothing runs below. Less coordination than this costs little.
+
+    Notes
+    -----
+    :Why: Coordination costs and brings nothing.
+    :How it is measured: Requests above over requests below, and the share of the calls in which nothing runs below.
+    :When it is wrong: A library may decide call by call; where some calls do merge, keep them.
+    :What helps: Requests that are large and contiguous per rank can use independent calls (MPI_File_write_at,
+        nc_var_par_access NC_INDEPENDENT, H5FD_MPIO_INDEPENDENT), or switch collective buffering off:
+        romio_cb_write=disable.
+    """
+    for found in evidence.collective(calls):
+        flow = found.flow
+        alone = int((found.calls.movers == found.calls.participants).sum())
+        above, below = int(found.calls.participants.sum()), int(found.calls.pieces.sum())
         exclusive = flow.exclusive_s / flow.upper_summed_s if flow.upper_summed_s else 0.0
-        if 2 * int(alone.sum()) <= len(calls) or merged >= rule.thresholds["merged"]:
-            continue
-        if exclusive < rule.thresholds["exclusive_share"]:
+        if 2 * alone <= len(found.calls) or above / below >= merged or exclusive < exclusive_share:
             continue
         yield Match(
             flow.upper,
-            f"{len(calls):,} collective {flow.upper} {flow.direction} calls: every rank transfers its own part by "
-            f"{flow.lower}, {above:,} requests became {below:,}, and "
-            f"{percent_text(exclusive)} of the time goes to coordination",
+            f"{len(found.calls):,} collective {flow.upper} {flow.direction} calls: every rank transfers its own part by"
+            f" {flow.lower}, {above:,} requests became {below:,}, and {percent_text(exclusive)} of the time goes to "
+            "coordination",
             {
                 **ends_of(flow),
-                "calls": len(calls),
+                "calls": len(found.calls),
                 "upper_operations": above,
                 "lower_operations": below,
                 "exclusive_share": exclusive,
                 "exclusive_s": flow.exclusive_s,
-                **found.where_called(evidence),
             },
             cells=found.upper,
-            cost_s=exclusive * float(evidence.rank_seconds(found.upper).max(initial=0.0)),
+            where=found.where_called(evidence),
+            cost_s=exclusive * evidence.longest_s(found.upper),
         )
 
 
-def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find collective calls in which ranks without a transfer of their own wait for those that have one."""
+@finding("warning", needs=("ranks", "collective"), follows=("funnelled-collective",), by_time=True)
+def waiting_ranks(
+    evidence: Evidence, *, least_share: float = 0.05, least_s: float = 0.01, severe_share: float = 0.25
+) -> Iterator[Match]:
+    """Ranks without a transfer of their own wait in collective calls.
+
+    Parameters
+    ----------
+    least_share : share
+        Of the time that all ranks spend in the calls. Ranks never return at the same instant.
+    least_s : s
+        Less is lost in the time that a message takes.
+    severe_share : share
+        Of the time that all ranks spend in the calls: where a quarter is waiting, it is worth a change of the program.
+
+    Notes
+    -----
+    :Why: They could compute.
+    :How it is measured: For each call the ticks in which others transfer while a rank that moves nothing is in the
+        call; cost is the mean of those that wait. Beside ``funnelled-collective``, from which it follows, it is for
+        information.
+    :When it is wrong: What ranks do inside the call is not seen: they may send data meanwhile.
+    :What helps: More aggregators (cb_nodes, io_ompio_num_aggregators), non-blocking collective calls
+        (MPI_File_iwrite_at_all), or let dedicated I/O ranks write while the others compute.
+    """
     second = evidence.cells.window.ticks_per_second
     for found in evidence.collective():
         flow, calls = found.flow, found.calls
-        waiting = int(calls.waiting.sum()) / second
-        summed = int(calls.ticks.sum()) / second
-        if waiting < rule.thresholds["seconds"] or waiting < rule.thresholds["share"] * summed:
+        waiting, summed = int(calls.waiting.sum()) / second, int(calls.ticks.sum()) / second
+        if waiting < least_s or waiting < least_share * summed:
             continue
-        ranks = evidence.ranks(found.lower)
+        ranks = evidence.ranks_of(found.lower)
         yield Match(
             flow.upper,
             f"in collective {flow.upper} {flow.direction}s, ranks wait {seconds_text(waiting)} in all while "
-            f"{named_ranks(ranks)} transfer{'s' if len(ranks) == 1 else ''}: "
-            f"{percent_text(waiting / summed)} of the "
+            f"{named_ranks(ranks)} transfer{'s' if len(ranks) == 1 else ''}: {percent_text(waiting / summed)} of the "
             "time that all ranks spend there",
             {
                 **ends_of(flow),
@@ -102,122 +168,62 @@ def waiting_ranks(evidence: Evidence, rule: Rule) -> Iterator[Match]:
                 "summed_s": summed,
                 "share": waiting / summed,
                 "transferring_ranks": ranks,
-                **found.where_called(evidence),
             },
-            "warning" if waiting >= rule.thresholds["severe_share"] * summed else "info",
-            found.upper,
+            cells=found.upper,
+            where=found.where_called(evidence),
+            severe=waiting >= severe_share * summed,
             # All that wait do so beside each other.
-            waiting / float((calls.participants - calls.movers).mean()),
+            cost_s=waiting / float((calls.participants - calls.movers).mean()),
         )
 
 
-def idle_below(flow: Flow, evidence: Evidence) -> tuple[float, float]:
+@finding(
+    "info",
+    needs=("recorded handles",),
+    explained_by={"funnelled-collective": 0.5, "collective-without-benefit": 0.5},
+    by_time=True,
+)
+def layer_overhead(
+    evidence: Evidence, *, least_share: float = 0.5, least_s: float = 0.01, share_of_run: float = 0.001
+) -> Iterator[Match]:
+    """A layer is busy while nothing moves below it.
+
+    Parameters
+    ----------
+    least_share : share
+        Of the time in which the layer is busy. Every call does some work of its own.
+    least_s : s
+        Less is what libraries take to start.
+    share_of_run : share
+        Less makes no run faster.
+
+    Notes
+    -----
+    :Why: Packing, conversion, communication or waiting in the library.
+    :How it is measured: Union of the layer's operations less the time in which the next layer has one.
+    :When it is wrong: Data that a library keeps in memory moves later.
+    :What helps: The time goes to communication, packing, conversion or waiting inside the library: fewer and larger
+        calls, data types that match the file's, fewer ranks per call.
+    """
+    least = max(least_s, share_of_run * evidence.run_s)
+    for flow in evidence.adjacent("write", "read"):
+        if not flow.lower_operations or not flow.upper_operations:
+            continue
+        busy, idle = _idle_below(flow, evidence)
+        if idle < least or idle < least_share * busy:
+            continue
+        yield Match(
+            flow.upper,
+            f"{flow.upper} {flow.direction}s keep the layer busy for {seconds_text(busy)}, and for "
+            f"{seconds_text(idle)} of it ({percent_text(idle / busy)}) nothing moves in {flow.lower}",
+            {**ends_of(flow), "busy_s": busy, "idle_below_s": idle, "share": idle / busy},
+            cells=flow.parts["upper"],
+            cost_s=idle,
+        )
+
+
+def _idle_below(flow: Flow, evidence: Evidence) -> tuple[float, float]:
     """Return in s how long the upper layer is busy, and for how long of it the lower one is not."""
     upper, either, lower = flow.sums.busy_ticks()
     second = evidence.cells.window.ticks_per_second
     return upper / second, (either - lower) / second
-
-
-def layer_overhead(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers that are busy while nothing moves in the next layer."""
-    for direction in ("write", "read"):
-        for flow in evidence.adjacent(direction):
-            if not flow.lower_operations or not flow.upper_operations:
-                continue
-            busy, idle = idle_below(flow, evidence)
-            least = max(rule.thresholds["seconds"], rule.thresholds["share_of_run"] * evidence.run_s)
-            if idle < least or idle < rule.thresholds["share"] * busy:
-                continue
-            yield Match(
-                flow.upper,
-                f"{flow.upper} {direction}s keep the layer busy for {seconds_text(busy)}, and for "
-                f"{seconds_text(idle)} of it ({percent_text(idle / busy)}) nothing moves in {flow.lower}",
-                {
-                    **ends_of(flow),
-                    "busy_s": busy,
-                    "idle_below_s": idle,
-                    "share": idle / busy,
-                    **evidence.where(flow.parts["upper"]),
-                },
-                cells=flow.parts["upper"],
-                cost_s=idle,
-            )
-
-
-def shared_file_independent(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find files that several ranks write by independent calls: the program's own ones of each layer."""
-    cells = evidence.cells
-    independent = cells.own & cells.moving & ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0) & (cells.file >= 0)
-    for layer in cells.layers:
-        mask = independent & cells.of(layer, "write")
-        pairs = np.unique(np.stack((cells.file[mask], cells.process[mask])), axis=1)
-        files, ranks = np.unique(pairs[0], return_counts=True)
-        shared = mask & np.isin(cells.file, files[ranks >= rule.thresholds["ranks"]])
-        moved = cells.bytes(shared)
-        if moved < rule.thresholds["bytes"] or not shared.any():
-            continue
-        where = evidence.where(shared)
-        yield Match(
-            layer,
-            f"{where['rank_count']:,} ranks write {bytes_text(moved)} to {where['file_count']:,} shared "
-            f"file{'s' if where['file_count'] != 1 else ''} by {cells.operations(shared):,} independent "
-            f"{layer} operations",
-            {"bytes": moved, "operations": cells.operations(shared), **where},
-            cells=shared,
-        )
-
-
-def synchronous_writes(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find writes through handles that make each of them wait for the storage."""
-    cells = evidence.cells
-    # The last is that of an undefined handle, -1.
-    waits = np.append(evidence.trace.handle_sums.synchronous, False)[cells.handle]
-    for layer in cells.layers:
-        writes = cells.of(layer, "write")
-        mine = writes & waits
-        spent = float(evidence.rank_seconds(mine).max(initial=0.0))
-        if spent < max(rule.thresholds["seconds"], rule.thresholds["share_of_run"] * evidence.run_s):
-            continue
-        count = cells.operations(mine)
-        yield Match(
-            layer,
-            f"{count:,} of {counted(cells.operations(writes), f'{layer} write')} wait for the storage each, "
-            f"{bytes_text(cells.bytes(mine) / max(count, 1))} at a time on average: their files are opened by "
-            "O_SYNC or O_DSYNC",
-            {"direction": "write", "synchronous_writes": count, **evidence.where(mine)},
-            cells=mine,
-        )
-
-
-def flush_dominates(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers that spend more time on flushes than on writes, each flush in the highest layer where it does."""
-    cells = evidence.cells
-    flush = cells.selected & (cells.mode == IoMode.FLUSH)
-    parent = cells.attribution.parent
-    told = np.zeros(len(flush), np.bool_)
-    for row, layer in enumerate(cells.layers):
-        of_layer = cells.layer == row
-        told |= of_layer & (parent >= 0) & told[parent]
-        mask, writes = flush & of_layer & ~told, cells.of(layer, "write")
-        if not mask.any():
-            continue
-        one = evidence.trace.layers[layer]
-        flushing, writing = one.flush_busy_s, one.statistics("write").busy_s
-        if flushing < rule.thresholds["seconds"] or flushing < rule.thresholds["share"] * (flushing + writing):
-            continue
-        told |= mask
-        count = cells.operations(mask)
-        yield Match(
-            layer,
-            f"{counted(count, 'flush', 'flushes')} keep {layer} busy for {seconds_text(flushing)}, "
-            f"{counted(cells.operations(writes), 'write')} for {seconds_text(writing)}",
-            {
-                "flushes": count,
-                "flush_s": flushing,
-                "write_s": writing,
-                "share": flushing / (flushing + writing),
-                **evidence.where(mask),
-            },
-            cells=mask,
-            severity=None if flushing >= rule.thresholds["run_share"] * evidence.run_s else "info",
-        )

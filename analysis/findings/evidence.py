@@ -1,4 +1,4 @@
-"""The numbers behind findings, what each is measured in, and how they are worded."""
+"""What rules look at: the operations of a trace by kind, and who did some of them where and when."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,34 +11,18 @@ import numpy.typing as npt
 from ...layers.flow.flow import Flow
 from ...layers.flow.sums import Limits
 from ...layers.handles.order import layer_name
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import sums_by
 from ...layers.trace import Trace
-from ...model.arrays import Mask
+from ...model.arrays import Ints, Mask
 from ...model.codes import IoFlag
 
-_MEASURED_IN: Final = {
-    "byte": "bytes bytes_read_inside_writes bytes_written_twice extra_bytes extra_written_bytes fill_bytes "
-    "hidden_bytes inside_bytes largest_piece limit lower_bytes median_request program_bytes "
-    "read_back_bytes read_bytes small_bytes unexplained_bytes upper_bytes written_bytes",
-    "s": "metadata_s busy_s cost_s end_s exclusive_s fastest_s first_program_write_s flush_s idle_below_s late_s "
-    "slowest_s start_s summed_s time_range_s transfer_s waiting_s write_s",
-    "share": "cost_share busiest_node_share busiest_rank_share exclusive_share share share_of_program_bytes time_share "
-    "share_of_written",
-    "times": "times_as_long slower amplification attributed_amplification steps",
-    "ratio": "node_imbalance rank_imbalance",
-    "count": "phases last_phases turns empty_flushes unaligned_operations slow_operations aligned_operations calls "
-    "file_count files fill_operations funnelled_calls inside_layers inside_operations lower_operations flushes "
-    "metadata_calls metadata_operations movers movers_per_call never_used_opens openers operations participants "
-    "pieces rank_count read_operations reasons small_operations split_operations synchronous_writes "
-    "transfers upper_operations",
-    "1/s": "most_per_second",
-    "rank": "busiest_rank ranks slow_ranks transferring_ranks",
-}
-
-EVIDENCE_UNITS: Final = {name: unit for unit, names in _MEASURED_IN.items() for name in names.split()}
-"""``byte``, ``s``, ``1/s``; ``share``: of 1; ``times``: one over the other; ``ratio``: 0 where all do the same;
-``count``; ``rank``: the number of a rank, or where it is no list of them how many they are."""
-
+Numbers = npt.NDArray[np.integer[Any]]
+"""Numbers of processes or files, −1 where unknown."""
+LEAST_SHARE: Final = 0.01
+"""What concerns less of the bytes and of the time is no warning."""
+KIB: Final = 2**10
+MIB: Final = 2**20
 FILES_SHOWN: Final = 8
 RANKS_SHOWN: Final = 64
 
@@ -49,20 +33,29 @@ class Match:
 
     Attributes
     ----------
-    severity : str or None
-        None where it is the rule's own.
+    layer : str
+        Layer that is looked at; of a pair the upper one.
+    text : str
+        What was found, in a sentence with its numbers.
+    evidence : dict
+        The numbers by name; see `Rule.unit` for their units.
     cells : bool (cells,) or None
         The operations that it is about; None where it is about none.
     cost_s : float or None
         What it costs the run, in s; None for the time that the rank which is longest in these operations spends there.
+    severe : bool or None
+        Whether it is a warning or for information; None where it has the rule's severity.
+    where : dict or None
+        Who did it, on which files and when, as evidence; None where that is who did the operations in `cells`.
     """
 
     layer: str
     text: str
     evidence: dict[str, Any]
-    severity: str | None = None
     cells: Mask | None = None
     cost_s: float | None = None
+    severe: bool | None = None
+    where: dict[str, Any] | None = None
 
 
 class Evidence:
@@ -86,16 +79,21 @@ class Evidence:
         """The flows of all connected pairs, read and write."""
         return self.trace.flows if self.sums is self.trace.relations else self.sums.all_flows(self.cells)
 
-    def adjacent(self, direction: str) -> tuple[Flow, ...]:
-        """Return the flows between neighbouring layers in one direction."""
-        return tuple(flow for flow in self.flows if flow.adjacent and flow.direction == direction)
+    def adjacent(self, *directions: str) -> tuple[Flow, ...]:
+        """Return the flows between neighbouring layers in some directions, one direction after the other."""
+        return tuple(one for way in directions for one in self.flows if one.adjacent and one.direction == way)
+
+    def own(self) -> Iterator[tuple[str, str, Mask]]:
+        """Give for each layer and direction the operations that the program itself asks for, bool (cells,)."""
+        for layer in self.cells.layers:
+            for direction in DIRECTIONS:
+                yield layer, direction, self.cells.of(layer, direction) & self.cells.own
 
     def collective(self, fewest: float = 1) -> Iterator["CollectiveFlow"]:
         """Give the flows to the operating system below at least `fewest` collective calls, writes first."""
-        for direction in ("write", "read"):
-            for flow in self.adjacent(direction):
-                if flow.lower in self.systems and len(flow.collectives) >= fewest:
-                    yield CollectiveFlow(flow, self)
+        for flow in self.adjacent("write", "read"):
+            if flow.lower in self.systems and len(flow.collectives) >= fewest:
+                yield CollectiveFlow(flow, self)
 
     def to_bottom(self, direction: str) -> tuple[Flow, ...]:
         """Return the flows from each layer that is above another and not below one, to the lowest it connects to."""
@@ -129,6 +127,10 @@ class Evidence:
         seconds = ticks[self.cells.processes] / self.cells.window.ticks_per_second
         return np.minimum(seconds, self.run_s)
 
+    def longest_s(self, cells: Mask) -> float:
+        """Return the time that the rank which is longest in some operations spends there, in s."""
+        return float(self.rank_seconds(cells).max(initial=0.0))
+
     def cost(self, match: Match) -> float | None:
         """Return what a match costs the run in s.
 
@@ -139,10 +141,10 @@ class Evidence:
             return None
         if match.cost_s is not None or match.cells is None:
             return match.cost_s
-        return float(self.rank_seconds(match.cells).max(initial=0.0))
+        return self.longest_s(match.cells)
 
-    def matters(self, match: Match, least: float) -> bool:
-        """Tell whether at least a share of the bytes or the time of any one layer is concerned, or it is about neither.
+    def matters(self, match: Match) -> bool:
+        """Tell whether `LEAST_SHARE` of the bytes or the time of any one layer is concerned, or it is about neither.
 
         A layer repeats what the layers above it do, so shares are of the layer that has most.
         """
@@ -153,7 +155,7 @@ class Evidence:
         layer = self.cells.layer[shown]
         for column in (columns.whole, columns.ticks):
             most = int(sums_by(layer[layer >= 0], column[shown][layer >= 0], len(self.cells.layers)).max(initial=0))
-            if most and column[match.cells].sum() >= least * most:
+            if most and column[match.cells].sum() >= LEAST_SHARE * most:
                 return True
         return False
 
@@ -161,26 +163,44 @@ class Evidence:
         """Return the name of a file row, empty where there is none."""
         return self.definitions.files.name[row] if row >= 0 else ""
 
-    def ranks(self, cells: Mask) -> list[int]:
-        """Return the distinct MPI ranks of some cells in ascending order."""
-        process = np.unique(self.cells.process[cells])
-        ranks = self.definitions.groups.rank[process[process >= 0]]
+    def ranks(self, processes: Numbers) -> list[int]:
+        """Return the distinct MPI ranks of some processes in ascending order."""
+        ranks = np.append(self.definitions.groups.rank, -1)[np.unique(processes)]
         return sorted({int(rank) for rank in ranks if rank >= 0})
+
+    def ranks_of(self, cells: Mask) -> list[int]:
+        """Return the distinct MPI ranks of some cells in ascending order."""
+        return self.ranks(self.cells.process[cells])
 
     def where(self, cells: Mask) -> dict[str, Any]:
         """Return who did the operations in some cells, on which files and when."""
         if not cells.any():
             return {"ranks": [], "files": [], "time_range_s": None}
-        ranks = self.ranks(cells)
-        files, place = np.unique(self.cells.file[cells], return_inverse=True)
-        order = np.argsort(-sums_by(place, self.cells.columns.operations[cells], len(files)), kind="stable")
+        operations = self.cells.columns.operations[cells]
         return {
-            "ranks": ranks[:RANKS_SHOWN],
-            "rank_count": len(ranks),
-            "files": distinct_names(self.file_name(int(files[place])) for place in order.tolist()),
-            "file_count": int((files >= 0).sum()),
+            **self.who(self.cells.process[cells]),
+            **self.on_files(self.cells.file[cells], operations),
             "time_range_s": list(self.cells.extent(cells)),
         }
+
+    def who(self, processes: Numbers) -> dict[str, Any]:
+        """Return the first ranks of some processes, and how many there are."""
+        ranks = self.ranks(processes)
+        return {"ranks": ranks[:RANKS_SHOWN], "rank_count": len(ranks)}
+
+    def on_files(self, file: Numbers, weight: Ints) -> dict[str, Any]:
+        """Return the names of the files with the largest weights, and how many files there are."""
+        known, place = np.unique(file, return_inverse=True)
+        order = np.argsort(-sums_by(place, weight, len(known)), kind="stable")
+        return {
+            "files": distinct_names(self.file_name(int(known[row])) for row in order),
+            "file_count": int((known >= 0).sum()),
+        }
+
+    def extent(self, begin: Ints, end: Ints) -> list[float]:
+        """Return the first of some begins and the last of some ends, ticks, in s from the trace's start."""
+        second = self.cells.window.ticks_per_second
+        return [int(begin.min()) / second, int(end.max()) / second]
 
 
 class CollectiveFlow:
@@ -206,9 +226,7 @@ class CollectiveFlow:
 
     def where_called(self, evidence: Evidence) -> dict[str, Any]:
         """Return who made the calls, on which files and when."""
-        second = evidence.cells.window.ticks_per_second
-        extent = [int(self.calls.begin.min()) / second, int(self.calls.end.max()) / second]
-        return {**evidence.where(self.upper), "time_range_s": extent}
+        return {**evidence.where(self.upper), "time_range_s": evidence.extent(self.calls.begin, self.calls.end)}
 
 
 def ends_of(flow: Flow) -> dict[str, Any]:

@@ -1,47 +1,22 @@
-"""Findings: what in the flow of I/O down the stack deserves a look, with the evidence and what helps."""
+"""Findings: what stands out in the flow of I/O down the stack, with the evidence and what helps."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ...layers.flow.sums import Limits
 from ...layers.trace import Trace
 from ...model.document import Record
+from ...model.errors import IostrataError
+from ...model.plugins import PluginWarning
 from ...model.quantities import percent_text, seconds_text
 from ...model.recording import Recording
-from .bytes import (
-    data_sieving,
-    fill_values,
-    hidden_bytes,
-    missing_lower_layer,
-    read_amplification,
-    read_back,
-    write_amplification,
-)
-from .calls import (
-    collective_without_benefit,
-    flush_dominates,
-    funnelled_collective,
-    layer_overhead,
-    shared_file_independent,
-    synchronous_writes,
-    waiting_ranks,
-)
 from .evidence import Evidence, Match
-from .lateness import stragglers
-from .operations import (
-    imbalance,
-    metadata_storm,
-    metadata_time,
-    opened_not_used,
-    serial_io,
-    slow_ranks,
-    small_requests,
-    split_requests,
-    stray_files,
-)
-from .rules import LEAST_COST, LEAST_SHARE, RULES, SEVERITIES, Rule
-from .streams import alternating_access, metadata_sync, slow_operations, unaligned_requests
+from .rule import SEVERITIES, Rule, rules
+
+LEAST_COST: Final = 0.001
+"""What costs a smaller share of the run is no warning: it is within what runs differ by."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +31,8 @@ class Finding(Record):
         ``critical``, ``warning`` or ``info``.
     layer : str
         Layer that is looked at; of a pair the upper one.
-    text : str
-        What was found, in a sentence with its numbers.
+    sentence : str
+        What was found, with its numbers.
     cost_s : float or None
         What it costs the run at most, in s: the time that the rank which is longest in the operations concerned spends
         there, or the part of it that the rule blames, as others may wait or compute meanwhile; None where the trace has
@@ -65,24 +40,37 @@ class Finding(Record):
     cost_share : float or None
         The same over the length of the run, or of the window.
     evidence : mapping of str to number, str or list
-        The numbers behind it, by names that are the rule's own; what all rules may tell stands in the fields below.
+        The numbers behind it, by names that are the rule's own; what all rules may give stands in the fields below.
     advice : str
         What to do about it.
+    caution : str
+        Why it may be wrong; empty where nothing is known against it.
     """
+
+    KEYS: ClassVar = {"sentence": "text"}
 
     id: str
     severity: str
     layer: str
-    text: str
+    sentence: str
     cost_s: float | None
     cost_share: float | None
     evidence: Mapping[str, Any]
     advice: str
+    caution: str = ""
 
     @property
     def statement(self) -> str:
-        """The text without what it costs."""
-        return self.text.replace(_costs(self.cost_s, self.cost_share), "")
+        """What was found, without what it costs."""
+        return self.sentence + self.caution
+
+    @property
+    def text(self) -> str:
+        """What was found and what it costs."""
+        if self.cost_s is None or self.cost_share is None:
+            return self.statement
+        cost = f"; costs at most {seconds_text(self.cost_s)}, {percent_text(self.cost_share)} of the run"
+        return self.sentence + cost + self.caution
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -100,91 +88,26 @@ class Finding(Record):
         found = self.evidence.get("time_range_s")
         return None if found is None else (found[0], found[1])
 
-
-DETECTORS: Final[dict[str, Callable[[Evidence, Rule], Iterator[Match]]]] = {
-    "write-amplification": write_amplification,
-    "read-amplification": read_amplification,
-    "fill-values": fill_values,
-    "data-sieving": data_sieving,
-    "funnelled-collective": funnelled_collective,
-    "collective-without-benefit": collective_without_benefit,
-    "small-requests": small_requests,
-    "split-requests": split_requests,
-    "metadata-storm": metadata_storm,
-    "metadata-time": metadata_time,
-    "read-back": read_back,
-    "imbalance": imbalance,
-    "shared-file-independent": shared_file_independent,
-    "opened-not-used": opened_not_used,
-    "waiting-ranks": waiting_ranks,
-    "flush-dominates": flush_dominates,
-    "synchronous-writes": synchronous_writes,
-    "slow-ranks": slow_ranks,
-    "stragglers": stragglers,
-    "slow-operations": slow_operations,
-    "serial-io": serial_io,
-    "alternating-access": alternating_access,
-    "metadata-sync": metadata_sync,
-    "unaligned-requests": unaligned_requests,
-    "layer-overhead": layer_overhead,
-    "stray-files": stray_files,
-    "missing-lower-layer": missing_lower_layer,
-    "hidden-traffic": hidden_bytes,
-}
-"""What looks for each rule."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of ``findings`` in ``compare --json``."""
+        entry = super().to_dict() | {"text": self.text}
+        del entry["caution"]
+        return entry
 
 
-_NEEDS: Final[dict[str, tuple[str, ...]]] = {
-    "funnelled-collective": ("ranks", "collective"),
-    "collective-without-benefit": ("collective",),
-    "waiting-ranks": ("ranks", "collective"),
-    "shared-file-independent": ("ranks", "collective"),
-    "imbalance": ("ranks",),
-    "serial-io": ("ranks",),
-    "slow-ranks": ("ranks",),
-    "stragglers": ("ranks",),
-    "opened-not-used": ("metadata",),
-    "metadata-storm": ("metadata",),
-    "metadata-time": ("metadata",),
-    "flush-dominates": ("flushes",),
-    "synchronous-writes": ("metadata",),
-    "metadata-sync": ("flushes",),
-}
-"""What a rule takes for known, by the names of `Recording`: what is not recorded would look like a fault."""
-_REASONS: Final = {
-    "layer-overhead": (("funnelled-collective", "collective-without-benefit"), 0.5),
-    "slow-ranks": (("slow-operations",), 1.0),
-    "metadata-time": (("metadata-storm",), 0.5),
-    "stragglers": (("imbalance",), 0.5),
-}
-"""Rules whose findings others explain, in the same layer and direction, and which share of the cost that takes."""
-_FOLLOWS: Final = {"waiting-ranks": ("funnelled-collective",)}
-"""Rules whose findings follow from others in the same layer and direction: beside these they are for information."""
-_ALL_LAYERS: Final = ("missing-lower-layer", "hidden-traffic", "layer-overhead")
-"""Rules that take for known whatever a layer calls; only where handles are recorded are the layers below known too."""
+def applicable(recording: Recording) -> tuple[Rule, ...]:
+    """Return the rules that can be looked for in what a recorder knows."""
+    return tuple(rule for rule in rules() if not rule.reason_missing(recording))
 
 
-def _applies(rule: Rule, recording: Recording) -> bool:
-    """Tell whether the recorder tells what a rule needs."""
-    if rule.id in _ALL_LAYERS and recording.handles != "recorded":
-        return False
-    if recording.rows != "operations":
-        return False
-    return all(getattr(recording, name) for name in _NEEDS.get(rule.id, ()))
-
-
-def applicable(recording: Recording, rules: Iterable[Rule] = RULES) -> tuple[Rule, ...]:
-    """Return the rules that can be told from what a recorder tells."""
-    return tuple(rule for rule in rules if _applies(rule, recording))
-
-
-def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
+def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, ...]:
     """Return what the rules find in a trace, on its selected files and within its window.
 
     Parameters
     ----------
-    rules : iterable of Rule
-        Ids must be those of `DETECTORS`; those that need what the trace's recorder does not tell are left out.
+    chosen : iterable of Rule, optional
+        All of `rules` by default; a site that knows better changes thresholds by `dataclasses.replace`. Rules that need
+        what the trace's recorder does not know are left out.
 
     Returns
     -------
@@ -194,59 +117,71 @@ def find(trace: Trace, rules: Iterable[Rule] = RULES) -> tuple[Finding, ...]:
         what it costs. Where the trace is damaged, each says that what is lost may be behind it: a ratio of two layers
         is wrong where only one lost operations.
     """
-    table = applicable(trace.definitions.recording, rules)
-    evidence = Evidence(trace, _limits(table))
-    caution = " (may come from the trace's damage)" if trace.damage.damaged else ""
-    found = [_finding(evidence, rule, match, caution) for rule in table for match in DETECTORS[rule.id](evidence, rule)]
-    found = [one for one in found if not _told(one, found)]
-    found = [replace(one, severity=SEVERITIES[-1]) if _follows(one, found) else one for one in found]
-    return tuple(sorted(found, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
+    recording = trace.definitions.recording
+    table = [rule for rule in (rules() if chosen is None else chosen) if not rule.reason_missing(recording)]
+    limits = {field: rule.thresholds[name] for rule in table for field, name in rule.limits.items()}
+    evidence = Evidence(trace, Limits(**limits))
+    found = [(rule, _finding(evidence, rule, match)) for rule in table for match in _matches(evidence, rule)]
+    found = [(rule, one) for rule, one in found if not _is_explained(rule, one, found)]
+    ranked = [_beside_cause(rule, one, found) for rule, one in found]
+    return tuple(sorted(ranked, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
 
 
-def _told(one: Finding, found: Iterable[Finding]) -> bool:
-    """Tell whether another finding gives the reason of this one, so that the same time would be told twice."""
-    if one.id not in _REASONS:
-        return False
-    reasons, share = _REASONS[one.id]
-    return any((other.cost_s or 0.0) >= share * (one.cost_s or 0.0) for other in _beside(one, found, reasons))
+def evidence_units(findings: Iterable[Finding]) -> dict[str, str]:
+    """Return the units of the numbers in the evidence of findings, by name; see `Rule.unit`."""
+    known = {rule.id: rule for rule in rules()}
+    names = [(known[one.id], name) for one in findings if one.id in known for name in one.evidence]
+    return {name: unit for rule, name in names if (unit := rule.unit(name)) is not None}
 
 
-def _follows(one: Finding, found: Iterable[Finding]) -> bool:
-    """Tell whether this one follows from another, which asks for the same and costs at least as much."""
-    return any((other.cost_s or 0.0) >= (one.cost_s or 0.0) for other in _beside(one, found, _FOLLOWS.get(one.id, ())))
+def _matches(evidence: Evidence, rule: Rule) -> Iterator[Match]:
+    """Give the matches of a rule; one that fails warns, and costs the others nothing."""
+    try:
+        yield from rule.look(evidence, **rule.thresholds)
+    except (IostrataError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001
+        text = f"finding {rule.id} is left out: {type(error).__name__}: {' '.join(str(error).split())}"
+        warnings.warn(text, PluginWarning, stacklevel=2)
 
 
-def _beside(one: Finding, found: Iterable[Finding], rules: tuple[str, ...]) -> list[Finding]:
-    """Return the findings of some rules in the same layer and direction."""
+_Found = Iterable[tuple[Rule, Finding]]
+
+
+def _is_explained(rule: Rule, one: Finding, found: _Found) -> bool:
+    """Tell whether another finding gives the cause of this one, so that the same time would be reported twice."""
+    return any(
+        (other.cost_s or 0.0) >= share * (one.cost_s or 0.0)
+        for cause, share in rule.explained_by.items()
+        for other in _beside(one, found, cause)
+    )
+
+
+def _beside_cause(rule: Rule, one: Finding, found: _Found) -> Finding:
+    """Return a finding, for information where it follows from another, which costs at least as much."""
+    others = [other for cause in rule.follows for other in _beside(one, found, cause)]
+    follows = any((other.cost_s or 0.0) >= (one.cost_s or 0.0) for other in others)
+    return replace(one, severity=SEVERITIES[-1]) if follows else one
+
+
+def _beside(one: Finding, found: _Found, rule: str) -> Iterator[Finding]:
+    """Give the findings of a rule in the same layer and direction."""
     where = one.layer, one.evidence.get("direction")
-    return [other for other in found if other.id in rules and (other.layer, other.evidence.get("direction")) == where]
+    return (other for _, other in found if other.id == rule and (other.layer, other.evidence.get("direction")) == where)
 
 
-def _finding(evidence: Evidence, rule: Rule, match: Match, caution: str) -> Finding:
+def _finding(evidence: Evidence, rule: Rule, match: Match) -> Finding:
     """Return a match with what it costs, no more than an information where it is about next to nothing."""
-    severity, cost = match.severity or rule.severity, evidence.cost(match)
-    if cost is None or cost < LEAST_COST * evidence.run_s or not evidence.matters(match, LEAST_SHARE):
+    severity, cost = rule.severity, evidence.cost(match)
+    if match.severe is not None:
+        severity = "warning" if match.severe else "info"
+    if cost is None or cost < LEAST_COST * evidence.run_s or not evidence.matters(match):
         severity = SEVERITIES[-1]
     share = cost / evidence.run_s if cost is not None and evidence.run_s > 0 else None
-    text = match.text + _costs(cost, share) + caution
-    return Finding(rule.id, severity, match.layer, text, cost, share, match.evidence, rule.advice)
-
-
-def _costs(seconds: float | None, share: float | None) -> str:
-    """Return the end of a sentence that says what a finding costs, empty where that is not known."""
-    if seconds is None or share is None:
-        return ""
-    return f"; costs at most {seconds_text(seconds)}, {percent_text(share)} of the run"
-
-
-def _limits(rules: Iterable[Rule]) -> Limits:
-    """Return the thresholds that decide operation by operation."""
-    limits: dict[str, float] = {}
-    for rule in rules:
-        if rule.id == "small-requests":
-            limits["small"] = rule.thresholds["size"]
-        elif rule.id == "split-requests":
-            limits |= {"split": rule.thresholds["request"], "pieces": rule.thresholds["pieces"]}
-        elif rule.id == "metadata-sync":
-            limits["empty"] = rule.thresholds["written"]
-    return Limits(**limits)
+    where = match.where
+    if where is None:
+        where = {} if match.cells is None else evidence.where(match.cells)
+    caution = " (may come from the trace's damage)" if evidence.trace.damage.damaged else ""
+    return Finding(
+        rule.id, severity, match.layer, match.text, cost, share, {**match.evidence, **where}, rule.advice, caution
+    )

@@ -1,88 +1,148 @@
 """Findings about ranks that the others wait for, phase by phase."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
+from ...model.arrays import Mask
 from ...model.quantities import named_ranks, seconds_text
 from ..detect import detect_period
 from ..results.parts import Phase
-from .evidence import RANKS_SHOWN, Evidence, Match
-from .last_ranks import SignalOf, late_ranks
-from .rules import Rule
+from .evidence import MIB, RANKS_SHOWN, Evidence, Match
+from .last_ranks import LateRanks, SignalOf, late_ranks
+from .rule import finding
 
 
-def stragglers(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find ranks that are late in far more phases than chance makes them, and what that takes longer."""
-    from scipy.special import bdtrc
+@finding("info", needs=("ranks",), explained_by={"imbalance": 0.5}, by_time=True)
+def stragglers(
+    evidence: Evidence,
+    *,
+    phases: float = 4,
+    least_share: float = 0.5,
+    chance: float = 0.01,
+    waited: float = 0.8,
+    least_bytes: float = MIB,
+    least_s: float = 0.01,
+    share_of_run: float = 0.01,
+    severe_share_of_run: float = 0.05,
+) -> Iterator[Match]:
+    """The same ranks, at most half of them, are late in most phases, and the others are done long before.
 
-    trace, cells = evidence.trace, evidence.cells
-    known: dict[SignalOf, tuple[Phase, ...]] = {}
-    moving: dict[tuple[str, str], list[int]] = {}
-    for layer in cells.layers:
-        for direction in DIRECTIONS:
-            own = cells.of(layer, direction) & cells.own
-            moving[layer, direction] = evidence.ranks(own)
-            if cells.bytes(own) < rule.thresholds["bytes"] or len(moving[layer, direction]) < 2:
-                continue
-            phases = detect_period(trace.layers[layer].bandwidth(direction, "own")).phases
-            if len(phases) >= rule.thresholds["phases"]:
-                known[layer, direction, "own"] = phases
-    for (layer, direction, _), found in late_ranks(trace, known).items():
+    Parameters
+    ----------
+    phases : count
+        In fewer, the same rank may well be late by chance.
+    least_share : share
+        Of the phases: fewer are not most of them.
+    chance : share
+        Probability that as many phases come by chance, for any of the ranks.
+    waited : share
+        Of the time that they are late, which the others must be in MPI for longer: else nobody waits for them.
+    least_bytes : byte
+        Less is a log.
+    least_s : s
+        Less is a single access of a disk.
+    share_of_run : share
+        Less makes no run faster.
+    severe_share_of_run : share
+        More of the run is worth a warning.
+
+    Notes
+    -----
+    :Why: All wait for them, so that each phase lasts longer by that.
+    :How it is measured: In each phase of the program's own reads or writes, who ends its last transfer late (begins its
+        first one late, where transfers are collective): the ranks behind the widest gap; ``periods --phases`` shows who
+        is last in each. They must be the same in half of the phases and more often than chance makes it (1 %), and the
+        others must be in MPI for so much longer; those count that have transfers too. Cost is the sum of the times
+        behind the last of the others. Who is late since it does most of the work is found by ``imbalance``.
+    :When it is wrong: Without Enter and Leave of MPI it is not known whether anybody waits, and it is for information
+        only. Ranks that are late one after the other, with no gap between them, are no stragglers by this rule.
+    :What helps: See what these ranks do before they write or read: more work than the others, a slower core or node,
+        output of their own such as a log; give them less to do, or let their part be moved by others.
+    """
+    moving, known = _phases(evidence, phases, least_bytes)
+    for (layer, direction, traffic), found in late_ranks(evidence.trace, known).items():
         number = len(found.gain)
-        if number < rule.thresholds["phases"]:
-            continue
-        # As often by chance, for any one of the ranks.
-        each, times = float(np.median(found.count)), found.late.sum(axis=0)
-        chance = each * bdtrc(times - 1, number, float((found.late.sum(axis=1) / found.count).mean()))
-        mine = (times >= rule.thresholds["share"] * number) & (chance <= rule.thresholds["chance"])
+        mine = _often_late(found, least_share, chance)
         # Where others are late as well, the phase would gain less without these.
-        by_them = found.late[:, mine].any(axis=1) & ~found.late[:, ~mine].any(axis=1)
+        by_them = np.asarray(found.late[:, mine].any(axis=1) & ~found.late[:, ~mine].any(axis=1))
         count, late = int(by_them.sum()), float(found.gain[by_them].sum())
-        if not mine.any() or count < rule.thresholds["share"] * number:
+        if number < phases or not mine.any() or count < least_share * number:
             continue
-        ranks = found.rank[mine].tolist()
-        waited = _others_wait(trace, ranks, moving[layer, direction], found.collective)
-        if waited is not None and waited < rule.thresholds["waited"] * late:
+        others = _others_wait(evidence.trace, found, mine, moving[layer, direction])
+        if late < max(least_s, share_of_run * evidence.run_s) or (others is not None and others < waited * late):
             continue
-        cost = None if waited is None else min(late, waited)
-        if late < max(rule.thresholds["seconds"], rule.thresholds["share_of_run"] * evidence.run_s):
-            continue
-        one = len(ranks) == 1
-        what = ("begins" if one else "begin") if found.collective else ("is done" if one else "are done")
-        median = float(np.median(found.after_median[by_them]))
+        cost = None if others is None else min(late, others)
+        extent = known[layer, direction, traffic]
         yield Match(
             layer,
-            f"{named_ranks(ranks)} {what} last in {count:,} of {number:,} phases of the program's {layer} "
-            f"{direction}s, {seconds_text(median)} after the median of the ranks",
+            _sentence(found, mine, by_them, f"{layer} {direction}s"),
             {
                 "direction": direction,
-                "ranks": ranks[:RANKS_SHOWN],
-                "rank_count": len(ranks),
+                "ranks": found.rank[mine].tolist()[:RANKS_SHOWN],
+                "rank_count": int(mine.sum()),
                 "phases": number,
                 "last_phases": count,
-                "late_s": median,
-                "time_range_s": [known[layer, direction, "own"][0].start, known[layer, direction, "own"][-1].end],
+                "late_s": float(np.median(found.after_median[by_them])),
             },
-            severity="warning" if (cost or 0.0) >= rule.thresholds["severe_share"] * evidence.run_s else None,
+            where={"time_range_s": [extent[0].start, extent[-1].end]},
+            severe=(cost or 0.0) >= severe_share_of_run * evidence.run_s,
             cost_s=cost,
         )
 
 
-def _others_wait(trace: Trace, ranks: list[int], moving: list[int], in_io: bool) -> float | None:
-    """Return how much longer than some ranks the others are in MPI, or also in I/O, in s (median); None where unknown.
+def _sentence(found: LateRanks, mine: Mask, by_them: Mask, transfers: str) -> str:
+    """Return in words which ranks are late in how many phases of some transfers."""
+    ranks = found.rank[mine].tolist()
+    one = len(ranks) == 1
+    last = ("begins" if one else "begin") if found.collective else ("is done" if one else "are done")
+    after = seconds_text(float(np.median(found.after_median[by_them])))
+    return (
+        f"{named_ranks(ranks)} {last} last in {by_them.sum():,} of {len(by_them):,} phases of the program's "
+        f"{transfers}, {after} after the median of the ranks"
+    )
 
-    A rank that is late and that nobody waits for costs nothing. Of the others only those count that are `moving`: who
-    has nothing to do waits whoever is late.
+
+def _phases(
+    evidence: Evidence, fewest: float, least_bytes: float
+) -> tuple[Mapping[tuple[str, str], list[int]], Mapping[SignalOf, tuple[Phase, ...]]]:
+    """Return who moves what the program asks for, by layer and direction, and its phases where several ranks do."""
+    moving: dict[tuple[str, str], list[int]] = {}
+    known: dict[SignalOf, tuple[Phase, ...]] = {}
+    for layer, direction, own in evidence.own():
+        moving[layer, direction] = evidence.ranks_of(own)
+        if evidence.cells.bytes(own) < least_bytes or len(moving[layer, direction]) < 2:
+            continue
+        phases = detect_period(evidence.trace.layers[layer].bandwidth(direction, "own")).phases
+        if len(phases) >= fewest:
+            known[layer, direction, "own"] = phases
+    return moving, known
+
+
+def _often_late(found: LateRanks, least_share: float, least_chance: float) -> Mask:
+    """Return which ranks are late in most phases and in more of them than chance makes it, bool (ranks,)."""
+    from scipy.special import bdtrc
+
+    number, times = len(found.gain), found.late.sum(axis=0)
+    # As often by chance, for any one of the ranks.
+    each = float(np.median(found.count))
+    chance = each * bdtrc(times - 1, number, float((found.late.sum(axis=1) / found.count).mean()))
+    return np.asarray((times >= least_share * number) & (chance <= least_chance))
+
+
+def _others_wait(trace: Trace, found: LateRanks, late: Mask, moving: list[int]) -> float | None:
+    """Return how much longer than the late ranks the others are in MPI, in s (median); None where unknown.
+
+    Where transfers are collective, in I/O as well. A rank that is late and that nobody waits for costs nothing. Of the
+    others only those count that are `moving`: who has nothing to do waits whoever is late.
     """
     cost = trace.cost
     if cost is None:
         return None
-    waiting = cost.mpi + cost.io if in_io else cost.mpi
+    waiting = cost.mpi + cost.io if found.collective else cost.mpi
     rank = np.array([-1 if rank is None else rank for rank in cost.rank])
-    mine = np.isin(rank, ranks)
+    mine = np.isin(rank, found.rank[late])
     others = np.isin(rank, moving) & ~mine
     if not mine.any() or not others.any():
         return None

@@ -6,158 +6,305 @@ from typing import Any, Final
 import numpy as np
 
 from ...layers.flow.calls import ALIGNMENT
-from ...layers.flow.streams import Deed
+from ...layers.flow.streams import Deed, StreamSums
+from ...layers.flow.sums import Limits
+from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.arrays import Ints, Mask
-from ...model.codes import IoMode
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
-from .evidence import RANKS_SHOWN, Evidence, Match
-from .rules import Rule
+from .evidence import Evidence, Match
+from .rule import finding
 
-_WAYS: Final = {"read": IoMode.READ, "write": IoMode.WRITE}
-_HALF_OCTAVES: Final = 2
-_MOST: Final = 0.8
-"""Share of the time that slow operations lose, of which it is told when and where."""
+_PACES_PER_OCTAVE: Final = 2
 
 
-def alternating_access(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers in which processes change between reading and writing a file."""
+@finding("info", units={"turns": "count"})
+def alternating_access(evidence: Evidence, *, operations: float = 100, least_share: float = 0.25) -> Iterator[Match]:
+    """At least a quarter of the transfers go the other way than the one before on the same file.
+
+    Parameters
+    ----------
+    operations : count
+        A few changes cost little.
+    least_share : share
+        Of the transfers: below, most of them go on in one direction.
+
+    Notes
+    -----
+    :Why: Read-ahead is dropped, caches on other nodes are called back.
+    :How it is measured: Each process's transfers with a file in their order.
+    :When it is wrong: Within one page or in memory it costs nothing.
+    :What helps: Read first what is needed and write at the end, or keep it in memory: each change empties read-ahead
+        and makes caches on other nodes give up their locks.
+    """
     for layer, sums in _streams(evidence):
-        turns = _of(sums.deeds, Deed.TURNS)
-        count = int(turns["count"].sum())
-        all_of = count + int(_of(sums.deeds, Deed.GOES_ON)["count"].sum())
-        if count < rule.thresholds["operations"] or count < rule.thresholds["share"] * all_of:
+        turns = _of(sums, Deed.TURNS)
+        count = _count(turns)
+        all_of = count + _count(_of(sums, Deed.GOES_ON))
+        if count < operations or count < least_share * all_of:
             continue
         yield Match(
             layer,
             f"{count:,} of the program's {all_of:,} {layer} transfers go the other way than the one before on the same "
             f"file ({percent_text(count / all_of)}): it is read and written by turns",
-            {"turns": count, "operations": all_of, "share": count / all_of, **_where(evidence, turns)},
+            {"turns": count, "operations": all_of, "share": count / all_of},
+            where=_where(evidence, turns),
             cost_s=_longest(evidence, turns),
         )
 
 
-def metadata_sync(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find flushes after which next to nothing has been written since the one before."""
+@finding("info", needs=("flushes",), limits={"empty": "written"})
+def metadata_sync(
+    evidence: Evidence,
+    *,
+    written: float = Limits.empty,
+    operations: float = 10,
+    least_s: float = 0.01,
+    severe_share_of_run: float = 0.01,
+) -> Iterator[Match]:
+    """Flushes before which the process wrote at most 4 KiB to the file.
+
+    Parameters
+    ----------
+    written : byte
+        A block: a header or a superblock fits into it.
+    operations : count
+        A few flushes at the end of a run are what they should be.
+    least_s : s
+        Less is a single access of a disk.
+    severe_share_of_run : share
+        More of the run is worth a warning.
+
+    Notes
+    -----
+    :Why: They wait for the storage to make durable what is no data.
+    :How it is measured: Bytes that a process wrote to a file since its flush before.
+    :When it is wrong: One process may flush what others wrote, which is no waste where they do not.
+    :What helps: Flush after data was written and only then: drop the second of two calls (a close, MPI_File_sync and
+        nc_sync flush themselves), and do not flush on ranks that wrote nothing.
+    """
     for layer, sums in _streams(evidence):
-        empty = _of(sums.deeds, Deed.FLUSHES_NOTHING)
-        count, cost = int(empty["count"].sum()), _longest(evidence, empty)
-        all_of = count + int(_of(sums.deeds, Deed.FLUSHES)["count"].sum())
-        if count < rule.thresholds["operations"] or cost < rule.thresholds["seconds"]:
+        empty = _of(sums, Deed.FLUSHES_NOTHING)
+        count, cost = _count(empty), _longest(evidence, empty)
+        all_of = count + _count(_of(sums, Deed.FLUSHES))
+        if count < operations or cost < least_s:
             continue
         yield Match(
             layer,
             f"{counted(count, 'flush', 'flushes')} of the program's {all_of:,} through {layer} put out next to "
-            f"nothing: their process had written at most {bytes_text(evidence.sums.limits.empty)} to the file since "
-            "the last one",
-            {"flushes": all_of, "empty_flushes": count, "share": count / all_of, **_where(evidence, empty)},
-            severity="warning" if cost >= rule.thresholds["severe_share"] * evidence.run_s else None,
+            f"nothing: their process had written at most {bytes_text(written)} to the file since the last one",
+            {"flushes": all_of, "empty_flushes": count, "share": count / all_of},
+            where=_where(evidence, empty),
+            severe=cost >= severe_share_of_run * evidence.run_s,
             cost_s=cost,
         )
 
 
-def unaligned_requests(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find layers whose requests begin beside the blocks of the file, and what that takes longer than on them."""
+@finding("info", units={"slower": "times"})
+def unaligned_requests(
+    evidence: Evidence,
+    *,
+    operations: float = 100,
+    least_share: float = 0.5,
+    compared: float = 0.1,
+    severe_share_of_run: float = 0.05,
+) -> Iterator[Match]:
+    """Half of the requests of at least 4 KiB begin beside 4 KiB blocks of the file.
+
+    Parameters
+    ----------
+    operations : count
+        A few take no time that matters.
+    least_share : share
+        Of the requests: below, most of them are aligned.
+    compared : share
+        Of the requests that must be aligned: of fewer the time of an aligned one is not known.
+    severe_share_of_run : share
+        More of the run is worth a warning.
+
+    Notes
+    -----
+    :Why: Blocks and stripes at the ends are read, changed and written, and locked by two ranks.
+    :How it is measured: Offsets of the program's own requests, in layers whose offsets count from the start of the
+        file, as far as the trace has them (see ``read-back``); cost is what they take longer a byte than aligned ones,
+        unknown where there are none.
+    :When it is wrong: Requests one after the other are put together by the page cache.
+    :What helps: Let data begin at a multiple of the block or stripe: H5Pset_alignment, nc__enddef with v_align, or
+        padding of headers and records.
+    """
+    for layer, direction, mode, sums in _both_ways(evidence):
+        apart, on = (_of(sums, deed + mode) for deed in (Deed.READS_BESIDE, Deed.READS_ALIGNED))
+        count = _count(apart)
+        all_of = count + _count(on)
+        if count < operations or count < least_share * all_of:
+            continue
+        slower = _times_slower(apart, on) if count < (1 - compared) * all_of else None
+        if slower is not None and slower <= 1:
+            # Nothing is lost by where they begin.
+            continue
+        cost = None if slower is None else (1 - 1 / slower) * _longest(evidence, apart)
+        than = "" if slower is None else f"; they take {slower:.1f} times as long a byte as the others"
+        yield Match(
+            layer,
+            f"{percent_text(count / all_of)} of the program's {all_of:,} {layer} {direction}s of at least "
+            f"{bytes_text(ALIGNMENT)} begin beside the {ALIGNMENT // 1024} KiB blocks of the file{than}",
+            {
+                "direction": direction,
+                "unaligned_operations": count,
+                "operations": all_of,
+                "share": count / all_of,
+                "bytes": int(apart["bytes"].sum()),
+                "slower": slower,
+            },
+            where=_where(evidence, apart),
+            severe=(cost or 0.0) >= severe_share_of_run * evidence.run_s,
+            cost_s=cost,
+        )
+
+
+def _times_slower(some: KeyedSums, others: KeyedSums) -> float | None:
+    """Return how many times as long a byte some operations take as others; None where the others took no time."""
+    if not others["ticks"].sum():
+        return None
+    return float(some["ticks"].sum() / int(some["bytes"].sum()) * others["bytes"].sum() / others["ticks"].sum())
+
+
+@finding("info", by_time=True, units={"times_as_long": "times"})
+def slow_operations(
+    evidence: Evidence,
+    *,
+    slower: float = 8.0,
+    operations_share: float = 0.25,
+    time_share: float = 0.5,
+    most_of_loss: float = 0.8,
+    least_s: float = 0.01,
+    share_of_run: float = 0.01,
+    severe_share_of_run: float = 0.05,
+) -> Iterator[Match]:
+    """Few transfers, at most a quarter, take half of the time: at least eight times as long as others of their size.
+
+    Parameters
+    ----------
+    slower : times
+        As long as the median of their size. Transfers of one size vary by a few times on a shared file system.
+    operations_share : share
+        Of the transfers: more of them are what is usual.
+    time_share : share
+        Of the time of all transfers: below, the others are what takes long.
+    most_of_loss : share
+        Of the time lost, of which the text says when and where: the rest may be anywhere.
+    least_s : s
+        Less is a single access of a disk.
+    share_of_run : share
+        Less makes no run faster.
+    severe_share_of_run : share
+        More of the run is worth a warning.
+
+    Notes
+    -----
+    :Why: The mean bandwidth says nothing then: usually it is faster, and something else stood in the way.
+    :How it is measured: Time per byte in half-octaves, by size in powers of two, against the median of the same size;
+        collective calls are left out, since a rank is as slow there as the others make it. Cost is what would be saved
+        at the usual pace; time and ranks are those of four fifths of it.
+    :When it is wrong: Caches make most transfers too fast: then the slow ones are the true speed of the storage.
+    :What helps: See what else went on at that time: the first touch of a file or of memory, a cache that was written
+        out, a flush, other jobs on the file system. More of the same work elsewhere changes nothing; look at the time
+        and the ranks that are named.
+    """
+    least = max(least_s, share_of_run * evidence.run_s)
+    for layer, direction, mode, sums in _both_ways(evidence):
+        found = _SlowTransfers(sums.paces.taken(sums.paces.keys[0] == mode), slower)
+        few = 0 < found.count <= operations_share * found.all_of and found.ticks >= time_share * found.all_ticks
+        # Where all of what these ranks do is slow, that is slow_ranks.
+        if few and 2 * found.count < found.all_of_same_ranks and (cost := found.cost(evidence)) >= least:
+            severe = cost >= severe_share_of_run * evidence.run_s
+            yield _slow_match(evidence, layer, direction, found, most_of_loss, severe)
+
+
+class _SlowTransfers:
+    """Transfers that take at least `slower` times as long as others of their size.
+
+    Parameters
+    ----------
+    paces : KeyedSums
+        See `iostrata.layers.flow.streams.StreamSums`.
+    slower : float
+    """
+
+    def __init__(self, paces: KeyedSums, slower: float) -> None:
+        self.paces, self.slower = paces, slower
+        self.octaves = (paces.keys[2] - _medians(paces)) / _PACES_PER_OCTAVE
+        slow = self.octaves >= np.log2(slower)
+        self.count, self.all_of = int(paces["count"][slow].sum()), _count(paces)
+        self.ticks, self.all_ticks = int(paces["ticks"][slow].sum()), int(paces["ticks"].sum())
+        same = np.isin(paces.keys[3], paces.keys[3][slow])
+        self.all_of_same_ranks = int(paces["count"][same].sum())
+        # What would be left of them at the usual pace.
+        self.excess = np.where(slow, paces["ticks"] * (1 - 2.0 ** -np.maximum(self.octaves, 0)), 0)
+
+    def cost(self, evidence: Evidence) -> float:
+        """Return what the rank that loses most would save at the usual pace, in s."""
+        _, place = np.unique(self.paces.keys[3], return_inverse=True)
+        second = evidence.cells.window.ticks_per_second
+        return min(float(np.bincount(place.ravel(), self.excess).max()) / second, evidence.run_s)
+
+    def worst(self, share: float) -> KeyedSums:
+        """Return the slowest that make up a share of the time lost, by mode and process."""
+        order = np.argsort(-self.octaves, kind="stable")
+        until = int(np.searchsorted(np.cumsum(self.excess[order]), share * self.excess.sum())) + 1
+        found = self.paces.taken(np.isin(np.arange(len(order)), order[:until]))
+        return KeyedSums((found.keys[0], found.keys[3]), found.values)
+
+
+def _slow_match(
+    evidence: Evidence, layer: str, direction: str, found: _SlowTransfers, most_of_loss: float, severe: bool
+) -> Match:
+    """Return the match of slow transfers: those that lose most of the time say when and where to look."""
+    worst = found.worst(most_of_loss)
+    where, ranks = _where(evidence, worst), evidence.ranks(worst.keys[1])
+    start, end = where["time_range_s"]
+    who = f" on {named_ranks(ranks)}" if ranks else ""
+    share, time_share = found.count / found.all_of, found.ticks / found.all_ticks
+    others = max(1.0, (found.all_ticks - found.ticks) / max(1, found.all_of - found.count))
+    return Match(
+        layer,
+        f"{found.count:,} of the program's {found.all_of:,} {layer} {direction}s ({percent_text(share)}) take "
+        f"{percent_text(time_share)} of their time, at least {found.slower:.0f} times as long as others of their size; "
+        f"most of it{who} from {seconds_text(start)} to {seconds_text(end)}",
+        {
+            "direction": direction,
+            "operations": found.all_of,
+            "slow_operations": found.count,
+            "share": share,
+            "time_share": time_share,
+            "times_as_long": found.ticks / found.count / others,
+        },
+        where=where,
+        severe=severe,
+        cost_s=found.cost(evidence),
+    )
+
+
+def _both_ways(evidence: Evidence) -> Iterator[tuple[str, str, int, StreamSums]]:
+    """Give layer, direction, mode of its operations and sums, as `_streams`."""
     for layer, sums in _streams(evidence):
-        for way, mode in _WAYS.items():
-            apart = _of(sums.deeds, Deed.READS_BESIDE + mode)
-            on = _of(sums.deeds, Deed.READS_ALIGNED + mode)
-            count, moved = int(apart["count"].sum()), int(apart["bytes"].sum())
-            all_of = count + int(on["count"].sum())
-            if count < rule.thresholds["operations"] or count < rule.thresholds["share"] * all_of:
-                continue
-            # What it costs is known only where there are others to compare with.
-            beside = count < (1 - rule.thresholds["compared"]) * all_of and bool(on["ticks"].sum())
-            second = evidence.cells.window.ticks_per_second
-            slower = float(apart["ticks"].sum() / moved * on["bytes"].sum() / on["ticks"].sum()) if beside else None
-            if slower is not None and slower <= 1:
-                # Nothing is lost by where they begin.
-                continue
-            cost = None if slower is None else (1 - 1 / slower) * float(apart["ticks"].max()) / second
-            than = "" if slower is None else f"; they take {slower:.1f} times as long a byte as the others"
-            yield Match(
-                layer,
-                f"{percent_text(count / all_of)} of the program's {all_of:,} {layer} {way}s of at least "
-                f"{bytes_text(ALIGNMENT)} begin beside the {ALIGNMENT // 1024} KiB blocks of the file{than}",
-                {
-                    "direction": way,
-                    "unaligned_operations": count,
-                    "operations": all_of,
-                    "share": count / all_of,
-                    "bytes": moved,
-                    "slower": slower,
-                    **_where(evidence, apart),
-                },
-                severity="warning" if (cost or 0.0) >= rule.thresholds["severe_share"] * evidence.run_s else None,
-                cost_s=cost,
-            )
+        for direction in DIRECTIONS:
+            yield layer, direction, modes_of(direction)[0], sums
 
 
-def slow_operations(evidence: Evidence, rule: Rule) -> Iterator[Match]:
-    """Find few transfers that take most of the time: far longer than others of their size."""
-    second = evidence.cells.window.ticks_per_second
-    least = max(rule.thresholds["seconds"], rule.thresholds["share_of_run"] * evidence.run_s)
-    for layer, sums in _streams(evidence):
-        for way, mode in _WAYS.items():
-            of_way = sums.paces.taken(sums.paces.keys[0] == mode)
-            if not len(of_way):
-                continue
-            usual = _medians(of_way)
-            octaves = (of_way.keys[2] - usual) / _HALF_OCTAVES
-            slow = octaves >= np.log2(rule.thresholds["slower"])
-            all_of, taken = of_way["count"].sum(), of_way["ticks"].sum()
-            count, ticks = int(of_way["count"][slow].sum()), int(of_way["ticks"][slow].sum())
-            if not count or count > rule.thresholds["operations_share"] * all_of:
-                continue
-            if ticks < rule.thresholds["time_share"] * taken:
-                continue
-            processes = np.unique(of_way.keys[3][slow])
-            if 2 * count >= of_way["count"][np.isin(of_way.keys[3], processes)].sum():
-                # All of what these ranks do is slow: that is slow_ranks.
-                continue
-            # What would be left of them at the usual pace.
-            excess = np.where(slow, of_way["ticks"] * (1 - 2.0 ** -np.maximum(octaves, 0)), 0)
-            _, place = np.unique(of_way.keys[3], return_inverse=True)
-            cost = min(float(np.bincount(place.ravel(), excess).max()) / second, evidence.run_s)
-            if cost < least:
-                continue
-            # The slowest that make up most of the time lost say when and where to look.
-            order = np.argsort(-octaves, kind="stable")
-            until = int(np.searchsorted(np.cumsum(excess[order]), _MOST * excess.sum())) + 1
-            found = of_way.taken(order[:until])
-            times = float(ticks / count / max(1.0, (taken - ticks) / max(1, all_of - count)))
-            where = _where(evidence, KeyedSums((found.keys[0], found.keys[3]), found.values))
-            start, end = where["time_range_s"]
-            ranks = _ranks(evidence, found.keys[3])
-            who = f" on {named_ranks(ranks)}" if ranks else ""
-            yield Match(
-                layer,
-                f"{count:,} of the program's {int(all_of):,} {layer} {way}s ({percent_text(count / all_of)}) take "
-                f"{percent_text(ticks / taken)} of their time, at least {rule.thresholds['slower']:.0f} times as long "
-                f"as others of their size; most of it{who} from {seconds_text(start)} to {seconds_text(end)}",
-                {
-                    "direction": way,
-                    "operations": int(all_of),
-                    "slow_operations": count,
-                    "share": float(count / all_of),
-                    "time_share": float(ticks / taken),
-                    "times_as_long": times,
-                    **where,
-                },
-                severity="warning" if cost >= rule.thresholds["severe_share"] * evidence.run_s else None,
-                cost_s=cost,
-            )
-
-
-def _streams(evidence: Evidence) -> Iterator[tuple[str, Any]]:
+def _streams(evidence: Evidence) -> Iterator[tuple[str, StreamSums]]:
     """Give the layers with operations of the program's own, highest first."""
     for row, layer in enumerate(evidence.cells.layers):
         if row in evidence.sums.streams:
             yield layer, evidence.sums.streams[row]
 
 
-def _of(deeds: KeyedSums, deed: int) -> KeyedSums:
-    return deeds.taken(deeds.keys[0] == deed)
+def _of(sums: StreamSums, deed: int) -> KeyedSums:
+    return sums.deeds.taken(sums.deeds.keys[0] == deed)
+
+
+def _count(found: KeyedSums) -> int:
+    return int(found["count"].sum())
 
 
 def _longest(evidence: Evidence, found: KeyedSums) -> float:
@@ -180,13 +327,5 @@ def _medians(paces: KeyedSums) -> Ints:
 
 def _where(evidence: Evidence, found: KeyedSums) -> dict[str, Any]:
     """Return who did some operations, by process in the second key, and when."""
-    named = _ranks(evidence, found.keys[1])
-    second = evidence.cells.window.ticks_per_second
-    time = [int(found["begin"].min()) / second, int(found["end"].max()) / second] if len(found) else None
-    return {"ranks": named[:RANKS_SHOWN], "rank_count": len(named), "time_range_s": time}
-
-
-def _ranks(evidence: Evidence, processes: Ints) -> list[int]:
-    """Return the ranks of some processes, each once, in ascending order."""
-    ranks = np.append(evidence.definitions.groups.rank, -1)[np.unique(processes)]
-    return sorted({int(rank) for rank in ranks if rank >= 0})
+    times = evidence.extent(found["begin"], found["end"]) if len(found) else None
+    return {**evidence.who(found.keys[1]), "time_range_s": times}

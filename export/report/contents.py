@@ -6,7 +6,8 @@ from typing import Any
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.comparison.story import Segment
-from ...analysis.findings.evidence import EVIDENCE_UNITS, RANKS_SHOWN
+from ...analysis.findings.evidence import RANKS_SHOWN
+from ...analysis.findings.find import evidence_units
 from ...analysis.results.result import plain
 from ...layers.layer import Layer
 from ...layers.trace import Trace
@@ -105,7 +106,7 @@ def report_contents(
         "nodes": system_nodes(trace, curves, names, limits.nodes),
         "cut": cut,
         "definitions": DEFINITIONS,
-        "evidence_units": EVIDENCE_UNITS,
+        "evidence_units": evidence_units(() if comparison is None else comparison.findings),
         "ranks_shown": min(RANKS_SHOWN, limits.pairs),
     }
     content["names"] = names.table()

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from ...analysis.findings.rules import SEVERITIES
+from ...analysis.findings.rule import SEVERITIES
 from ...analysis.results.result import plain
 from ...model.document import checked_document
 from ...model.errors import TraceError

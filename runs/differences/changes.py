@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...analysis.findings import rules
 from ...model.document import Record
 from ..collection.rows import FindingRow, LayerRow, Run
 from .quantities import COUNTED, QUANTITIES, RECURRING, TIMED, Quantity
@@ -26,21 +27,6 @@ from .words import (
 )
 from .work import main_layer
 
-BY_TIME: Final = frozenset(
-    {
-        "waiting-ranks",
-        "layer-overhead",
-        "imbalance",
-        "collective-without-benefit",
-        "metadata-storm",
-        "metadata-time",
-        "flush-dominates",
-        "slow-ranks",
-        "slow-operations",
-        "stragglers",
-    }
-)
-"""Findings whose evidence are times, so that one run has them and the next has not."""
 _FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer")
 _LAST: Final = ("finding", "duration")
 _LARGE: Final = math.log(1.5)
@@ -328,6 +314,8 @@ def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Teste
         for run in side:
             for one in run.findings:
                 found[one.id, one.layer].setdefault(run.job.job, one)
+    # One run has them and the next does not.
+    decided_by_time = {rule.id for rule in rules() if rule.by_time}
     for key in dict.fromkeys((*sides[0], *sides[1])):
         have = [found.get(key, {}) for found in sides]
         first = next(iter((have[0] or have[1]).values()))
@@ -343,7 +331,7 @@ def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Teste
             continue
         came = counts[1][0] * counts[0][1] > counts[0][0] * counts[1][1]
         example = next(iter((have[1] or have[0]).values())) if came else next(iter((have[0] or have[1]).values()))
-        by_time = key[0] in BY_TIME
+        by_time = key[0] in decided_by_time
         p_value = compare_counts(*counts) if by_time else _presence(*counts)
         severities = [next(iter(one.values())).severity if one else None for one in have]
         text = finding_text(example.id, example.text, came, counts)

@@ -3,7 +3,7 @@
 import otf2
 import pytest
 from iostrata import open_trace
-from iostrata.analysis.findings.find import find
+from iostrata.analysis.findings import find
 from otf2.enums import (
     IoAccessMode,
     IoCreationFlag,

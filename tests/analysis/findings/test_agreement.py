@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from iostrata import open_trace
-from iostrata.analysis.findings.find import find
+from iostrata.analysis.findings import find
 
 ROOT = Path(__file__).resolve().parents[3]
 BENCHMARKS = Path(os.environ.get("IOSTRATA_BENCHMARKS", ROOT.parent / "shared" / "benchmarks"))

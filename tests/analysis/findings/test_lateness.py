@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.detect import detect_period
-from iostrata.analysis.findings.find import find
+from iostrata.analysis.findings import find
 from iostrata.analysis.findings.last_ranks import last_ranks
 from iostrata.analysis.results.parts import Phase
 from otf2.enums import IoOperationFlag, IoOperationMode

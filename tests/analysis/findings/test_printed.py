@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from iostrata import open_trace
-from iostrata.analysis.findings.find import find
-from iostrata.analysis.findings.rules import RULES
+from iostrata.analysis.findings import find, rules
 from iostrata.model.codes import IoRecord
 
 pytestmark = pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
@@ -127,9 +126,13 @@ def archive(name, fixtures):
 def look(name, fixtures):
     """Return the findings of an archive without thresholds of time and share, and what is printed of it."""
     folder = archive(name, fixtures)
-    rules = [replace(rule, thresholds={**rule.thresholds, "share": 0, "seconds": 0, "bytes": 1}) for rule in RULES]
+    least = {"least_share": 0, "least_s": 0, "least_bytes": 1}
+    low = [
+        replace(rule, thresholds={name: least.get(name, value) for name, value in rule.thresholds.items()})
+        for rule in rules()
+    ]
     (anchor,) = folder.glob("*.otf2")
-    return find(open_trace(folder), rules), printed(anchor)
+    return find(open_trace(folder), low), printed(anchor)
 
 
 def overlap(begin, end, others):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata import open_trace
-from iostrata.analysis.findings.find import find
+from iostrata.analysis.findings import find
 from iostrata.layers.flow.streams import Deed
 from otf2.enums import IoOperationFlag, IoOperationMode
 

@@ -14,7 +14,7 @@ import pytest
 from iostrata import Trace, compare_layers, detect_period, step_signal, write_report
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.comparison.layers import comparison_document
-from iostrata.analysis.findings.rules import RULES
+from iostrata.analysis.findings import rules
 from iostrata.export.encoding import Names, shortened, without_long_text
 from iostrata.export.json.documents import handles_document, layers_document, periods_document
 from iostrata.export.json.text import json_pieces
@@ -299,4 +299,4 @@ def test_a_trace_without_enter_and_leave_has_no_call_paths(trace_of):
 
 
 def test_no_advice_is_shortened_on_the_page() -> None:
-    assert max(len(rule.advice) for rule in RULES) <= Limits().characters
+    assert max(len(rule.advice) for rule in rules()) <= Limits().characters

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from iostrata import Period, Phase, Regime, detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod
-from iostrata.analysis.findings.find import find
+from iostrata.analysis.findings import find
 from iostrata.analysis.results.result import PeriodMetrics
 from iostrata.export.terminal.breakdown import print_breakdown
 from iostrata.export.terminal.console import UNBOUNDED, bounded, stdout_console

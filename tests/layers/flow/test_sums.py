@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import open_trace
-from iostrata.analysis.findings.find import find
+from iostrata.analysis.findings import find
 from iostrata.layers.flow.sums import RelationSums
 from iostrata.layers.handles.sums import HandleSums
 from iostrata.layers.trace import Trace

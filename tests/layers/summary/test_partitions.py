@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.comparison.layer_periods import layer_periods, part_periods
-from iostrata.analysis.findings.find import find
+from iostrata.analysis.findings import find
 from iostrata.export.report.panels.heat_map import heat_maps
 from iostrata.export.report.panels.limits import Limits
 from iostrata.export.timeline import marks

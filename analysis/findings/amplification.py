@@ -1,0 +1,163 @@
+"""Findings about bytes that a lower layer moves beyond what it was asked for."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...layers.flow.flow import Flow
+from ...model.quantities import bytes_text, named_ranks
+from .evidence import KIB, MIB, Evidence, Match
+from .rule import finding
+
+_UNITS = {"amplification": "times", "attributed_amplification": "times", "steps": "times"}
+_UNITS |= {"bytes_read_inside_writes": "byte"}
+
+
+@finding("warning", units=_UNITS)
+def write_amplification(evidence: Evidence, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
+    """More bytes are written below than asked for above, at least 1.1 times and 1 MiB more.
+
+    Parameters
+    ----------
+    amplification : times
+        Headers and metadata of a format add some per cent, which no setting avoids.
+    extra_bytes : byte
+        Less is written in no time that matters.
+
+    Notes
+    -----
+    :Why: Each byte too many costs time at the storage, and may be read and written again.
+    :How it is measured: Bytes by descent: all writes through handles below the upper layer's, over the bytes of the
+        upper layer; cost is their share of the lower layer's time.
+    :When it is wrong: A library that buffers may write now what was asked for before the window; use the whole run.
+    :What helps: See which pair of layers adds the bytes. Fill values: nc_set_fill(NC_NOFILL) or
+        H5Pset_fill_time(H5D_FILL_TIME_NEVER). Chunks: choose H5Pset_chunk so that a process writes whole chunks. Data
+        sieving: set the MPI-IO hint romio_ds_write=disable.
+    """
+    return _amplified(evidence, "write", amplification, extra_bytes)
+
+
+@finding("warning", units=_UNITS)
+def read_amplification(evidence: Evidence, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
+    """More bytes are read below than asked for above, at least 1.1 times and 1 MiB more.
+
+    Reads inside writes are data sieving and do not count.
+
+    Parameters
+    ----------
+    amplification : times
+        Headers and metadata of a format add some per cent, which no setting avoids.
+    extra_bytes : byte
+        Less is read in no time that matters.
+
+    Notes
+    -----
+    :Why: Whole chunks are read for a part of them, or the same again.
+    :How it is measured: As for ``write-amplification``.
+    :When it is wrong: Read-ahead of a library that pays off later looks the same.
+    :What helps: Read whole chunks and enlarge the chunk cache (nc_set_chunk_cache, H5Pset_chunk_cache); set the MPI-IO
+        hint romio_ds_read=disable, or read collectively.
+    """
+    return _amplified(evidence, "read", amplification, extra_bytes)
+
+
+def _amplified(evidence: Evidence, direction: str, least: float, extra_bytes: float) -> Iterator[Match]:
+    """Find layers for which more is moved at the bottom than at their top."""
+    for flow in evidence.to_bottom(direction):
+        aside = _inside_writes(evidence, flow) if direction == "read" else 0
+        moved, asked = flow.lower_bytes - aside, flow.upper_bytes
+        if not asked or moved - asked < extra_bytes or moved / asked < least:
+            continue
+        beside = f", beside {bytes_text(aside)} read inside writes" if aside else ""
+        hidden = flow.hidden_bytes
+        outside = f"; {bytes_text(hidden)} of it outside of {flow.upper} operations" if hidden else ""
+        steps = [
+            {"upper": step.upper, "lower": step.lower, "amplification": step.amplification}
+            for step in evidence.adjacent(direction)
+            if step.upper_bytes and _on_the_way(evidence, flow, step)
+        ]
+        yield Match(
+            flow.upper,
+            f"{flow.lower} has {'written' if direction == 'write' else 'read'} {bytes_text(moved)} for "
+            f"{bytes_text(asked)} of {flow.upper}{beside}: {moved / asked:.2f} times{outside}",
+            {
+                "upper": flow.upper,
+                "lower": flow.lower,
+                "upper_bytes": asked,
+                "lower_bytes": flow.lower_bytes,
+                "extra_bytes": moved - asked,
+                "amplification": moved / asked,
+                "attributed_amplification": flow.attributed_amplification,
+                "hidden_bytes": hidden,
+                "bytes_read_inside_writes": aside,
+                "steps": steps,
+            },
+            cells=flow.parts["lower"],
+            cost_s=(1 - asked / moved) * evidence.longest_s(flow.parts["lower"]),
+        )
+
+
+def _on_the_way(evidence: Evidence, flow: Flow, step: Flow) -> bool:
+    """Tell whether what a flow moved passed through the two layers of a step."""
+    cells = evidence.cells
+    top, bottom, upper, lower = (cells.layer_row(one) for one in (flow.upper, flow.lower, step.upper, step.lower))
+    starts = upper == top or bool(cells.descends(top, upper).any())
+    ends = lower == bottom or bool(cells.descends(lower, bottom).any())
+    return starts and ends
+
+
+def _inside_writes(evidence: Evidence, flow: Flow) -> int | float:
+    """Return the bytes of the flow's lower reads that ran inside a write of any higher layer: data sieving."""
+    cells = evidence.cells
+    writes = cells.of_direction("write")
+    inside = np.zeros(len(writes), np.bool_)
+    above = cells.attribution.parent
+    while (known := above >= 0).any():
+        inside[known] |= writes[above[known]]
+        above = np.where(known, cells.attribution.parent[above], -1)
+    return cells.bytes(inside & flow.parts["lower"])
+
+
+@finding("warning", units={"share_of_written": "share"})
+def data_sieving(evidence: Evidence, *, least_bytes: float = 64 * KIB, severe_share: float = 0.05) -> Iterator[Match]:
+    """Reads run inside writes.
+
+    Parameters
+    ----------
+    least_bytes : byte
+        A library reads its own header inside a write, too.
+    severe_share : share
+        Of the bytes written. Where fewer are read first, most writes have no gaps.
+
+    Notes
+    -----
+    :Why: A library reads a block, changes part of it and writes it back, under a lock.
+    :How it is measured: Reads of the lower layer attributed to writes of the upper one.
+    :When it is wrong: A library that reads its own header inside a write is reported as well; mind the bytes.
+    :What helps: Write without gaps, write collectively, or set the MPI-IO hint romio_ds_write=disable (OMPIO: sharedfp
+        and fcoll settings); a larger ind_wr_buffer_size makes fewer blocks.
+    """
+    for flow in evidence.adjacent("write"):
+        read = flow.against_bytes
+        if read < least_bytes:
+            continue
+        where = evidence.where(flow.parts["against"])
+        share = read / flow.lower_bytes if flow.lower_bytes else None
+        extra = flow.lower_bytes - flow.upper_bytes
+        more = f" and {bytes_text(extra)} more written than {flow.upper} asked for" if extra > 0 else ""
+        yield Match(
+            flow.upper,
+            f"{flow.upper} writes made {flow.lower} read {bytes_text(read)} in {flow.against_operations:,} operations"
+            f" by {named_ranks(where['ranks'])}{more}: blocks are read, changed and written back",
+            {
+                "upper": flow.upper,
+                "lower": flow.lower,
+                "read_bytes": read,
+                "read_operations": flow.against_operations,
+                "extra_written_bytes": extra,
+                "share_of_written": share,
+            },
+            cells=flow.parts["against"],
+            where=where,
+            severe=share is None or share >= severe_share,
+        )

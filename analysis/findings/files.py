@@ -1,0 +1,165 @@
+"""Findings about which files the program or a library moves bytes on, and about bytes that come back."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from ...layers.statistics.statistics import sums_by
+from ...model.arrays import Mask
+from ...model.quantities import bytes_text, joined, named_ranks, percent_text
+from .evidence import MIB, Evidence, Match, Numbers
+from .rule import finding
+
+LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
+"""Where files of one node usually lie."""
+
+
+@finding("info")
+def read_back(
+    evidence: Evidence,
+    *,
+    least_bytes: float = MIB,
+    least_share: float = 0.01,
+    often: float = 2.0,
+    severe_share_of_run: float = 0.01,
+) -> Iterator[Match]:
+    """Processes read what they wrote themselves, once or many times over.
+
+    Parameters
+    ----------
+    least_bytes : byte
+        A library reads the header of a file that it has made.
+    least_share : share
+        Of the bytes that are read: less changes little.
+    often : times
+        Bytes read back over bytes written: to read a file once may verify it,
+    severe_share_of_run : share
+        but to read it again and again is worth a warning, where it takes more of the run than this.
+
+    Notes
+    -----
+    :Why: What was in memory comes from the file system again.
+    :How it is measured: Bytes of reads within stretches that the same process had begun to write, each read counted,
+        where the trace has offsets. Score-P records those of ``pread`` and ``pwrite``, not those of ``read``, ``write``
+        and ``lseek``.
+    :When it is wrong: A benchmark reads back on purpose; verification does, too. What was written or read without an
+        offset is not seen.
+    :What helps: Keep what is needed again in memory or on a node-local file system.
+    """
+    cells = evidence.cells
+    for row, layer in enumerate(cells.layers):
+        back = evidence.sums.read_back[row].bytes if row in evidence.sums.read_back else 0
+        reads = cells.of(layer, "read")
+        read = cells.bytes(reads)
+        if back < least_bytes or back < least_share * read:
+            continue
+        written = cells.bytes(cells.of(layer, "write"))
+        times = back / written if written else 0.0
+        many = f", {times:.2g} times what is written" if times >= often else ""
+        cost = min(1.0, back / read) * evidence.longest_s(reads)
+        yield Match(
+            layer,
+            f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
+            f"{percent_text(back / read)} of all that is read{many}",
+            {"read_back_bytes": back, "read_bytes": read, "written_bytes": written, "share": back / read},
+            cells=reads,
+            severe=times >= often and cost >= severe_share_of_run * evidence.run_s,
+            cost_s=cost,
+        )
+
+
+@finding("info", units={"inside_layers": "count", "reasons": "count"})
+def stray_files(evidence: Evidence, *, inside: float = 100, local_bytes: float = MIB) -> Iterator[Match]:
+    """I/O to system files inside of I/O calls, or to files that only one node sees.
+
+    Parameters
+    ----------
+    inside : count
+        Operations inside of calls: a library reads some files of the system once.
+    local_bytes : byte
+        Less is a lock or a socket.
+
+    Notes
+    -----
+    :Why: Each call pays for it, or data is lost with the node.
+    :How it is measured: Operations on files set aside whose parent is an operation.
+    :When it is wrong: Node-local files are right for what is needed only there.
+    :What helps: Reads of /proc or configuration files at each call come from the library: switch the feature off
+        (memory statistics, core files) or update the library; put TMPDIR where temporary data belongs.
+    """
+    yield from _system_files(evidence, inside)
+    yield from _local_files(evidence, local_bytes)
+
+
+def _local_files(evidence: Evidence, least_bytes: float) -> Iterator[Match]:
+    """Find the program's own files that only one node can see, by their scope or their folder."""
+    definitions, cells = evidence.definitions, evidence.cells
+    files, nodes = definitions.files, np.unique(definitions.groups.node[cells.processes])
+    nodes = nodes[nodes >= 0]
+    if len(nodes) < 2:
+        return
+    local = np.array([name.startswith(LOCAL_FOLDERS) for name in files.name], np.bool_) | np.isin(files.scope, nodes)
+    for layer in cells.layers:
+        mask = cells.of(layer, "total") & cells.own & (cells.file >= 0) & np.append(local, False)[cells.file]
+        moved, count = cells.bytes(mask), cells.operations(mask)
+        if moved < least_bytes or not count:
+            continue
+        where = evidence.where(mask)
+        yield Match(
+            layer,
+            f"{layer} moves {bytes_text(moved)} on {joined(where['files'], where['file_count'])}, which "
+            f"only one node sees",
+            {"bytes": moved, "operations": count, "node_local": True},
+            cells=mask,
+            where=where,
+        )
+
+
+def _system_files(evidence: Evidence, least: float) -> Iterator[Match]:
+    """Find operations on files that are set aside, where they run inside of calls that the program waits for.
+
+    Others come from the start of the MPI library, the measurement or the system, and count as set aside only.
+    """
+    cells = evidence.cells
+    aside = cells.within & ~cells.selected & (cells.handle >= 0)
+    reasons, parent = cells.selection.reasons, cells.attribution.parent
+    for row, layer in enumerate(cells.layers):
+        mask = aside & (cells.layer == row)
+        inside = mask & (parent >= 0)
+        count, count_inside = cells.operations(mask), cells.operations(inside)
+        if count_inside < least:
+            continue
+        callers = _counted(evidence, inside, cells.layer[parent], cells.layers)
+        where = evidence.where(inside)
+        some = f" ({where['files'][0]}, …)" if where["files"] else ""
+        yield Match(
+            layer,
+            f"{count:,} {layer} operations ({bytes_text(cells.bytes(mask))}) on files that are not the program's, "
+            f"{count_inside:,} of them inside {' and '.join(callers)} operations of "
+            f"{named_ranks(where['ranks'])}{some}",
+            {
+                "operations": count,
+                "bytes": cells.bytes(mask),
+                "inside_operations": count_inside,
+                "inside_bytes": cells.bytes(inside),
+                "inside_layers": callers,
+                "reasons": _counted(
+                    evidence, mask, cells.selection.reason_of(cells.handle), [one.reason for one in reasons]
+                ),
+            },
+            cells=inside,
+            where=where,
+            severe=True,
+        )
+
+
+def _counted(evidence: Evidence, mask: Mask, place: Numbers, names: Sequence[str]) -> dict[str, int]:
+    """Return the operations in some cells by the name of their place, in the order of the places."""
+    places, row = np.unique(place[mask], return_inverse=True)
+    counts = sums_by(row, evidence.cells.columns.operations[mask], len(places))
+    found: Counter[str] = Counter()
+    for one, count in zip(places.tolist(), counts.tolist(), strict=True):
+        found[names[one]] += count
+    return dict(found)

@@ -1,0 +1,98 @@
+"""Findings about what makes data durable: flushes, and writes that wait for the storage."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...model.codes import IoMode
+from ...model.quantities import bytes_text, counted, seconds_text
+from .evidence import Evidence, Match
+from .rule import finding
+
+
+@finding("warning", needs=("flushes",), by_time=True)
+def flush_dominates(
+    evidence: Evidence, *, least_share: float = 0.5, least_s: float = 0.01, severe_share_of_run: float = 0.01
+) -> Iterator[Match]:
+    """Flushes take longer than the writes they flush.
+
+    Parameters
+    ----------
+    least_share : share
+        Of the time of flushes and writes: below, the writes are what takes long.
+    least_s : s
+        Less is a single access of a disk.
+    severe_share_of_run : share
+        Less of the run is for information.
+
+    Notes
+    -----
+    :Why: Each waits for the storage instead of memory.
+    :How it is measured: Union of flushes against union of writes of the layer, in the highest layer where it is so.
+    :When it is wrong: Data that must outlive a crash needs them.
+    :What helps: Flush once at the end of a phase instead of after each write; drop MPI_File_sync, nc_sync and H5Fflush
+        before a close that does it anyway; let one rank flush a shared file; where nothing must outlive a crash of the
+        node, do not flush at all.
+    """
+    cells = evidence.cells
+    flush = cells.selected & (cells.mode == IoMode.FLUSH)
+    parent = cells.attribution.parent
+    reported = np.zeros(len(flush), np.bool_)
+    for row, layer in enumerate(cells.layers):
+        of_layer = cells.layer == row
+        reported |= of_layer & (parent >= 0) & reported[parent]
+        mask = flush & of_layer & ~reported
+        if not mask.any():
+            continue
+        one = evidence.trace.layers[layer]
+        flushing, writing = one.flush_busy_s, one.statistics("write").busy_s
+        if flushing < least_s or flushing < least_share * (flushing + writing):
+            continue
+        reported |= mask
+        count = cells.operations(mask)
+        yield Match(
+            layer,
+            f"{counted(count, 'flush', 'flushes')} keep {layer} busy for {seconds_text(flushing)}, "
+            f"{counted(cells.operations(cells.of(layer, 'write')), 'write')} for {seconds_text(writing)}",
+            {"flushes": count, "flush_s": flushing, "write_s": writing, "share": flushing / (flushing + writing)},
+            cells=mask,
+            severe=flushing >= severe_share_of_run * evidence.run_s,
+        )
+
+
+@finding("warning", needs=("metadata",), units={"synchronous_writes": "count"})
+def synchronous_writes(evidence: Evidence, *, least_s: float = 0.001, share_of_run: float = 0.001) -> Iterator[Match]:
+    """Files are opened by ``O_SYNC`` or ``O_DSYNC``.
+
+    Parameters
+    ----------
+    least_s : s
+        Less is noise of the clock.
+    share_of_run : share
+        Less makes no run faster.
+
+    Notes
+    -----
+    :Why: Each write waits for the storage, as if a flush followed it.
+    :How it is measured: The status flags of the open; cost is the time of the rank that is longest in the writes.
+    :When it is wrong: Data that must outlive a crash needs it, such as a journal.
+    :What helps: Open the file without O_SYNC and O_DSYNC, and flush once where data must outlive a crash; larger writes
+        wait less often.
+    """
+    cells = evidence.cells
+    # The last is that of an undefined handle, -1.
+    waits = np.append(evidence.trace.handle_sums.synchronous, False)[cells.handle]
+    for layer in cells.layers:
+        writes = cells.of(layer, "write")
+        mine = writes & waits
+        if evidence.longest_s(mine) < max(least_s, share_of_run * evidence.run_s):
+            continue
+        count = cells.operations(mine)
+        yield Match(
+            layer,
+            f"{count:,} of {counted(cells.operations(writes), f'{layer} write')} wait for the storage each, "
+            f"{bytes_text(cells.bytes(mine) / max(count, 1))} at a time on average: their files are opened by "
+            "O_SYNC or O_DSYNC",
+            {"direction": "write", "synchronous_writes": count},
+            cells=mine,
+        )

@@ -1,0 +1,295 @@
+"""Findings about opens, closes and other calls that move no data."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
+from ...layers.attribution.calls.sums import NO_EVENT
+from ...model.arrays import Floats, Ints
+from ...model.codes import IoRecord
+from ...model.keyed import KeyedSums
+from ...model.quantities import counted, joined, named_ranks, seconds_text
+from .evidence import LEAST_SHARE, Evidence, Match, distinct_names
+from .rule import finding
+
+_FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
+"""Functions that put out what was written, or wait until it is, some of which leave no event."""
+_KINDS_NAMED: Final = 3
+
+
+@finding("warning", needs=("metadata",), by_time=True, units={"most_per_second": "1/s"})
+def metadata_storm(
+    evidence: Evidence, *, operations: float = 1000, per_second: float = 1000, per_transfer: float = 1.0
+) -> Iterator[Match]:
+    """Opens, closes, deletions and locks come in thousands a second, or more often than transfers.
+
+    Parameters
+    ----------
+    operations : count
+        A program with many ranks opens some files on each at its start.
+    per_second : count
+        A metadata server does some tens of thousands a second, for all jobs.
+    per_transfer : times
+        With fewer, opening a file pays.
+
+    Notes
+    -----
+    :Why: They all go to few metadata servers.
+    :How it is measured: Metadata events on the program's files, seeks aside, which cost nothing; the most within a
+        second. From 1,000 on.
+    :When it is wrong: Without the time of calls there is no cost, and it is for information only.
+    :What helps: Keep files open, put many small files into one, open once and hand the data on, use collective metadata
+        (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).
+    """
+    second, sums = evidence.cells.window.ticks_per_second, evidence.trace.handle_sums
+    for row, layer in enumerate(evidence.cells.layers):
+        times, counts = sums.times(row)
+        until = np.append(0, np.cumsum(counts))
+        events = int(until[-1])
+        if events < max(1, operations):
+            continue
+        peak = int((until[np.searchsorted(times, times + second, side="left")] - until[:-1]).max())
+        transfers, transfer_s = _transfers(evidence, row)
+        if events < per_transfer * max(1, transfers) and peak < per_second:
+            continue
+        took = _metadata_seconds(evidence, row)
+        text = (
+            f"{events:,} {layer} metadata operations beside {transfers:,} transfers: "
+            f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
+        )
+        if took is not None:
+            text += f", {seconds_text(took.sum())} in all"
+            text += f" against {seconds_text(transfer_s)} of transfers" if transfers else ""
+        yield Match(
+            layer,
+            text,
+            {
+                "metadata_operations": events,
+                "transfers": transfers,
+                "most_per_second": peak,
+                "metadata_s": None if took is None else float(took.sum()),
+                "transfer_s": transfer_s,
+                **({} if took is None else _busiest(evidence, took)),
+                "time_range_s": [float(times[0] / second), float(times[-1] / second)],
+            },
+            cost_s=None if took is None else min(float(took.max(initial=0.0)), evidence.run_s),
+        )
+
+
+@finding("info", needs=("metadata",), explained_by={"metadata-storm": 0.5}, by_time=True)
+def metadata_time(
+    evidence: Evidence,
+    *,
+    beside_transfers: float = 0.25,
+    share_of_run: float = 0.01,
+    least_s: float = 0.001,
+    severe_share_of_run: float = 0.01,
+    severe_calls: float = 100,
+) -> Iterator[Match]:
+    """Opens, closes, deletions and functions such as ``nc_enddef`` or ``MPI_File_set_size`` take longer than the
+    transfers of their layer, or a quarter as long and at least 1 % of the run. What puts data out (``MPI_File_sync``,
+    ``nc_sync``) is none of them.
+
+    Parameters
+    ----------
+    beside_transfers : times
+        The time of the transfers: below, these are what takes long.
+    share_of_run : share
+        Less makes no run faster, where transfers take longer.
+    least_s : s
+        Less is noise of the clock.
+    severe_share_of_run : share
+        More of the run is worth a warning,
+    severe_calls : count
+        and so are more calls of a process, which will take longer on a file system that others use as well.
+
+    Notes
+    -----
+    :Why: However fast the transfers are, the run does not become faster.
+    :How it is measured: From Enter to Leave of these calls, summed over ranks, against the time of the layer's reads
+        and writes; cost is the time of the rank that is longest in them. What such calls take in a lower layer is not
+        reported again. A warning from 1 % of the run or 100 calls of a process on.
+    :When it is wrong: Calls of all ranks together wait for the last one: then the time is that of computing, not of the
+        file system.
+    :What helps: Open a file once and keep it open, put several steps into one file, let only those open it that use it;
+        do not set its size or view anew (MPI_File_set_size, MPI_File_set_view). Where all ranks call together, each
+        waits for the last: see who comes late.
+    """
+    calls, reported = evidence.trace.calls, 0.0
+    if calls is None:
+        return
+    every = _metadata_calls(calls)
+    for row in range(len(evidence.cells.layers)):
+        sums = every.taken(every.keys[0] == row)
+        transfers, transfer_s = _transfers(evidence, row)
+        took = _seconds_of(evidence, calls, sums.keys[2], sums["ticks"])
+        if took is None or not transfers:
+            continue
+        cost = min(float(took.max(initial=0.0)), evidence.run_s)
+        beside = took.sum() / transfer_s if transfer_s else np.inf
+        least = least_s if beside >= 1 else share_of_run * evidence.run_s
+        # What calls of a higher layer take, those below them take as well.
+        if cost >= least and cost > reported and beside >= beside_transfers:
+            reported = cost
+            often = np.bincount(sums.keys[2], sums["calls"]).max() >= severe_calls
+            severe = often or cost >= severe_share_of_run * evidence.run_s
+            yield _metadata_match(evidence, row, calls, sums, took, severe)
+
+
+def _metadata_match(evidence: Evidence, row: int, calls: Calls, sums: KeyedSums, took: Floats, severe: bool) -> Match:
+    """Return the match of calls of a layer that move no data and take `took` s by process."""
+    layer, (transfers, transfer_s) = evidence.cells.layers[row], _transfers(evidence, row)
+    busiest, where = _busiest(evidence, took), _where_called(evidence, sums)
+    rank = "".join(f"; longest on rank {number}" for number in busiest.values())
+    first, last = where["time_range_s"]
+    return Match(
+        layer,
+        f"{layer} spends {_longest_kinds(calls, layer)}, beside {seconds_text(transfer_s)} in "
+        f"{counted(transfers, 'transfer')}{rank}, from {seconds_text(first)} to {seconds_text(last)}",
+        {
+            "metadata_calls": int(sums["calls"].sum()),
+            "metadata_s": float(took.sum()),
+            "transfers": transfers,
+            "transfer_s": transfer_s,
+            **busiest,
+        },
+        where=where,
+        severe=severe,
+        cost_s=min(float(took.max(initial=0.0)), evidence.run_s),
+    )
+
+
+def _metadata_calls(calls: Calls) -> KeyedSums:
+    """Return calls that move no data: no flushes, which have a rule of their own, and no seeks, which cost nothing."""
+    every = calls.counted_metadata
+    flushes = np.array([bool(_FLUSHES.search(name)) for name in calls.functions.regions.name] + [False])
+    return every.taken((every.keys[1] != IoRecord.SEEK) & ~flushes[every.keys[5]])
+
+
+def _longest_kinds(calls: Calls, layer: str) -> str:
+    """Return in words what kinds of calls that move no data take longest in a layer."""
+    of_layer = [one for one in calls.call_times if one.layer == layer]
+    kinds = [
+        (one.summed_s, one.calls, one.kind.replace("_", " "))
+        for one in of_layer
+        if one.kind not in ("seeks", OTHER_CALLS)
+    ]
+    kinds += [
+        (one.summed_s, one.calls, f"{one.function} calls")
+        for kind in of_layer
+        for one in kind.functions
+        if not _FLUSHES.search(one.function)
+    ]
+    longest = sorted(kinds, reverse=True)[:_KINDS_NAMED]
+    return ", ".join(f"{seconds_text(taken)} in {count:,} {name}" for taken, count, name in longest)
+
+
+def _where_called(evidence: Evidence, sums: KeyedSums) -> dict[str, Any]:
+    """Return who made some calls that move no data, on which files and when, as `Evidence.where` does of operations.
+
+    Files on which they take next to nothing are left out, such as the folder that a library opens at its start.
+    """
+    by_file = np.unique(sums.keys[4], return_inverse=True)[1]
+    ticks = np.bincount(by_file, sums["ticks"])
+    sums = sums.taken((ticks >= LEAST_SHARE * ticks.max())[by_file])
+    return {
+        **evidence.who(sums.keys[2]),
+        **evidence.on_files(sums.keys[4], sums["calls"]),
+        "time_range_s": evidence.extent(sums["begin"], sums["end"]),
+    }
+
+
+def _busiest(evidence: Evidence, took: Floats) -> dict[str, int]:
+    """Return the rank whose process takes longest; nothing where it has none."""
+    rank = int(evidence.definitions.groups.rank[took.argmax()]) if len(took) else -1
+    return {"busiest_rank": rank} if rank >= 0 else {}
+
+
+def _transfers(evidence: Evidence, layer: int) -> tuple[int, float]:
+    """Return how many transfers a layer has, and the time in s that they take, summed over processes."""
+    cells = evidence.cells
+    moving = cells.selected & (cells.layer == layer)
+    return cells.operations(moving), float(evidence.rank_seconds(moving).sum())
+
+
+def _metadata_seconds(evidence: Evidence, layer: int) -> Floats | None:
+    """Return what opens, closes and the like in a layer took each process, float64 (processes,), None where unknown."""
+    calls = evidence.trace.calls
+    if calls is None:
+        return None
+    sums = calls.counted_metadata
+    of_layer = (sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT))
+    return _seconds_of(evidence, calls, sums.keys[2][of_layer], sums["ticks"][of_layer])
+
+
+def _seconds_of(evidence: Evidence, calls: Calls, process: Ints, ticks: Ints) -> Floats | None:
+    """Return the time of some calls by process, float64 (processes,); None where definitions are damaged.
+
+    Of transfers the time is that of known processes only.
+    """
+    if (process < 0).any():
+        return None
+    found = np.bincount(process, ticks, minlength=len(evidence.definitions.groups.id))
+    return np.asarray(found / calls.scope.window.ticks_per_second)
+
+
+@finding("info", needs=("metadata",), units={"openers": "count", "never_used_opens": "count"})
+def opened_not_used(evidence: Evidence, *, openers: float = 2, openers_share: float = 0.5) -> Iterator[Match]:
+    """Files that many ranks open and one uses.
+
+    Parameters
+    ----------
+    openers : count
+        A file that one rank opens is not opened in vain.
+    openers_share : share
+        Of all ranks: fewer are a group that shares the file.
+
+    Notes
+    -----
+    :Why: Each open asks the metadata server.
+    :How it is measured: Ranks that made a handle of the file against those that moved bytes.
+    :When it is wrong: Collective opens need all ranks.
+    :What helps: Let only those open that transfer data, or share the open: romio_no_indep_rw=true with cb_config_list
+        defers the open to aggregators.
+    """
+    cells = evidence.cells
+    handle, process = evidence.trace.handle_sums.opens.keys
+    shown = cells.selection.selected[handle]
+    layer_of, file_of = cells.stack.layer[handle], cells.definitions.handles.file[handle]
+    ranks = len(cells.processes)
+    for row, layer in enumerate(cells.layers):
+        opened = shown & (layer_of == row)
+        opening = _processes_by_file(file_of[opened], process[opened])
+        moving = cells.of(layer, "total") & cells.moving
+        users = _processes_by_file(cells.file[moving], cells.process[moving])
+        least = max(openers, openers_share * ranks)
+        idle = [file for file, who in opening.items() if len(who) >= least and len(users.get(file, ())) == 1]
+        if not idle:
+            continue
+        names = [evidence.file_name(file) for file in idle]
+        most = max(len(opening[file]) for file in idle)
+        using = evidence.ranks(np.array([process for file in idle for process in users[file]]))
+        yield Match(
+            layer,
+            f"{joined(names, len(names))}: opened in {layer} by {most:,} of {ranks:,} ranks, "
+            f"used by {named_ranks(using)} only" + (" (one each)" if len(using) > 1 else ""),
+            {
+                "files": distinct_names(names),
+                "file_count": len(names),
+                "openers": most,
+                "ranks": using,
+                "never_used_opens": sum(len(opening[file]) - 1 for file in idle),
+            },
+        )
+
+
+def _processes_by_file(file: Any, process: Any) -> dict[int, set[int]]:
+    """Return the distinct processes of each file."""
+    found: dict[int, set[int]] = {}
+    known = file >= 0
+    for one, who in np.unique(np.stack((file[known], process[known])), axis=1).T.tolist():
+        found.setdefault(one, set()).add(who)
+    return found

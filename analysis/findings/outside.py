@@ -1,0 +1,171 @@
+"""Findings about bytes that no operation above asked for, and about those that arrive nowhere below."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...layers.flow.flow import Flow
+from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT
+from ...model.arrays import Mask
+from ...model.quantities import bytes_text, joined, named_ranks, percent_text
+from .evidence import KIB, Evidence, Match
+from .rule import finding
+
+
+@finding("warning", units={"share_of_program_bytes": "share", "bytes_written_twice": "byte"})
+def fill_values(evidence: Evidence, *, least_share: float = 0.05, least_bytes: float = 64 * KIB) -> Iterator[Match]:
+    """A format library fills variables before the program writes them.
+
+    Parameters
+    ----------
+    least_share : share
+        Of the bytes that the program writes. Less is the header of the format, or coordinates.
+    least_bytes : byte
+        The header of a small file may be a large share of it.
+
+    Notes
+    -----
+    :Why: Every byte is written twice.
+    :How it is measured: Writes below the format layer, outside of its operations and before the program's first write
+        to that file.
+    :When it is wrong: Fill values are right where the program does not write all of a variable.
+    :What helps: Where every value is written anyway, switch filling off: nc_set_fill(ncid, NC_NOFILL, &old) or
+        nc_def_var_fill(…, NC_NOFILL, …) before nc_enddef; in HDF5 H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER).
+    """
+    found = _fill_writes(evidence)
+    if found is None:
+        return
+    flow, fills, _ = found
+    filled = evidence.cells.bytes(fills)
+    if filled < least_bytes or filled < least_share * flow.upper_bytes:
+        return
+    where = evidence.where(fills)
+    start, end = where["time_range_s"]
+    yield Match(
+        flow.upper,
+        f"{flow.upper} filled {joined(where['files'], where['file_count'])} with {bytes_text(filled)} "
+        f"before the program wrote it: {flow.lower} writes by {named_ranks(where['ranks'])} from {start:.3f} to "
+        f"{end:.3f} s, outside of any {flow.upper} operation",
+        {
+            "lower": flow.lower,
+            "fill_bytes": filled,
+            "fill_operations": evidence.cells.operations(fills),
+            "program_bytes": flow.upper_bytes,
+            "share_of_program_bytes": filled / flow.upper_bytes if flow.upper_bytes else None,
+            "first_program_write_s": evidence.cells.extent(flow.parts["upper"])[0],
+            "bytes_written_twice": flow.lower_access.overlapping_bytes,
+        },
+        cells=fills,
+        where=where,
+    )
+
+
+def _fill_writes(evidence: Evidence) -> tuple[Flow, Mask, Mask] | None:
+    """Return the writes that a format library made to a file before the program's first write to it.
+
+    They are by descent from the format layer and outside of its operations; those in the flow's lower layer, and those
+    in any layer. A process that writes the file itself is only taken to fill it before its own first write. Of several
+    format layers the highest with such writes counts, of layers below it the lowest.
+    """
+    cells = evidence.cells
+    for name in evidence.sums.formats:
+        flows = [flow for flow in evidence.flows if flow.upper == name and flow.direction == "write"]
+        flows = [flow for flow in flows if flow.lower_operations and flow.upper_operations]
+        if not flows:
+            continue
+        flow, upper = flows[-1], flows[-1].parts["upper"]
+        # A file that the program writes nothing to holds no variables to be filled.
+        first = np.full(len(cells.definitions.files.name) + 1, np.iinfo(np.int64).min)
+        file, begin = cells.file[upper], cells.columns.begin[upper]
+        first[file] = np.iinfo(np.int64).max
+        np.minimum.at(first, file, begin)
+        early = cells.early(cells.layer_row(name)) & (cells.columns.begin < first[cells.file])
+        fills = early & flow.parts["hidden"]
+        if cells.bytes(fills):
+            return flow, fills, early
+    return None
+
+
+@finding("info", needs=("recorded handles",))
+def hidden_traffic(evidence: Evidence, *, least_share: float = 0.01, least_bytes: float = 64 * KIB) -> Iterator[Match]:
+    """A library moves bytes outside of the operations it was asked for.
+
+    Parameters
+    ----------
+    least_share : share
+        Of the bytes of the layer. Less changes none of its numbers visibly.
+    least_bytes : byte
+        Opening and closing a file moves a header.
+
+    Notes
+    -----
+    :Why: Nobody who looks at the program sees them.
+    :How it is measured: Bytes below without an operation above, fill values aside.
+    :When it is wrong: A call that was not recorded explains them as well.
+    :What helps: Look at what happens on opening, defining and closing files: headers, preallocation
+        (MPI_File_preallocate), flushed buffers and caches.
+    """
+    for one in evidence.trace.hidden:
+        if one.kind != WITHOUT_PARENT:
+            continue
+        fills = _filled(evidence, one.layer) if one.direction == "write" else 0
+        rest = one.bytes - fills
+        if rest < least_bytes or rest < least_share * one.bytes / one.share:
+            continue
+        yield Match(
+            one.layer,
+            f"{one.layer} {'wrote' if one.direction == 'write' else 'read'} {bytes_text(rest)} for {one.other} outside "
+            f"of any {one.other} operation, {percent_text(rest * one.share / one.bytes)} of its bytes: "
+            f"{CAUSES[one.cause]}",
+            {**one.to_dict(), "unexplained_bytes": rest, **({"fill_bytes": fills} if fills else {})},
+        )
+
+
+def _filled(evidence: Evidence, layer: str) -> int | float:
+    """Return the fill bytes among a layer's writes that have no parent."""
+    found = _fill_writes(evidence)
+    if found is None:
+        return 0
+    cells = evidence.cells
+    return cells.bytes(found[2] & cells.of(layer, "write") & (cells.attribution.parent < 0))
+
+
+@finding("info", needs=("recorded handles",))
+def missing_lower_layer(evidence: Evidence, *, least_bytes: float = 1) -> Iterator[Match]:
+    """A layer moves bytes and nothing of the layers below it is recorded.
+
+    That is the recording and not the run, which it costs nothing.
+
+    Parameters
+    ----------
+    least_bytes : byte
+        A layer that moves nothing needs nothing below.
+
+    Notes
+    -----
+    :Why: All numbers of lower layers lack it.
+    :How it is measured: Handles that descend from the layer's, without operations.
+    :When it is wrong: Libraries may map files into memory or use calls that no recorder wraps.
+    :What helps: Record the calls inside the libraries too: build with scorep --io=runtime:posix (library wrapping at
+        run time) instead of link-time wrapping, and link the libraries dynamically.
+    """
+    cells = evidence.cells
+    descends_with_operations = np.zeros(len(cells.layers), np.bool_)
+    above = np.unique(cells.at_handles(cells.stack.higher))
+    while len(above := above[above >= 0]):
+        descends_with_operations[cells.stack.layer[above]] = True
+        above = np.unique(cells.stack.higher[above])
+    for row, layer in enumerate(cells.layers):
+        of_layer = cells.of(layer, "total")
+        moved = cells.bytes(of_layer)
+        if layer not in evidence.parallel or descends_with_operations[row] or moved < least_bytes:
+            continue
+        lower = [name for name in cells.layers[row + 1 :] if cells.of(name, "total").any()]
+        others = f"; {' and '.join(lower)} hold the program's own calls only" if lower else ""
+        yield Match(
+            layer,
+            f"{layer} moved {bytes_text(moved)}, but no operation of a layer below was recorded for it{others}: {layer}"
+            " must reach the storage by calls that were not wrapped",
+            {"bytes": moved, "operations": cells.operations(of_layer), "recorded_lower_layers": lower},
+            where=evidence.where(of_layer),
+        )

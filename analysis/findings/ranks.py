@@ -1,0 +1,239 @@
+"""Findings about who does the I/O: one rank, few of them, or some slower than others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...layers.flow.ranks import MovingRanks, moving_ranks
+from ...model.arrays import Floats, Mask
+from ...model.arrays import Links as Ranks
+from ...model.codes import IoFlag
+from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
+from .evidence import MIB, RANKS_SHOWN, Evidence, Match
+from .rule import finding
+
+_UNITS = {"rank_imbalance": "ratio", "node_imbalance": "ratio"}
+
+
+@finding("warning", needs=("ranks",), by_time=True, units=_UNITS)
+def imbalance(
+    evidence: Evidence, *, least_share: float = 0.5, times_fair: float = 2.0, least_bytes: float = MIB
+) -> Iterator[Match]:
+    """One rank, few ranks or one node do most of what the program asks for.
+
+    Parameters
+    ----------
+    least_share : share
+        Of the bytes: less is not most of them,
+    times_fair : times
+        nor is less than twice what each would have if all had the same.
+    least_bytes : byte
+        For less, one writer is as good as any.
+
+    Notes
+    -----
+    :Why: The others wait, or their network lies idle.
+    :How it is measured: Bytes of the program's own operations by rank and node.
+    :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below.
+    :What helps: Spread the data over more writers: parallel netCDF or HDF5, MPI-IO, or one aggregator a node.
+    """
+    for layer, direction, own in evidence.own():
+        found, moved = moving_ranks(evidence.cells, own), evidence.cells.bytes(own)
+        # One rank alone is serial_io.
+        if moved < least_bytes or found.busiest_share is None or found.movers == 1:
+            continue
+        who = _busiest(found, least_share, times_fair)
+        if not who:
+            continue
+        seconds = evidence.rank_seconds(own)
+        yield Match(
+            layer,
+            f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {counted(len(found.rank), 'rank')} "
+            f"on {counted(len(found.node), 'node')}",
+            {"direction": direction, "bytes": moved, **found.to_dict()},
+            cells=own,
+            cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
+        )
+
+
+def _busiest(found: MovingRanks, least_share: float, times_fair: float) -> str:
+    """Return in words which rank, ranks or node do most; empty where none does."""
+
+    def most(count: int, share: float) -> bool:
+        return count > 1 and share >= max(least_share, min(1.0, times_fair / count))
+
+    ranks, rank_share, node_share = len(found.rank), found.busiest_share or 0.0, found.busiest_node_share or 0.0
+    one_rank, one_node = most(ranks, rank_share), most(len(found.node), node_share)
+    if not (one_rank or one_node):
+        return ""
+    # Few that share the work: it is no one rank's, and a node's only because they are there.
+    if 2 * found.movers <= ranks and rank_share * found.movers < times_fair:
+        return f"{named_ranks(found.moving_ranks.tolist())} do all"
+    if one_rank:
+        return f"rank {found.busiest_rank} does {percent_text(rank_share)}"
+    return f"node {found.busiest_node} does {percent_text(node_share)}"
+
+
+@finding("warning", needs=("ranks",), units=_UNITS)
+def serial_io(evidence: Evidence, *, least_bytes: float = MIB) -> Iterator[Match]:
+    """One rank of several does all of it.
+
+    Parameters
+    ----------
+    least_bytes : byte
+        For less, one writer is as good as any.
+
+    Notes
+    -----
+    :Why: It cannot be faster than one process.
+    :How it is measured: The program's own operations of a layer; cost is what the others could take from it.
+    :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
+    :What helps: Let several ranks move the data: MPI-IO, parallel netCDF or HDF5, or one writer a node; where it is
+        little, it may stay as it is.
+    """
+    for layer, direction, own in evidence.own():
+        found, moved = moving_ranks(evidence.cells, own), evidence.cells.bytes(own)
+        ranks = len(found.rank)
+        if ranks < 2 or found.movers != 1 or moved < least_bytes:
+            continue
+        longest = evidence.longest_s(own)
+        yield Match(
+            layer,
+            f"rank {found.busiest_rank} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "
+            f"{seconds_text(longest)}, while the other {counted(ranks - 1, 'rank')} "
+            f"{'does' if ranks == 2 else 'do'} none",
+            {"direction": direction, "bytes": moved, **found.to_dict()},
+            cells=own,
+            # What the others could take from it.
+            cost_s=longest * (1 - 1 / ranks),
+        )
+
+
+@finding("warning", needs=("ranks",), explained_by={"slow-operations": 1.0}, by_time=True, units={"slower": "times"})
+def slow_ranks(
+    evidence: Evidence,
+    *,
+    slower: float = 3.0,
+    alike: float = 2.0,
+    least_bytes: float = MIB,
+    least_s: float = 0.01,
+    share_of_run: float = 0.01,
+    severe_share_of_run: float = 0.05,
+) -> Iterator[Match]:
+    """Some ranks take three times as long a byte as the others.
+
+    Parameters
+    ----------
+    slower : times
+        As long a byte, by medians: ranks of one node and one file differ by less.
+    alike : times
+        How much more or less a rank may move than usual to be compared: one that moves much less has another task.
+    least_bytes : byte
+        For less, the time of a byte is that of a call.
+    least_s : s
+        Less is a single access of a disk.
+    share_of_run : share
+        Less makes no run faster.
+    severe_share_of_run : share
+        More of the run is worth a warning.
+
+    Notes
+    -----
+    :Why: The slowest decides.
+    :How it is measured: Time over bytes of the program's own operations by rank, split at the widest gap; of ranks that
+        move like amounts, half to twice the usual one (ranks with at least that much move half of all). Collective
+        calls are left out: a rank is as slow there as the others make it.
+    :When it is wrong: Ranks that do other kinds of requests are slower by right.
+    :What helps: See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a
+        turn behind the others; spread files over more targets (lfs setstripe -c), and let fewer ranks write at a time.
+    """
+    for layer, direction, own in evidence.own():
+        # In a collective call a rank is as slow as the others make it.
+        own &= (evidence.cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0
+        rank, seconds, pace = _paces(evidence, own, least_bytes, alike)
+        if len(pace) < 2:
+            continue
+        fast = int(np.argmax(np.diff(np.log(pace)))) + 1
+        usual = np.median(pace[:fast])
+        times = float(np.median(pace[fast:]) / usual)
+        # What the slow ones would save at the pace of the fast ones.
+        cost = float((seconds[fast:] * (1 - usual / pace[fast:])).max())
+        if times >= slower and cost >= max(least_s, share_of_run * evidence.run_s):
+            severe = cost >= severe_share_of_run * evidence.run_s
+            text, numbers = _slow_and_fast(rank, seconds, fast, times, f"{layer} {direction}s")
+            yield Match(layer, text, {"direction": direction, **numbers}, cells=own, severe=severe, cost_s=cost)
+
+
+def _slow_and_fast(rank: Ranks, seconds: Floats, fast: int, times: float, transfers: str) -> tuple[str, dict[str, Any]]:
+    """Return the ranks behind the first `fast` ones in words, and in numbers."""
+    slow, others = sorted(rank[fast:].tolist()), counted(fast, "other")
+    medians = [seconds_text(float(np.median(part))) for part in (seconds[fast:], seconds[:fast])]
+    text = (
+        f"{named_ranks(slow)} {'is' if len(slow) == 1 else 'are'} {times:.1f} times slower than {others} at like "
+        f"amounts of the program's {transfers}: {medians[0]} against {medians[1]} (medians of ranks)"
+    )
+    extremes = {"slowest_s": float(seconds[fast:].max()), "fastest_s": float(seconds[:fast].min())}
+    return text, {"slow_ranks": slow[:RANKS_SHOWN], "slower": times, **extremes}
+
+
+def _paces(evidence: Evidence, own: Mask, least_bytes: float, alike: float) -> tuple[Ranks, Floats, Floats]:
+    """Return rank, time in s and time per byte of ranks that move like amounts, the fastest first.
+
+    There are none where next to nothing moves.
+    """
+    cells, none = evidence.cells, np.zeros(0)
+    amount = moving_ranks(cells, own)
+    if amount.movers < 2 or cells.bytes(own) < least_bytes:
+        return none.astype(np.int32), none, none
+    rows = cells.processes[np.argsort(evidence.definitions.groups.rank[cells.processes], kind="stable")]
+    seconds = evidence.rank_seconds(own)[np.searchsorted(cells.processes, rows)]
+    moved = amount.rank_bytes.astype(np.float64)
+    # Who moves much less has another task; half of the bytes are moved by ranks with at least the usual amount.
+    falling = np.sort(moved)[::-1]
+    usual = falling[np.searchsorted(np.cumsum(falling), 0.5 * moved.sum())]
+    timed = (moved * alike >= usual) & (moved <= alike * usual) & (seconds > 0)
+    rank, seconds, pace = amount.rank[timed], seconds[timed], seconds[timed] / moved[timed]
+    order = np.argsort(pace, kind="stable")
+    return rank[order], seconds[order], pace[order]
+
+
+@finding("info", needs=("ranks", "collective"))
+def shared_file_independent(evidence: Evidence, *, ranks: float = 2, least_bytes: float = MIB) -> Iterator[Match]:
+    """Several ranks write one file by independent calls.
+
+    Parameters
+    ----------
+    ranks : count
+        A file of one rank is not shared.
+    least_bytes : byte
+        Less is written in no time that matters.
+
+    Notes
+    -----
+    :Why: On a parallel file system ranks whose parts share a stripe fight over its lock.
+    :How it is measured: Files that two ranks or more wrote, without the collective flag.
+    :When it is wrong: On a local disk, or with parts that end at stripes, it is as good as any; whether collective
+        calls are better has to be measured.
+    :What helps: Let each rank's part begin and end at a stripe, so that no two ranks fight over a lock, or write one
+        file a node. Aggregating calls help only where locks do cost: measure both ways.
+    """
+    cells = evidence.cells
+    independent = cells.own & cells.moving & ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0) & (cells.file >= 0)
+    for layer in cells.layers:
+        mask = independent & cells.of(layer, "write")
+        pairs = np.unique(np.stack((cells.file[mask], cells.process[mask])), axis=1)
+        files, writers = np.unique(pairs[0], return_counts=True)
+        shared = mask & np.isin(cells.file, files[writers >= ranks])
+        moved, count = cells.bytes(shared), cells.operations(shared)
+        if moved < least_bytes or not shared.any():
+            continue
+        where = evidence.where(shared)
+        yield Match(
+            layer,
+            f"{where['rank_count']:,} ranks write {bytes_text(moved)} to {where['file_count']:,} shared "
+            f"file{'s' if where['file_count'] != 1 else ''} by {count:,} independent {layer} operations",
+            {"bytes": moved, "operations": count},
+            cells=shared,
+            where=where,
+        )

@@ -1,0 +1,140 @@
+"""Findings about the sizes of requests."""
+
+from collections.abc import Iterator
+
+from ...layers.flow.sums import Limits
+from ...layers.selection.directions import DIRECTIONS
+from ...model.arrays import Mask
+from ...model.quantities import bytes_text, percent_text
+from .evidence import KIB, Evidence, Match, ends_of
+from .rule import finding
+
+
+@finding("warning", limits={"small": "size"}, units={"median_request": "byte", "limit": "byte"})
+def small_requests(
+    evidence: Evidence,
+    *,
+    size: float = Limits.small,
+    operations: float = 100,
+    least_share: float = 0.6,
+    severe_share: float = 0.1,
+    severe_share_of_run: float = 0.01,
+) -> Iterator[Match]:
+    """Most requests are smaller than 64 KiB.
+
+    Parameters
+    ----------
+    size : byte
+        Below, the latency of a call takes longer than moving its bytes.
+    operations : count
+        A few take no time that matters.
+    least_share : share
+        Of the requests that ask for bytes: fewer are not most of them.
+    severe_share : share
+        Of the bytes or the time of the requests: lines of a log beside large blocks do not matter.
+    severe_share_of_run : share
+        Less of the run is for information.
+
+    Notes
+    -----
+    :Why: Each has the same latency, whatever its size.
+    :How it is measured: Sizes asked for, of all operations of a layer and direction that ask for bytes.
+    :When it is wrong: A buffer below may merge them: look at the layer beneath.
+    :What helps: Writes: collect data in a buffer (setvbuf, H5Pset_meta_block_size, nc__enddef with padding) and write
+        more per call. Reads: larger pieces at once (setvbuf, H5Pset_sieve_buf_size, larger chunk caches). Or call
+        collectively so that the library can merge.
+    """
+    cells = evidence.cells
+    for row, layer in enumerate(cells.layers):
+        for direction in DIRECTIONS:
+            sized, requests = cells.of(layer, direction) & cells.sized, evidence.sums.requests.get((row, direction))
+            # Who takes part in a collective call with no bytes, or reads at the end of a file, asks for nothing that
+            # could be put together; where most do, so few have bytes that theirs are no matter of size.
+            empty = 0 if requests is None else requests.zeros
+            small, count = sized & cells.small, cells.operations(sized) - empty
+            below = cells.operations(small) - empty
+            if requests is None or count < max(operations, empty) or below < least_share * count:
+                continue
+            (median,) = requests.at([empty + (count - 1) // 2])
+            yield Match(
+                layer,
+                f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
+                f"{' that ask for bytes' if empty else ''} ask for less than {int(size) // KIB} KiB; "
+                f"the median is {bytes_text(median)}",
+                {
+                    "direction": direction,
+                    "operations": count,
+                    "small_operations": below,
+                    "share": below / count,
+                    "small_bytes": cells.bytes(small),
+                    "median_request": median,
+                    "limit": size,
+                },
+                cells=small,
+                severe=_matter(evidence, small, sized, severe_share, severe_share_of_run),
+            )
+
+
+def _matter(evidence: Evidence, some: Mask, others: Mask, share: float, share_of_run: float) -> bool:
+    """Tell whether some operations have a share of the bytes or of the time of others, and of the run."""
+    columns = evidence.cells.columns
+    much = any(column[some].sum() >= share * column[others].sum() for column in (columns.whole, columns.ticks))
+    return much and evidence.longest_s(some) >= share_of_run * evidence.run_s
+
+
+@finding(
+    "info",
+    limits={"split": "request", "pieces": "pieces"},
+    units={"pieces": "count", "median_request": "byte", "largest_piece": "byte"},
+)
+def split_requests(
+    evidence: Evidence,
+    *,
+    request: float = Limits.split,  # noqa: ARG001 - applied to each operation while they are summed
+    pieces: float = Limits.pieces,  # noqa: ARG001
+    least_share: float = 0.1,
+    operations: float = 4,
+) -> Iterator[Match]:
+    """Large requests become several below.
+
+    Parameters
+    ----------
+    request : byte
+        Smaller ones are small requests, whole or in pieces.
+    pieces : count
+        One piece is no split.
+    least_share : share
+        Of the bytes above: below, most of them arrive whole.
+    operations : count
+        A few take no time that matters.
+
+    Notes
+    -----
+    :Why: A buffer or a stripe cuts them; each piece has its latency.
+    :How it is measured: Operations of the lower layer inside one of the upper.
+    :When it is wrong: Pieces that go to several servers at once are meant to be.
+    :What helps: Raise the buffer that cuts them: cb_buffer_size, ind_wr_buffer_size (ROMIO), io_ompio_bytes_per_agg
+        (OMPIO), H5Pset_buffer; align to the stripe: lfs setstripe -S, H5Pset_alignment.
+    """
+    cells = evidence.cells
+    for flow in evidence.adjacent("write", "read"):
+        split = flow.parts["upper"] & cells.split(cells.layer_row(flow.lower))
+        count = cells.operations(split)
+        if count < operations or cells.bytes(split) < least_share * flow.upper_bytes:
+            continue
+        sums, median = flow.sums, flow.sums.split.median()
+        yield Match(
+            flow.upper,
+            f"{flow.lower} did {count:,} {flow.upper} {flow.direction}s of {bytes_text(median)} (median) in "
+            f"{sums.pieces:,} pieces of at most {bytes_text(sums.largest)}; {sums.aligned:,} of them began on a 4 KiB "
+            "boundary",
+            {
+                **ends_of(flow),
+                "split_operations": count,
+                "pieces": sums.pieces,
+                "aligned_operations": sums.aligned,
+                "median_request": median,
+                "largest_piece": sums.largest,
+            },
+            cells=split,
+        )

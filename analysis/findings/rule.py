@@ -1,0 +1,122 @@
+"""What a finding is declared by: one function with its thresholds, what it needs, and what helps."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from inspect import Parameter, getdoc, signature
+from typing import Any, Final
+
+from ...model.plugins import Plugins, instance_of
+from ...model.recording import Recording
+from .evidence import Match
+
+SEVERITIES: Final = ("critical", "warning", "info")
+"""From the most to the least severe."""
+_NOTE: Final = re.compile(r"^:([^:]+): (.*(?:\n +.*)*)", re.MULTILINE)
+_COUNTS: Final = ("calls", "count", "files", "flushes", "operations", "phases", "transfers")
+_UNITS: Final = {"bytes": "byte", "s": "s", "share": "share", "rank": "rank", "ranks": "rank"} | dict.fromkeys(
+    _COUNTS, "count"
+)
+"""Units of numbers by the last word of their names."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of finding: what the decorator `finding` makes of a function.
+
+    Attributes
+    ----------
+    id : str
+        Its name, which does not change.
+    severity : str
+        One of `SEVERITIES`; what most of its findings have.
+    look : callable
+        ``(evidence, **thresholds)`` to an iterator of `Match`.
+    notes : mapping of str to str
+        ``Why``, ``How it is measured``, ``When it is wrong`` and ``What helps``.
+    thresholds : mapping of str to float
+        From where on it reports, by the names of the function's keyword parameters.
+    needs : tuple of str
+        What the recorder must know, by the names of `iostrata.model.recording.CAPABILITIES`: what is not recorded
+        would look like a fault. All rules need single operations.
+    units : mapping of str to str
+        Units of those numbers in the evidence whose name does not end in a word that says so.
+    explained_by : mapping of str to float
+        Rules that name the cause: where one of them reports at least this share of the cost in the same layer and
+        direction, this rule does not report the time once more.
+    follows : tuple of str
+        Rules that ask for the same: beside one in the same layer and direction that costs as much, this one is for
+        information.
+    by_time : bool
+        Whether times decide, so that one run has the finding and the next does not.
+    limits : mapping of str to str
+        Thresholds that are applied operation by operation: name of the field of `iostrata.layers.flow.sums.Limits` to
+        name of the threshold.
+    """
+
+    id: str
+    severity: str
+    look: Callable[..., Iterator[Match]]
+    _: KW_ONLY
+    notes: Mapping[str, str] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    explained_by: Mapping[str, float] = field(default_factory=dict)
+    follows: tuple[str, ...] = ()
+    by_time: bool = False
+    limits: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def advice(self) -> str:
+        """What to do, with the names of the knobs."""
+        return self.notes.get("What helps", "")
+
+    def reason_missing(self, recording: Recording) -> str:
+        """Return why it cannot be looked for in what a recorder knows; empty where it can."""
+        known = {"operations": recording.rows == "operations", "recorded handles": recording.handles == "recorded"}
+        lacking = [need for need in ("operations", *self.needs) if not known.get(need, getattr(recording, need, True))]
+        return f"{recording.recorder} does not record {lacking[0]}" if lacking else ""
+
+    def unit(self, name: str) -> str | None:
+        """Return the unit of a number in its evidence.
+
+        ``byte``, ``s``, ``1/s``; ``share``: of 1; ``times``: one over the other; ``ratio``: 0 where all do the same;
+        ``count``; ``rank``: the number of a rank, or where it is no list of them how many they are. None for text.
+        """
+        return self.units.get(name) or _UNITS.get(name.rpartition("_")[2])
+
+
+def finding(severity: str, **declared: Any) -> Callable[[Callable[..., Iterator[Match]]], Rule]:
+    """Make a rule of a function that looks for it.
+
+    The function takes `iostrata.analysis.findings.Evidence` and its thresholds as keyword parameters, and yields a
+    `Match` for each place where it applies. Its name is the rule's id, with hyphens. Its docstring is its section of
+    the guide and its advice: what it finds; under ``Parameters`` the unit of each threshold and the reason for it;
+    under ``Notes`` the fields ``Why``, ``How it is measured``, ``When it is wrong`` and ``What helps``.
+
+    Parameters
+    ----------
+    severity : str
+        Of most of its findings.
+    **declared
+        What else `Rule` has, where it applies: ``needs``, ``units``, ``explained_by``, ``follows``, ``by_time`` and
+        ``limits``.
+    """
+
+    def declare(function: Callable[..., Iterator[Match]]) -> Rule:
+        parameters = signature(function).parameters.values()
+        thresholds = {one.name: one.default for one in parameters if one.kind is Parameter.KEYWORD_ONLY}
+        notes = {name: " ".join(text.split()) for name, text in _NOTE.findall(getdoc(function) or "")}
+        name = function.__name__.replace("_", "-")
+        return Rule(name, severity, function, notes=notes, thresholds=thresholds, **declared)
+
+    return declare
+
+
+_INSTALLED: Final = Plugins("iostrata.findings", instance_of(Rule))
+
+
+def rules() -> tuple[Rule, ...]:
+    """Return all rules by their ids, ours and those that other packages add by entry points ``iostrata.findings``."""
+    return tuple(sorted(_INSTALLED.all().values(), key=lambda rule: rule.id))
