@@ -21,7 +21,7 @@ from ..model.errors import import_library
 from ..model.events import EVENT_TYPES
 from .attribution.calls.keys import NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
-from .attribution.calls.sums import NO_EVENT
+from .attribution.calls.walk import NO_EVENT
 from .attribution.traffic import Traffic
 from .handles.stack import handle_stack
 from .selection.files import FileSelection

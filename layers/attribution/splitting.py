@@ -48,7 +48,7 @@ def split_by_calls(
         table.add_traffic(blocks.traffic, blocks.metadata, (key[paths.operation], key[paths.event]))
     else:
         table, sums = _read_by_calls(callers, by)
-        tree = (sums.regions, *sums.paths[:2])
+        tree = (sums.regions, *sums.tree.columns[:2])
         calls = as_calls(sums) if callers.recorded else None
     if calls is not None:
         table.add_calls(calls)
@@ -64,7 +64,7 @@ def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, CallSums]:
     def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
         table, calls = BreakdownSums(blocks.scope, by), make()
         for block in source.read(partition, calls, done):
-            parent, region, _, _ = calls.paths
+            parent, region, _, _ = calls.tree.columns
             key = np.append(key_rows(by, calls.regions, parent, region), np.int32(-1))
             metadata = metadata_events(block.metadata, source.definitions)
             table.add(block.operations, metadata, (key[block.path], key[block.metadata_path]))
@@ -73,7 +73,8 @@ def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, CallSums]:
     def merge(
         one: tuple[BreakdownSums, CallSums], other: tuple[BreakdownSums, CallSums]
     ) -> tuple[BreakdownSums, CallSums]:
-        places = one[1].merge(other[1])
+        places = one[1].tree.placed(*other[1].tree.columns[:3])
+        one[1].merge(other[1])
         if by == CALLPATH:
             other[0].rename(places)
         one[0].merge(other[0])
@@ -109,7 +110,7 @@ def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Int
         places.finish(np.unique(operations.process).astype(np.int64))
         sequence, place = places.keys(operations, traffic.sequences)
         if sums is not None and block.path is not None:
-            tree = (sums.regions, *sums.paths[:2], block.path)
+            tree = (sums.regions, *sums.tree.columns[:2], block.path)
             by = {name: named_keys(name, *tree) for name in CALL_KEYS}
         yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
         first += len(operations)

@@ -15,7 +15,8 @@ from ....model.stream.mapping import cluster_of, reduce_partitions
 from ....model.stream.source import Partition, Source
 from ...handles.scope import Scope
 from .functions import FunctionGroups
-from .sums import NO_EVENT, CallSums, busy_groups, functions_of_groups
+from .sums import CallSums, busy_groups, functions_of_groups
+from .walk import NO_EVENT
 
 OTHER_CALLS: Final = "other_calls"
 CALL_KINDS: Final = {
@@ -274,8 +275,8 @@ def _merged(one: CallSums, other: CallSums) -> CallSums:
 
 def as_calls(sums: CallSums) -> Calls:
     """Return what sums have found."""
-    parent, region, recursive, times = sums.paths
+    parent, region, recursive, times = sums.tree.columns
     return Calls(
         sums.scope, sums.functions, parent, region, recursive, times, sums.metadata, sums.within, sums.busy,
-        sums.shares, sums.left_out,
+        sums.shares, sums.tree.left_out,
     )  # fmt: skip

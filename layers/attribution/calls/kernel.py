@@ -1,4 +1,4 @@
-"""The compiled walk along Enter and Leave: the stack of open calls, the tree of call paths, the calls that do I/O.
+"""The compiled walk along Enter and Leave: the stack of open calls, the tree of call paths, the calls that ended.
 
 The module needs numba; import it inside the function that uses it.
 """
@@ -18,15 +18,18 @@ FOLDED: Final = -2
 MOST_PATHS: Final = 1 << 20
 DEEPEST: Final = 1 << 20
 """Calls that may be open at once; further ones do not count."""
+_SEED: Final = np.uint64(0x9E3779B97F4A7C15)
 
-DEPTH, LOCATION, TIME, BEYOND, PATHS, LEFT_OUT, TOP, FREE, STATE_SIZE = range(9)
-"""What a state holds: open calls, row of the location, its last time, open calls beyond `DEEPEST`, paths, calls that
-found no room for a path, the place of the innermost call, and a free place among those used before; −1 for none."""
+DEPTH, LOCATION, TIME, BEYOND, TOP, FREE, FIRST, STATE_SIZE = range(8)
+"""What a state holds: open calls, row of the location, its last time, open calls beyond `DEEPEST`, the place of the
+innermost call, a free place among those used before (−1 for none of either), and the location that `shares` begins at.
+"""
+NODES, LEFT_OUT = range(2)
+"""What ``Paths.used`` holds: nodes, and calls that found no room for one."""
 
 NO_EVENT: Final = 0
-TRANSFER: Final = 75
-"""What a call did: no I/O event of its own, the record of its first metadata event, or a transfer or flush."""
-_FIRST_TRANSFER, _LAST_TRANSFER = 75, 79
+TRANSFER: Final = 128
+"""What a call did: no I/O event of its own, the record of its first metadata event, or from here on a transfer."""
 
 CALLS, WHOLE, OWN = range(3)
 """Columns of `Paths.times`: calls, their ticks from Enter to Leave, and those without the calls inside."""
@@ -48,6 +51,8 @@ class Paths(NamedTuple):
         Of calls that are `COUNTED`, `ASIDE` and `UNDECIDED`: `CALLS`, `WHOLE` and `OWN`.
     table : int32 (2^k,)
         Nodes by the hash of parent and region, −1 where free; at most half is in use.
+    used : int64 (2,)
+        `NODES` and `LEFT_OUT`.
     """
 
     parent: Links
@@ -55,6 +60,7 @@ class Paths(NamedTuple):
     recursive: Mask
     times: Ints
     table: Links
+    used: Ints
 
 
 class Frames(NamedTuple):
@@ -63,59 +69,54 @@ class Frames(NamedTuple):
     Attributes
     ----------
     region, path : int32
+    depth : int32
+        Number of calls around it.
     begin, since, inside : int64
         When it was entered; since when its time is that of the call below it; ticks of the calls in it so far.
     former, below, above : int64
         Places of the open call of the same region before it, and of its neighbours; −1 for none. Of a free place,
         `below` is the next free one.
-    did : uint8
-        `NO_EVENT`, `TRANSFER` or the record of a metadata event.
-    handle, file, layer : int32
-        What that was on.
-    aside : uint8
     """
 
     region: Links
     path: Links
+    depth: Links
     begin: Ticks
     since: Ticks
     inside: Ticks
     former: Ints
     below: Ints
     above: Ints
+
+
+class Notes(NamedTuple):
+    """What I/O events, or calls by the events in them, did, and what that was on."""
+
     did: npt.NDArray[np.uint8]
+    """`NO_EVENT`, the record of a metadata event, or `TRANSFER` and more."""
     handle: Links
     file: Links
     layer: Links
     aside: npt.NDArray[np.uint8]
 
 
-class Calls(NamedTuple):
-    """Calls that do I/O, within the window; columns that the walk fills."""
+class Ended(NamedTuple):
+    """Calls that ended within the window; columns that the walk fills."""
 
     location: Links
     path: Links
+    depth: Links
     region: Links
     begin: Ticks
     end: Ticks
     own: Ticks
-    did: npt.NDArray[np.uint8]
-    handle: Links
-    file: Links
-    layer: Links
-    aside: npt.NDArray[np.uint8]
 
 
-class Events(NamedTuple):
-    """I/O events of a batch with what they are on."""
+class Stamps(NamedTuple):
+    """Where and when I/O events of a batch happened."""
 
     location: Links
-    kind: npt.NDArray[np.uint8]
     time: Ticks
-    handle: Links
-    file: Links
-    layer: Links
-    aside: npt.NDArray[np.uint8]
 
 
 class Crossings(NamedTuple):
@@ -136,7 +137,7 @@ class Functions(NamedTuple):
     group: Links
 
 
-class Limits(NamedTuple):
+class Edges(NamedTuple):
     """Window in ticks, and whether its end belongs to it."""
 
     start: int
@@ -144,27 +145,58 @@ class Limits(NamedTuple):
     closed: bool
 
 
+class Walk(NamedTuple):
+    """All that the walk goes by and fills.
+
+    Attributes
+    ----------
+    frames, noted
+        Open calls; with room for as many more as there are Enters.
+    state : int64
+        As the batch before left it.
+    latest : int64 (regions,)
+        Place of the latest open call of each region, −1 for none.
+    shares : int64 (locations, groups+1)
+        Ticks by location from ``state[FIRST]`` on and group; the last one is of calls that are set aside. Undecided
+        calls are in none.
+    ended, did
+        With room for the calls that are open and as many more as there are Enters.
+    every : bool
+        Whether all calls that end are written, or those of I/O only.
+    """
+
+    paths: Paths
+    frames: Frames
+    noted: Notes
+    state: Ints
+    latest: Ints
+    functions: Functions
+    edges: Edges
+    shares: Ints
+    ended: Ended
+    did: Notes
+    every: bool
+
+
 @inlined
-def find_path(
-    paths: Paths, state: Ints, parent: int | np.int64, region: int, recursive: bool, seed: np.uint64
-) -> int | np.int64:
+def find_path(paths: Paths, parent: int | np.int64, region: int, recursive: bool) -> int | np.int64:
     """Return the node of a region below another node, if need be a new one; `FOLDED` where there is no room."""
     if parent == FOLDED:
-        state[LEFT_OUT] += 1
+        paths.used[LEFT_OUT] += 1
         return FOLDED
     mask = len(paths.table) - 1
     key = (np.uint64(parent + 1) << np.uint64(32)) | np.uint64(region)
-    place = np.int64(hashed(key, seed)) & mask
+    place = np.int64(hashed(key, _SEED)) & mask
     while paths.table[place] >= 0:
         node = paths.table[place]
         if paths.parent[node] == parent and paths.region[node] == region:
             return np.int64(node)
         place = (place + 1) & mask
-    node = state[PATHS]
+    node = paths.used[NODES]
     if node >= MOST_PATHS:
-        state[LEFT_OUT] += 1
+        paths.used[LEFT_OUT] += 1
         return FOLDED
-    state[PATHS] += 1
+    paths.used[NODES] += 1
     paths.table[place] = node
     paths.parent[node] = parent
     paths.region[node] = region
@@ -174,34 +206,71 @@ def find_path(
 
 
 @inlined
-def _within(begin: int | np.int64, end: int | np.int64, limits: Limits) -> int | np.int64:
-    return max(0, min(end, limits.end) - max(begin, limits.start))
+def _within(begin: int | np.int64, end: int | np.int64, edges: Edges) -> int | np.int64:
+    return max(0, min(end, edges.end) - max(begin, edges.start))
 
 
 @inlined
-def _close(
-    place: int | np.int64,
-    now: int | np.int64,
-    paths: Paths,
-    frames: Frames,
-    state: Ints,
-    latest: Ints,
-    functions: Functions,
-    limits: Limits,
-    shares: Ints,
-    first_location: int,
-    calls: Calls,
-    row: int,
-) -> int:
-    """End a call, the latest of its region; give the next free row of `calls`."""
-    region, below, above = frames.region[place], frames.below[place], frames.above[place]
-    latest[region] = frames.former[place]
-    inside = frames.inside[place]
+def _counts(begin: int | np.int64, end: int | np.int64, edges: Edges) -> bool | np.bool_:
+    """Return whether a call has time in common with the window; one without duration lies in it."""
+    if end > begin:
+        return max(begin, edges.start) < min(end, edges.end)
+    return edges.start <= begin and (begin < edges.end or (edges.closed and begin == edges.end))
+
+
+@inlined
+def _copy(target: Notes, row: int | np.int64, source: Notes, other: int | np.int64) -> None:
+    target.did[row] = source.did[other]
+    target.handle[row] = source.handle[other]
+    target.file[row] = source.file[other]
+    target.layer[row] = source.layer[other]
+    target.aside[row] = source.aside[other]
+
+
+@inlined
+def _open(region: int, walk: Walk) -> None:
+    """Begin a call."""
+    frames, noted, state, latest = walk.frames, walk.noted, walk.state, walk.latest
+    if state[DEPTH] >= DEEPEST:
+        state[BEYOND] += 1
+        walk.paths.used[LEFT_OUT] += 1
+        return
+    place, top = state[FREE], state[TOP]
+    if place >= 0:
+        state[FREE] = frames.below[place]
+    else:
+        place = state[DEPTH]
+    caller, depth = np.int64(UNKNOWN), np.int32(0)
+    if top >= 0:
+        caller, depth = np.int64(frames.path[top]), np.int32(frames.depth[top] + 1)
+        frames.above[top] = place
+    frames.above[place] = -1
+    frames.below[place] = top
+    frames.region[place] = region
+    frames.path[place] = find_path(walk.paths, caller, region, latest[region] >= 0)
+    frames.depth[place] = depth
+    frames.begin[place] = frames.since[place] = state[TIME]
+    frames.inside[place] = 0
+    frames.former[place] = latest[region]
+    noted.did[place] = NO_EVENT
+    noted.handle[place] = noted.file[place] = noted.layer[place] = -1
+    noted.aside[place] = UNDECIDED
+    latest[region] = state[TOP] = place
+    state[DEPTH] += 1
+
+
+@inlined
+def _taken_out(place: int | np.int64, now: int | np.int64, walk: Walk) -> int | np.int64:
+    """Take a call out of the open ones, the latest of its region; give the ticks of the calls in it."""
+    frames, state = walk.frames, walk.state
+    below, above = frames.below[place], frames.above[place]
+    inside = np.int64(frames.inside[place])
+    walk.latest[frames.region[place]] = frames.former[place]
     if below >= 0:
         frames.above[below] = above
-        frames.inside[below] += _within(frames.since[place], now, limits)
+        frames.inside[below] += _within(frames.since[place], now, walk.edges)
     if above >= 0:
-        inside += _within(frames.since[above], now, limits)
+        inside += _within(frames.since[above], now, walk.edges)
         frames.since[above] = max(now, frames.since[above])
         frames.below[above] = below
     else:
@@ -209,93 +278,83 @@ def _close(
     frames.below[place] = state[FREE]
     state[FREE] = place
     state[DEPTH] -= 1
-    begin = frames.begin[place]
-    end = max(now, begin)
-    first, last = max(begin, limits.start), min(end, limits.end)
-    if end > begin:
-        counts = first < last
-    else:
-        counts = limits.start <= begin and (begin < limits.end or (limits.closed and begin == limits.end))
-    if not counts:
+    return inside
+
+
+@inlined
+def _aside(place: int | np.int64, walk: Walk) -> int:
+    """Return whether an open call counts."""
+    frames, does_io, aside = walk.frames, walk.functions.does_io, walk.noted.aside
+    below = frames.below[place]
+    if aside[place] != UNDECIDED:
+        return int(aside[place])
+    if not does_io[frames.region[place]]:
+        return COUNTED
+    if below >= 0 and does_io[frames.region[below]]:
+        # It serves the call that it is in.
+        return int(aside[below])
+    return UNDECIDED
+
+
+@inlined
+def _close(place: int | np.int64, walk: Walk, row: int) -> int:
+    """End a call; give the next free row of those that ended."""
+    frames, state, ended = walk.frames, walk.state, walk.ended
+    now, region, path, begin = state[TIME], frames.region[place], frames.path[place], frames.begin[place]
+    end, aside = max(now, begin), _aside(place, walk)
+    inside = _taken_out(place, now, walk)
+    if not _counts(begin, end, walk.edges):
         return row
-    does_io = functions.does_io[region]
-    aside = frames.aside[place]
-    if aside == UNDECIDED:
-        if not does_io:
-            aside = COUNTED
-        elif below >= 0 and functions.does_io[frames.region[below]]:
-            # It serves the call that it is in.
-            aside = frames.aside[below]
+    first, last = max(begin, walk.edges.start), min(end, walk.edges.end)
     own = max(0, last - first - inside)
-    path = frames.path[place]
     if path >= 0:
-        paths.times[path, aside, CALLS] += 1
-        paths.times[path, aside, WHOLE] += last - first
-        paths.times[path, aside, OWN] += own
+        times = walk.paths.times
+        times[path, aside, CALLS] += 1
+        times[path, aside, WHOLE] += last - first
+        times[path, aside, OWN] += own
     if aside != UNDECIDED:
-        group = shares.shape[1] - 1 if aside == ASIDE else functions.group[region]
-        shares[state[LOCATION] - first_location, group] += own
-    if does_io:
-        calls.location[row] = state[LOCATION]
-        calls.path[row] = path
-        calls.region[row] = region
-        calls.begin[row] = first
-        calls.end[row] = last
-        calls.own[row] = own
-        calls.did[row] = frames.did[place]
-        calls.handle[row] = frames.handle[place]
-        calls.file[row] = frames.file[place]
-        calls.layer[row] = frames.layer[place]
-        calls.aside[row] = aside
+        group = walk.shares.shape[1] - 1 if aside == ASIDE else walk.functions.group[region]
+        walk.shares[state[LOCATION] - state[FIRST], group] += own
+    if walk.every or walk.functions.does_io[region]:
+        ended.location[row] = state[LOCATION]
+        ended.path[row] = path
+        ended.depth[row] = frames.depth[place]
+        ended.region[row] = region
+        ended.begin[row] = first
+        ended.end[row] = last
+        ended.own[row] = own
+        _copy(walk.did, row, walk.noted, place)
+        walk.did.aside[row] = aside
         row += 1
     return row
 
 
 @inlined
-def _note(event: int, events: Events, frames: Frames, state: Ints, functions: Functions) -> None:
-    """Let the innermost call know of an I/O event in it."""
-    top = state[TOP]
-    region = frames.region[top]
-    if not functions.does_io[region]:
-        return
-    kind = events.kind[event]
-    if _FIRST_TRANSFER <= kind <= _LAST_TRANSFER:
-        if frames.did[top] != TRANSFER:
-            frames.did[top] = TRANSFER
-            frames.aside[top] = events.aside[event]
-            frames.handle[top] = events.handle[event]
-            frames.file[top] = events.file[event]
-            frames.layer[top] = events.layer[event]
-        return
-    # Where a call makes handles of two layers, as fopen does, the one of its own layer says what it did.
-    layer = functions.layer[region]
-    better = frames.layer[top] != layer and events.layer[event] == layer
-    if frames.did[top] == NO_EVENT or (frames.did[top] != TRANSFER and better):
-        frames.did[top] = kind
-        frames.aside[top] = events.aside[event]
-        frames.handle[top] = events.handle[event]
-        frames.file[top] = events.file[event]
-        frames.layer[top] = events.layer[event]
+def _close_all(walk: Walk, row: int) -> int:
+    while walk.state[TOP] >= 0:
+        row = _close(walk.state[TOP], walk, row)
+    return row
+
+
+@inlined
+def _note(event: int, events: Notes, walk: Walk) -> int | np.int64:
+    """Let the innermost call know of an I/O event in it; give its path."""
+    top = walk.state[TOP]
+    if top < 0:
+        return UNKNOWN
+    region, did, known = walk.frames.region[top], events.did[event], walk.noted.did[top]
+    if walk.functions.does_io[region] and did != NO_EVENT and known < TRANSFER:
+        # Where a call makes handles of two layers, as fopen does, the one of its own layer says what it did.
+        layer = walk.functions.layer[region]
+        better = walk.noted.layer[top] != layer and events.layer[event] == layer
+        if did >= TRANSFER or known == NO_EVENT or better:
+            _copy(walk.noted, top, events, event)
+    return np.int64(max(walk.frames.path[top], UNKNOWN))
 
 
 @compiled_uncounted
-def walk_calls(
-    events: Events,
-    crossings: Crossings,
-    paths: Paths,
-    frames: Frames,
-    state: Ints,
-    latest: Ints,
-    functions: Functions,
-    limits: Limits,
-    shares: Ints,
-    first_location: int,
-    calls: Calls,
-    found: Links,
-    seed: np.uint64,
-    over: bool,
-) -> int:
-    """Follow the calls of a batch; give the number of rows written to `calls`.
+def walk_calls(stamps: Stamps, events: Notes, crossings: Crossings, walk: Walk, found: Links, over: bool) -> int:
+    """Follow the calls of a batch; give the number of rows written to ``walk.ended``.
 
     A Leave ends the latest open call of its region, whatever was entered since: Score-P writes calls of helper threads
     into the location of the thread that they help. At any time the call entered last is the innermost. A Leave without
@@ -303,103 +362,44 @@ def walk_calls(
 
     Parameters
     ----------
-    paths, frames, calls
-        With room for as many more rows as there are Enters, `calls` for those that are open too.
-    state : int64
-        As the batch before left it.
-    latest : int64 (regions,)
-        Place of the latest open call of each region, −1 for none.
-    shares : int64 (locations, groups+1)
-        Ticks by location from `first_location` on and group; the last one is of calls that are set aside. Undecided
-        calls are in none.
     found : int32 (events,)
         Gets the path that each event happened in.
     over : bool
         Whether the last location of the batch is over with it.
     """
-    row = 0
-    crossing = 0
-    count = len(events.kind)
-    crossed = len(crossings.time)
-    event = 0
-    while event < count or crossing < crossed:
-        is_event = crossing >= crossed or (event < count and crossings.position[crossing] > event)
-        if is_event:
-            location, time = events.location[event], events.time[event]
-        else:
-            location, time = crossings.location[crossing], crossings.time[crossing]
+    row = event = crossing = 0
+    state = walk.state
+    while event < len(stamps.time) or crossing < len(crossings.time):
+        is_event = crossing >= len(crossings.time) or (
+            event < len(stamps.time) and crossings.position[crossing] > event
+        )
+        location = stamps.location[event] if is_event else crossings.location[crossing]
         if location != state[LOCATION]:
-            while state[TOP] >= 0:
-                row = _close(
-                    state[TOP], state[TIME], paths, frames, state, latest, functions, limits, shares, first_location,
-                    calls, row,
-                )  # fmt: skip
+            row = _close_all(walk, row)
             state[LOCATION] = location
             state[BEYOND] = 0
-        state[TIME] = time
         if is_event:
-            found[event] = UNKNOWN
-            if state[TOP] >= 0:
-                found[event] = max(frames.path[state[TOP]], UNKNOWN)
-                _note(event, events, frames, state, functions)
+            state[TIME] = stamps.time[event]
+            found[event] = _note(event, events, walk)
             event += 1
             continue
+        state[TIME] = crossings.time[crossing]
         region = crossings.region[crossing]
         if crossings.enter[crossing]:
-            if state[DEPTH] >= DEEPEST:
-                state[BEYOND] += 1
-                state[LEFT_OUT] += 1
-            else:
-                place = state[FREE]
-                if place >= 0:
-                    state[FREE] = frames.below[place]
-                else:
-                    place = state[DEPTH]
-                top = state[TOP]
-                caller = np.int64(UNKNOWN)
-                frames.above[place] = -1
-                if top >= 0:
-                    caller = np.int64(frames.path[top])
-                    frames.above[top] = place
-                frames.below[place] = top
-                frames.region[place] = region
-                frames.path[place] = find_path(paths, state, caller, region, latest[region] >= 0, seed)
-                frames.begin[place] = time
-                frames.since[place] = time
-                frames.inside[place] = 0
-                frames.former[place] = latest[region]
-                frames.did[place] = NO_EVENT
-                frames.handle[place] = -1
-                frames.file[place] = -1
-                frames.layer[place] = -1
-                frames.aside[place] = UNDECIDED
-                latest[region] = place
-                state[TOP] = place
-                state[DEPTH] += 1
+            _open(region, walk)
         elif state[BEYOND] > 0:
             state[BEYOND] -= 1
-        elif latest[region] >= 0:
-            row = _close(
-                latest[region], time, paths, frames, state, latest, functions, limits, shares, first_location, calls,
-                row,
-            )  # fmt: skip
+        elif walk.latest[region] >= 0:
+            row = _close(walk.latest[region], walk, row)
         crossing += 1
-    if over:
-        while state[TOP] >= 0:
-            row = _close(
-                state[TOP], state[TIME], paths, frames, state, latest, functions, limits, shares, first_location,
-                calls, row,
-            )  # fmt: skip
-    return row
+    return _close_all(walk, row) if over else row
 
 
 @compiled_uncounted
-def insert_paths(
-    parent: Links, region: Links, recursive: Mask, paths: Paths, state: Ints, places: Links, seed: np.uint64
-) -> None:
+def insert_paths(parent: Links, region: Links, recursive: Mask, paths: Paths, places: Links) -> None:
     """Find the nodes of another tree in this one, which has room for all; `places` gets where they are."""
     for node in range(len(parent)):
         above = np.int64(UNKNOWN)
         if parent[node] >= 0:
             above = np.int64(places[parent[node]])
-        places[node] = find_path(paths, state, above, region[node], recursive[node], seed)
+        places[node] = find_path(paths, above, region[node], recursive[node])

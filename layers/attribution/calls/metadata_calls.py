@@ -14,7 +14,7 @@ from ...handles.scope import Scope
 from ...selection.window import TickWindow
 from .functions import FunctionGroups
 from .stacks import STACK_KINDS, StackBars, StackWalker
-from .sums import NO_EVENT
+from .walk import NO_EVENT
 
 _OF_OPERATIONS = (
     IoRecord.OPERATION_BEGIN,
@@ -80,9 +80,8 @@ def metadata_calls(
     have not ended.
     """
     known, window = _Events(scope), scope.window
-    everywhere = np.arange(len(scope.definitions.locations.id))
     for partition in partitions:
-        walker = StackWalker(functions, scope, everywhere)
+        walker = StackWalker(functions, scope)
         waiting = known.of(IoEvents.empty())
         for batch in source.calls(partition):
             ended = walker.add(batch)

@@ -85,7 +85,8 @@ def read_call_paths(
 
     threads, whole = source.worker_count(workers), make()
     for sums, blocks in map_partitions(read, source.partitions(None, threads), 0, threads):
-        places = np.append(whole.merge(sums), np.int32(-1))
+        places = np.append(whole.tree.placed(*sums.tree.columns[:3]), np.int32(-1))
+        whole.merge(sums)
         for block in blocks:
             of_events = None if block.metadata_path is None else places[block.metadata_path]
             collected.add(replace(block, path=places[block.path], metadata_path=of_events))
@@ -93,5 +94,5 @@ def read_call_paths(
     columns = collected.columns()
     if not np.array_equal(columns["begin"], operations.begin) or not np.array_equal(again.time, other_events.time):
         raise TraceError(f"{source.path} has changed since it was opened; open it again")
-    parent, region, _, _ = whole.paths
+    parent, region, _, _ = whole.tree.columns
     return CallPaths(regions, parent, region, columns[PATH], event), whole

@@ -89,7 +89,7 @@ def slow(rows):
 
 
 def whole_paths(sums):
-    parent, region, _, times = sums.paths
+    parent, region, _, times = sums.tree.columns
     paths = []
     for row, above in enumerate(parent.tolist()):
         paths.append((*(paths[above] if above >= 0 else ()), int(region[row])))
@@ -169,19 +169,19 @@ def test_paths_and_depth_are_bounded(make, monkeypatch):
     sums = make()
     sums.add(*batch(deep))
     sums.finish()
-    assert len(sums.paths[0]) == 2000
-    assert not sums.left_out
+    assert len(sums.tree.columns[0]) == 2000
+    assert not sums.tree.left_out
     for name in ("MOST_PATHS", "DEEPEST"):
         monkeypatch.setattr(kernel, name, 500)
     # Compiled loops keep the bounds that they were compiled with; without compiling the walk takes those above.
-    for name in ("find_path", "_close", "_note", "_within", "walk_calls", "hashed"):
+    for name in (name for name, one in vars(kernel).items() if hasattr(one, "py_func")):
         monkeypatch.setattr(kernel, name, getattr(kernel, name).py_func)
     bounded = make()
     with np.errstate(over="ignore"):
         bounded.add(*batch(deep))
         bounded.finish()
-    assert len(bounded.paths[0]) == 500
-    assert bounded.left_out == 1500
+    assert len(bounded.tree.columns[0]) == 500
+    assert bounded.tree.left_out == 1500
 
 
 def test_functions_of_which_only_the_name_is_known(make):
