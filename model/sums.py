@@ -50,8 +50,8 @@ class Sums:
     _reducers: ClassVar[Mapping[str, Reducer]] = {}
 
     def __init_subclass__(cls) -> None:
-        declared = fields(dataclass(eq=False)(cls))
-        cls._reducers = {one.name: one.metadata[_HOW] for one in declared if _HOW in one.metadata}
+        made: Any = dataclass(eq=False)(cls)
+        cls._reducers = {one.name: one.metadata[_HOW] for one in fields(made) if _HOW in one.metadata}
 
     def __post_init__(self) -> None:
         for name, reducer in self._reducers.items():
