@@ -232,10 +232,21 @@ def random_seed() -> np.uint64:
     return np.uint64(secrets.randbits(64))
 
 
+def mixed(key: Any, seed: Any) -> Any:
+    """Return 64 bits that each depend on all bits of `key` and of `seed` (the finaliser of splitmix64).
+
+    Both are ``numpy.uint64``, or arrays of them.
+    """
+    bits = key ^ seed
+    bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
+    bits = ((bits + seed) ^ (bits >> np.uint64(27))) * _SECOND
+    return bits ^ (bits >> np.uint64(31))
+
+
+_mixed: Final = inlined(mixed)
+
+
 @inlined
 def hashed(key: np.uint64, seed: np.uint64) -> np.uint64:
-    """Return 63 bits that each depend on all bits of `key` and of `seed` (the finaliser of splitmix64)."""
-    mixed = key ^ seed
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
-    mixed = ((mixed + seed) ^ (mixed >> np.uint64(27))) * _SECOND
-    return np.uint64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(1))
+    """Return 63 bits of `mixed`, a number that is not negative whatever holds it."""
+    return np.uint64(_mixed(key, seed) >> np.uint64(1))

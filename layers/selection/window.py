@@ -19,6 +19,9 @@ from ...model.operations import Operations, view
 Amounts = npt.NDArray[np.uint64] | npt.NDArray[np.float64]
 """Bytes: uint64 where they are whole, float64 where a window cuts operations."""
 
+Seconds = tuple[float | None, float | None]
+"""Start and end in s from the trace's start; None is the trace's own."""
+
 NO_LENGTH: Final = 2**62
 """Ticks from which on a clock's length is not believed; below, differences of times fit into int64."""
 
@@ -123,7 +126,7 @@ def trace_window(clock: Clock, extent: tuple[int, int] | None) -> TickWindow:
     return TickWindow(start, max(end, start + 1), True, clock.ticks_per_second)
 
 
-def select_window(whole: TickWindow, window: tuple[float | None, float | None] | None) -> TickWindow:
+def select_window(whole: TickWindow, window: Seconds | None) -> TickWindow:
     """Return the window of the seconds `window`, rounded to ticks and cut to the `whole` trace.
 
     Raises SelectionError if these are no two numbers, the start is not before the end, or the trace has nothing between
@@ -134,19 +137,13 @@ def select_window(whole: TickWindow, window: tuple[float | None, float | None] |
     window : (start, end) in s from the trace's start, or None
         None in place of a number, or of both, means the trace's edge.
     """
-    if window is None:
-        return whole
+    start, end = _edges(window)
     first, last = whole.seconds
-    try:
-        start, end = window
-        low = first if start is None else float(start)
-        high = last if end is None else float(end)
-    except (TypeError, ValueError):
-        raise SelectionError(f"window {window!r}: give a start and an end in seconds") from None
-    name = f"window '{'' if start is None else f'{low:.9g}'}:{'' if end is None else f'{high:.9g}'}'"
+    low, high = first if start is None else start, last if end is None else end
+    name = "window '{}:{}'".format(*("" if edge is None else f"{edge:.9g}" for edge in (start, end)))
     if not (isfinite(low) and isfinite(high)):
         raise SelectionError(f"{name}: give finite seconds from the trace's start")
-    if start is not None and end is not None and low >= high:
+    if None not in (start, end) and low >= high:
         raise SelectionError(f"{name}: the start must be before the end")
     if high <= first or low >= last:
         raise SelectionError(f"{name}: outside the trace, which lasts from {first:.9g} to {last:.9g} s")
@@ -161,9 +158,7 @@ _UNKNOWN_LENGTH: Final = 2**20
 """Ticks that bins cover at first where a trace does not tell its length; they widen as operations come."""
 
 
-def bounded_windows(
-    definitions: Definitions, window: tuple[float | None, float | None] | None
-) -> tuple[TickWindow, TickWindow]:
+def bounded_windows(definitions: Definitions, window: Seconds | None) -> tuple[TickWindow, TickWindow]:
     """Return what of the time counts while operations come, and what of it bins should cover at first.
 
     The first is open, up to `NO_LENGTH`, at an edge that is not given: operations may lie outside of what the clock
@@ -174,7 +169,7 @@ def bounded_windows(
     whole = trace_window(definitions.clock, None)
     second = whole.ticks_per_second
     unknown = definitions.clock.length >= NO_LENGTH
-    start, end = (None, None) if window is None else _edges(window)
+    start, end = _edges(window)
     # Refuses what makes no sense; what lies behind the clock's end may still have operations.
     far = TickWindow(-NO_LENGTH, NO_LENGTH, True, second)
     select_window(far, window)
@@ -189,13 +184,13 @@ def bounded_windows(
     )
 
 
-def _edges(window: tuple[float | None, float | None]) -> tuple[float | None, float | None]:
-    """Return the edges as numbers where they are some; what is no window is refused by `select_window`."""
+def _edges(window: Seconds | None) -> Seconds:
+    """Return the edges as numbers, None where they are the trace's; SelectionError where they are none."""
     try:
-        start, end = window
+        start, end = (None, None) if window is None else window
         return None if start is None else float(start), None if end is None else float(end)
     except (TypeError, ValueError):
-        return None, None
+        raise SelectionError(f"window {window!r}: give a start and an end in seconds") from None
 
 
 def _tick(edge: float, ticks_per_second: int) -> int:

@@ -96,7 +96,7 @@ class OperationSums:
         return bool(self.sums.counts[list(categories), CUT].any())
 
     def count(self, categories: Iterable[int], column: int) -> int:
-        """Return a column of `Sums.counts`, summed over `categories`."""
+        """Return a column of `OperationTables.counts`, summed over `categories`."""
         return int(self.sums.counts[list(categories), column].sum())
 
     def request_counts(self, categories: Iterable[int]) -> ValueCounts:

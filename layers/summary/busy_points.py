@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ticks
-from ...model.kernels import compiled
+from ...model.kernels import compiled, mixed
 
 Words = npt.NDArray[np.uint64]
 
@@ -72,9 +72,8 @@ class BusyPoints:
 
         It depends on the tick alone, so points that are kept when steps get longer stay where they are.
         """
-        mixed = (start ^ (start >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return (mixed ^ (mixed >> np.uint64(31))) % np.uint64(self._spread)
+        found: npt.NDArray[np.uint64] = mixed(start, np.uint64(0)) % np.uint64(self._spread)
+        return found
 
     def joined(self, other: "BusyPoints") -> "BusyPoints":
         """Return the points at which something of either was under way."""

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from ...model.arrays import Floats
 from ...model.codes import UNDEFINED_UINT64, IoMode, Status
-from ...model.kernels import compiled
-from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Kept, OperationColumns, Sums
+from ...model.kernels import compiled, inlined
+from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Kept, OperationColumns, OperationTables
 
 _QUANTUM: Final = 2.0**16
 _FEW: Final = 16
@@ -36,7 +36,7 @@ def add_operations(
     start: int,
     stop: int,
     closed: bool,
-    sums: Sums,
+    sums: OperationTables,
     kept: Kept,
 ) -> None:
     """Add operations to `sums`, each within the window from `start` to `stop`.
@@ -55,66 +55,75 @@ def add_operations(
     kept : Kept
         Room for n rows.
     """
-    handle = operations.handle
-    for row in range(len(handle)):
+    for row in range(len(operations.handle)):
         kept.category[row] = -1
-        at, mode, status = handle[row], operations.mode[row], operations.status[row]
+        handle, mode, status = operations.handle[row], operations.mode[row], operations.status[row]
         begin, end = operations.begin[row], operations.end[row]
         never = status == _NEVER
-        sums.extent[0] = min(sums.extent[0], begin)
-        sums.extent[1] = max(sums.extent[1], begin if never else max(begin, end))
-        process = operations.process[row]
-        end = max(begin, stop) if never else max(begin, end)
-        if end > begin:
-            if begin >= stop or end <= start:
-                continue
-        elif begin < start or begin > stop or (begin == stop and not closed):
+        end = begin if never else max(begin, end)
+        sums.extent[0], sums.extent[1] = min(sums.extent[0], begin), max(sums.extent[1], end)
+        end = max(end, stop) if never else end
+        if not _is_within(begin, end, start, stop, closed):
             continue
         first, last = max(begin, start), min(end, stop)
-        known = status == _COMPLETE and operations.moved[row] != _UNKNOWN
-        moved = np.int64(operations.moved[row]) if known else np.int64(0)
-        cut = moved > 0 and last - first < end - begin
-        volume = float(moved)
-        whole, part = moved, np.int64(0)
-        if cut:
-            volume *= float(last - first) / float(end - begin)
-            whole = np.int64(volume)
-            part = np.int64((volume - float(whole)) * 2.0**32)
+        known = operations.moved[row] != _UNKNOWN
+        moved = np.int64(operations.moved[row]) if known and status == _COMPLETE else np.int64(0)
+        volume, whole, part, cut = _moved_within(moved, last - first, end - begin)
         category = aside_category
-        if at >= 0:
-            sums.handle_operations[at] += 1
-            sums.any_cut[0] |= cut
-            if mode < _FLUSH:
-                sums.handle_bytes[at, mode, WHOLE] += whole
-                sums.handle_bytes[at, mode, PART] += part
-            if category_of_handle[at] >= 0:
-                if mode > _FLUSH:
-                    continue
-                category = category_of_handle[at] + np.int64(mode)
-                sums.handle_used[at, mode] = True
-        if category == aside_category:
-            sums.aside[reason_of_handle[at]] += 1
-            if at >= 0:
-                sums.aside_used[at] = True
+        if handle >= 0:
+            _add_to_handle(sums, handle, mode, whole, part, cut)
+            if category_of_handle[handle] >= 0:
+                category = category_of_handle[handle] + np.int64(mode) if mode <= _FLUSH else -1
+        if category < 0:
+            continue
         sums.counts[category, OPERATIONS] += 1
         sums.counts[category, CUT] += cut
         sums.bytes[category, WHOLE] += whole
         sums.bytes[category, PART] += part
         if category == aside_category:
+            sums.aside[reason_of_handle[handle]] += 1
+            if handle >= 0:
+                sums.aside_used[handle] = True
             continue
-        sums.processes[category, process + 1] = True
-        if operations.moved[row] == _UNKNOWN:
-            sums.counts[category, UNDEFINED] += 1
-        if status == _CANCELLED:
-            sums.counts[category, CANCELLED] += 1
-        elif never:
-            sums.counts[category, NEVER] += 1
-        if not never:
-            sums.ticks[category] += last - first
+        sums.handle_used[handle, mode] = True
+        sums.processes[category, operations.process[row] + 1] = True
+        sums.counts[category, UNDEFINED] += not known
+        sums.counts[category, CANCELLED] += status == _CANCELLED
+        sums.counts[category, NEVER] += never
+        sums.ticks[category] += 0 if never else last - first
         kept.category[row] = category
         kept.begin[row] = first
         kept.end[row] = first - 1 if never else last
         kept.volume[row] = volume
+
+
+@inlined
+def _is_within(begin: int, end: int, start: int, stop: int, closed: bool) -> bool:
+    """Tell whether an operation has time in common with the window; see `TickWindow.overlaps`."""
+    if end > begin:
+        return begin < stop and end > start
+    return start <= begin and (begin < stop or (closed and begin == stop))
+
+
+@inlined
+def _moved_within(moved: np.int64, inside: int, length: int) -> tuple[float, np.int64, np.int64, bool]:
+    """Return what an operation moved in the ticks `inside` of its `length`: in all, whole bytes, 2^-32, and if cut."""
+    cut = moved > 0 and inside < length
+    volume, whole, part = float(moved), moved, np.int64(0)
+    if cut:
+        volume *= float(inside) / float(length)
+        whole = np.int64(volume)
+        part = np.int64((volume - float(whole)) * 2.0**32)
+    return volume, whole, part, cut
+
+
+@inlined
+def _add_to_handle(sums: OperationTables, handle: int, mode: int, whole: np.int64, part: np.int64, cut: bool) -> None:
+    sums.handle_operations[handle] += 1
+    sums.any_cut[0] |= cut
+    if mode < _FLUSH:
+        sums.handle_bytes[handle, mode, WHOLE] += whole
+        sums.handle_bytes[handle, mode, PART] += part
 
 
 @compiled
@@ -171,43 +180,58 @@ def spread_over_bins(
         target = row_of_category[category]
         if target < 0:
             continue
-        volume = np.rint(kept.volume[row] * _QUANTUM)
         low = (float(kept.begin[row]) - origin) / unit
         high = (float(kept.end[row]) - origin) / unit
         if not high > low:
             high = np.nextafter(low, np.inf)
-        at = np.floor(low / width) - first_bin
         # An end at an edge belongs to the bin before it.
-        end = np.ceil(high / width) - first_bin
+        at, end = np.floor(low / width) - first_bin, np.ceil(high / width) - first_bin
         if at < 0 or end > bins:
             return row
         extent[0], extent[1] = min(extent[0], low), max(extent[1], high)
+        volume = np.rint(kept.volume[row] * _QUANTUM)
         here, there = int(at), int(end) - 1
         if there <= here:
             volumes[target, here] += volume / _QUANTUM
-            continue
-        length = high - low
-        cell = 2.0 ** max(np.floor(np.log2(length)) - _CELLS, 0.0)
-        begin = np.ceil(low / cell)
-        cells = max(np.floor(high / cell) - begin, 0.0)
-        head = min(np.floor(volume * ((begin * cell - low) / length)), volume)
-        inner = min(np.floor(volume * (cells * cell / length)), volume - head)
-        each = np.floor(inner / max(cells, 1.0))
-        more = min(max(inner - each * cells, 0.0), cells)
-        size = width / cell
-        before = (first_bin + here + 1) * size - begin
-        between = there - here - 1
-        full = int(min(max(np.floor((more - before) / size), 0.0), float(between)))
-        volumes[target, here] += (head + each * before + min(more, before)) / _QUANTUM
-        passed = before + between * size
-        volumes[target, there] += (volume - head - each * passed - min(more, passed)) / _QUANTUM
-        if full < between:
-            volumes[target, here + 1 + full] += min(max(more - before - full * size, 0.0), size) / _QUANTUM
-        if between <= _FEW:
-            for number in range(between):
-                volumes[target, here + 1 + number] += (each + (number < full)) * size / _QUANTUM
         else:
-            rates[target, here + 1] += (each + 1) * size / _QUANTUM
-            rates[target, here + 1 + full] -= size / _QUANTUM
-            rates[target, there] -= each * size / _QUANTUM
+            _spread(volumes[target], rates[target], volume, low, high, width, first_bin, here, there)
     return count
+
+
+@inlined
+def _spread(
+    volumes: Floats,
+    rates: Floats,
+    volume: float,
+    low: float,
+    high: float,
+    width: float,
+    first_bin: int,
+    here: int,
+    there: int,
+) -> None:
+    """Spread the quanta `volume` from `low` to `high` over the bins `here` to `there`, in cells of equal quanta."""
+    length = high - low
+    cell = 2.0 ** max(np.floor(np.log2(length)) - _CELLS, 0.0)
+    begin = np.ceil(low / cell)
+    cells = max(np.floor(high / cell) - begin, 0.0)
+    head = min(np.floor(volume * ((begin * cell - low) / length)), volume)
+    inside = min(np.floor(volume * (cells * cell / length)), volume - head)
+    each = np.floor(inside / max(cells, 1.0))
+    more = min(max(inside - each * cells, 0.0), cells)
+    size = width / cell
+    before = (first_bin + here + 1) * size - begin
+    between = there - here - 1
+    full = int(min(max(np.floor((more - before) / size), 0.0), float(between)))
+    volumes[here] += (head + each * before + min(more, before)) / _QUANTUM
+    passed = before + between * size
+    volumes[there] += (volume - head - each * passed - min(more, passed)) / _QUANTUM
+    if full < between:
+        volumes[here + 1 + full] += min(max(more - before - full * size, 0.0), size) / _QUANTUM
+    if between <= _FEW:
+        for number in range(between):
+            volumes[here + 1 + number] += (each + (number < full)) * size / _QUANTUM
+    else:
+        rates[here + 1] += (each + 1) * size / _QUANTUM
+        rates[here + 1 + full] -= size / _QUANTUM
+        rates[there] -= each * size / _QUANTUM

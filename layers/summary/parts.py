@@ -28,7 +28,7 @@ class PartSignal(NamedTuple):
     """A signal that is asked for."""
 
     categories: Sequence[int]
-    """Of which operations; see `iostrata.layers.summary.tables.Sums`."""
+    """Of which operations; see `iostrata.layers.summary.tables.OperationTables`."""
     key: Key
     """Of the part."""
     name: str

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from ...model.arrays import Floats
 
 OPERATIONS, UNDEFINED, CANCELLED, NEVER, CUT = range(5)
-"""Columns of `Sums.counts`; `CUT` counts operations whose bytes the window holds only in part."""
+"""Columns of `OperationTables.counts`; `CUT` counts operations whose bytes the window holds only in part."""
 
 WHOLE, PART = range(2)
 """Columns of sums of bytes: whole ones, and fractions in units of 2^-32; the order of what is added does not matter."""
@@ -16,7 +16,7 @@ WHOLE, PART = range(2)
 MODES: Final = 3
 
 
-class Sums(NamedTuple):
+class OperationTables(NamedTuple):
     """Tables that operations are added to.
 
     A category is a lineage of handles and a mode; its number is ``lineage * MODES + mode``.
@@ -67,10 +67,10 @@ class Kept(NamedTuple):
     volume: Floats
 
 
-def new_sums(categories: int, processes: int, handles: int, reasons: int) -> Sums:
+def new_sums(categories: int, processes: int, handles: int, reasons: int) -> OperationTables:
     """Return empty tables."""
     edges = np.iinfo(np.int64)
-    return Sums(
+    return OperationTables(
         counts=np.zeros((categories, 5), np.int64),
         bytes=np.zeros((categories, 2), np.int64),
         ticks=np.zeros(categories, np.int64),
