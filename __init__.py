@@ -9,130 +9,86 @@ The names below are handed on from the sub-packages on first use, so that ``impo
 0.41
 """
 
-from importlib import import_module
+# ruff: isort: skip_file
+# As many names as come from a module stand in one statement. Absolute, as pytest also runs this file by itself:
+from iostrata.model.faces import lazy_names
 
 TYPE_CHECKING = False  # not imported, as little is to happen before a command can be interrupted
 if TYPE_CHECKING:
-    from .analysis.comparison.layers import Comparison, compare_layers
-    from .analysis.detect import detect_period, detect_period_samples
-    from .analysis.findings.find import Finding
-    from .analysis.results.parts import Period, Phase, Regime
-    from .analysis.results.result import PeriodResult
-    from .export.ftio import write_ftio
-    from .export.hdf5.writer import write_hdf5
-    from .export.parquet import write_parquet
-    from .export.report.write import write_report
-    from .export.timeline.otf2_archive import write_otf2
-    from .export.timeline.otf2_markers import write_annotated
-    from .export.timeline.perfetto import write_perfetto
-    from .layers.flow.flow import Flow
-    from .layers.handles.forest import HandleForest
-    from .layers.layer import Layer
-    from .layers.opening import open_trace
-    from .layers.summary.statistics import LayerStatistics
-    from .layers.trace import BinnedTrace, Trace
+    from .analysis.comparison.layers import Comparison as Comparison, compare_layers as compare_layers
+    from .analysis.detect import detect_period as detect_period, detect_period_samples as detect_period_samples
+    from .analysis.findings.find import Finding as Finding
+    from .analysis.results.parts import Period as Period, Phase as Phase, Regime as Regime
+    from .analysis.results.result import PeriodResult as PeriodResult
+    from .export.collection import write_collection as write_collection
+    from .export.ftio import write_ftio as write_ftio
+    from .export.hdf5.writer import write_hdf5 as write_hdf5
+    from .export.parquet import write_parquet as write_parquet
+    from .export.report.write import write_report as write_report
+    from .export.timeline.otf2_archive import write_otf2 as write_otf2
+    from .export.timeline.otf2_markers import write_annotated as write_annotated
+    from .export.timeline.perfetto import write_perfetto as write_perfetto
+    from .layers.flow.flow import Flow as Flow
+    from .layers.handles.forest import HandleForest as HandleForest
+    from .layers.layer import Layer as Layer
+    from .layers.opening import open_trace as open_trace
+    from .layers.summary.statistics import LayerStatistics as LayerStatistics
+    from .layers.trace import BinnedTrace as BinnedTrace, Trace as Trace
     from .model.errors import (
-        ClusterError,
-        IostrataError,
-        MissingLibraryError,
-        OutputError,
-        SelectionError,
-        TraceError,
-        UnsupportedTraceError,
+        ClusterError as ClusterError,
+        IostrataError as IostrataError,
+        MissingLibraryError as MissingLibraryError,
+        OutputError as OutputError,
+        SelectionError as SelectionError,
+        TraceError as TraceError,
+        UnsupportedTraceError as UnsupportedTraceError,
     )
-    from .model.stream.damage import DamageReport
-    from .signals.construction import event_signal, level_signal, step_signal
-    from .signals.samples import Samples
-    from .signals.step import StepSignal
-
-    __version__: str
-
-__all__ = [
-    "BinnedTrace",
-    "ClusterError",
-    "Comparison",
-    "DamageReport",
-    "Finding",
-    "Flow",
-    "HandleForest",
-    "IostrataError",
-    "Layer",
-    "LayerStatistics",
-    "MissingLibraryError",
-    "OutputError",
-    "Period",
-    "PeriodResult",
-    "Phase",
-    "Regime",
-    "Samples",
-    "SelectionError",
-    "StepSignal",
-    "Trace",
-    "TraceError",
-    "UnsupportedTraceError",
-    "__version__",
-    "compare_layers",
-    "detect_period",
-    "detect_period_samples",
-    "event_signal",
-    "level_signal",
-    "open_trace",
-    "step_signal",
-    "write_annotated",
-    "write_ftio",
-    "write_hdf5",
-    "write_otf2",
-    "write_parquet",
-    "write_perfetto",
-    "write_report",
-]
-
-if not TYPE_CHECKING:
+    from .model.stream.damage import DamageReport as DamageReport
+    from .model.version import __version__ as __version__
+    from .signals.construction import (
+        event_signal as event_signal,
+        level_signal as level_signal,
+        step_signal as step_signal,
+    )
+    from .signals.samples import Samples as Samples
+    from .signals.step import StepSignal as StepSignal
+else:
     # Hidden from type checkers: with a module ``__getattr__`` in sight they would accept any name.
-    _HOMES = {
-        ".analysis.comparison.layers": ("Comparison", "compare_layers"),
-        ".analysis.detect": ("detect_period", "detect_period_samples"),
-        ".analysis.findings.find": ("Finding",),
-        ".analysis.results.parts": ("Period", "Phase", "Regime"),
-        ".analysis.results.result": ("PeriodResult",),
-        ".export.hdf5.writer": ("write_hdf5",),
-        ".export.ftio": ("write_ftio",),
-        ".export.parquet": ("write_parquet",),
-        ".export.report.write": ("write_report",),
-        ".export.timeline.otf2_archive": ("write_otf2",),
-        ".export.timeline.otf2_markers": ("write_annotated",),
-        ".export.timeline.perfetto": ("write_perfetto",),
-        ".layers.flow.flow": ("Flow",),
-        ".layers.handles.forest": ("HandleForest",),
-        ".layers.layer": ("Layer",),
-        ".layers.opening": ("open_trace",),
-        ".layers.summary.statistics": ("LayerStatistics",),
-        ".layers.trace": ("BinnedTrace", "Trace"),
-        ".model.stream.damage": ("DamageReport",),
-        ".model.errors": (
-            "ClusterError",
-            "IostrataError",
-            "MissingLibraryError",
-            "OutputError",
-            "SelectionError",
-            "TraceError",
-            "UnsupportedTraceError",
-        ),
-        ".signals.construction": ("event_signal", "level_signal", "step_signal"),
-        ".signals.samples": ("Samples",),
-        ".signals.step": ("StepSignal",),
-    }
-    _HOME = {name: module for module, names in _HOMES.items() for name in names}
-
-    def __getattr__(name):
-        if name == "__version__":
-            value = import_module("importlib.metadata").version("iostrata")
-        elif name in _HOME:
-            value = getattr(import_module(_HOME[name], __name__), name)
-        else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = value
-        return value
-
-    def __dir__():
-        return sorted({*globals(), *__all__})
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            ".analysis.comparison.layers": ("Comparison", "compare_layers"),
+            ".analysis.detect": ("detect_period", "detect_period_samples"),
+            ".analysis.findings.find": ("Finding",),
+            ".analysis.results.parts": ("Period", "Phase", "Regime"),
+            ".analysis.results.result": ("PeriodResult",),
+            ".export.collection": ("write_collection",),
+            ".export.hdf5.writer": ("write_hdf5",),
+            ".export.ftio": ("write_ftio",),
+            ".export.parquet": ("write_parquet",),
+            ".export.report.write": ("write_report",),
+            ".export.timeline.otf2_archive": ("write_otf2",),
+            ".export.timeline.otf2_markers": ("write_annotated",),
+            ".export.timeline.perfetto": ("write_perfetto",),
+            ".layers.flow.flow": ("Flow",),
+            ".layers.handles.forest": ("HandleForest",),
+            ".layers.layer": ("Layer",),
+            ".layers.opening": ("open_trace",),
+            ".layers.summary.statistics": ("LayerStatistics",),
+            ".layers.trace": ("BinnedTrace", "Trace"),
+            ".model.stream.damage": ("DamageReport",),
+            ".model.errors": (
+                "ClusterError",
+                "IostrataError",
+                "MissingLibraryError",
+                "OutputError",
+                "SelectionError",
+                "TraceError",
+                "UnsupportedTraceError",
+            ),
+            ".model.version": ("__version__",),
+            ".signals.construction": ("event_signal", "level_signal", "step_signal"),
+            ".signals.samples": ("Samples",),
+            ".signals.step": ("StepSignal",),
+        },
+    )

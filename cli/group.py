@@ -76,9 +76,9 @@ class LazyGroup(click.Group):
 
 def _print_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        from importlib.metadata import version
+        from ..model.version import __version__
 
-        click.echo(f"iostrata {version('iostrata')}")
+        click.echo(f"iostrata {__version__}")
         context.exit()
 
 

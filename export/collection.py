@@ -9,15 +9,17 @@ next: rows of a run that a batch holds replace those of the table, so that doing
 import fcntl
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from ..model.document import Document
+from ..model.document import Record
 from ..model.errors import OutputError
+from ..runs.collection.collect import read_runs
+from ..runs.collection.read import Settings
 from ..runs.collection.rows import TABLES, Run
 from ..runs.collection.tables import PENDING, SUFFIX, Collection, arrow, is_collection, schema, table_of
 from .atomic import atomic_file, output_error, written_together
@@ -31,39 +33,36 @@ _GROUP_BYTES: Final = 32_000_000
 
 
 @dataclass(frozen=True)
-class CollectionWritten:
+class FailedTrace(Record):
+    """The key of a trace that could not be read, and why."""
+
+    job: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class CollectionWritten(Record):
     """What became of the traces that were to be collected.
 
     Attributes
     ----------
-    path : Path
+    path : str
         The folder.
     read, unchanged : int
-    failed : tuple of (str, str)
-        Key and reason of each trace, now or before, that could not be read; those of this call.
+    failed : tuple of FailedTrace
+        In this call.
     runs : int
         In the collection now.
     bytes : int
         Of all tables.
     """
 
-    path: Path
+    path: str
     read: int
     unchanged: int
-    failed: tuple[tuple[str, str], ...]
+    failed: tuple[FailedTrace, ...]
     runs: int
     bytes: int
-
-    def to_dict(self) -> Document:
-        """Return the document's part."""
-        return {
-            "path": str(self.path),
-            "read": self.read,
-            "unchanged": self.unchanged,
-            "failed": [{"job": job, "reason": reason} for job, reason in self.failed],
-            "runs": self.runs,
-            "bytes": self.bytes,
-        }
 
 
 class CollectionWriter:
@@ -187,11 +186,61 @@ class CollectionWriter:
             if held:
                 writer.write_table(pyarrow.concat_tables(held))
 
-    def written(self, read: int, unchanged: int, failed: Iterable[tuple[str, str]]) -> CollectionWritten:
+    def written(self, read: int, unchanged: int, failed: Iterable[FailedTrace]) -> CollectionWritten:
         """Return what became of it."""
         size = sum((self.path / f"{name}{SUFFIX}").stat().st_size for name in TABLES)
         runs = arrow().parquet.read_metadata(self.path / f"job{SUFFIX}").num_rows
-        return CollectionWritten(self.path, read, unchanged, tuple(failed), runs, size)
+        return CollectionWritten(str(self.path), read, unchanged, tuple(failed), runs, size)
+
+
+def write_collection(
+    traces: Sequence[Path],
+    path: str | os.PathLike[str],
+    *,
+    settings: Settings | None = None,
+    workers: int | None = None,
+    client: object = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> CollectionWritten:
+    """Read traces into the tables of a collection; what did not change since the last call is not read again.
+
+    Parameters
+    ----------
+    traces : sequence of Path
+    path : path
+        The folder of the collection, made where there is none; runs that are in it stay.
+    settings : Settings, optional
+        With what traces are read.
+    workers, client
+        As `iostrata.runs.read_runs` takes them.
+    progress : callable, optional
+        Called with the number of traces that are done, and of all.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written, holds something else, or another program writes to it.
+    """
+    writer = CollectionWriter(path)
+    failed: list[FailedTrace] = []
+    read = 0
+
+    def fresh() -> Iterator[Run]:
+        nonlocal read
+        runs = read_runs(traces, settings or Settings(), writer.known, workers=workers, client=client)
+        for done, run in enumerate(runs, 1):
+            if progress is not None:
+                progress(done, len(traces))
+            if run is not None:
+                read += run.job.usable
+                if not run.job.usable:
+                    failed.append(FailedTrace(run.job.job, run.job.reason or ""))
+                yield run
+
+    with writer.opened():
+        writer.add(fresh())
+        writer.finish()
+        return writer.written(read, len(traces) - read - len(failed), failed)
 
 
 @contextmanager

@@ -2,11 +2,13 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 
+from ..analysis.comparison.layer_periods import chosen_layers
 from ..analysis.spectral.sampling_rate import phase_frequency
 from ..layers.layer import Layer
 from ..layers.selection.directions import DIRECTIONS
@@ -24,7 +26,7 @@ def write_ftio(
     trace: Trace,
     path: str | os.PathLike[str],
     *,
-    layer: str | None = None,
+    layers: str | Iterable[str] | None = None,
     direction: str | None = None,
     traffic: str = "all",
     fs: float | Literal["auto"] = "auto",
@@ -40,8 +42,9 @@ def write_ftio(
     trace : Trace
     path : path
         File to write, which FTIO knows by the suffix ``.jsonl``. One that is there is replaced.
-    layer : str, optional
-        The one that moved most of what the program itself asked for (the highest of equals) if it is not given.
+    layers : str or iterable of str, optional
+        One layer, as there is one in a file; unless given the one that moved most of what the program itself asked for
+        (the highest of equals).
     direction : {"read", "write"}, optional
         Only this one; it then decides an automatic frequency alone.
     traffic : {"all", "own", "inherited"}
@@ -51,20 +54,22 @@ def write_ftio(
     Raises
     ------
     SelectionError
-        If layer, direction, traffic or `fs` does not exist or makes no sense, or nothing was moved.
+        If there are several layers, a layer, direction, traffic or `fs` does not exist or makes no sense, or nothing
+        was moved.
     OutputError
         If the file cannot be written; nothing is left behind then.
     """
     if direction is not None and direction not in DIRECTIONS:
         raise SelectionError(f"FTIO knows no direction {direction!r}; choose one of {', '.join(DIRECTIONS)}")
     wanted = DIRECTIONS if direction is None else (direction,)
-    if layer is None:
-        layer = _busiest(trace, wanted)
-    chosen = trace.layers[layer]
+    found = chosen_layers(trace, layers) if layers else (_busiest(trace, wanted),)
+    if len(found) > 1:
+        raise SelectionError(f"FTIO's file holds one layer: choose one of {', '.join(one.name for one in found)}")
+    (chosen,) = found
     signals = {name: chosen.bandwidth(name, traffic) for name in wanted}
     moving = [signal for signal in signals.values() if signal.volume > 0]
     if not moving:
-        raise SelectionError(f"layer {layer} moved no bytes here, so FTIO has nothing to look at; choose another")
+        raise SelectionError(f"layer {chosen.name} moved no bytes here, so FTIO has nothing to look at; choose another")
     rate = max(phase_frequency(signal) for signal in moving) if fs == "auto" else fs
     trace.check_frequency(rate)
     line = {_MODES[name]: _sample(chosen, name, traffic, trace.ranks, signal, rate) for name, signal in signals.items()}
@@ -72,15 +77,15 @@ def write_ftio(
         temporary.write_text(json.dumps(line, allow_nan=False) + "\n", "ascii")
     target = Path(path)
     bins = len(moving[0].sample(rate))
-    return Written(target, target.stat().st_size, (layer,), bins=bins, fs=float(rate))
+    return Written(target, target.stat().st_size, (chosen.name,), bins=bins, fs=float(rate))
 
 
-def _busiest(trace: Trace, directions: tuple[str, ...]) -> str:
+def _busiest(trace: Trace, directions: tuple[str, ...]) -> Layer:
     """Return the layer that moved most of the program's own bytes. SelectionError where there are no layers."""
     if not trace.order:
         raise SelectionError(f"{trace.path}: no layers are recorded here, so FTIO has nothing to look at")
     own = [sum(trace.layers[name].statistics(one, "own").bytes for one in directions) for name in trace.order]
-    return trace.order[own.index(max(own))]
+    return trace.layers[trace.order[own.index(max(own))]]
 
 
 def _sample(layer: Layer, direction: str, traffic: str, ranks: int, signal: StepSignal, fs: float) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """All operations of a trace with their parents, and its metadata events, as a Parquet table, a row each."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from ..analysis.comparison.layer_periods import chosen_layers
 from ..inputs.table.definitions import definitions_text
 from ..layers.attribution.calls.keys import CALL_KEYS
 from ..layers.attribution.splitting import called_blocks
@@ -22,7 +23,7 @@ ROWS_AT_ONCE: Final = 2**20
 """Rows of a row group: what is in memory as a table at one time."""
 
 
-def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[str, ...] = ()) -> Written:
+def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | Iterable[str] | None = None) -> Written:
     """Write the operations and metadata events within the trace's window, of all files, a row each.
 
     Columns: ``operation`` (its number; null for all that is none), ``layer``, ``parent`` (number of the parent
@@ -50,8 +51,8 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
         Its window and its selection of files count.
     path : path
         File to write. It appears when it is complete; one that is there is replaced then.
-    layers : tuple of str
-        Only rows of these layers; all where empty. Parents are told even where they are not written.
+    layers : str or iterable of str, optional
+        Only rows of these layers; all unless given. Parents are told even where they are not written.
 
     Raises
     ------
@@ -75,12 +76,11 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
         "iostrata_definitions": definitions_text(trace.definitions, trace.damage),
         **note,
     }
-    for name in layers:
-        trace.layers[name]
+    names = tuple(layer.name for layer in chosen_layers(trace, layers))
     written = 0
     with atomic_file(path) as temporary, ExitStack() as stack:
         writer: Any = None
-        for columns in _parts(trace, layers, known):
+        for columns in _parts(trace, names if layers else (), known):
             part = pyarrow.table({name: _array(one, pyarrow) for name, one in columns.items()}, metadata=metadata)
             if writer is None:
                 writer = stack.enter_context(pyarrow.parquet.ParquetWriter(temporary, part.schema))
@@ -88,12 +88,12 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: tuple[s
                 writer.write_table(part.cast(writer.schema))
             written += part.num_rows
     target = Path(path)
-    return Written(target, target.stat().st_size, layers or trace.order, rows=written)
+    return Written(target, target.stat().st_size, names, rows=written)
 
 
 def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[str, Column]]:
     """Give the columns of the table in parts, at least one: the operations, then all that is none."""
-    wanted = [trace.order.index(trace.layers[name].name) for name in layers] or range(-1, len(trace.order))
+    wanted = [trace.order.index(name) for name in layers] or range(-1, len(trace.order))
     for traffic, call, called, first in called_blocks(trace.callers, known):
         rows = np.flatnonzero(traffic.within & np.isin(traffic.layer, wanted))
         unknown = np.full(len(traffic.operations), -1, np.int32)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION
 from ..model.errors import import_library
+from ..model.version import __version__
 from ..signals.samples import bin_count
 from ..signals.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency
 from ..signals.step import StepSignal
@@ -68,7 +68,7 @@ def common_frequency(trace: Layered, signals: Iterable[StepSignal]) -> float:
 
 def provenance(trace: Layered, fs: float, automatic: bool, traffic: str) -> dict[str, str | int | float]:
     """Return what tells where the bandwidths come from."""
-    program = f"iostrata {version('iostrata')}"
+    program = f"iostrata {__version__}"
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     start, end = trace.window
     recording = trace.definitions.recording

@@ -1,1 +1,73 @@
-"""Many runs: a collection of them in tables, what they have in common, which deserve a look, and what differs."""
+"""Many runs: a collection of them in tables, what they have in common, which deserve a look, and what differs.
+
+The names below are handed on from the modules here on first use.
+
+>>> from iostrata import runs
+>>> before, after = runs.read_chosen("old"), runs.read_chosen("new")   # doctest: +SKIP
+>>> runs.diff_runs(before, after).verdict                              # doctest: +SKIP
+'better'
+"""
+
+# ruff: isort: skip_file
+# As many names as come from a module stand in one statement.
+from ..model.faces import lazy_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .collection.chosen import read_chosen as read_chosen
+    from .collection.collect import read_runs as read_runs
+    from .collection.read import Settings as Settings, read_run as read_run
+    from .collection.rows import (
+        FindingRow as FindingRow,
+        JobRow as JobRow,
+        LayerRow as LayerRow,
+        Run as Run,
+        SegmentRow as SegmentRow,
+        SignalRow as SignalRow,
+    )
+    from .collection.tables import Collection as Collection
+    from .differences.changes import Change as Change
+    from .differences.difference import Difference as Difference, diff_runs as diff_runs
+    from .differences.rules import FailRule as FailRule
+    from .scheduling.comparison import PolicyComparison as PolicyComparison, compare_policies as compare_policies
+    from .scheduling.jobs import Job as Job
+    from .scheduling.recordings import read_periods as read_periods, recorded_job as recorded_job
+    from .scheduling.tables import read_job_table as read_job_table
+    from .scores.assessment import JobScore as JobScore, assess as assess, ranked as ranked
+    from .scores.limits import Limits as Limits, read_limits as read_limits, train as train
+    from .scores.tables import MetricTable as MetricTable
+    from .scores.traces import TraceJobs as TraceJobs
+    from .signatures.sample import Sample as Sample
+    from .signatures.server_logs import job_samples as job_samples, read_jobs as read_jobs, read_log as read_log
+    from .signatures.signature import Signature as Signature, extract_signature as extract_signature
+    from .signatures.traces import (
+        collection_signals as collection_signals,
+        run_signals as run_signals,
+        trace_samples as trace_samples,
+    )
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            ".collection.chosen": ("read_chosen",),
+            ".collection.collect": ("read_runs",),
+            ".collection.read": ("Settings", "read_run"),
+            ".collection.rows": ("FindingRow", "JobRow", "LayerRow", "Run", "SegmentRow", "SignalRow"),
+            ".collection.tables": ("Collection",),
+            ".differences.changes": ("Change",),
+            ".differences.difference": ("Difference", "diff_runs"),
+            ".differences.rules": ("FailRule",),
+            ".scheduling.comparison": ("PolicyComparison", "compare_policies"),
+            ".scheduling.jobs": ("Job",),
+            ".scheduling.recordings": ("read_periods", "recorded_job"),
+            ".scheduling.tables": ("read_job_table",),
+            ".scores.assessment": ("JobScore", "assess", "ranked"),
+            ".scores.limits": ("Limits", "read_limits", "train"),
+            ".scores.tables": ("MetricTable",),
+            ".scores.traces": ("TraceJobs",),
+            ".signatures.sample": ("Sample",),
+            ".signatures.server_logs": ("job_samples", "read_jobs", "read_log"),
+            ".signatures.signature": ("Signature", "extract_signature"),
+            ".signatures.traces": ("collection_signals", "run_signals", "trace_samples"),
+        },
+    )

@@ -81,12 +81,12 @@ class PartsLeftOut:
     volumes: tuple[tuple[Key, float], ...]
 
 
-def chosen_layers(trace: Trace, names: Iterable[str] = ()) -> tuple[Layer, ...]:
-    """Return the layers of these names, highest first; all layers where there are no names.
+def chosen_layers(trace: Trace, names: str | Iterable[str] | None = None) -> tuple[Layer, ...]:
+    """Return the layers of these names, or the one of this name, highest first; all layers where there are no names.
 
     Raises SelectionError if the trace has no layer of one of the names.
     """
-    wanted = {trace.layers[name].name for name in names}
+    wanted = {trace.layers[name].name for name in ((names,) if isinstance(names, str) else names or ())}
     return tuple(layer for layer in trace.layers.values() if not wanted or layer.name in wanted)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import iostrata
 import numpy as np
-from iostrata.live.follow import trace_columns
+from iostrata.live.following import trace_columns
 from iostrata.live.records.columns import Columns
 from iostrata.model.errors import IostrataError
 from made import Floats, made_run

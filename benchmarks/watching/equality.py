@@ -18,7 +18,7 @@ from pathlib import Path
 import iostrata
 import numpy as np
 from iostrata.live.answer import Answer
-from iostrata.live.follow import replay, trace_columns
+from iostrata.live.following import replay, trace_columns
 from iostrata.live.job import LiveJob
 from iostrata.live.records.columns import Columns, Key
 from iostrata.live.records.lines import LineReader

@@ -49,41 +49,21 @@ def command(
     is a row that says why, and a warning counts them; only where none of TRACES can be used the exit code is 1. A call
     that was interrupted goes on where it ended when it is repeated.
     """
-    from ...export.collection import CollectionWriter
+    from ...export.collection import write_collection
     from ...model.errors import TraceError
     from ...model.quantities import counted
     from ...runs.collection.chosen import chosen_runs
-    from ...runs.collection.collect import read_runs
     from ...runs.collection.read import Settings
 
-    chosen = Settings(**settings)
-    writer = CollectionWriter(out)
-    failed: list[tuple[str, str]] = []
-    counts = {"done": 0, "unchanged": 0}
     with Progress("looking for traces") as progress:
         progress(0, 0)
-        chosen_traces = chosen_runs(traces)
-        for collection in chosen_traces.collections:
-            raise TraceError(f"{collection.path} is a collection already; name the traces")
-        paths = chosen_traces.traces
-    with writer.opened(), Progress("reading traces") as progress:
-
-        def tick() -> None:
-            counts["done"] += 1
-            progress(counts["done"], len(paths))
-
-        def fresh() -> Any:
-            for run in read_runs(paths, chosen, writer.known, workers=workers, client=dask, progress=tick):
-                if run is None:
-                    counts["unchanged"] += 1
-                    continue
-                if not run.job.usable:
-                    failed.append((run.job.job, run.job.reason or ""))
-                yield run
-
-        writer.add(fresh())
-        writer.finish()
-        written = writer.written(counts["done"] - counts["unchanged"] - len(failed), counts["unchanged"], failed)
+        chosen = chosen_runs(traces)
+    for collection in chosen.collections:
+        raise TraceError(f"{collection.path} is a collection already; name the traces")
+    with Progress("reading traces") as progress:
+        written = write_collection(
+            chosen.traces, out, settings=Settings(**settings), workers=workers, client=dask, progress=progress
+        )
     if as_json:
         from ...model.document import SCHEMA_VERSION
 
@@ -92,10 +72,10 @@ def command(
         from ...export.runs.collection_text import print_collected
 
         print_collected(written, console())
-    if failed:
-        all_failed = len(failed) == counts["done"]
-        whole = counted(counts["done"], "trace")
-        text = f"none of {whole} can be used" if all_failed else f"{len(failed):,} of {whole} cannot be used"
+    if written.failed:
+        all_failed = len(written.failed) == len(chosen.traces)
+        whole = counted(len(chosen.traces), "trace")
+        text = f"none of {whole} can be used" if all_failed else f"{len(written.failed):,} of {whole} cannot be used"
         kind = "error" if all_failed else "warning"
         click.echo(f"iostrata: {kind}: {text}; the table job says why", err=True)
         if all_failed:

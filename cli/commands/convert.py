@@ -82,9 +82,8 @@ def command(request: Request, out: Path, rewrite: bool) -> None:
 
         if len(layers) > 1:
             raise click.UsageError(f"{FTIO_SUFFIX} holds one layer: choose it with one --layer NAME")
-        layer, direction = layers[0] if layers else None, request.direction
-        written = write_ftio(trace, out, layer=layer, direction=direction, traffic=traffic, fs=fs)
-        if layer is None and len(trace.order) > 1:
+        written = write_ftio(trace, out, layers=layers, direction=request.direction, traffic=traffic, fs=fs)
+        if not layers and len(trace.order) > 1:
             (taken,) = written.layers or ("",)
             others = ", ".join(name for name in trace.order if name != taken)
             most = "bytes" if trace.definitions.recording.handles == "absent" else "of the program's own bytes"

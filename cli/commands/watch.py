@@ -12,7 +12,7 @@ from ..request import Request, console
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...live.follow import Update
+    from ...live.following import Update
     from ...live.job import LiveJob
 
 SOURCES = click.argument("sources", metavar="[SOURCE]...", nargs=-1)
@@ -125,13 +125,13 @@ def command(
 
 
 def _followed(job: "LiveJob", names: tuple[str, ...], interval: float, once: bool) -> "Iterator[Update]":
-    from ...live.follow import follow
+    from ...live.following import follow
     from ...live.sources import open_source
 
     return follow(job, [open_source(name, job.intake) for name in names], interval, once=once)
 
 
 def _replayed(job: "LiveJob", request: Request, interval: float | None, speed: float | None) -> "Iterator[Update]":
-    from ...live.follow import replay
+    from ...live.following import replay
 
     return replay(job, request.open(), interval, speed)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from iostrata import open_trace
 from iostrata.export.terminal.watch import watch_view
-from iostrata.live.follow import replay
+from iostrata.live.following import replay
 from iostrata.live.job import LiveJob
 from rich.console import Console
 from terminal import ROOT, draw

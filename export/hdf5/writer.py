@@ -96,8 +96,7 @@ def write_hdf5(
     """
     check_traffic(traffic)
     recording = trace.definitions.recording
-    wanted = (layers,) if isinstance(layers, str) else layers or ()
-    names = tuple(layer.name for layer in chosen_layers(trace, wanted) if layer.directions)
+    names = tuple(layer.name for layer in chosen_layers(trace, layers) if layer.directions)
     start, end = trace.window
     signals = _bandwidths(trace, names, traffic)
     if fs == "auto":

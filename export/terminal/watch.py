@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...live.answer import Answer
-from ...live.follow import Update
+from ...live.following import Update
 from ...model.quantities import bytes_text, percent_text, seconds_text
 from ...model.text import printable, shortened
 

@@ -59,7 +59,7 @@ def write_annotated(
     if source.base.with_name(source.base.name + ".marker").exists():
         raise TraceError(f"{source.path} has markers already; take the archive as it was recorded")
     sizes = _sizes(source.base, trace)
-    chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
+    chosen = chosen_layers(trace, layers)
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
     with atomic_archive(path) as anchor:
         copy = _copied(source, anchor.with_suffix(""), trace)

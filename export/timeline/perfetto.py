@@ -76,7 +76,7 @@ def write_perfetto(
         with little time between them are written as one; and if that is not enough those of one rank, layer and kind.
         As many calls at most, those of one function and level close to each other as one.
     """
-    chosen = chosen_layers(trace, (layers,) if isinstance(layers, str) else tuple(layers or ()))
+    chosen = chosen_layers(trace, layers)
     names = tuple(layer.name for layer in chosen)
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
     # What is known by intervals only is told by the counters.

@@ -102,7 +102,7 @@ def _matching_traces(folder: Path, pattern: str) -> list[Path]:
 
 def read_chosen(
     text: str | os.PathLike[str],
-    settings: Settings,
+    settings: Settings | None = None,
     *,
     workers: int | None = None,
     client: object = None,
@@ -114,7 +114,7 @@ def read_chosen(
     ----------
     text : str or path
         As one of those of `chosen_runs`.
-    settings : Settings
+    settings : Settings, optional
         For traces; a collection was read with settings of its own.
     workers, client
         As `read_runs` takes them.
@@ -136,7 +136,7 @@ def read_chosen(
         runs += collection.runs(("job_layer", "finding", "signal"))
     # A process to start takes longer than a trace to read, mostly.
     count = 1 if len(chosen.traces) < 4 else workers
-    for done, run in enumerate(read_runs(chosen.traces, settings, {}, workers=count, client=client), 1):
+    for done, run in enumerate(read_runs(chosen.traces, settings or Settings(), {}, workers=count, client=client), 1):
         if progress is not None:
             progress(done, len(chosen.traces))
         if run is not None:

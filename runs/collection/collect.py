@@ -52,7 +52,6 @@ def read_runs(
     *,
     workers: int | None = None,
     client: object = None,
-    progress: Callable[[], None] | None = None,
 ) -> Iterator[Run | None]:
     """Give what each trace says, in the order of the paths; None for one that has not changed.
 
@@ -69,8 +68,6 @@ def read_runs(
         read in this process.
     client : distributed.Client or str, optional
         A Dask cluster that reads instead.
-    progress : callable, optional
-        Called once a trace.
 
     Raises
     ------
@@ -79,23 +76,13 @@ def read_runs(
     """
     tasks = (Task(path, known.get(job_key(path)), number) for number, path in enumerate(paths))
     if client is not None:
-        results = _on_cluster(tasks, settings, client)
-    else:
-        count = (workers or len(os.sched_getaffinity(0))) if _processes_can_be_started() else 1
-        results = _here(tasks, settings) if count == 1 else _in_processes(tasks, settings, count)
-    for result in results:
-        if progress is not None:
-            progress()
-        yield result
+        return _on_cluster(tasks, settings, client)
+    count = (workers or len(os.sched_getaffinity(0))) if _processes_can_be_started() else 1
+    return (_read(settings, task) for task in tasks) if count == 1 else _in_processes(tasks, settings, count)
 
 
 def _read(settings: Settings, task: Task, _done: Callable[[int], None] | None = None) -> Run | None:
     return read_run(task.path, settings, task.known)
-
-
-def _here(tasks: Iterable[Task], settings: Settings) -> Iterator[Run | None]:
-    for task in tasks:
-        yield _read(settings, task)
 
 
 def _on_cluster(tasks: Iterator[Task], settings: Settings, client: object) -> Iterator[Run | None]:

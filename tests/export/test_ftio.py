@@ -38,7 +38,7 @@ def samples_of(entry):
 )
 def test_ftio_finds_the_period_that_its_method_finds_here(tmp_path, name, layer, direction):
     trace = open_trace(FIXTURES / name)
-    written = write_ftio(trace, tmp_path / "x.ftio.jsonl", layer=layer, direction=direction)
+    written = write_ftio(trace, tmp_path / "x.ftio.jsonl", layers=layer, direction=direction)
     ours = detect_period(trace.layers[layer].bandwidth(direction), "ftio", fs=written.fs)
     options = ("x.ftio.jsonl", "-m", direction, "-f", repr(written.fs))
     done = subprocess.run(
@@ -60,9 +60,9 @@ def test_bytes_are_conserved_at_any_frequency(make_trace, tmp_path, moved, fs):
     total = sum(size for _, _, size in moved)
     if not total:
         with pytest.raises(SelectionError, match="moved no bytes"):
-            write_ftio(trace, tmp_path / "x.ftio.jsonl", layer="POSIX", fs=fs)
+            write_ftio(trace, tmp_path / "x.ftio.jsonl", layers="POSIX", fs=fs)
         return
-    written = write_ftio(trace, tmp_path / "x.ftio.jsonl", layer="POSIX", fs=fs)
+    written = write_ftio(trace, tmp_path / "x.ftio.jsonl", layers="POSIX", fs=fs)
     (line,) = (tmp_path / "x.ftio.jsonl").read_text().splitlines()
     entry = json.loads(line)["write_sync"]
     distances, values = samples_of(entry)
@@ -77,7 +77,7 @@ def test_bytes_are_conserved_at_any_frequency(make_trace, tmp_path, moved, fs):
 def test_both_directions_are_in_the_file_unless_one_is_chosen(tmp_path):
     trace = open_trace(FIXTURES / "ior384")
     for direction, modes in ((None, {"read_sync", "write_sync"}), ("read", {"read_sync"})):
-        write_ftio(trace, tmp_path / "x.ftio.jsonl", layer="MPI-IO", direction=direction)
+        write_ftio(trace, tmp_path / "x.ftio.jsonl", layers="MPI-IO", direction=direction)
         line = json.loads((tmp_path / "x.ftio.jsonl").read_text())
         assert set(line) == modes
         assert all(entry["number_of_ranks"] == 384 for entry in line.values())
@@ -86,11 +86,13 @@ def test_both_directions_are_in_the_file_unless_one_is_chosen(tmp_path):
 def test_what_makes_no_sense_is_refused_and_leaves_nothing(make_trace, tmp_path):
     trace = make_trace([("POSIX", "/scratch/a", -1)], [{"begin": 1, "end": 2, "moved": 3}])
     with pytest.raises(SelectionError, match="no direction 'total'"):
-        write_ftio(trace, tmp_path / "x.ftio.jsonl", layer="POSIX", direction="total")
+        write_ftio(trace, tmp_path / "x.ftio.jsonl", layers="POSIX", direction="total")
     with pytest.raises(SelectionError, match="moved no bytes"):
-        write_ftio(trace, tmp_path / "x.ftio.jsonl", layer="POSIX", direction="read")
+        write_ftio(trace, tmp_path / "x.ftio.jsonl", layers="POSIX", direction="read")
     with pytest.raises(SelectionError):
-        write_ftio(trace, tmp_path / "x.ftio.jsonl", layer="POSIX", fs=-1.0)
+        write_ftio(trace, tmp_path / "x.ftio.jsonl", layers="POSIX", fs=-1.0)
+    with pytest.raises(SelectionError, match="no layer 'MPI-IO'"):
+        write_ftio(trace, tmp_path / "x.ftio.jsonl", layers=["POSIX", "MPI-IO"])
     with pytest.raises(OutputError):
-        write_ftio(trace, tmp_path / "none" / "x.ftio.jsonl", layer="POSIX")
+        write_ftio(trace, tmp_path / "none" / "x.ftio.jsonl", layers="POSIX")
     assert not list(tmp_path.iterdir())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iostrata import detect_period, open_trace, step_signal
-from iostrata.live.follow import follow, replay
+from iostrata.live.following import follow, replay
 from iostrata.live.job import LiveJob
 from iostrata.live.records.columns import Columns, Key
 from iostrata.live.sources import FileSource
