@@ -4,6 +4,7 @@ An archive is not to be trusted: ids may be missing, and parents may go round in
 """
 
 import functools
+from collections import namedtuple
 from collections.abc import Hashable, Sequence
 from dataclasses import fields
 from typing import Any, Self, TypeVar, cast, get_args, get_type_hints
@@ -44,6 +45,30 @@ def _innermost(hint: Any) -> Any:
     while arguments := get_args(hint):
         hint = arguments[-1]
     return hint
+
+
+def named_columns(table: type[TableT], name: str, *without: str, **others: object) -> type[TableT]:
+    """Return the type of named tuples of a table's columns, as which compiled loops take it.
+
+    Parameters
+    ----------
+    name : str
+        That of the variable in the table's module by which pickles find the type.
+    without : str
+        Columns that are left out.
+    others
+        Types of columns that are others than the table's.
+    """
+    types = {**{column: hint for column, hint in get_type_hints(table).items() if column not in without}, **others}
+    columns = cast(Any, namedtuple)(name, types, module=table.__module__)
+    columns.__annotations__ = types
+    return cast(type[TableT], columns)
+
+
+def columns_as(kind: type[TableT], table: object, **others: object) -> TableT:
+    """Return the columns of a table as named tuples of type `kind`, some of them replaced by `others`."""
+    names: tuple[str, ...] = cast(Any, kind)._fields
+    return kind(*(others[name] if name in others else getattr(table, name) for name in names))
 
 
 def empty_columns(table: type[TableT], rows: int) -> TableT:

@@ -1,12 +1,12 @@
 """I/O events as columns: one row per I/O record of an archive, whatever its type."""
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Columns
+from .arrays import Columns, named_columns
 
 EVENT_TYPES: Final[dict[str, type]] = {
     "event_ticks": np.int64,
@@ -15,20 +15,6 @@ EVENT_TYPES: Final[dict[str, type]] = {
     "event_value": np.int64,
 }
 """Columns that metadata events alone have in a table."""
-
-
-class EventColumns(NamedTuple):
-    """Columns that rows are written to, as in `iostrata.model.events.IoEvents` and in its order."""
-
-    location: npt.NDArray[np.int32]
-    kind: npt.NDArray[np.uint8]
-    time: npt.NDArray[np.int64]
-    handle: npt.NDArray[np.uint32]
-    mode: npt.NDArray[np.uint8]
-    flags: npt.NDArray[np.uint32]
-    matching: npt.NDArray[np.uint64]
-    value: npt.NDArray[np.uint64]
-    offset: npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,3 +71,7 @@ class IoEvents(Columns):
     matching: npt.NDArray[np.uint64]
     value: npt.NDArray[np.uint64]
     offset: npt.NDArray[np.uint64]
+
+
+EventColumns: Final = named_columns(IoEvents, "EventColumns")
+"""The same as compiled loops take it."""

@@ -1,12 +1,12 @@
 """Operations as columns: whole, some rows of them without a copy, and batches that compiled matching writes to."""
 
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Columns
+from .arrays import Columns, named_columns
 from .codes import UNDEFINED_UINT64
 from .definitions import Definitions
 from .errors import TraceError
@@ -73,6 +73,9 @@ class Operations(Columns):
         """Bytes transferred, uint64 (n,), with 0 where the trace does not know."""
         return np.where(self.moved == UNDEFINED_UINT64, np.uint64(0), self.moved)
 
+
+OperationColumns: Final = named_columns(Operations, "OperationColumns", "process", handle=npt.NDArray[np.uint32])
+"""The same as matching writes it, in the order in which operations begin in their files; `handle` is a global id."""
 
 Rows = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
 
@@ -162,25 +165,3 @@ def check_rows(operations: Operations, metadata: IoEvents, definitions: Definiti
         for row in (int(rows.min()), int(rows.max())) if len(rows) else ():
             if not least <= row < most:
                 raise TraceError(f"the column {name} names row {row} of {most} in the definitions; define it first")
-
-
-class OperationColumns(NamedTuple):
-    """Columns that matching writes operations to, in the order in which they begin in their files.
-
-    They mean what those of `iostrata.model.operations.Operations` mean, but `handle` is a global id.
-    """
-
-    location: npt.NDArray[np.int32]
-    end_location: npt.NDArray[np.int32]
-    handle: npt.NDArray[np.uint32]
-    mode: npt.NDArray[np.uint8]
-    flags: npt.NDArray[np.uint32]
-    begin: npt.NDArray[np.int64]
-    issued: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    requested: npt.NDArray[np.uint64]
-    moved: npt.NDArray[np.uint64]
-    offset: npt.NDArray[np.uint64]
-    matching: npt.NDArray[np.uint64]
-    tests: npt.NDArray[np.uint32]
-    status: npt.NDArray[np.uint8]

@@ -20,7 +20,7 @@ from ..model.stream.damage import DamageReport
 from ..model.stream.mapping import Progress, map_partitions
 from ..model.stream.source import Block, Partition
 from .archive import Archive, open_archive, pick_engine
-from .definitions.regions import read_regions
+from .definitions.read import read_regions
 from .matching.implausible import ImplausibleEvents
 
 _PARTITIONS_PER_WORKER: Final = 8

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Columns, Links, Mask
+from ..arrays import Columns, Links, Mask, named_columns
 from ..events import IoEvents
 
 FILE_IO: Final = 27
@@ -110,6 +110,10 @@ class RegionEvents(Columns):
     region: npt.NDArray[np.uint32]
     enter: npt.NDArray[np.bool_]
     position: npt.NDArray[np.int64]
+
+
+RegionColumns: Final = named_columns(RegionEvents, "RegionColumns")
+"""The same as compiled loops take it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,12 @@
-"""The definitions of an archive as linked columns (`Definitions`)."""
+"""The definitions of an archive as linked columns: `Definitions`, and, only on request, `Regions`."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import sound_parents
+from ...model.arrays import Links, sound_parents
 from ...model.codes import MOST_EVENTS, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
 from ...model.definitions import (
     Clock,
@@ -21,10 +21,9 @@ from ...model.definitions import (
     SystemTree,
 )
 from ...model.errors import TraceError
+from ...model.stream.calls import Regions
 from ..files.anchor import Anchor
-from .records import DefinitionRecords, read_definition_records
-
-_Record = TypeVar("_Record", bound=tuple[Any, ...])
+from .records import Record, Records, read_records
 
 PARADIGM_MPI: Final = 4
 COMM_LOCATIONS: Final = 4
@@ -38,6 +37,12 @@ UNDEFINED_PARADIGM: Final = "IOSTRATA::UNDEFINED"
 _SIGNED_BITS: Final = {5: 8, 6: 16, 7: 32, 8: 64}
 _UNSIGNED_BITS: Final = {1: 8, 2: 16, 3: 32, 4: 64}
 _FLOAT_TYPES: Final = {9: ("<u4", "<f4"), 10: ("<u8", "<f8")}
+_WANTED: Final = (
+    "String", "ClockProperties", "Attribute", "SystemTreeNode", "SystemTreeNodeProperty", "LocationGroup", "Location",
+    "Group", "Comm", "InterComm", "IoParadigm", "IoRegularFile", "IoDirectory", "IoFileProperty", "IoHandle",
+    "IoPreCreatedHandleState",
+)  # fmt: skip
+"""Records of which `Definitions` are made."""
 
 
 def read_definitions(anchor: Anchor) -> tuple[Definitions, str]:
@@ -47,50 +52,93 @@ def read_definitions(anchor: Anchor) -> tuple[Definitions, str]:
     with one id the first holds. Names are UTF-8; other bytes appear as ``\\xNN``. Raises TraceError if the file of
     global definitions is missing or damaged, or holds no clock.
     """
-    records = read_definition_records(anchor)
-    if not records.clock or not records.clock[0][0]:
+    records = read_records(anchor, _WANTED)
+    if not records["ClockProperties"] or not records["ClockProperties"][0][0]:
         raise TraceError(
             f"{anchor.base}.def has no clock (ClockProperties), so times mean nothing; record the trace again"
         )
-    ticks, start, length, realtime = records.clock[0]
-    names = _Names(records.strings)
-    tree = _system_tree(records, names)
-    node_rows = _rows_of(tree.id)
-    processes = _first_of_each(records.groups)
-    group_rows = {record[0]: row for row, record in enumerate(processes)}
-    locations = _locations(records, names, group_rows)
-    sets = _sets(records, names)
-    paradigms = _paradigms(records, names)
-    files = _files(records, names, node_rows)
+    ticks, start, length, realtime = records["ClockProperties"][0]
+    texts = _Texts(records)
+    nodes, processes, threads, files, handles = (
+        _Table(records[name], texts) for name in ("SystemTreeNode", "LocationGroup", "Location", "File", "IoHandle")
+    )
+    locations = Locations(
+        id=threads.column(0, np.uint64),
+        name=threads.texts(1),
+        kind=threads.column(2, np.uint8),
+        events=np.minimum(threads.column(3, np.uint64), np.uint64(MOST_EVENTS)),
+        group=threads.links(4, processes),
+    )
+    sets = tuple(
+        Group(identity, texts[name], kind, paradigm, np.frombuffer(members, np.uint64))
+        for identity, name, kind, paradigm, _flags, members in _Table(records["Group"], texts)
+    )
+    paradigms = _paradigms(records, texts)
+    kind = processes.column(2, np.uint8)
     definitions = Definitions(
         clock=Clock(ticks, start, length, None if realtime == UNDEFINED_UINT64 else realtime),
-        system_tree=tree,
-        groups=_location_groups(processes, names, node_rows, locations, sets),
+        system_tree=SystemTree(
+            id=nodes.column(0, np.uint32),
+            name=nodes.texts(1),
+            class_name=nodes.texts(2),
+            parent=sound_parents(nodes.links(3, nodes))[0],
+        ),
+        groups=LocationGroups(
+            id=processes.column(0, np.uint32),
+            name=processes.texts(1),
+            kind=kind,
+            node=processes.links(3, nodes),
+            rank=ranks(kind == PROCESS, locations, sets),
+        ),
         locations=locations,
         paradigms=paradigms,
-        files=files,
-        handles=_handles(records, names, _rows_of(files.id), {p.id: row for row, p in enumerate(paradigms)}),
+        files=Files(
+            id=files.column(0, np.uint32),
+            name=files.texts(1),
+            directory=files.column(3, np.bool_),
+            scope=files.links(2, nodes),
+            properties=_file_properties(records, texts, files),
+        ),
+        handles=_handles(handles, files, {one.id: row for row, one in enumerate(paradigms)}, records),
         location_sets=sets,
         communicators=tuple(
-            Communicator(identity, names[name], _optional(group), _optional(parent))
-            for identity, name, group, parent in _first_of_each(records.communicators)
+            Communicator(identity, texts[name], _optional(group), _optional(parent))
+            for identity, name, group, parent, _flags in _Table(records["Comm"], texts)
         ),
-        attributes={identity: names[name] for identity, name in _first_of_each(records.attributes)},
+        attributes={identity: texts[name] for identity, name, *_ in _Table(records["Attribute"], texts)},
     )
-    return definitions, _kept(records, names)
+    return definitions, _kept(records, texts)
 
 
-class _Names:
+def read_regions(anchor: Anchor) -> Regions:
+    """Read the regions of an archive: functions such as ``write``, ``MPI_File_write_at_all``, those of the program.
+
+    Raises TraceError if the file of global definitions is missing or damaged.
+    """
+    records = read_records(anchor, ("String", "Region"))
+    texts = _Texts(records)
+    regions = _Table(sorted(_Table(records["Region"], texts)), texts)
+    return Regions(
+        id=regions.column(0, np.uint32),
+        name=tuple(name or canonical for name, canonical in zip(regions.texts(1), regions.texts(2), strict=True)),
+        role=regions.column(4, np.uint8),
+        paradigm=regions.column(5, np.uint8),
+        file=regions.texts(7),
+        line=regions.column(8, np.int64),
+    )
+
+
+class _Texts:
     """Strings by their ids, decoded once, on demand."""
 
-    def __init__(self, strings: dict[int, bytes]) -> None:
-        self._bytes = strings
+    def __init__(self, records: Records) -> None:
+        self._bytes: dict[int, bytes | None] = dict(records["String"])
         self._decoded: dict[int, str] = {}
 
     def __getitem__(self, reference: int) -> str:
         text = self._decoded.get(reference)
         if text is None:
-            text = self._bytes.get(reference, b"").decode("utf-8", "backslashreplace")
+            text = (self._bytes.get(reference) or b"").decode("utf-8", "backslashreplace")
             self._decoded[reference] = text
         return text
 
@@ -109,83 +157,44 @@ class _Names:
         return str(bits & ((1 << _UNSIGNED_BITS.get(kind, 64)) - 1))
 
 
-def _first_of_each(records: Sequence[_Record]) -> list[_Record]:
-    """Drop records whose id was there before."""
-    seen: dict[Any, _Record] = {}
-    for record in records:
-        seen.setdefault(record[0], record)
-    return list(seen.values())
+class _Table:
+    """Records of one type without those whose id was there before, and columns of them by the place of a field."""
 
+    def __init__(self, records: Sequence[Record], texts: _Texts) -> None:
+        seen: dict[int, Record] = {}
+        for record in records:
+            seen.setdefault(record[0], record)
+        self._records, self._texts = list(seen.values()), texts
+        self.row = {identity: row for row, identity in enumerate(seen)}
 
-def _column(records: Sequence[tuple[Any, ...]], position: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    return np.fromiter((record[position] for record in records), dtype, len(records))
+    def __len__(self) -> int:
+        return len(self._records)
 
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
 
-def _rows_of(identities: npt.NDArray[np.uint32]) -> dict[int, int]:
-    return {identity: row for row, identity in enumerate(identities.tolist())}
+    def column(self, place: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        return np.fromiter((record[place] for record in self), dtype, len(self))
 
+    def texts(self, place: int) -> tuple[str, ...]:
+        return tuple(self._texts[record[place]] for record in self)
 
-def _linked(references: Iterable[int], rows: dict[int, int], count: int) -> npt.NDArray[np.int32]:
-    """Turn references into rows, −1 where nothing is defined under them."""
-    return np.fromiter((rows.get(reference, -1) for reference in references), np.int32, count)
+    def links(self, place: int, others: "_Table | dict[int, int]") -> Links:
+        """Turn references into rows of another table, −1 where nothing is defined under them."""
+        rows = others.row if isinstance(others, _Table) else others
+        return np.fromiter((rows.get(record[place], -1) for record in self), np.int32, len(self))
 
 
 def _optional(reference: int) -> int | None:
     return None if reference == UNDEFINED_UINT32 else reference
 
 
-def _system_tree(records: DefinitionRecords, names: _Names) -> SystemTree:
-    nodes = _first_of_each(records.system_tree)
-    rows = {record[0]: row for row, record in enumerate(nodes)}
-    return SystemTree(
-        id=_column(nodes, 0, np.uint32),
-        name=tuple(names[record[1]] for record in nodes),
-        class_name=tuple(names[record[2]] for record in nodes),
-        parent=sound_parents(_linked((record[3] for record in nodes), rows, len(nodes)))[0],
-    )
-
-
-def _kept(records: DefinitionRecords, names: _Names) -> str:
-    found = {names[name]: names.value(kind, bits) for _, name, kind, bits in records.node_properties}
+def _kept(records: Records, texts: _Texts) -> str:
+    found = {texts[name]: texts.value(kind, bits) for _, name, kind, bits in records["SystemTreeNodeProperty"]}
     pieces: list[str] = []
     while (piece := found.get(f"{KEPT}{len(pieces)}")) is not None:
         pieces.append(piece)
     return "".join(pieces)
-
-
-def _locations(records: DefinitionRecords, names: _Names, group_rows: dict[int, int]) -> Locations:
-    locations = _first_of_each(records.locations)
-    return Locations(
-        id=_column(locations, 0, np.uint64),
-        name=tuple(names[record[1]] for record in locations),
-        kind=_column(locations, 2, np.uint8),
-        events=np.minimum(_column(locations, 3, np.uint64), np.uint64(MOST_EVENTS)),
-        group=_linked((record[4] for record in locations), group_rows, len(locations)),
-    )
-
-
-def _sets(records: DefinitionRecords, names: _Names) -> tuple[Group, ...]:
-    return tuple(
-        Group(identity, names[name], kind, paradigm, np.frombuffer(members, np.uint64))
-        for identity, name, kind, paradigm, members in _first_of_each(records.sets)
-    )
-
-
-def _location_groups(
-    processes: Sequence[tuple[int, int, int, int, int]],
-    names: _Names,
-    node_rows: dict[int, int],
-    locations: Locations,
-    sets: Sequence[Group],
-) -> LocationGroups:
-    kind = _column(processes, 2, np.uint8)
-    return LocationGroups(
-        id=_column(processes, 0, np.uint32),
-        name=tuple(names[record[1]] for record in processes),
-        kind=kind,
-        node=_linked((record[3] for record in processes), node_rows, len(processes)),
-        rank=ranks(kind == PROCESS, locations, sets),
-    )
 
 
 def ranks(is_process: npt.NDArray[np.bool_], locations: Locations, sets: Sequence[Group]) -> npt.NDArray[np.int32]:
@@ -202,59 +211,47 @@ def ranks(is_process: npt.NDArray[np.bool_], locations: Locations, sets: Sequenc
     return rank
 
 
-def _paradigms(records: DefinitionRecords, names: _Names) -> tuple[Paradigm, ...]:
+def _paradigms(records: Records, texts: _Texts) -> tuple[Paradigm, ...]:
     return tuple(
         Paradigm(
             id=identity,
-            identification=names[identification],
-            name=names[name],
+            identification=texts[identification],
+            name=texts[name],
             parallel=kind == 1,
             os=bool(flags & _FLAG_OS),
             properties=tuple(
-                ("VERSION" if key == _PROPERTY_VERSION else f"PROPERTY {key}", names.value(kind_of_value, bits))
+                ("VERSION" if key == _PROPERTY_VERSION else f"PROPERTY {key}", texts.value(kind_of_value, bits))
                 for key, kind_of_value, bits in properties
             ),
         )
-        for identity, identification, name, kind, flags, properties in _first_of_each(records.paradigms)
-        if names[identification] != UNDEFINED_PARADIGM
+        for identity, identification, name, kind, flags, properties in _Table(records["IoParadigm"], texts)
+        if texts[identification] != UNDEFINED_PARADIGM
     )
 
 
-def _files(records: DefinitionRecords, names: _Names, node_rows: dict[int, int]) -> Files:
-    files = _first_of_each(records.files)
+def _file_properties(records: Records, texts: _Texts, files: _Table) -> tuple[dict[str, str], ...]:
     properties: dict[int, dict[str, str]] = {}
-    for file, name, kind, bits in records.file_properties:
-        properties.setdefault(file, {}).setdefault(names[name], names.value(kind, bits))
-    return Files(
-        id=_column(files, 0, np.uint32),
-        name=tuple(names[record[1]] for record in files),
-        directory=_column(files, 3, np.bool_),
-        scope=_linked((record[2] for record in files), node_rows, len(files)),
-        properties=tuple(properties.get(record[0], {}) for record in files),
-    )
+    for file, name, kind, bits in records["IoFileProperty"]:
+        properties.setdefault(file, {}).setdefault(texts[name], texts.value(kind, bits))
+    return tuple(properties.get(identity, {}) for identity in files.row)
 
 
-def _handles(
-    records: DefinitionRecords, names: _Names, file_rows: dict[int, int], paradigm_rows: dict[int, int]
-) -> Handles:
-    handles = _first_of_each(records.handles)
-    count = len(handles)
-    rows = {record[0]: row for row, record in enumerate(handles)}
-    mode = np.full(count, UNDEFINED_UINT8, np.uint8)
-    status = np.zeros(count, np.uint32)
-    precreated = np.zeros(count, np.bool_)
-    for handle, access, state in _first_of_each(records.states):
-        row = rows.get(handle, -1)
-        if row >= 0:
+def _handles(handles: _Table, files: _Table, paradigm_rows: dict[int, int], records: Records) -> Handles:
+    mode = np.full(len(handles), UNDEFINED_UINT8, np.uint8)
+    status = np.zeros(len(handles), np.uint32)
+    precreated = np.zeros(len(handles), np.bool_)
+    for handle, access, state in records["IoPreCreatedHandleState"]:
+        row = handles.row.get(handle, -1)
+        if row >= 0 and not precreated[row]:
             precreated[row], mode[row], status[row] = True, access, state
     return Handles(
-        id=_column(handles, 0, np.uint32),
-        name=tuple(names[record[1]] for record in handles),
-        file=_linked((record[2] for record in handles), file_rows, count),
-        paradigm=_linked((record[3] for record in handles), paradigm_rows, count),
-        flags=_column(handles, 4, np.uint32),
-        communicator=_column(handles, 5, np.uint32),
-        parent=sound_parents(_linked((record[6] for record in handles), rows, count))[0],
+        id=handles.column(0, np.uint32),
+        name=handles.texts(1),
+        file=handles.links(2, files),
+        paradigm=handles.links(3, paradigm_rows),
+        flags=handles.column(4, np.uint32),
+        communicator=handles.column(5, np.uint32),
+        parent=sound_parents(handles.links(6, handles))[0],
         precreated=precreated,
         precreated_mode=mode,
         precreated_status=status,

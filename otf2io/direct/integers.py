@@ -15,6 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ...model.kernels import inlined
+from ..files.regular import END
 
 PADDING: Final = 4096
 """Bytes that must follow the last looked-at byte of a buffer: more than all fields of one I/O record together."""
@@ -57,6 +58,12 @@ def store_word(_context: Any, buffer: Any, _at: Any, _word: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(buffer, types.int64, types.uint64), generate
+
+
+@inlined
+def is_end(data: npt.NDArray[np.uint8], at: int) -> bool:
+    """Whether the two bytes that every whole file ends with stand at `at`."""
+    return bool(load_byte(data, at) == END[0] and load_byte(data, at + 1) == END[1])
 
 
 _MASKS: Final = np.array([(1 << (8 * size)) - 1 for size in range(9)], np.uint64)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...model.kernels import inlined, inner
 from ..files.anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
-from .integers import load_byte, load_word, read_integer, record_extent
+from .integers import is_end, load_byte, load_word, read_integer, record_extent
 
 ATTRIBUTE, REGION, IO_FILE, IO_HANDLE = range(4)
 """Rows of the tables in `LocalIds`."""
@@ -94,7 +94,7 @@ _INDEFINITE: Final = np.int64(-(2**63))
 
 
 @inlined
-def prepare_clock(ids: LocalIds) -> None:
+def _prepare_clock(ids: LocalIds) -> None:
     """Compute the slopes between the clock offsets of `ids`."""
     for row in range(ids.clock_size[0] - 1):
         ticks = np.float64(ids.clock_times[row + 1] - ids.clock_times[row])
@@ -150,8 +150,8 @@ _SPARSE: Final = 1
 
 
 @inlined
-def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free: int, most: int) -> int:
-    """Read the fields of an id map; give the next free entry, −1 where it is damaged, −2 where there is no room."""
+def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free: int, most: int) -> tuple[int, int]:
+    """Read the fields of an id map; give the outcome and the next free entry."""
     kind = _KINDS[load_byte(data, at)]
     count, at = read_integer(data, at + 1)
     mode = load_byte(data, at)
@@ -160,10 +160,10 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
     # Each number takes a byte or more, so a wrong count shows before it costs anything. Nobody writes an empty map; the
     # library takes it for damage as well.
     if at > end or mode > _SPARSE or count > np.uint64(min(end - at, most)) or count == np.uint64(0):
-        return -1
+        return BROKEN, free
     entries = np.int64(count)
     if free + entries > len(ids.values):
-        return -2
+        return NO_ROOM, free
     first = free
     local = np.uint64(0)
     for _ in range(entries):
@@ -171,40 +171,40 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
             local, at = read_integer(data, at)
             # The library writes pairs by ascending local id.
             if free > first and local <= ids.keys[free - 1]:
-                return -1
+                return BROKEN, free
             ids.keys[free] = local
         value, at = read_integer(data, at)
         if at > end:
-            return -1
+            return BROKEN, free
         ids.values[free] = np.uint32(value)
         free += 1
     if at != end:
-        return -1
+        return BROKEN, free
     if kind < 0:
-        return first
+        return READ, first
     ids.start[kind] = first
     ids.size[kind] = entries
     ids.sparse[kind] = sparse
-    return free
+    return READ, free
 
 
 @inlined
 def _put_clock_offset(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds) -> int:
-    """Read the fields of a clock offset; give 0, −1 where it is damaged, −2 where there is no room."""
+    """Read the fields of a clock offset; give the outcome."""
     row = ids.clock_size[0]
     if row >= len(ids.clock_times):
-        return -2
+        return NO_ROOM
     offset, behind = read_integer(data, at + 8)
     if behind + 8 > end:
-        return -1
+        return BROKEN
     time = load_word(data, at)
     # Tracers measure offsets one after the other; the search for an interval relies on it.
     if row > 0 and time < ids.clock_times[row - 1]:
-        return -1
+        return BROKEN
     ids.clock_times[row] = time
     ids.clock_offsets[row] = np.int64(offset)
     ids.clock_size[0] = row + 1
-    return 0
+    return READ
 
 
 @inner
@@ -234,7 +234,7 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
     ids.size[:] = 0
     ids.sparse[:] = False
     ids.clock_size[0] = 0
-    if size < CHUNK_HEADER + 2 or load_byte(data, size - 2) != 2 or load_byte(data, size - 1) != 1:
+    if size < CHUNK_HEADER + 2 or not is_end(data, size - 2):
         return BROKEN
     if load_byte(data, 0) != MAGIC_BYTE or load_byte(data, 1) != LITTLE_ENDIAN:
         return BROKEN
@@ -250,28 +250,22 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
             at += CHUNK_HEADER
             continue
         if kind <= _LAST_MARK:
-            if at != size - 2:
-                return BROKEN
-            prepare_clock(ids)
-            return READ
+            _prepare_clock(ids)
+            return READ if at == size - 2 else BROKEN
         fields, behind = record_extent(data, at)
         if behind < 0 or behind > size:
             return BROKEN
-        outcome = 0
+        outcome = READ
         if kind == _MAPPING:
-            mapped = load_byte(data, fields)
-            bit = np.uint64(1) << np.uint64(mapped % _MOST_KINDS)
+            bit = np.uint64(1) << np.uint64(load_byte(data, fields) % _MOST_KINDS)
             # A second map for the same kind of id is an error for the library as well.
             if seen & bit:
                 return BROKEN
             seen |= bit
-            outcome = _put_map(data, fields, behind, ids, free, most)
-            free = outcome
+            outcome, free = _put_map(data, fields, behind, ids, free, most)
         elif kind == _CLOCK_OFFSET:
             outcome = _put_clock_offset(data, fields, behind, ids)
-        if outcome == -2:
-            return NO_ROOM
-        if outcome < 0:
-            return BROKEN
+        if outcome != READ:
+            return outcome
         at = behind
     return BROKEN

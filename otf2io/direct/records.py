@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.events import EventColumns
+from ...model.events import IoEvents
 from ...model.kernels import inlined, inner
 from .integers import load_byte, read_integer, read_short_integer
 from .local_definitions import ATTRIBUTE, IO_FILE, IO_HANDLE, LocalIds, corrected_time, global_id, interval_at
@@ -48,7 +48,7 @@ def put_io_record(
     data: npt.NDArray[np.uint8],
     at: int,
     kind: int,
-    columns: EventColumns,
+    columns: IoEvents,
     row: int,
     ids: LocalIds,
     time: np.int64,
@@ -75,6 +75,24 @@ def put_io_record(
     int
         Position behind the last field; the fields are whole only if it lies within the record.
     """
+    place = np.uint64(row)
+    columns.kind[place] = np.uint8(kind)
+    columns.time[place] = time
+    at, handle, mode, flags, matching, value, position = _read_fields(data, at, kind, ids, offset)
+    columns.handle[place] = np.uint32(handle)
+    columns.mode[place] = np.uint8(mode)
+    columns.flags[place] = np.uint32(flags)
+    columns.matching[place] = matching
+    columns.value[place] = value
+    columns.offset[place] = position
+    return at
+
+
+@inlined
+def _read_fields(
+    data: npt.NDArray[np.uint8], at: int, kind: int, ids: LocalIds, offset: np.uint64
+) -> tuple[int, np.uint64, int, np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Return the position behind an I/O record's fields, its handle, mode, flags, matching id, value and offset."""
     handle = _NO_HANDLE
     mode = 0
     flags = _ZERO
@@ -116,16 +134,7 @@ def put_io_record(
     elif kind >= 80:
         mode = load_byte(data, at)
         at += 1
-    place = np.uint64(row)
-    columns.kind[place] = np.uint8(kind)
-    columns.time[place] = time
-    columns.handle[place] = np.uint32(handle)
-    columns.mode[place] = np.uint8(mode)
-    columns.flags[place] = np.uint32(flags)
-    columns.matching[place] = matching
-    columns.value[place] = value
-    columns.offset[place] = position
-    return at
+    return at, handle, mode, flags, matching, value, position
 
 
 @inlined

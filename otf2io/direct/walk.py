@@ -2,7 +2,7 @@
 
 import itertools
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,23 +11,21 @@ import numpy.typing as npt
 from ...model.arrays import empty_columns
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents
-from ...model.stream.calls import EventBatch, RegionEvents
+from ...model.stream.calls import EventBatch, RegionColumns, RegionEvents
 from ...model.stream.damage import LocationDamage
 from ..files.anchor import Anchor
-from ..matching.implausible import LONGEST, SLACK_SECONDS
-from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, RegionColumns, Rules
+from ..matching.implausible import LONGEST, credible_times, longest_within, offset_attributes
+from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, Rules
+from .damage import location_damage, new_states
 from .integers import PADDING
 from .local_definitions import empty_local_ids
-from .location import DONE, NEEDS_BYTES, NEEDS_IDS, NEEDS_ROWS, PAUSED, Scratch, Source, walk_locations
-from .state import EVENTS, EXPECTED, location_damage, new_states
+from .location import CURSOR, DONE, NEEDS_BYTES, NEEDS_IDS, NEEDS_ROWS, PAUSED, EventSource, Scratch, walk_locations
 
 ROWS: Final = 1 << 16
 """Rows that are collected before they are handed on; more where one chunk needs more."""
 
-_OFFSET_ATTRIBUTE: Final = "Offset"
-
 _BYTES_PER_CALL: Final = 1 << 26
-_LARGEST_BATCH: Final = 1 << 20
+"""Bytes of event files after which the compiled walk comes back to report what it has done."""
 _IDS: Final = 1 << 14
 
 _IDS_PER_DEFINITION: Final = 4
@@ -48,23 +46,15 @@ class DirectWalk:
     def __init__(self, anchor: Anchor, definitions: Definitions, regions: Sequence[int] = ()) -> None:
         self._anchor = anchor
         self._definitions = definitions
-        self._regions = tuple(sorted(set(regions)))
         self._source = _source(anchor, definitions)
-        self._rules = _rules(definitions, bool(self._regions))
+        self._rules = _rules(definitions, regions)
         self._states = new_states(self._source.promised)
         # Threads take memory from here and put it back; new memory for each call would cost more than a small file.
-        self._memory: list[tuple[Scratch, EventColumns]] = []
+        self._memory: list[tuple[Scratch, Any]] = []
 
     def batches(
-        self,
-        first: int,
-        last: int,
-        rows: int = ROWS,
-        keep: bool = False,
-        columns: EventColumns | None = None,
-        done: Callable[[int], None] | None = None,
-        budget: int = _BYTES_PER_CALL,
-    ) -> Generator[EventBatch, None, None]:
+        self, first: int, last: int, rows: int = ROWS, done: Callable[[int], None] | None = None
+    ) -> Iterator[EventBatch]:
         """Walk the locations in rows `first` to `last`, not included; several threads can walk different ones at once.
 
         Parameters
@@ -73,37 +63,28 @@ class DirectWalk:
             Rows in ``Definitions.locations``.
         rows : int
             About how many rows a batch has, never fewer than the largest chunk needs room for.
-        keep : bool
-            Whether each batch has memory of its own; the batches then become larger, for fewer pieces. Otherwise the
-            columns of a batch hold only until the next one is asked for, or the end is reached.
-        columns : EventColumns, optional
-            Memory for the first batch, in place of `rows`.
         done : callable, optional
             Called with the number of promised events passed since its last call.
-        budget : int
-            Bytes of event files after which the compiled walk comes back to report what it has done.
 
         Yields
         ------
         EventBatch
+            Its columns hold only until the next one is asked for, or the end is reached.
         """
         try:
-            scratch, spare = self._memory.pop()
+            scratch, columns = self._memory.pop()
         except IndexError:
-            scratch, spare = _new_scratch(self._anchor), empty_columns(EventColumns, 0)
-        if columns is None:
-            columns = spare if len(spare.time) >= rows and not keep else empty_columns(EventColumns, rows)
-        regions = _region_columns(self._regions, rows if self._regions else 0)
-        row = region_row = 0
-        location = first
-        before = 0
-        reason = PAUSED
+            scratch, columns = _new_scratch(self._anchor), empty_columns(EventColumns, rows)
+        if len(columns.time) < rows:
+            columns = empty_columns(EventColumns, rows)
+        regions = self._region_columns(rows)
+        cursors = np.zeros(1, CURSOR)
+        cursors["location"] = first
+        before, reason = 0, PAUSED
         while reason != DONE:
-            stop = walk_locations(
-                self._source, location, last, self._states, scratch, columns, regions, self._rules, row, region_row,
-                budget,
-            )  # fmt: skip
-            reason, location, row, region_row, need = stop
+            cursors["budget"] = _BYTES_PER_CALL
+            reason = walk_locations(self._source, last, self._states, scratch, columns, regions, self._rules, cursors)
+            location, row, region_row, need, _ = cursors[0].tolist()
             if done is not None:
                 passed = self._passed(first, location, last)
                 done(passed - before)
@@ -112,23 +93,24 @@ class DirectWalk:
                 scratch = scratch._replace(definitions=np.zeros(need + PADDING, np.uint8))
             elif reason == NEEDS_IDS:
                 scratch = scratch._replace(ids=empty_local_ids(need))
-            elif (row or region_row) and (reason != PAUSED or not keep):
-                found: Any = (column[:row] for column in columns)
-                yield EventBatch(IoEvents(*found), _region_events(regions, region_row))
-                row = region_row = 0
-                if keep and reason != DONE:
-                    rows = min(2 * rows, _LARGEST_BATCH)
-                    columns = empty_columns(EventColumns, rows)
-                    regions = _region_columns(self._regions, rows if self._regions else 0)
+            elif row or region_row:
+                found: Any = columns
+                crossed: Any = regions
+                yield EventBatch(
+                    IoEvents(*(column[:row] for column in found)),
+                    RegionEvents(*(column[:region_row] for column in crossed)),
+                )
+                cursors["row"] = cursors["region_row"] = 0
             elif reason == NEEDS_ROWS:
-                rows = need
-                columns = empty_columns(EventColumns, rows)
-                regions = _region_columns(self._regions, rows if self._regions else 0)
-        self._memory.append((scratch, empty_columns(EventColumns, 0) if keep else columns))
+                columns, regions = empty_columns(EventColumns, need), self._region_columns(need)
+        self._memory.append((scratch, columns))
+
+    def _region_columns(self, rows: int) -> RegionEvents:
+        return empty_columns(RegionColumns, rows if len(self._rules.regions) else 0)
 
     def _passed(self, first: int, location: int, last: int) -> int:
         passed = int(self._source.promised[first:location].sum())
-        return passed + int(self._states[location, EVENTS]) if location < last else passed
+        return passed + int(self._states["events"][location]) if location < last else passed
 
     def start_again(self, rows: npt.NDArray[np.intp]) -> None:
         """Forget what was read of the locations in `rows`."""
@@ -137,12 +119,12 @@ class DirectWalk:
     @property
     def counts(self) -> npt.NDArray[np.uint64]:
         """Number of all events read at each location so far, uint64 (locations,)."""
-        return self._states[:, EVENTS].astype(np.uint64)
+        return np.asarray(self._states["events"], np.uint64)
 
     @property
     def expected(self) -> npt.NDArray[np.uint64]:
         """Number of events that each location should have, that of its file where it is sound, uint64 (locations,)."""
-        return self._states[:, EXPECTED].astype(np.uint64)
+        return np.asarray(self._states["expected"], np.uint64)
 
     def damage(self, rows: npt.NDArray[np.intp]) -> tuple[LocationDamage, ...]:
         """Return which locations have lost something or are damaged; meaningful when all in `rows` have been walked."""
@@ -157,16 +139,15 @@ def _new_scratch(anchor: Anchor) -> Scratch:
     )
 
 
-def _source(anchor: Anchor, definitions: Definitions) -> Source:
+def _source(anchor: Anchor, definitions: Definitions) -> EventSource:
+    locations = definitions.locations.id.tolist()
     base = os.fsencode(anchor.base)
-    names = [b"%s/%d.%s\0" % (base, location, suffix) for suffix in (b"evt", b"def")
-             for location in definitions.locations.id.tolist()]  # fmt: skip
+    names = [b"%s/%d.%s\0" % (base, one, suffix) for suffix in (b"evt", b"def") for one in locations]
     starts = np.fromiter(itertools.accumulate((len(name) for name in names), initial=0), np.int64, len(names) + 1)
-    count = len(names) // 2
-    return Source(
+    return EventSource(
         paths=np.frombuffer(b"".join(names) or b"\0", np.uint8),
-        event_paths=starts[:count],
-        definition_paths=starts[count:-1],
+        event_paths=starts[: len(locations)],
+        definition_paths=starts[len(locations) : -1],
         promised=np.minimum(definitions.locations.events, np.uint64(LONGEST)).astype(np.int64),
         event_chunk=anchor.event_chunk,
         definition_chunk=anchor.definition_chunk,
@@ -174,32 +155,15 @@ def _source(anchor: Anchor, definitions: Definitions) -> Source:
     )
 
 
-def _rules(definitions: Definitions, with_regions: bool) -> Rules:
-    clock = definitions.clock
-    slack = min(clock.length + SLACK_SECONDS * clock.ticks_per_second, LONGEST)
-    offsets = sorted(identity for identity, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
+def _rules(definitions: Definitions, regions: Sequence[int]) -> Rules:
+    earliest, latest = credible_times(definitions.clock)
     return Rules(
-        offsets=np.array(offsets, np.uint64),
-        start=np.uint64(clock.start % 2**64),
-        earliest=np.int64(-slack),
-        span=np.uint64(2 * slack + min(clock.length, LONGEST)),
-        longest=np.uint64(min(2 * clock.length + SLACK_SECONDS * clock.ticks_per_second, LONGEST)),
+        offsets=np.array(offset_attributes(definitions), np.uint64),
+        start=np.uint64(definitions.clock.start % 2**64),
+        earliest=np.int64(earliest),
+        span=np.uint64(latest - earliest),
+        longest=np.uint64(longest_within(definitions.clock)),
         handles=np.sort(definitions.handles.id),
-        skip_limit=SKIP_LIMIT_REGIONS if with_regions else SKIP_LIMIT,
+        regions=np.unique(np.array(regions, np.uint32)),
+        skip_limit=SKIP_LIMIT_REGIONS if len(regions) else SKIP_LIMIT,
     )
-
-
-def _region_columns(selected: Sequence[int], rows: int) -> RegionColumns:
-    return RegionColumns(
-        selected=np.array(selected, np.uint32),
-        location=np.empty(rows, np.int32),
-        time=np.empty(rows, np.int64),
-        region=np.empty(rows, np.uint32),
-        enter=np.empty(rows, np.bool_),
-        position=np.empty(rows, np.int64),
-    )
-
-
-def _region_events(columns: RegionColumns, rows: int) -> RegionEvents:
-    found: Any = (column[:rows] for column in columns[1:])
-    return RegionEvents(*found)

@@ -70,6 +70,10 @@ class Anchor:
     locations: int
     global_definitions: int
 
+    def location_file(self, location: int, suffix: str) -> Path:
+        """Return the path of a location's ``evt`` or ``def`` file."""
+        return self.base / f"{location}.{suffix}"
+
 
 def find_anchor(path: str | os.PathLike[str]) -> Path:
     """Find the anchor that `path` means: the anchor itself, or a folder that holds exactly one ``*.otf2``.

@@ -9,12 +9,13 @@ the call is over: an exception raised in a callback would be printed and forgott
 import ctypes
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, POINTER, c_bool, c_char_p, c_int, c_uint8, c_uint32, c_uint64, c_void_p
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
+from ...model.codes import IoRecord
 from ...model.errors import TraceError, UnsupportedTraceError
 from .anchor import COMPRESSION_NONE, Anchor
 
@@ -44,29 +45,66 @@ DEFINITION_CALLBACKS: Final = {
 }
 """Callback types of the global definitions read here; the first argument is the user's pointer, not used."""
 
-_EVENT_HEAD: Final = (c_int, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p)
-EVENT_CALLBACKS: Final = {
-    "Enter": CFUNCTYPE(*_EVENT_HEAD, c_uint32),
-    "Leave": CFUNCTYPE(*_EVENT_HEAD, c_uint32),
-    "IoCreateHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8, c_uint32, c_uint32),
-    "IoDestroyHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32),
-    "IoDuplicateHandle": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint32, c_uint32),
-    "IoSeek": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint64, c_uint8, c_uint64),
-    "IoChangeStatusFlags": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint32),
-    "IoDeleteFile": CFUNCTYPE(*_EVENT_HEAD, c_uint8, c_uint32),
-    "IoOperationBegin": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8, c_uint32, c_uint64, c_uint64),
-    "IoOperationTest": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint64),
-    "IoOperationIssued": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint64),
-    "IoOperationComplete": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint64, c_uint64),
-    "IoOperationCancelled": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint64),
-    "IoAcquireLock": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8),
-    "IoReleaseLock": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8),
-    "IoTryLock": CFUNCTYPE(*_EVENT_HEAD, c_uint32, c_uint8),
+IO_FIELDS: Final[dict[int, tuple[str, ...]]] = {
+    IoRecord.CREATE_HANDLE: ("handle", "mode", "value", "flags"),
+    IoRecord.DESTROY_HANDLE: ("handle",),
+    IoRecord.DUPLICATE_HANDLE: ("handle", "value", "flags"),
+    IoRecord.SEEK: ("handle", "value", "mode", "offset"),
+    IoRecord.CHANGE_STATUS_FLAGS: ("handle", "flags"),
+    IoRecord.DELETE_FILE: ("mode", "value"),
+    IoRecord.OPERATION_BEGIN: ("handle", "mode", "flags", "value", "matching"),
+    IoRecord.OPERATION_TEST: ("handle", "matching"),
+    IoRecord.OPERATION_ISSUED: ("handle", "matching"),
+    IoRecord.OPERATION_COMPLETE: ("handle", "value", "matching"),
+    IoRecord.OPERATION_CANCELLED: ("handle", "matching"),
+    IoRecord.ACQUIRE_LOCK: ("handle", "mode"),
+    IoRecord.RELEASE_LOCK: ("handle", "mode"),
+    IoRecord.TRY_LOCK: ("handle", "mode"),
 }
-"""Callback types of Enter, Leave and I/O events: location, time, event position, user's pointer, attributes, record.
+"""Fields of the I/O records by the columns of `IoEvents`, in the order of the file and of callbacks.
 
-The request of an ``IoSeek`` is int64 in the library and taken here by its bits as uint64.
+`mode` is a byte, all others are integers that the file has compressed. The request of a seek is int64 in the library
+and taken here by its bits as uint64.
 """
+_WIDE: Final = (IoRecord.SEEK, IoRecord.OPERATION_BEGIN, IoRecord.OPERATION_COMPLETE)
+"""Records whose value has 64 bits; that of the others has 32."""
+_FIELD_TYPES: Final = {"handle": c_uint32, "mode": c_uint8, "flags": c_uint32, "matching": c_uint64, "offset": c_uint64}
+
+_EVENT_HEAD: Final = (c_int, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p)
+
+
+def callback_name(record: int) -> str:
+    """Return what the library calls an I/O record."""
+    return f"Io{IoRecord(record).name.title().replace('_', '')}"
+
+
+def _event_callback(record: int) -> Any:
+    value = c_uint64 if record in _WIDE else c_uint32
+    return CFUNCTYPE(*_EVENT_HEAD, *(_FIELD_TYPES.get(name, value) for name in IO_FIELDS[record]))
+
+
+EVENT_CALLBACKS: Final = {
+    **dict.fromkeys(("Enter", "Leave"), CFUNCTYPE(*_EVENT_HEAD, c_uint32)),
+    **{callback_name(record): _event_callback(record) for record in IO_FIELDS},
+}
+"""Callback types of Enter, Leave and I/O events: location, time, event position, user's pointer, attributes, record."""
+
+
+def guarded(file: Callable[..., None], interrupts: list[BaseException]) -> Callable[..., int]:
+    """Return a callback that files a record; an exception must not leave it: it would be printed and forgotten."""
+
+    def callback(*record: int) -> int:
+        if interrupts:
+            return CALLBACK_INTERRUPT
+        try:
+            file(*record)
+        except (KeyboardInterrupt, MemoryError) as error:
+            interrupts.append(error)
+            return CALLBACK_INTERRUPT
+        return CALLBACK_SUCCESS
+
+    return callback
+
 
 FLUSH_CALLBACK: Final = CFUNCTYPE(c_uint8, c_void_p, c_uint8, c_uint64, c_void_p, c_bool)
 

@@ -18,6 +18,8 @@ SLACK_SECONDS: Final = 3600
 LONGEST: Final = 2**61
 """Ticks of a trace that are believed."""
 
+_OFFSET_ATTRIBUTE: Final = "Offset"
+
 _CLAIMS: Final = ("to be more than an hour outside of the trace", f"more than {MOST_BYTES} bytes")
 
 
@@ -85,6 +87,22 @@ def slack(clock: Clock) -> int:
 
 def _bounds(clock: Clock) -> tuple[int, int]:
     return -slack(clock), min(clock.length, LONGEST) + slack(clock)
+
+
+def credible_times(clock: Clock) -> tuple[int, int]:
+    """Return ticks outside of which a time makes no sense at all: what reads it looks closer whether it is garbage."""
+    slack = min(clock.length + SLACK_SECONDS * clock.ticks_per_second, LONGEST)
+    return -slack, min(clock.length, LONGEST) + slack
+
+
+def longest_within(clock: Clock) -> int:
+    """Return how many ticks before and after the first time stamp of a file others can be, before they are garbage."""
+    return min(2 * clock.length + SLACK_SECONDS * clock.ticks_per_second, LONGEST)
+
+
+def offset_attributes(definitions: Definitions) -> list[int]:
+    """Return the ids of the attributes that tell the position in a file at which an operation begins."""
+    return sorted(identity for identity, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
 
 
 def _may_be_implausible(events: IoEvents, clock: Clock) -> bool:

@@ -32,9 +32,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoRecord, Status
-from ...model.events import EventColumns
+from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, hashed, inlined, random_seed
-from ...model.operations import OperationColumns
+from ...model.operations import Operations
 
 BEGIN: Final = int(IoRecord.OPERATION_BEGIN)
 ISSUED: Final = int(IoRecord.OPERATION_ISSUED)
@@ -140,9 +140,7 @@ def _forget(keys: OpenKeys, place: int) -> None:
 
 
 @inlined
-def end_operation(
-    found: OperationColumns, row: int, location: np.int32, kind: int, time: np.int64, value: np.uint64
-) -> None:
+def end_operation(found: Operations, row: int, location: np.int32, kind: int, time: np.int64, value: np.uint64) -> None:
     """Note the complete or cancelled event of an operation."""
     found.end_location[row] = location
     found.end[row] = max(time, found.begin[row])
@@ -151,7 +149,7 @@ def end_operation(
 
 
 @inlined
-def note_step(found: OperationColumns, row: int, kind: int, time: np.int64) -> None:
+def note_step(found: Operations, row: int, kind: int, time: np.int64) -> None:
     """Note an issued or test event of an operation."""
     if kind == ISSUED:
         issued = max(time, found.begin[row])
@@ -162,7 +160,7 @@ def note_step(found: OperationColumns, row: int, kind: int, time: np.int64) -> N
 
 
 @inlined
-def _wait(columns: EventColumns, event: int, row: int, keys: OpenKeys, waiting: WaitingEvents) -> None:
+def _wait(columns: IoEvents, event: int, row: int, keys: OpenKeys, waiting: WaitingEvents) -> None:
     place = keys.counts[WAITING]
     waiting.kind[place] = columns.kind[event]
     waiting.time[place] = columns.time[event]
@@ -175,7 +173,7 @@ def _wait(columns: EventColumns, event: int, row: int, keys: OpenKeys, waiting: 
 
 
 @compiled_uncounted
-def end_location(keys: OpenKeys, found: OperationColumns) -> None:
+def end_location(keys: OpenKeys, found: Operations) -> None:
     """Give up all operations in flight: they never completed."""
     if keys.counts[KEYS] > 0:
         for place in range(len(keys.used)):
@@ -191,13 +189,13 @@ def end_location(keys: OpenKeys, found: OperationColumns) -> None:
 
 @compiled_uncounted
 def match_rows(
-    columns: EventColumns,
+    columns: IoEvents,
     first: int,
     last: int,
     shared: npt.NDArray[np.bool_],
     enough: int,
     keys: OpenKeys,
-    found: OperationColumns,
+    found: Operations,
     waiting: WaitingEvents,
 ) -> int:
     """Match the rows `first` to `last`, not included; of a location they come in the order of its file.
@@ -210,7 +208,7 @@ def match_rows(
         Operations from which on to return as soon as none is in flight and none waits.
     keys : OpenKeys
         Carries on from call to call.
-    found, waiting : OperationColumns, WaitingEvents
+    found, waiting : Operations, WaitingEvents
         With room for as many more rows as there are events.
 
     Returns
@@ -318,7 +316,7 @@ def move_keys(old: OpenKeys, new: OpenKeys) -> None:
 
 
 @compiled_uncounted
-def mark_in_flight(keys: OpenKeys, found: OperationColumns, marked: npt.NDArray[np.bool_]) -> None:
+def mark_in_flight(keys: OpenKeys, found: Operations, marked: npt.NDArray[np.bool_]) -> None:
     """Mark the rows of all operations in flight."""
     for place in range(len(keys.used)):
         if keys.used[place]:
@@ -331,12 +329,12 @@ def mark_in_flight(keys: OpenKeys, found: OperationColumns, marked: npt.NDArray[
 
 
 @compiled_uncounted
-def renumber(keys: OpenKeys, carried: OperationColumns, rows: int, place_of: npt.NDArray[np.int32]) -> None:
+def renumber(keys: OpenKeys, carried: Operations, rows: int, place_of: npt.NDArray[np.int32]) -> None:
     """Say where operations in flight stand from now on.
 
     Parameters
     ----------
-    carried : OperationColumns
+    carried : Operations
         The first `rows` are the operations in flight.
     place_of : int32 (n,)
         New row of each former one, −1 where it is gone.

@@ -1,11 +1,11 @@
 """Blocks of operations out of batches of events, as they are read."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
-from ...model.arrays import Links, Mask, Rows, RowsOfIds, empty_columns
+from ...model.arrays import Links, Mask, Rows, RowsOfIds, columns_as, empty_columns
 from ...model.codes import IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents
@@ -87,10 +87,7 @@ class Matcher:
         paths : int32 (n,), optional
             The call path in which each event happened.
         """
-        columns = EventColumns(
-            events.location, events.kind, events.time, events.handle, events.mode, events.flags, events.matching,
-            events.value, events.offset,
-        )  # fmt: skip
+        columns = columns_as(EventColumns, events)
         counts = self._keys.counts
         enough = _NEVER if several and self._most is not None else self._enough
         first = 0
@@ -185,7 +182,7 @@ class Matcher:
             return self._block()
         place_of = np.full(rows, NONE, np.int32)
         place_of[open_rows] = np.arange(len(open_rows))
-        carried: Any = [column[open_rows] for column in self._found]
+        carried: Any = [column[open_rows] for column in cast(Any, self._found)]
         renumber(self._keys, OperationColumns(*carried), len(open_rows), place_of)
         paths = self._path[open_rows] if self._paths else self._path
         block = self._taken(np.flatnonzero(~marked))
@@ -204,7 +201,8 @@ class Matcher:
             # Rows of a location stand in the order of its file.
             rows = rows[np.argsort(identity, kind="stable")]
         rows = rows_by_begin(found.begin, rows)
-        taken, process = empty_columns(OperationColumns, len(rows)), np.empty(len(rows), np.int32)
+        taken: Any = empty_columns(OperationColumns, len(rows))
+        process = np.empty(len(rows), np.int32)
         copy_rows(found, rows, taken, self._definitions.locations.group, process)
         columns = {**taken._asdict(), "handle": self._handles.rows(taken.handle)}
         operations = Operations(**columns, process=process)

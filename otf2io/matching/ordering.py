@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.arrays import Ints, Links, Ticks
 from ...model.kernels import compiled, compiled_uncounted
-from ...model.operations import OperationColumns
+from ...model.operations import Operations
 
 _DIGIT: Final = np.uint64(11)
 """Bits that a pass looks at."""
@@ -56,13 +56,13 @@ def rows_by_begin(begin: Ticks, rows: Ints) -> Ints:
 
 
 @compiled_uncounted
-def copy_rows(found: OperationColumns, rows: Ints, target: OperationColumns, group: Links, process: Links) -> None:
+def copy_rows(found: Operations, rows: Ints, target: Operations, group: Links, process: Links) -> None:
     """Copy some rows of operations, and look up their processes.
 
     Parameters
     ----------
     rows : intp (n,)
-    target : OperationColumns (n,)
+    target : Operations (n,)
     group : int32 (locations,)
         Process of each location.
     process : int32 (n,)

@@ -9,16 +9,16 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Links, Mask
 from ...model.definitions import Definitions
 from ...model.kernels import compiled_uncounted, inlined
-from ...model.operations import OperationColumns
+from ...model.operations import Operations
 from .kernel import BEGIN, CANCELLED, COMPLETE, NONE, WaitingEvents, end_operation, note_step
 
 
-def match_threads(waiting: WaitingEvents, definitions: Definitions, found: OperationColumns, rows: int) -> int:
+def match_threads(waiting: WaitingEvents, definitions: Definitions, found: Operations, rows: int) -> int:
     """Match the events that waited, now that those of all locations of their processes are there.
 
     Parameters
     ----------
-    found : OperationColumns
+    found : Operations
         The first `rows` are filled, and get ends, issued times and tests.
 
     Returns
@@ -69,7 +69,7 @@ def _of_one_location(key: Ints, location: Links) -> Mask:
 
 @compiled_uncounted
 def _pair_ends(
-    order: npt.NDArray[np.intp], key: Ints, waiting: WaitingEvents, found: OperationColumns, end_of: Ints, before: Ints
+    order: npt.NDArray[np.intp], key: Ints, waiting: WaitingEvents, found: Operations, end_of: Ints, before: Ints
 ) -> int:
     """Let each end take the latest open begin of its key; return how many found none."""
     unmatched = 0
@@ -106,7 +106,7 @@ def _pair_steps(
     order: npt.NDArray[np.intp],
     key: Ints,
     waiting: WaitingEvents,
-    found: OperationColumns,
+    found: Operations,
     end_of: Ints,
     begin_at: Links,
 ) -> int:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Rows, rows_of_ids
+from ...model.arrays import Ints, Links, Rows, columns_as, rows_of_ids
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, IoFlag, IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.errors import TraceError
@@ -78,7 +78,7 @@ class EventFiles:
             _grouped(issued[np.argsort(columns.issued[issued], kind="stable")], columns.location),
             _grouped(others, metadata.location),
         )
-        events = EventColumns(*(getattr(metadata, name) for name in EventColumns._fields))
+        events = columns_as(EventColumns, metadata)
         locations = np.unique(np.concatenate([one[1] for one in lists]))
         # Where each location begins and ends in each of the four lists.
         starts = np.stack([np.searchsorted(one[1], locations) for one in lists], 1).astype(np.int64)
@@ -146,8 +146,8 @@ class EventFiles:
     def _add_location(
         self,
         row: int,
-        operations: OperationColumns,
-        metadata: EventColumns,
+        operations: Operations,
+        metadata: IoEvents,
         lists: EventLists,
         first: Ints,
         last: Ints,
@@ -174,27 +174,23 @@ class EventFiles:
                 self._late.setdefault(row, []).append(np.array(NEW, np.int64))
 
 
-def _columns(operations: Operations, definitions: Definitions, first: int) -> OperationColumns:
+def _columns(operations: Operations, definitions: Definitions, first: int) -> Operations:
     """Return operations as the kernel takes them."""
     identity = np.append(definitions.handles.id, np.uint32(UNDEFINED_UINT32)).astype(np.uint32)
-    count = len(operations)
     wandering = (operations.flags & IoFlag.NON_BLOCKING > 0) & (operations.end_location >= 0)
     end = np.maximum(operations.end, operations.begin)
     ended = operations.status != Status.NEVER_COMPLETED
-    known: dict[str, Any] = {
-        "end_location": np.where(wandering, operations.end_location, operations.location),
-        "handle": identity[operations.handle],
-        "end": end,
-        # What is issued after its end would belong to nothing.
-        "issued": np.where(
-            operations.issued == UNDEFINED_TIME,
-            UNDEFINED_TIME,
-            np.maximum(np.where(ended, np.minimum(operations.issued, end), operations.issued), operations.begin),
-        ),
-        "matching": np.arange(first, first + count, dtype=np.uint64),
-    }
-    columns = (known.get(name, getattr(operations, name)) for name in OperationColumns._fields)
-    return OperationColumns(*columns)
+    # What is issued after its end would belong to nothing.
+    issued = np.maximum(np.where(ended, np.minimum(operations.issued, end), operations.issued), operations.begin)
+    return columns_as(
+        OperationColumns,
+        operations,
+        end_location=np.where(wandering, operations.end_location, operations.location),
+        handle=identity[operations.handle],
+        end=end,
+        issued=np.where(operations.issued == UNDEFINED_TIME, UNDEFINED_TIME, issued),
+        matching=np.arange(first, first + len(operations), dtype=np.uint64),
+    )
 
 
 def _grouped(rows: Rows, location: Links) -> tuple[Rows, Links]:

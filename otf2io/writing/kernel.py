@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord, Status
-from ...model.events import EventColumns
+from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, inlined
-from ...model.operations import OperationColumns
+from ...model.operations import Operations
 from ..direct.integers import store_word, write_integer, write_short_integer
 from ..files.anchor import CHUNK_HEADER
 from .chunks import AT, CHUNK, EVENTS, LAST, MARGIN, State
@@ -73,7 +73,7 @@ def _put_operation(
     out: npt.NDArray[np.uint8],
     at: int,
     kind: int,
-    operations: OperationColumns,
+    operations: Operations,
     row: int,
     attribute: np.uint64,
 ) -> int:
@@ -102,7 +102,7 @@ def _put_operation(
 
 
 @inlined
-def _put_metadata(out: npt.NDArray[np.uint8], at: int, events: EventColumns, row: int) -> int:
+def _put_metadata(out: npt.NDArray[np.uint8], at: int, events: IoEvents, row: int) -> int:
     """Write a metadata event; return the position behind it."""
     kind = events.kind[row]
     length = at + 1
@@ -134,8 +134,8 @@ def put_events(
     state: State,
     start: np.uint64,
     attribute: np.uint64,
-    operations: OperationColumns,
-    metadata: EventColumns,
+    operations: Operations,
+    metadata: IoEvents,
     lists: EventLists,
     cursor: Places,
     stops: Places,
