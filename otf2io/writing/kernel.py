@@ -4,7 +4,7 @@ Events come from operations and metadata events, each sorted; the loop merges th
 in an order that any reader can match again: first what operations begun earlier do (issued, then ends, the last begun
 first), then metadata events in their order, then operations that begin, each with all that happens to it at once.
 
-The layouts of the records are those of `iostrata.otf2io.direct.posix`.
+The layouts of the records are those of `iostrata.otf2io.direct.records`.
 """
 
 from typing import Final, NamedTuple
