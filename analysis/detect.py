@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ..model.choices import SamplingFrequency, is_number
 from ..model.errors import SelectionError
 from ..model.quantities import seconds_text
 from ..signals.construction import StepSignal, signal_of_samples
-from .registry import DEFAULT_METHOD, Detector, detector, options_of
-from .results.result import PeriodResult, main_period
+from .registry import DEFAULT_METHOD, PeriodMethod, period_method
+from .results.result import PeriodResult
 from .spectral.metrics import characterise
 from .timefrequency.filters import Butterworth
 
@@ -24,7 +25,7 @@ _MOVED: Final = 0.6
 def detect_period(
     signal: StepSignal,
     method: str = DEFAULT_METHOD,
-    fs: float | Literal["auto"] = "auto",
+    fs: SamplingFrequency = "auto",
     *,
     filter: Butterworth | str | None = None,
     **options: Any,
@@ -79,21 +80,12 @@ def detect_period(
     ('1', 10.0)
     """
     _check_signal(signal)
-    _check_frequency(fs)
-    found = detector(method)
-    _check_options(found, method, options)
+    if fs != "auto":
+        _check_frequency(fs)
+    found = period_method(method)
     if filter is None:
         return _resolved(found(signal, fs, **options), signal)
-    from .timefrequency.filters import filtered_signal, without_ripple
-
-    filtered = filtered_signal(signal, filter, fs)
-    result = found(without_ripple(filtered) if method == DEFAULT_METHOD else filtered.signal, filtered.fs, **options)
-    # How well bins give the filtered samples says nothing of how well they give the signal.
-    sampling = replace(result.sampling, automatic=fs == "auto", abstraction_error=None)
-    evidence = replace(result.evidence, filter=str(filtered.form), baseline=filtered.baseline)
-    result = _passed(replace(result, sampling=sampling, evidence=evidence), filtered.form)
-    result = _with_volumes_of(signal, result, filtered.signal.volume)
-    return _resolved(result, signal)
+    return _resolved(_filtered(found, signal, fs, filter, options), signal)
 
 
 def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:
@@ -132,12 +124,35 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_
     (True, 8.0)
     """
     values = _checked_samples(x)
-    _check_number(fs)
+    _check_frequency(fs)
     signal, baseline = signal_of_samples(values, fs, 0.0, "1")
     result = detect_period(signal, method, fs, **options)
     if baseline < 0 and result.evidence.filter is None:
         return replace(result, evidence=replace(result.evidence, baseline=baseline))
     return result
+
+
+def _filtered(
+    method: PeriodMethod, signal: StepSignal, fs: SamplingFrequency, filter: Butterworth | str, options: dict[str, Any]
+) -> PeriodResult:
+    """Return the verdict on a signal after a filter, with what was moved in the signal itself."""
+    from .timefrequency.filters import filtered_signal, without_ripple
+
+    filtered = filtered_signal(signal, filter, fs)
+    form = filtered.form
+    shown = without_ripple(filtered) if method.name == DEFAULT_METHOD else filtered.signal
+    result = method(shown, filtered.fs, **options)
+    # How well bins give the filtered samples says nothing of how well they give the signal.
+    sampling = replace(result.sampling, automatic=fs == "auto", abstraction_error=None)
+    evidence = replace(result.evidence, filter=str(form), baseline=filtered.baseline)
+    # Bursts that ring after a filter still recur as they did before.
+    result = _with_periods(
+        replace(result, sampling=sampling, evidence=evidence),
+        form.passes,
+        f"which the filter {form} Hz does not pass",
+        "within the filter",
+    )
+    return _with_volumes_of(signal, result, filtered.signal.volume)
 
 
 def _resolved(result: PeriodResult, signal: StepSignal) -> PeriodResult:
@@ -150,24 +165,19 @@ def _resolved(result: PeriodResult, signal: StepSignal) -> PeriodResult:
     return _with_periods(result, lambda period: period >= enough, why, "long enough for these bins")
 
 
-def _passed(result: PeriodResult, form: Butterworth) -> PeriodResult:
-    """Leave out what the filter does not pass: bursts that ring after it still recur as they did before."""
-    return _with_periods(result, form.passes, f"which the filter {form} Hz does not pass", "within the filter")
-
-
-def _with_periods(result: PeriodResult, told: Callable[[float], bool], why_not: str, why: str) -> PeriodResult:
-    """Leave out the periods that are not `told`, and say why they are not, and the others are."""
+def _with_periods(result: PeriodResult, keeps: Callable[[float], bool], why_not: str, why: str) -> PeriodResult:
+    """Leave out periods that are not kept, and say why they are not and why the others are."""
     if result.period is None:
         return result
-    outside = f"recurs every {seconds_text(result.period, 4)}, {why_not}"
-    periods = tuple(one for one in result.periods if told(one.period))
-    regimes = tuple(one for one in result.regimes if told(one.period))
-    if told(result.period):
+    periods = tuple(one for one in result.periods if keeps(one.period))
+    regimes = tuple(one for one in result.regimes if keeps(one.period))
+    if keeps(result.period):
         return replace(result, periods=periods, regimes=regimes)
+    outside = f"recurs every {seconds_text(result.period, 4)}, {why_not}"
     if not periods:
-        return replace(result, **main_period(()), regimes=(), reason=f"The signal {outside}.")
+        return replace(result, periods=(), regimes=(), reason=f"The signal {outside}.")
     reason = f"A period of {seconds_text(periods[0].period, 4)} is {why}; the signal also {outside}."
-    return replace(result, **main_period(periods), regimes=regimes, reason=reason)
+    return replace(result, periods=periods, regimes=regimes, reason=reason)
 
 
 def _with_volumes_of(signal: StepSignal, result: PeriodResult, filtered_volume: float) -> PeriodResult:
@@ -187,7 +197,7 @@ def _with_volumes_of(signal: StepSignal, result: PeriodResult, filtered_volume: 
     if result.period and len(phases) < _MOVED * len(result.phases):
         of_all = f"{len(phases)} of the {len(result.phases)} bursts that are left moved anything"
         reason = f"The filter {result.evidence.filter} Hz rings: only {of_all}."
-        result = replace(result, **main_period(()), regimes=(), reason=reason)
+        result = replace(result, periods=(), regimes=(), reason=reason)
     scale = (sum(volumes) if result.phases else signal.volume) / before if before > 0 else 0.0
     periods = tuple(replace(period, volume=min(scale * period.volume, signal.volume)) for period in result.periods)
     return replace(result, phases=phases, periods=periods, metrics=characterise(signal, result.period))
@@ -205,21 +215,9 @@ def _check_signal(signal: StepSignal) -> None:
         raise SelectionError(f"a signal needs a window of positive length, not {signal.window} s")
 
 
-def _check_frequency(fs: float | Literal["auto"]) -> None:
-    if fs != "auto":
-        _check_number(fs)
-
-
-def _check_number(fs: object) -> None:
-    if isinstance(fs, bool) or not isinstance(fs, int | float | np.number) or not (np.isfinite(fs) and fs > 0):
+def _check_frequency(fs: object) -> None:
+    if not (is_number(fs) and np.isfinite(fs) and fs > 0):
         raise SelectionError(f"sampling frequency {fs!r}: give a positive, finite number of Hz")
-
-
-def _check_options(found: Detector, method: str, options: dict[str, Any]) -> None:
-    known = options_of(found)
-    for name in options:
-        if name not in known:
-            raise SelectionError(f"method {method!r} has no option {name!r}: it has {', '.join(known) or 'none'}")
 
 
 def _checked_samples(x: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -1,6 +1,7 @@
-"""Names that arguments take, as types: a type checker refuses what the program refuses."""
+"""What arguments may be: names as types, so that a type checker refuses what the program refuses, and numbers."""
 
-from typing import Literal
+from numbers import Integral, Real
+from typing import Literal, TypeGuard
 
 Direction = Literal["read", "write", "total"]
 """Of transfers; ``total`` is reads and writes together."""
@@ -19,3 +20,13 @@ EngineName = Literal["auto", "direct", "library"]
 
 SamplingFrequency = float | Literal["auto"]
 """In Hz, or ``auto`` for one that follows from the signal."""
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a real number of Python or NumPy, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Tell whether a value is a whole number of Python or NumPy, by its type, and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)

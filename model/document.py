@@ -6,6 +6,8 @@ Keys are part of the public interface. New ones may come; what is there keeps it
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import cache
+from types import EllipsisType
 from typing import Any, ClassVar, Final
 
 from .metrics import KEYS, metrics_of
@@ -36,27 +38,34 @@ class Record:
 
     Attributes
     ----------
-    ENTRIES : tuple of str
-        Attributes, fields or properties, that are entries, in their order; empty for all fields.
+    ENTRIES : tuple
+        Names of attributes, fields or properties, that are entries, in their order; ``...`` stands for all fields.
     KEYS : dict
         Names of entries that differ from `iostrata.model.metrics.KEYS`.
     OPTIONAL : frozenset of str
         Attributes that are left out where they are None.
     """
 
-    ENTRIES: ClassVar[tuple[str, ...]] = ()
+    ENTRIES: ClassVar[tuple[str | EllipsisType, ...]] = (...,)
     KEYS: ClassVar[Mapping[str, str]] = {}
     OPTIONAL: ClassVar[frozenset[str]] = frozenset()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entries of the document, in types of Python alone; None where a number is not finite."""
-        keys = {**KEYS, **{one.name: one.key for one in metrics_of(type(self))}, **self.KEYS}
         unavailable = getattr(self, "unavailable", ())
-        names = self.ENTRIES or [field.name for field in fields(self) if field.name != "unavailable"]  # type: ignore[arg-type]
-        entries = ((name, None if name in unavailable else plain(getattr(self, name))) for name in names)
-        return {
-            keys.get(name, name): value for name, value in entries if value is not None or name not in self.OPTIONAL
-        }
+        entries = (
+            (name, key, None if name in unavailable else plain(getattr(self, name))) for name, key in self._entries()
+        )
+        return {key: value for name, key, value in entries if value is not None or name not in self.OPTIONAL}
+
+    @classmethod
+    @cache
+    def _entries(cls) -> list[tuple[str, str]]:
+        """Return attribute and key of each entry."""
+        own = [field.name for field in fields(cls) if field.name != "unavailable"]  # type: ignore[arg-type]
+        names = [name for entry in cls.ENTRIES for name in (own if isinstance(entry, EllipsisType) else [entry])]
+        keys = {**KEYS, **{one.name: one.key for one in metrics_of(cls)}, **cls.KEYS}
+        return [(name, keys.get(name, name)) for name in names]
 
 
 def plain(value: object) -> Plain:

@@ -14,7 +14,7 @@ from ...layers.trace import Trace
 from ...signals.construction import StepSignal
 from ..detect import detect_period
 from ..fitting.signal_fit import SignalFit
-from ..registry import DEFAULT_METHOD, detector, options_of
+from ..registry import DEFAULT_METHOD, period_method
 from ..results.result import PeriodResult
 from ..timefrequency.filters import Butterworth
 
@@ -180,7 +180,7 @@ def part_periods(
             there = [row for row in volumes.items() if row[1] > 0]
             tables.append((layer, parts, direction, there[:most], tuple(there[most:])))
     count = sum(len(there) for *_, there, _ in tables)
-    usual = {**options_of(detector(method)), **options}.get("false_alarm_rate")
+    usual = {**period_method(method).defaults, **options}.get("false_alarm_rate")
     rate = None if usual is None else usual / max(count, 1)
     options = dict(options) if rate is None else {**options, "false_alarm_rate": rate}
     signals: Iterator[StepSignal]

@@ -9,9 +9,10 @@ import numpy as np
 
 from ...layers.flow.flow import Flow
 from ...layers.trace import Trace
+from ...model.document import Plain, plain
 from ...signals.construction import StepSignal
 from ..detect import detect_period
-from ..results.result import PeriodResult, Plain, plain
+from ..results.result import PeriodResult
 from .coherence import Coherence, coherence_at
 from .following import FEWEST_CYCLES, follows
 

@@ -1,20 +1,21 @@
 """A signal as the sum of its n strongest cosines (Frontiers'25, §4.1; IPDPS'24, eq. 1)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...model.arrays import Floats
+from ...model.choices import is_whole
 from ...model.display import axes_for
+from ...model.document import Record
 from ...model.errors import SelectionError, import_library
 from ...signals.samples import Samples
-from ..results.result import Plain, plain
 from ..spectral.spectrum import power_spectrum
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
+class Components(Record):
     """A mean and n cosines, the strongest first: x(t) = mean + Σ a_i cos(2π f_i (t - start) + φ_i).
 
     Attributes
@@ -33,6 +34,9 @@ class Components:
     mean_square_error : float
         Of the sum against these samples.
     """
+
+    ENTRIES: ClassVar = ("mean", "frequency", "amplitude", "phase", "start", "mean_square_error")
+    KEYS: ClassVar = {"phase": "phase_rad"}
 
     frequency: Floats
     amplitude: Floats
@@ -63,17 +67,6 @@ class Components:
         for frequency, amplitude, phase in zip(self.frequency, self.amplitude, self.phase, strict=True):
             total += amplitude * np.cos(2 * np.pi * frequency * since + phase)
         return total
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Give the components in plain types."""
-        return {
-            "mean": plain(self.mean),
-            "frequency_hz": plain(self.frequency),
-            "amplitude": plain(self.amplitude),
-            "phase_rad": plain(self.phase),
-            "start_s": plain(self.start),
-            "mean_square_error": plain(self.mean_square_error),
-        }
 
     def to_xarray(self) -> Any:
         """Return an ``xarray.Dataset`` on ``component``, with mean and error as attributes; needs xarray."""
@@ -126,7 +119,7 @@ def reconstruct(samples: Samples, components: int = 10) -> Components:
     -----
     Of all sums of that many lines this has the least error (Parseval). All lines together give the samples back.
     """
-    if isinstance(components, bool) or not isinstance(components, int | np.integer) or components < 1:
+    if not (is_whole(components) and components >= 1):
         raise SelectionError(f"{components!r} components: give a whole number of at least 1")
     values = np.asarray(samples.values, dtype=np.float64)
     spectrum = power_spectrum(values, samples.fs)

@@ -1,14 +1,14 @@
 """A sum of cosines fitted to a signal by bounded least squares (Frontiers'25, §4.2)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...model.arrays import Floats
+from ...model.document import Record
 from ...model.errors import SelectionError
 from ...signals.samples import Samples
-from ..results.result import Plain, plain
 from .components import Components, reconstruct
 
 CHUNK = 16_384
@@ -21,7 +21,7 @@ CLOSEST = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class FourierFit:
+class FourierFit(Record):
     """Fitted cosines beside the lines of the Fourier transform that they started from.
 
     Attributes
@@ -34,6 +34,9 @@ class FourierFit:
         Whether nothing was better than the plain sum, so that ``components`` is that.
     """
 
+    ENTRIES: ClassVar = ("components", "lines", "reduction", "fell_back")
+    KEYS: ClassVar = {"components": "fit"}
+
     components: Components
     lines: Components
     fell_back: bool
@@ -43,15 +46,6 @@ class FourierFit:
         """Share of the mean square error of the plain sum that the fit takes away, in [0, 1]."""
         before = self.lines.mean_square_error
         return 1.0 - self.components.mean_square_error / before if before > 0 else 0.0
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Give fit, plain sum and the reduction of the error in plain types."""
-        return {
-            "fit": self.components.to_dict(),
-            "lines": self.lines.to_dict(),
-            "reduction": plain(self.reduction),
-            "fell_back": bool(self.fell_back),
-        }
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the plain sum dashed and the fit over it; needs matplotlib.

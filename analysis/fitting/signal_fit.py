@@ -1,11 +1,12 @@
 """A signal of a layer as a few cosines: sampled so that its phases show, then fitted (Frontiers'25, §4)."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from ...model.choices import SamplingFrequency
+from ...model.document import Plain, plain
 from ...signals.construction import StepSignal
 from ...signals.samples import Samples
-from ..results.result import Plain, plain
 from ..spectral.sampling_rate import phase_frequency
 from .fourier_fit import FourierFit, fourier_fit
 
@@ -77,7 +78,7 @@ def fit_signal(
     signal: StepSignal,
     components: int,
     *,
-    fs: float | Literal["auto"] = "auto",
+    fs: SamplingFrequency = "auto",
     baseline: float = 0.0,
     most_samples: int = MOST_SAMPLES,
 ) -> SignalFit:

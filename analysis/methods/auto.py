@@ -1,9 +1,8 @@
 """auto: bursts of the exact signal at every scale, divided into stretches with a period and without."""
 
 from dataclasses import replace
-from typing import Literal
 
-from ...model.errors import SelectionError
+from ...model.choices import SamplingFrequency
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..phases.bins import bin_width
@@ -12,70 +11,75 @@ from ..phases.confidence import confidence
 from ..phases.decision import Decision, decide
 from ..phases.phases import Phases, phases_of
 from ..phases.reasons import reason
+from ..registry import FALSE_ALARM_RATE, PeriodMethod
 from ..results.evidence import PhaseEvidence
-from ..results.result import Period, PeriodResult, Regime, SamplingInfo, main_period
+from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise, characterise_phases
 from ..timefrequency.valid_share import holding_share
 
 
-def detect(signal: StepSignal, fs: float | Literal["auto"] = "auto", *, false_alarm_rate: float = 0.01) -> PeriodResult:
-    """Find the period of a signal from its bursts.
+class AutoMethod(PeriodMethod):
+    """The default method: a decision on bursts, which needs neither a threshold nor a sampling frequency."""
 
-    Parameters
-    ----------
-    signal : StepSignal
-        The exact signal; its window is the window of the analysis.
-    fs : float or "auto"
-        Sampling frequency in Hz where the signal is made of samples; without it bins are recognised.
-    false_alarm_rate : float
-        Share of signals without a period that may be called periodic, in (0, 0.5].
+    name = "auto"
+    description = "Bursts of the exact signal that come more regularly than chance makes them."
+    limits = "A period needs at least four bursts, and in a signal that is made of bins at least four of these."
+    options = (FALSE_ALARM_RATE,)
 
-    Returns
-    -------
-    PeriodResult
-        ``periodic`` where the intervals between at least four bursts are more alike than chance makes them, at the
-        false-alarm rate, and their jitter is at most 0.3. ``confidence`` is that the period lies within 10 % of the
-        truth; 0 without a period. The period is that of the regime, or of the train, that moved most. Each regime has
-        its own ``metrics``. ``evidence`` holds the decision, the logarithm of its Bayes factor, and drift, pause and
-        missing phases of the main train.
+    def detect(
+        self, signal: StepSignal, fs: SamplingFrequency = "auto", *, false_alarm_rate: float = 0.01
+    ) -> PeriodResult:
+        """Find the period of a signal from its bursts.
 
-    Raises
-    ------
-    SelectionError
-        If the false-alarm rate is out of its range.
+        Parameters
+        ----------
+        signal : StepSignal
+            The exact signal; its window is the window of the analysis.
+        fs : float or "auto"
+            Sampling frequency in Hz where the signal is made of samples; without it bins are recognised.
+        false_alarm_rate : float
+            Share of signals without a period that may be called periodic, in (0, 0.5].
 
-    Notes
-    -----
-    See `iostrata.analysis.phases`: sets of bursts with the weights of their thresholds (`bursts`), intervals
-    divided into stretches (`stretches`), trains at the same time (`concurrent`), a spectral line (`line`). O(n log n).
-    """
-    if not 0 < false_alarm_rate <= 0.5:
-        raise SelectionError(f"false-alarm rate {false_alarm_rate!r}: give a share above 0, up to 0.5")
-    if fs != "auto":
-        bin_count(signal.duration, fs)
-    times, cumulative = vertices(signal)
-    width = bin_width(times, cumulative, fs)
-    decision = decide(times, cumulative, false_alarm_rate, width)
-    phases = phases_of(decision, times, cumulative)
-    periods, regimes = _periods(signal, decision, width), _regimes(signal, decision, phases, width)
-    period = periods[0].period if periods else None
-    own = [one.metrics for one in regimes if one.metrics and one.period == period]
-    evidence = PhaseEvidence(verdict=decision.kind, sets_of_phases=len(decision.sets), size_cycle=decision.cycle)
-    if decision.trains:
-        gain, drift, missing = decision.main.gain, decision.main.drift, decision.main.missing
-        evidence = replace(evidence, log_bayes_factor=gain, drift=drift, pause=phases.pause, missing_phases=missing)
-    return PeriodResult(
-        method="auto",
-        **main_period(periods),
-        recurrence=phases.recurrence,
-        jitter=phases.jitter,
-        phases=phases.listed,
-        regimes=regimes,
-        metrics=own[0] if own else characterise(signal, period),
-        sampling=SamplingInfo(1 / width if width > 0 else None, signal.values.size if width > 0 else 0, True, None),
-        reason=reason(decision, phases),
-        evidence=replace(evidence, p_value=decision.line[1]) if decision.line else evidence,
-    )
+        Returns
+        -------
+        PeriodResult
+            ``periodic`` where the intervals between at least four bursts are more alike than chance makes them, at the
+            false-alarm rate, and their jitter is at most 0.3. ``confidence`` is that the period lies within 10 % of the
+            truth; 0 without a period. The period is that of the regime, or of the train, that moved most. Each regime
+            has its own ``metrics``. ``evidence`` holds the decision, the logarithm of its Bayes factor, and drift,
+            pause and missing phases of the main train.
+
+        Notes
+        -----
+        See `iostrata.analysis.phases`: sets of bursts with the weights of their thresholds (`bursts`), intervals
+        divided into stretches (`stretches`), trains at the same time (`concurrent`), a spectral line (`line`).
+        O(n log n).
+        """
+        if fs != "auto":
+            bin_count(signal.duration, fs)
+        times, cumulative = vertices(signal)
+        width = bin_width(times, cumulative, fs)
+        decision = decide(times, cumulative, false_alarm_rate, width)
+        phases = phases_of(decision, times, cumulative)
+        periods, regimes = _periods(signal, decision, width), _regimes(signal, decision, phases, width)
+        period = periods[0].period if periods else None
+        own = [one.metrics for one in regimes if one.metrics and one.period == period]
+        evidence = PhaseEvidence(verdict=decision.kind, sets_of_phases=len(decision.sets), size_cycle=decision.cycle)
+        if decision.trains:
+            gain, drift, missing = decision.main.gain, decision.main.drift, decision.main.missing
+            evidence = replace(evidence, log_bayes_factor=gain, drift=drift, pause=phases.pause, missing_phases=missing)
+        return PeriodResult(
+            method=self.name,
+            recurrence=phases.recurrence,
+            jitter=phases.jitter,
+            periods=periods,
+            phases=phases.listed,
+            regimes=regimes,
+            metrics=own[0] if own else characterise(signal, period),
+            sampling=SamplingInfo(1 / width if width > 0 else None, signal.values.size if width > 0 else 0, True, None),
+            evidence=replace(evidence, p_value=decision.line[1]) if decision.line else evidence,
+            reason=reason(decision, phases),
+        )
 
 
 def _periods(signal: StepSignal, decision: Decision, width: float) -> tuple[Period, ...]:

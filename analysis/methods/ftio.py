@@ -1,52 +1,68 @@
 """FTIO: the period as an outlier of the spectrum (Tarraf et al., IPDPS'24, §II-B and §II-C).
 
-The method with the outlier criterion left open, and the three that need no other library: ``ftio`` with z-scores,
-``ftio-merged`` with the refined confidence of §II-C, ``ftio-peaks`` with peaks of the spectrum (§II-B2).
+The method with the outlier criterion left open, and the three variants that need no other library: ``ftio`` with
+z-scores, ``ftio-merged`` with the refined confidence of §II-C, ``ftio-peaks`` with peaks of the spectrum (§II-B2).
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Final, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...model.errors import SelectionError
+from ...model.arrays import Floats, Mask
+from ...model.choices import SamplingFrequency, is_whole
 from ...signals.construction import StepSignal
+from ..registry import SKIP_FIRST_PHASE, THRESHOLD, TOLERANCE, MethodOption, PeriodMethod
 from ..results.evidence import SpectralEvidence
-from ..results.result import PeriodResult
+from ..results.result import Period, PeriodResult
 from ..spectral.autocorrelation import AutocorrelationPeriod, autocorrelation_period, find_peaks
 from ..spectral.confidence import refined_confidence, similarity
-from ..spectral.dominant import SpectrumKind, dominant_frequency
+from ..spectral.dominant import DominantFrequency, SpectrumKind, dominant_frequency
 from ..spectral.outliers import Z_SCORE, OutlierCriterion, fewest_samples
-from ..spectral.spectrum import power_spectrum, strongest_frequencies
-from .window import NamedPeriod, analysed_window, window_result
+from ..spectral.spectrum import Spectrum, power_spectrum, strongest_frequencies
+from .window import AnalysedWindow, analysed_window, whole_window_result
 
-MOST_LISTED = 16
+MOST_LISTED: Final = 16
 """Candidates listed in the evidence; more than two are no period, and a noisy spectrum can have thousands."""
+SPECTRUM: Final = MethodOption(
+    "spectrum",
+    "The spectrum in which outliers are looked for, of powers or of amplitudes.",
+    "one of power, amplitude",
+    lambda value: value in get_args(SpectrumKind),
+)
+FREQUENCIES: Final = MethodOption(
+    "frequencies",
+    "How many of the strongest cosines the evidence lists.",
+    "a whole number of at least 0",
+    lambda value: is_whole(value) and value >= 0,
+)
 
 
-@dataclass(frozen=True)
-class SpectralMethod:
-    """A named method that finds the period of a signal as an outlier of its spectrum.
+class FtioMethod(PeriodMethod):
+    """The method with z-scores, and what its variants share.
 
     Attributes
     ----------
-    name : str
-        Name of the method.
     criterion : OutlierCriterion
         What makes a line of the spectrum an outlier.
-    merged : bool
-        Whether the confidence is the refined one, for which the autocorrelation is asked too.
+
+    Notes
+    -----
+    Other than in the paper, samples are averages of bins and not values at points in time: the volume is conserved, and
+    a burst shorter than a bin is not lost.
     """
 
-    name: str
-    criterion: OutlierCriterion
-    merged: bool = False
+    name = "ftio"
+    description = "A frequency whose power is an outlier of the spectrum by its z-score."
+    limits = (
+        "It is no test against noise, misses many short bursts, and its periods are those of lines of the spectrum."
+    )
+    options = (SPECTRUM, TOLERANCE, THRESHOLD, FREQUENCIES, SKIP_FIRST_PHASE)
+    criterion: ClassVar[OutlierCriterion] = Z_SCORE
 
-    def __call__(
+    def detect(
         self,
         signal: StepSignal,
-        fs: float | Literal["auto"] = "auto",
+        fs: SamplingFrequency = "auto",
         *,
         spectrum: SpectrumKind = "power",
         tolerance: float = 0.8,
@@ -56,7 +72,7 @@ class SpectralMethod:
     ) -> PeriodResult:
         """Find the period of a signal as FTIO does.
 
-        Raises SelectionError if an option is out of its range, or scikit-learn is needed and not installed.
+        Raises SelectionError if the threshold is out of range, or scikit-learn is needed and not installed.
 
         Parameters
         ----------
@@ -80,87 +96,75 @@ class SpectralMethod:
         Returns
         -------
         PeriodResult
-            ``confidence`` is c_d, or the refined confidence if `merged`, and 0 where no period is named: the method
-            has no number for its certainty that there is none. The interval of the period is half a line of the
+            ``confidence`` is c_d, and 0 where no period is named: the method has no number for its certainty that there
+            is none. The interval of the period is half a line of the
             spectrum to each side. ``evidence`` holds the candidates, c_d, the autocorrelation's period and confidence
             c_a, the similarity c_s, and the refined confidence.
-
-        Notes
-        -----
-        Other than in the paper, samples are averages of bins and not values at points in time: the volume is
-        conserved, and a burst shorter than a bin is not lost. Where the autocorrelation shows no period, the paper
-        leaves the refined confidence open; `merged` counts c_a and c_s as 0 then, since nothing confirms the period.
         """
-        self._check(spectrum, tolerance, threshold, frequencies)
         window = analysed_window(signal, fs, skip_first_phase=skip_first_phase)
-        transform = power_spectrum(window.samples.values, window.samples.fs)
-        dominant = dominant_frequency(
-            transform, self.criterion, kind=spectrum, tolerance=tolerance, threshold=threshold
-        )
+        lines = power_spectrum(window.samples.values, window.samples.fs)
+        dominant = dominant_frequency(lines, self.criterion, kind=spectrum, tolerance=tolerance, threshold=threshold)
         shifted = autocorrelation_period(window.samples.values, window.samples.fs)
-        named, agreement, refined = None, None, None
-        reason = dominant.reason
-        if dominant.line is not None:
-            period, interval = _on_line(dominant.line, transform.resolution)
-            agreement, refined = _refined(period, dominant.confidence, shifted)
-            confidence = dominant.confidence
-            if self.merged:
-                confidence = refined if refined is not None else refined_confidence(confidence, 0.0, 0.0)
-                reason += (
-                    f" The autocorrelation shows {shifted.period:.4g} s."
-                    if shifted is not None
-                    else " The autocorrelation shows no period, which counts against it."
-                )
-            named = NamedPeriod(period, interval, confidence)
-        evidence = SpectralEvidence(
-            candidates_hz=tuple((dominant.candidates[:MOST_LISTED] * transform.resolution).tolist()),
-            candidates=dominant.candidates.size,
-            harmonics=dominant.harmonics.size,
-            frequencies=strongest_frequencies(transform, frequencies),
-            frequencies_searched=dominant.scores.size,
-            spectral_confidence=dominant.confidence,
-            autocorrelation_period_s=shifted.period if shifted else None,
-            autocorrelation_confidence=shifted.confidence if shifted else None,
-            similarity=agreement,
-            refined_confidence=refined,
-            aliasing=window.aliasing,
-        )
-        return window_result(self.name, window, named, reason, evidence)
+        evidence = _evidence(window, lines, dominant, shifted, frequencies)
+        if dominant.line is None:
+            return whole_window_result(self.name, window, None, dominant.reason, evidence)
+        period, low, high = (1.0 / ((dominant.line + side) * lines.resolution) for side in (0.0, 0.5, -0.5))
+        confidence, further = self.confidence(dominant.confidence, evidence)
+        named = Period(period, (low, high), confidence, window.signal.volume)
+        return whole_window_result(self.name, window, named, dominant.reason + further, evidence)
 
-    def _check(self, spectrum: str, tolerance: float, threshold: float | None, frequencies: int) -> None:
-        if spectrum not in ("power", "amplitude"):
-            raise SelectionError(f"spectrum {spectrum!r}: choose one of power, amplitude")
-        if not _is_number(tolerance) or not 0 < tolerance <= 1:
-            raise SelectionError(f"tolerance {tolerance!r}: give a share above 0, up to 1")
-        low, high = self.criterion.limits
-        if threshold is not None and not (_is_number(threshold) and low < threshold < high):
-            upper = f" and below {high:g}" if high < float("inf") else ""
-            raise SelectionError(f"threshold {threshold!r}: give a {self.criterion.words} above {low:g}{upper}")
-        if isinstance(frequencies, bool) or not isinstance(frequencies, int) or frequencies < 0:
-            raise SelectionError(f"frequencies {frequencies!r}: give a whole number of at least 0")
+    def confidence(self, spectral: float, evidence: SpectralEvidence) -> tuple[float, str]:
+        """Return the confidence in a period, given c_d, and what there is to add to the reason."""
+        del evidence
+        return spectral, ""
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _evidence(
+    window: AnalysedWindow,
+    transform: Spectrum,
+    dominant: DominantFrequency,
+    shifted: AutocorrelationPeriod | None,
+    frequencies: int,
+) -> SpectralEvidence:
+    agreement = refined = None
+    if dominant.line is not None and shifted is not None:
+        agreement = similarity(1.0 / (dominant.line * transform.resolution), shifted.candidates)
+        refined = refined_confidence(dominant.confidence, shifted.confidence, agreement)
+    return SpectralEvidence(
+        candidates_hz=tuple((dominant.candidates[:MOST_LISTED] * transform.resolution).tolist()),
+        candidates=dominant.candidates.size,
+        harmonics=dominant.harmonics.size,
+        frequencies=strongest_frequencies(transform, frequencies),
+        frequencies_searched=dominant.scores.size,
+        spectral_confidence=dominant.confidence,
+        autocorrelation_period_s=shifted.period if shifted else None,
+        autocorrelation_confidence=shifted.confidence if shifted else None,
+        similarity=agreement,
+        refined_confidence=refined,
+        aliasing=window.aliasing,
+    )
 
 
-def _on_line(line: int, resolution: float) -> tuple[float, tuple[float, float]]:
-    return 1.0 / (line * resolution), (1.0 / ((line + 0.5) * resolution), 1.0 / ((line - 0.5) * resolution))
+class FtioMergedMethod(FtioMethod):
+    """FTIO with the refined confidence of §II-C.
+
+    Where the autocorrelation shows no period the paper leaves that open; here c_a and c_s then count as 0, since
+    nothing confirms the period.
+    """
+
+    name = "ftio-merged"
+    description = "ftio with the mean of its own confidence, that of the autocorrelation, and the agreement of both."
+    limits = "As ftio: the autocorrelation changes the confidence and not the period."
+
+    def confidence(self, spectral: float, evidence: SpectralEvidence) -> tuple[float, str]:
+        """Return the refined confidence, and what the autocorrelation shows."""
+        if evidence.refined_confidence is None:
+            against = " The autocorrelation shows no period, which counts against it."
+            return refined_confidence(spectral, 0.0, 0.0), against
+        return evidence.refined_confidence, f" The autocorrelation shows {evidence.autocorrelation_period_s:.4g} s."
 
 
-def _refined(
-    period: float, confidence: float, shifted: AutocorrelationPeriod | None
-) -> tuple[float | None, float | None]:
-    if shifted is None:
-        return None, None
-    agreement = similarity(period, shifted.candidates)
-    return agreement, refined_confidence(confidence, shifted.confidence, agreement)
-
-
-detect_merged = SpectralMethod("ftio-merged", Z_SCORE, merged=True)
-
-
-def is_peak(scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+def is_peak(scores: Floats, threshold: float) -> Mask:
     """Mark lines stronger than both beside them, and of a z-score of at least ``threshold``.
 
     Notes
@@ -175,6 +179,10 @@ def is_peak(scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
     return marked
 
 
-detect_peaks = SpectralMethod("ftio-peaks", OutlierCriterion("peak z-score", is_peak, fewest_samples, threshold=3.0))
+class FtioPeaksMethod(FtioMethod):
+    """FTIO with peaks of the spectrum (§II-B2)."""
 
-detect = SpectralMethod("ftio", Z_SCORE)
+    name = "ftio-peaks"
+    description = "ftio where an outlier is also a local maximum of the spectrum."
+    limits = "As ftio, but the window itself is never a period."
+    criterion = OutlierCriterion("peak z-score", is_peak, fewest_samples, threshold=3.0)

@@ -4,11 +4,11 @@ DBSCAN, isolation forests (Liu, Ting and Zhou, ICDM'08) and the local outlier fa
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats, Mask
 from ...model.errors import import_library
 from ..spectral.outliers import OutlierCriterion
-from .ftio import SpectralMethod
+from .ftio import FtioMethod
 
 MOST_LINES = 2**16
 """Lines of a spectrum that a detector is given: as many as an automatic sampling frequency ever makes.
@@ -17,6 +17,8 @@ They build trees and lists of neighbours in Python objects, for which 2^23 lines
 """
 
 
+LIMITS = f"As ftio; it needs scikit-learn, and searches the lowest {MOST_LINES:,} lines of the spectrum."
+
 FEWEST_NEIGHBOURS = 4
 """Points, itself included, around a point inside a cluster: twice the dimension of the plane (Sander et al., 1998).
 
@@ -24,7 +26,7 @@ A peak as broad as three lines is then still no cluster of its own.
 """
 
 
-def is_noise(scores: NDArray[np.float64], eps: float) -> NDArray[np.bool_]:
+def is_noise(scores: Floats, eps: float) -> Mask:
     """Mark lines above the mean that belong to no cluster of lines.
 
     Lines are points in the plane of frequency and strength. The paper computes ``eps`` from the frequency step: here
@@ -42,7 +44,7 @@ def is_noise(scores: NDArray[np.float64], eps: float) -> NDArray[np.bool_]:
     plane = np.column_stack((np.arange(scores.size, dtype=np.float64), scores))
     cluster = import_library("sklearn.cluster", "method 'ftio-dbscan'")
     model = cluster.DBSCAN(eps=eps, min_samples=FEWEST_NEIGHBOURS, algorithm="kd_tree")
-    noise: NDArray[np.bool_] = model.fit(plane).labels_ == -1
+    noise: Mask = model.fit(plane).labels_ == -1
     return noise & (scores > 0.0)
 
 
@@ -55,12 +57,16 @@ def fewest_samples_of_dbscan(eps: float) -> int:
     return 2 * max(lines, FEWEST_NEIGHBOURS + 1)
 
 
-detect_dbscan = SpectralMethod(
-    "ftio-dbscan",
-    OutlierCriterion(
+class FtioDbscanMethod(FtioMethod):
+    """FTIO with DBSCAN."""
+
+    name = "ftio-dbscan"
+    description = "ftio where an outlier is a line of the spectrum that belongs to no cluster of lines."
+    limits = LIMITS
+    criterion = OutlierCriterion(
         "distance", is_noise, fewest_samples_of_dbscan, threshold=3.0, limits=(2.0, np.inf), most_lines=MOST_LINES
-    ),
-)
+    )
+
 
 TREES, SUBSAMPLE = 100, 256
 """As Liu, Ting and Zhou have them."""
@@ -68,7 +74,7 @@ FEWEST_SAMPLES = 16
 """Of fewer than eight lines, each is soon alone."""
 
 
-def is_isolated(scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+def is_isolated(scores: Floats, threshold: float) -> Mask:
     """Mark lines above the mean whose anomaly score 2^(-E(h) / c) reaches ``threshold``.
 
     E(h) is the mean number of random cuts that part a line from the others and c that of a random search tree. Cuts
@@ -79,21 +85,25 @@ def is_isolated(scores: NDArray[np.float64], threshold: float) -> NDArray[np.boo
     forest = import_library("sklearn.ensemble", "method 'ftio-isolation-forest'").IsolationForest(
         n_estimators=TREES, max_samples=min(SUBSAMPLE, scores.size), random_state=0
     )
-    isolated: NDArray[np.bool_] = -forest.fit(column).score_samples(column) >= threshold
+    isolated: Mask = -forest.fit(column).score_samples(column) >= threshold
     return isolated & (scores > 0.0)
 
 
-detect_isolation_forest = SpectralMethod(
-    "ftio-isolation-forest",
-    OutlierCriterion(
+class FtioIsolationForestMethod(FtioMethod):
+    """FTIO with an isolation forest."""
+
+    name = "ftio-isolation-forest"
+    description = "ftio where an outlier is a line that random cuts of the powers soon part from all others."
+    limits = LIMITS
+    criterion = OutlierCriterion(
         "anomaly score",
         is_isolated,
         lambda _threshold: FEWEST_SAMPLES,
         threshold=0.6,
         limits=(0.0, 1.0),
         most_lines=MOST_LINES,
-    ),
-)
+    )
+
 
 NEIGHBOURS = 20
 """Breunig et al. advise at least 10, and as many as objects may lie close together and still be outliers.
@@ -102,7 +112,7 @@ A train of short bursts has many strong harmonics; more than 20 of the same stre
 """
 
 
-def is_locally_sparse(scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+def is_locally_sparse(scores: Floats, threshold: float) -> Mask:
     """Mark lines above the mean whose local outlier factor reaches ``threshold``.
 
     Lines are points in the plane of frequency and strength, in which the whole band is as long as one standard
@@ -112,13 +122,17 @@ def is_locally_sparse(scores: NDArray[np.float64], threshold: float) -> NDArray[
     plane = np.column_stack((np.arange(scores.size) / scores.size, scores))
     neighbors = import_library("sklearn.neighbors", "method 'ftio-lof'")
     model = neighbors.LocalOutlierFactor(n_neighbors=NEIGHBOURS, algorithm="kd_tree")
-    sparse: NDArray[np.bool_] = -model.fit(plane).negative_outlier_factor_ >= threshold
+    sparse: Mask = -model.fit(plane).negative_outlier_factor_ >= threshold
     return sparse & (scores > 0.0)
 
 
-detect_lof = SpectralMethod(
-    "ftio-lof",
-    OutlierCriterion(
+class FtioLofMethod(FtioMethod):
+    """FTIO with the local outlier factor."""
+
+    name = "ftio-lof"
+    description = "ftio where an outlier is a line of the spectrum that lies in a sparser place than its neighbours."
+    limits = LIMITS
+    criterion = OutlierCriterion(
         "local outlier factor",
         is_locally_sparse,
         # One line and as many neighbours as are asked for.
@@ -126,5 +140,4 @@ detect_lof = SpectralMethod(
         threshold=1.5,
         limits=(1.0, np.inf),
         most_lines=MOST_LINES,
-    ),
-)
+    )

@@ -3,14 +3,14 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...model.arrays import Floats
 from ...model.display import axes_for
+from ...model.document import Record
 from ...model.errors import SelectionError, import_library
-from ..results.result import Plain, plain
 from ..spectral.confidence import line_confidence
 from ..spectral.dominant import DominantFrequency, dominant_frequency
 from ..spectral.spectrum import Spectrum, power_spectrum
@@ -28,7 +28,7 @@ LINES_TO_ONE = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Hybrid:
+class Hybrid(Record):
     """A period, and the intervals in which it holds.
 
     Attributes
@@ -51,6 +51,9 @@ class Hybrid:
         Why.
     """
 
+    ENTRIES: ClassVar = ("period", "p_value", "intervals", "periods", "wavelet", "level", "fs", "reason")
+    KEYS: ClassVar = {"intervals": "intervals_s", "periods": "periods_s"}
+
     times: Floats
     samples: Floats
     approximation: Floats
@@ -72,6 +75,11 @@ class Hybrid:
         return self.validity.intervals if self.validity is not None else ()
 
     @property
+    def periods(self) -> tuple[float, ...]:
+        """Period in s within each of these intervals."""
+        return self.validity.periods if self.validity is not None else ()
+
+    @property
     def share(self) -> float:
         """Share of the run in which the period holds, in [0, 1]."""
         return self.validity.share if self.validity is not None else 0.0
@@ -91,19 +99,6 @@ class Hybrid:
         terms = [j * math.log(max(-logarithm, 1e-300)) - math.lgamma(j + 1) for j in range(len(self.intervals))]
         searched = 1.0 if self.dominant is None else max(self.samples.size / (4 * LINES_TO_ONE), 1.0)
         return min(1.0, searched * math.exp(logarithm) * math.fsum(map(math.exp, terms)))
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Give the verdict in plain types, without the samples."""
-        return {
-            "period_s": plain(self.period),
-            "p_value": plain(self.p_value),
-            "intervals_s": plain(self.intervals),
-            "periods_s": plain(self.validity.periods if self.validity is not None else ()),
-            "wavelet": self.wavelet,
-            "level": int(self.level),
-            "fs_hz": plain(self.fs),
-            "reason": self.reason,
-        }
 
     def to_xarray(self) -> Any:
         """Return an ``xarray.Dataset``: the signal on ``time``, the correlation on ``window``; needs xarray."""

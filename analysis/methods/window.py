@@ -1,14 +1,13 @@
 """The sampled window that a method looks at for one period, and its result."""
 
 from dataclasses import dataclass
-from typing import Literal
 
-from ...model.errors import SelectionError
+from ...model.choices import SamplingFrequency
 from ...signals.construction import StepSignal
-from ...signals.samples import Samples
+from ...signals.samples import MOST_BINS, Samples
 from ..phases.phases import Phases, signal_phases
 from ..results.evidence import Evidence
-from ..results.result import Period, PeriodResult, Regime, SamplingInfo, main_period
+from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise
 from ..spectral.sampling_rate import phase_frequency
 
@@ -45,11 +44,15 @@ class AnalysedWindow:
 
 
 def analysed_window(
-    signal: StepSignal, fs: float | Literal["auto"], *, skip_first_phase: bool = False, finer: int = 1
+    signal: StepSignal,
+    fs: SamplingFrequency,
+    *,
+    skip_first_phase: bool = False,
+    finer: int = 1,
+    most_bins: int = MOST_BINS,
+    false_alarm_rate: float = 0.01,
 ) -> AnalysedWindow:
-    """Choose and sample the window of the analysis.
-
-    Raises SelectionError if `skip_first_phase` is no bool, or as of ``StepSignal.sample``.
+    """Choose and sample the window of the analysis; errors as of ``StepSignal.sample``.
 
     Parameters
     ----------
@@ -61,16 +64,18 @@ def analysed_window(
     skip_first_phase : bool
         Whether the window starts at the second phase: the first often reads input or writes headers.
     finer : int
-        By how much an automatic frequency is higher than that of `phase_sampling`.
+        By how much an automatic frequency is higher than that of `phase_frequency`.
+    most_bins : int
+        Largest number of bins at an automatic frequency.
+    false_alarm_rate : float
+        At which phases are found.
 
     Returns
     -------
     AnalysedWindow
         The window is that of the signal where it has fewer than two phases, which is then said.
     """
-    if not isinstance(skip_first_phase, bool):
-        raise SelectionError(f"skip_first_phase {skip_first_phase!r}: give True or False")
-    found = signal_phases(signal)
+    found = signal_phases(signal, false_alarm_rate)
     notes: list[str] = []
     if skip_first_phase:
         if len(found.bursts) < 2:
@@ -78,11 +83,11 @@ def analysed_window(
         else:
             second = float(found.bursts.start[1])
             signal = signal.clip(second, signal.window[1])
-            found = signal_phases(signal)
+            found = signal_phases(signal, false_alarm_rate)
             notes.append(f"The first phase is left out: the window starts at the second, at {second:.6g} s.")
-    automatic = fs == "auto"
-    samples = signal.sample(finer * phase_frequency(signal) if fs == "auto" else fs, abstraction_error=True)
-    sampling = SamplingInfo(samples.fs, len(samples), automatic, samples.abstraction_error)
+    frequency = min(finer * phase_frequency(signal), most_bins / signal.duration) if fs == "auto" else fs
+    samples = signal.sample(frequency, abstraction_error=True)
+    sampling = SamplingInfo(samples.fs, len(samples), fs == "auto", samples.abstraction_error)
     aliasing = aliasing_warning(signal, sampling)
     if aliasing is not None:
         notes.append(aliasing)
@@ -127,19 +132,18 @@ def aliasing_warning(signal: StepSignal, sampling: SamplingInfo) -> str | None:
     )
 
 
-@dataclass(frozen=True)
-class NamedPeriod:
-    """A period in s, its uncertainty in s, and the confidence in it."""
-
-    period: float
-    interval: tuple[float, float]
-    confidence: float
-
-
 def window_result(
-    method: str, window: AnalysedWindow, named: NamedPeriod | None, reason: str, evidence: Evidence
+    method: str,
+    window: AnalysedWindow,
+    periods: tuple[Period, ...],
+    regimes: tuple[Regime, ...],
+    reason: str,
+    evidence: Evidence,
 ) -> PeriodResult:
     """Put a verdict together.
+
+    Phases, recurrence and jitter are those of the method ``auto``, whether or not a period is named: the paper does not
+    find phases, and without them nobody could see what the named period is about.
 
     Parameters
     ----------
@@ -147,34 +151,36 @@ def window_result(
         Name of the method.
     window : AnalysedWindow
         What was analysed.
-    named : NamedPeriod or None
-        The period; None where the method names none.
+    periods : tuple of Period
+        The one that the method names; empty where it names none.
+    regimes : tuple of Regime
+        Where it holds.
     reason : str
-        Why; what there is to say of the window is added.
+        Why.
     evidence : Evidence
-        What the method has to say.
-
-    Returns
-    -------
-    PeriodResult
-        Phases, recurrence and jitter are those of the method ``auto``, whether or not a period is named: the paper
-        does not find phases, and without them nobody could see what the named period is about.
+        What else the method has to say for its verdict.
     """
-    signal = window.signal
-    periods: tuple[Period, ...] = ()
-    regimes: tuple[Regime, ...] = ()
-    if named is not None:
-        periods = (Period(named.period, named.interval, named.confidence, signal.volume),)
-        regimes = (Regime(*signal.window, named.period),)
     return PeriodResult(
         method=method,
-        **main_period(periods),
         recurrence=window.phases.recurrence,
         jitter=window.phases.jitter,
+        periods=periods,
         phases=window.phases.listed,
         regimes=regimes,
-        metrics=characterise(signal, named.period if named else None),
+        metrics=characterise(window.signal, periods[0].period if periods else None),
         sampling=window.sampling,
-        reason=" ".join((reason, *window.notes)),
         evidence=evidence,
+        reason=reason,
     )
+
+
+def whole_window_result(
+    method: str, window: AnalysedWindow, period: Period | None, reason: str, evidence: Evidence
+) -> PeriodResult:
+    """Put together the verdict of a method that does not ask when its period holds; None where it names none.
+
+    What there is to say about the window follows the reason.
+    """
+    periods = () if period is None else (period,)
+    regimes = tuple(Regime(*window.signal.window, one.period) for one in periods)
+    return window_result(method, window, periods, regimes, " ".join((reason, *window.notes)), evidence)

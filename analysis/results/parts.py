@@ -125,7 +125,7 @@ class PeriodMetrics(Record):
 
     sigma_vol: float | None = None
     sigma_time: float | None = None
-    r_io: float | None
-    b_io: float | None
+    r_io: float | None = None
+    b_io: float | None = None
     volume_per_period: float | None = None
     periodicity_score: float | None = None

@@ -1,44 +1,20 @@
 """What a period detection gives back: frozen records, plain dictionaries for JSON, readable forms for people."""
 
 from dataclasses import dataclass, field
-from html import escape
-from typing import Any, TypedDict
+from typing import Any, ClassVar
 
-from ...model.document import Plain, plain
+from ...model.display import html_table
+from ...model.document import Record
 from ...model.errors import import_library
 from .evidence import Evidence
 from .parts import Period, PeriodMetrics, Phase, Regime, SamplingInfo
 
-__all__ = ["Period", "PeriodMetrics", "PeriodResult", "Phase", "Plain", "Regime", "SamplingInfo", "plain"]
+__all__ = ["Period", "PeriodMetrics", "PeriodResult", "Phase", "Regime", "SamplingInfo"]
 
 
-class MainPeriod(TypedDict):
-    """The fields of a result that its periods decide."""
-
-    periodic: bool
-    period: float | None
-    period_interval: tuple[float, float] | None
-    frequency: float | None
-    confidence: float
-    periods: tuple[Period, ...]
-
-
-def main_period(periods: tuple[Period, ...]) -> MainPeriod:
-    """Return the fields of a `PeriodResult` that follow from its periods, of which the first is the main one."""
-    main = periods[0] if periods else None
-    return {
-        "periodic": main is not None,
-        "period": main.period if main else None,
-        "period_interval": main.period_interval if main else None,
-        "frequency": 1.0 / main.period if main else None,
-        "confidence": main.confidence if main else 0.0,
-        "periods": periods,
-    }
-
-
-@dataclass(frozen=True, repr=False)
-class PeriodResult:
-    """The verdict of one method on one signal.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class PeriodResult(Record):
+    """The verdict of one method on one signal; `to_dict` gives its entry in the document of ``iostrata periods``.
 
     Attributes
     ----------
@@ -51,8 +27,7 @@ class PeriodResult:
     period_interval : (float, float) or None
         Uncertainty of the period, in s.
     confidence : float
-        In [0, 1]: how sure the method is of the period it names. Where it names none, ``auto`` gives its confidence in
-        the recurrence, if there is one; else it is 0.
+        In [0, 1]: how sure the method is of the period that it names; 0 where it names none.
     recurrence, jitter : float or None
         Mean time between the starts of phases in s, and its coefficient of variation; from four phases on.
     periods : tuple of Period
@@ -61,7 +36,7 @@ class PeriodResult:
         Bursts of substantial I/O in the order of time.
     regimes : tuple of Regime
         Stretches of the run with one period.
-    metrics : PeriodMetrics or None
+    metrics : PeriodMetrics
         How well the period describes the signal.
     sampling : SamplingInfo
         How the signal was sampled.
@@ -71,54 +46,48 @@ class PeriodResult:
         What else the method has to say for its verdict; see `iostrata.analysis.results`.
     """
 
-    method: str
-    periodic: bool
-    period: float | None
-    period_interval: tuple[float, float] | None
-    frequency: float | None
-    confidence: float
+    ENTRIES: ClassVar = ("periodic", "period", "period_interval", "frequency", "confidence", ...)
+
     recurrence: float | None
     jitter: float | None
     periods: tuple[Period, ...]
+    method: str
     phases: tuple[Phase, ...]
     regimes: tuple[Regime, ...]
-    metrics: PeriodMetrics | None
+    metrics: PeriodMetrics
     sampling: SamplingInfo
-    reason: str
     evidence: Evidence = field(default_factory=Evidence)
+    reason: str
+
+    @property
+    def periodic(self) -> bool:
+        """Whether the method names a period."""
+        return len(self.periods) > 0
+
+    @property
+    def period(self) -> float | None:
+        """Strongest period in s."""
+        return self.periods[0].period if self.periods else None
+
+    @property
+    def period_interval(self) -> tuple[float, float] | None:
+        """Uncertainty of the period, in s."""
+        return self.periods[0].period_interval if self.periods else None
+
+    @property
+    def frequency(self) -> float | None:
+        """Inverse of the period, in Hz."""
+        return 1.0 / self.periods[0].period if self.periods else None
+
+    @property
+    def confidence(self) -> float:
+        """How sure the method is of the period that it names, in [0, 1]; 0 where it names none."""
+        return self.periods[0].confidence if self.periods else 0.0
 
     @property
     def on_bins(self) -> bool:
         """Whether the verdict is on bins, and not on the exact signal."""
         return self.sampling.fs is not None
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Give the verdict as it stands in the document of ``iostrata periods --json``.
-
-        Returns
-        -------
-        dict
-            Python's own types only; None where a number is not defined. The metrics keep their keys when there
-            are none.
-        """
-        metrics = self.metrics if self.metrics is not None else PeriodMetrics(r_io=None, b_io=None)
-        return {
-            "periodic": plain(self.periodic),
-            "period_s": plain(self.period),
-            "period_interval_s": plain(self.period_interval),
-            "frequency_hz": plain(self.frequency),
-            "confidence": plain(self.confidence),
-            "recurrence_s": plain(self.recurrence),
-            "jitter": plain(self.jitter),
-            "periods": [period.to_dict() for period in self.periods],
-            "method": self.method,
-            "phases": [phase.to_dict() for phase in self.phases],
-            "regimes": [regime.to_dict() for regime in self.regimes],
-            "metrics": metrics.to_dict(),
-            "sampling": self.sampling.to_dict(),
-            "evidence": self.evidence.to_dict(),
-            "reason": self.reason,
-        }
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` with ``start_s``, ``end_s`` and ``volume``, one row a phase; needs pandas."""
@@ -184,8 +153,4 @@ class PeriodResult:
         return f"PeriodResult({'; '.join(f'{name}: {text}' for name, text in self._rows())})"
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
-            for name, text in self._rows()
-        )
-        return f"<table>{cells}</table>"
+        return html_table(self._rows())

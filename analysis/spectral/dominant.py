@@ -72,7 +72,7 @@ def dominant_frequency(
         With a line where one or two candidates are left after harmonics are dropped; of two, the one with the
         higher power (the lower one, if both are equal).
     """
-    limit = criterion.threshold if threshold is None else threshold
+    limit = criterion.limit(threshold)
     lines = spectrum.samples // 2
     searched = lines if criterion.most_lines is None else min(lines, criterion.most_lines)
     fewest = criterion.fewest_samples(limit)

@@ -4,10 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ...model.arrays import Floats, Mask
+from ...model.choices import is_number
+from ...model.errors import SelectionError
 
 
-def z_scores(power: NDArray[np.float64]) -> NDArray[np.float64]:
+def z_scores(power: Floats) -> Floats:
     """Say how many standard deviations each power is from the mean of all (eq. 2).
 
     Parameters
@@ -29,21 +32,21 @@ def z_scores(power: NDArray[np.float64]) -> NDArray[np.float64]:
     spread = float(np.sqrt(np.mean(deviation**2)))
     if spread == 0.0:
         return np.zeros(power.size)
-    scores: NDArray[np.float64] = deviation / spread
+    scores: Floats = deviation / spread
     return scores
 
 
-def is_outlier(scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+def is_outlier(scores: Floats, threshold: float) -> Mask:
     """Mark I1 of §II-C: the lines whose z-score reaches ``threshold``."""
     return scores >= threshold
 
 
-def is_near_largest(scores: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
+def is_near_largest(scores: Floats, tolerance: float) -> Mask:
     """Mark I2 of §II-C: the lines whose z-score is at least the share ``tolerance`` of the largest."""
     largest = scores.max(initial=0.0)
     if largest <= 0.0:
         return np.zeros(scores.size, dtype=np.bool_)
-    near: NDArray[np.bool_] = scores / largest >= tolerance
+    near: Mask = scores / largest >= tolerance
     return near
 
 
@@ -79,11 +82,21 @@ class OutlierCriterion:
     """
 
     words: str
-    marks: Callable[[NDArray[np.float64], float], NDArray[np.bool_]]
+    marks: Callable[[Floats, float], Mask]
     fewest_samples: Callable[[float], int]
     threshold: float
     limits: tuple[float, float] = (0.0, np.inf)
     most_lines: int | None = None
+
+    def limit(self, threshold: float | None) -> float:
+        """Return a threshold, the default where it is None; raises SelectionError if it is out of the limits."""
+        low, high = self.limits
+        if threshold is None:
+            return self.threshold
+        if not (is_number(threshold) and low < threshold < high):
+            upper = f" and below {high:g}" if high < float("inf") else ""
+            raise SelectionError(f"threshold {threshold!r}: give a {self.words} above {low:g}{upper}")
+        return threshold
 
 
 Z_SCORE = OutlierCriterion("z-score", is_outlier, fewest_samples, threshold=3.0)

@@ -178,9 +178,9 @@ def _options(method: str, tuning: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given; a usage error where the method has none of that name."""
     given = {name: value for name, value in tuning.items() if value is not None}
     if given:
-        from ...analysis.registry import detector, options_of
+        from ...analysis.registry import period_method
 
-        known = options_of(detector(method))
+        known = period_method(method).defaults
         for name in given:
             if name not in known:
                 flags = ", ".join(f"--{one.replace('_', '-')}" for one in known if one in tuning) or "none of these"

@@ -4,6 +4,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from click.testing import CliRunner
+from iostrata.analysis.registry import PeriodMethod, methods, period_method
 from iostrata.cli.group import COMMANDS
 from iostrata.cli.group import iostrata as group
 
@@ -37,3 +38,15 @@ generated.mkdir(exist_ok=True)
 for name in COMMANDS:
     shown = CliRunner().invoke(group, [name, "--help"], prog_name="iostrata", terminal_width=80)
     (generated / f"{name}.txt").write_text(shown.output, encoding="utf-8")
+
+
+def method_text(method: PeriodMethod) -> str:
+    """Return what a method declares, as it begins its section in the guide."""
+    options = (
+        f"``{option.name}`` ({method.defaults[option.name]!r}): {option.description}" for option in method.options
+    )
+    return "\n\n".join([method.description, f"*Limits:* {method.limits}", "Options:", *(f"- {one}" for one in options)])
+
+
+for name in methods():
+    (generated / f"method-{name}.txt").write_text(method_text(period_method(name)), encoding="utf-8")

@@ -11,7 +11,7 @@ import numpy as np
 from ...analysis.detect import detect_period
 from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import fit_signal
-from ...analysis.registry import detector
+from ...analysis.registry import period_method
 from ...analysis.results.result import PeriodResult
 from ...analysis.timefrequency.filters import Butterworth, filtered_signal
 from ...layers.selection.directions import DIRECTIONS
@@ -101,7 +101,7 @@ class PeriodSearch:
     filter: str | None = None
 
     def __post_init__(self) -> None:
-        detector(self.method)
+        period_method(self.method)
         if self.filter is not None:
             Butterworth.parse(self.filter)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from ...analysis.results.result import Plain, plain
+from ...model.document import Plain, plain
 
 _ITEMS_AT_ONCE: Final = 1000
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")

@@ -8,9 +8,9 @@ from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.comparison.story import Segment
 from ...analysis.findings.evidence import RANKS_SHOWN
 from ...analysis.findings.find import evidence_units
-from ...analysis.results.result import plain
 from ...layers.layer import Layer
 from ...layers.trace import Trace
+from ...model.document import plain
 from ...model.stream.summary import start_time
 from ..encoding import Names, without_long_text
 from ..json.documents import layers_document, periods_document

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...analysis.results.result import plain
+from ...model.document import plain
 from ...runs.collection.rows import LayerRow, Run, SignalRow
 from ...runs.differences.difference import Difference
 from ...runs.differences.phases import aligned_phases

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...analysis.findings.rule import SEVERITIES
-from ...analysis.results.result import plain
-from ...model.document import checked_document
+from ...model.document import checked_document, plain
 from ...model.errors import TraceError
 from ...model.quantities import bytes_text, counted, percent_text, seconds_text
 from ...runs.collection.names import distinct_names

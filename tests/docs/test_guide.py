@@ -52,7 +52,8 @@ def test_every_method_is_explained():
 
     text = (GUIDE / "methods.rst").read_text()
     for name in methods():
-        assert re.search(rf"^``{name}``\n-+$", text, re.MULTILINE), name
+        section = rf"^``{name}``\n-+\n\n\.\. include:: generated/method-{name}\.txt\n\n\S"
+        assert re.search(section, text, re.MULTILINE), name
 
 
 def loaded(path):

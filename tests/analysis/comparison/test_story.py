@@ -102,7 +102,9 @@ def test_a_period_whose_single_bursts_are_not_found_is_told_with_its_own_bytes(r
     results = results_of(layer_periods(trace.layers.values()))
     found = results["POSIX", "write"]
     first = min(found.regimes, key=lambda one: one.start)
-    results["POSIX", "write"] = replace(found, period=0.004, regimes=(replace(first, period=0.004),))
+    results["POSIX", "write"] = replace(
+        found, periods=(replace(found.periods[0], period=0.004),), regimes=(replace(first, period=0.004),)
+    )
     one = next(one for one in story_of(trace, results) if one.period is not None)
     assert one.kind == "writes"
     assert one.phases == round((one.end - one.start) / 0.004)
@@ -114,7 +116,7 @@ def test_what_is_in_no_phase_is_not_left_out(run):
     trace = open_trace(run)
     results = results_of(layer_periods(trace.layers.values()))
     found = results["POSIX", "write"]
-    results["POSIX", "write"] = replace(found, period=None, regimes=(), phases=found.phases[10:])
+    results["POSIX", "write"] = replace(found, periods=(), regimes=(), phases=found.phases[10:])
     story = [one for one in story_of(trace, results) if one.direction == "write"]
     first = story[0]
     assert (first.kind, first.bytes, first.ranks) == ("burst", 40 * 2**21, 4)
@@ -244,7 +246,7 @@ def test_bursts_hardly_apart_are_one_unless_they_are_alike(written, sizes, phase
     written.findings()
     trace = open_trace(written.folder)
     results = results_of(layer_periods(trace.layers.values()))
-    results["POSIX", "write"] = replace(results["POSIX", "write"], period=None, regimes=(), phases=tuple(bursts))
+    results["POSIX", "write"] = replace(results["POSIX", "write"], periods=(), regimes=(), phases=tuple(bursts))
     assert [one.phases for one in story_of(trace, results) if one.direction == "write"] == [phases]
 
 

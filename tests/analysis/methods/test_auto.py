@@ -265,7 +265,7 @@ def test_an_oscillation_lost_in_noise() -> None:
 
 @pytest.mark.parametrize("rate", [0.0, -0.1, 0.6, float("nan")])
 def test_the_false_alarm_rate_is_checked(rate: float) -> None:
-    with pytest.raises(SelectionError, match="false-alarm rate"):
+    with pytest.raises(SelectionError, match="false_alarm_rate"):
         detect_period_samples(np.ones(10), 1.0, false_alarm_rate=rate)
 
 

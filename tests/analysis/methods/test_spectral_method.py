@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from iostrata import SelectionError, detect_period_samples, step_signal
-from iostrata.analysis.methods.ftio import SpectralMethod
-from iostrata.analysis.registry import detector
+from iostrata.analysis.methods.ftio import FtioMethod
+from iostrata.analysis.registry import period_method
 
 SPECTRAL = ["ftio", "ftio-dbscan", "ftio-isolation-forest", "ftio-lof", "ftio-merged", "ftio-peaks"]
 
@@ -93,13 +93,16 @@ def test_a_signal_without_a_line_has_no_period(method: str) -> None:
 @pytest.mark.parametrize("name", ["ftio-dbscan", "ftio-isolation-forest", "ftio-lof"])
 def test_a_bounded_search_says_how_far_it_went(name: str) -> None:
     pytest.importorskip("sklearn")
-    found = detector(name)
-    assert isinstance(found, SpectralMethod)
+    found = period_method(name)
+    assert isinstance(found, FtioMethod)
     assert found.criterion.most_lines == 2**16
-    bounded = replace(found, criterion=replace(found.criterion, most_lines=60))
+
+    class Bounded(type(found)):  # type: ignore[misc]
+        criterion = replace(found.criterion, most_lines=60)
+
     starts = 4.0 * np.arange(50)
     signal = step_signal(starts, starts + 1.0, np.ones(50), window=(0.0, 200.0))
-    result = bounded(signal, 2.0)
+    result = Bounded()(signal, 2.0)
     assert result.period == pytest.approx(4.0)
     assert result.evidence.frequencies_searched == 60
     assert "Only the lowest 60 of 200 frequencies were searched, up to 0.3 Hz." in result.reason

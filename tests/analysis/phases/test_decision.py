@@ -218,7 +218,7 @@ def test_impulses_are_bursts() -> None:
 @pytest.mark.parametrize("rate", [0.0, -1.0, 0.6, float("nan")])
 def test_a_false_alarm_rate_out_of_range_is_refused(rate: float) -> None:
     signal = step_signal([0.0], [1.0], [1.0])
-    with pytest.raises(SelectionError, match="false-alarm rate"):
+    with pytest.raises(SelectionError, match="false_alarm_rate"):
         detect_period(signal, method="auto", false_alarm_rate=rate)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from iostrata import Period, PeriodResult, Phase, Regime
 from iostrata.analysis.results.evidence import HybridEvidence
-from iostrata.analysis.results.result import PeriodMetrics, SamplingInfo, plain
+from iostrata.analysis.results.parts import PeriodMetrics, SamplingInfo
 
 KEYS = [
     "periodic",
@@ -33,14 +33,12 @@ def result(**changes: object) -> PeriodResult:
     """A result with NumPy's numbers in every place."""
     values: dict[str, object] = {
         "method": "<b>some</b>",
-        "periodic": np.bool_(True),
-        "period": np.float64(0.5),
-        "period_interval": (np.float32(0.25), np.float64(0.75)),
-        "frequency": np.float64(2.0),
-        "confidence": np.float64(0.9),
         "recurrence": 0.5,
         "jitter": math.nan,
-        "periods": (Period(np.float64(0.5), (0.25, 0.75), 0.9, np.int64(7)), Period(3.0, (2.0, 4.0), 0.2, 1.0)),
+        "periods": (
+            Period(np.float64(0.5), (np.float32(0.25), np.float64(0.75)), np.float64(0.9), np.int64(7)),
+            Period(3.0, (2.0, 4.0), 0.2, 1.0),
+        ),
         "phases": (Phase(np.float64(0.0), 0.1, 3.5),),
         "regimes": (Regime(0.0, np.float64(10.0), 0.5),),
         "metrics": PeriodMetrics(r_io=np.float64(0.1), b_io=math.inf),
@@ -86,19 +84,22 @@ def test_numbers_are_pythons_and_what_is_not_finite_is_none() -> None:
 
 
 def test_without_metrics_their_keys_remain() -> None:
-    assert set(result(metrics=None).to_dict()["metrics"].values()) == {None}
+    assert set(result(metrics=PeriodMetrics()).to_dict()["metrics"].values()) == {None}
 
 
-def test_what_has_no_plain_form_is_refused() -> None:
-    with pytest.raises(TypeError, match="set"):
-        plain({1, 2})
+def test_the_first_period_is_the_main_one() -> None:
+    found = result()
+    assert (found.periodic, found.period, found.frequency, found.confidence) == (True, 0.5, 2.0, 0.9)
+    none = result(periods=())
+    assert (none.periodic, none.period, none.period_interval, none.frequency) == (False, None, None, None)
+    assert none.confidence == 0.0
 
 
 def test_text_says_the_essentials() -> None:
     text = repr(result())
     for part in ("0.5 s", "[0.25, 0.75]", "0.900", "3 s", "100 bins at 10 Hz", "1 < 2"):
         assert part in text
-    none = repr(result(periodic=False, period=None, period_interval=None, recurrence=None, jitter=None, periods=()))
+    none = repr(result(recurrence=None, jitter=None, periods=()))
     assert "period: none" in none
     assert "recurrence" not in none
 

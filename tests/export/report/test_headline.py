@@ -18,9 +18,8 @@ def sentences(trace_of: Callable[[str], Trace]) -> Callable[[str], list[str]]:
     def told(name: str, without_period: tuple[str, ...] = ()) -> list[str]:
         trace = trace_of(name)
         layers = chosen_layers(trace)
-        none = {"periodic": False, "period": None, "period_interval": None, "frequency": None, "periods": ()}
         periods = [
-            replace(one, result=replace(one.result, **none)) if one.layer in without_period else one
+            replace(one, result=replace(one.result, periods=())) if one.layer in without_period else one
             for one in layer_periods(layers)
         ]
         return headline(layers_document(trace, layers), periods, comparison_document(compare_layers(trace)))
@@ -136,7 +135,8 @@ def test_layers_with_other_regimes_are_told_apart(trace_of, alike):
     trace = trace_of("ncckpt4")
     one = bursts()
     regimes = one.result.regimes if alike else one.result.regimes[1:]
-    other = replace(one, layer="MPI-IO", result=replace(one.result, regimes=regimes, period=regimes[-1].period))
+    periods = (replace(one.result.periods[0], period=regimes[-1].period),)
+    other = replace(one, layer="MPI-IO", result=replace(one.result, regimes=regimes, periods=periods))
     sentence = headline(layers_document(trace, chosen_layers(trace)), [one, other], None)[1]
     assert sentence.startswith("Writes of POSIX and MPI-IO come" if alike else "Writes of POSIX come")
     assert ("writes of MPI-IO every 450 ms from 4." in sentence) is not alike

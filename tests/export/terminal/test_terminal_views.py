@@ -129,7 +129,7 @@ def test_beats_too_close_to_tell_apart_are_left_out(trace, bursts):
 
 
 def test_without_a_period_the_reason_stands_there(trace, bursts):
-    result = replace(bursts.result, periodic=False, period=None, period_interval=None, regimes=(), reason="Too few.")
+    result = replace(bursts.result, periods=(), regimes=(), reason="Too few.")
     text = shown(print_periods, trace, [replace(bursts, result=result)])
     assert "  no period: Too few.\n" in text
     assert "confidence" not in text.split("also")[0]
