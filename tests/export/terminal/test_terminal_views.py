@@ -81,11 +81,6 @@ def bursts():
     signal = step_signal(starts, starts + 1, np.full(len(starts), 10**9), window=(0.0, 100.0))
     result = replace(
         detect_period(signal, method="ftio"),
-        periodic=True,
-        period=5.0,
-        period_interval=(4.9, 5.1),
-        frequency=0.2,
-        confidence=0.876,
         recurrence=7.0,
         jitter=0.33,
         periods=(Period(5.0, (4.9, 5.1), 0.876, 1e10), Period(10.0, (9.5, 10.5), 0.5, 5e9)),
