@@ -23,9 +23,8 @@ from typing import Final
 
 import numpy as np
 from iostrata.cli import main as run
-from iostrata.inputs.rows import HandleTable, Run
+from iostrata.inputs.run import HandleTable, Run
 from iostrata.model.codes import UNDEFINED_TIME, IoMode
-from iostrata.model.definitions import Clock
 from iostrata.model.events import IoEvents
 from iostrata.model.operations import Operations
 from iostrata.model.recording import OTF2
@@ -96,7 +95,6 @@ def write_trace(folder: Path, operations: int, handles: int, locations: int, lay
     columns = replace(columns, begin=columns.begin * scale, end=columns.end * scale)
     made = Run(
         recording=OTF2,
-        clock=Clock(10**9, 0, int(columns.end.max()) + 1, None),
         ranks=np.arange(locations),
         process_names=tuple(f"rank {row}" for row in range(locations)),
         nodes=tuple(f"node {row // 48}" for row in range(locations)),
@@ -104,9 +102,8 @@ def write_trace(folder: Path, operations: int, handles: int, locations: int, lay
         location_names=("Master thread",) * locations,
         paradigms=paradigms,
         files=tuple(f"/scratch/run/part.{row}" for row in range(stacks)),
-        file_properties=({},) * stacks,
         handles=table,
-    ).definitions(np.zeros(locations, np.int64))
+    ).definitions(np.zeros(locations, np.int64), int(columns.end.max()) + 1)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     write_archive(folder / "traces", made, [(columns, IoEvents.empty())])

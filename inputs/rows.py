@@ -1,37 +1,16 @@
-"""Operations and definitions out of what recorders write, whatever they are: one row a transfer."""
+"""Rows as recorders have them, one a transfer: checked, ordered, and made operations of."""
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ints, Links, Mask, Rows, Ticks, column_at
-from ..model.codes import (
-    KNOWN_STACK,
-    MOST_BYTES,
-    PROCESS,
-    UNDEFINED_TIME,
-    UNDEFINED_UINT8,
-    UNDEFINED_UINT32,
-    UNDEFINED_UINT64,
-    Status,
-)
-from ..model.definitions import (
-    Clock,
-    Definitions,
-    Files,
-    Handles,
-    LocationGroups,
-    Locations,
-    Paradigm,
-    SystemTree,
-)
+from ..model.arrays import Columns, Ints, Links, Mask, Rows, Ticks, column_at, column_types
+from ..model.codes import MOST_BYTES, UNDEFINED_TIME, UNDEFINED_UINT64, Status
 from ..model.operations import Operations
 from ..model.quantities import counted
-from ..model.recording import Recording
 from ..model.stream.damage import LocationDamage
 
 NANOSECONDS: Final = 10**9
@@ -40,161 +19,25 @@ LONGEST: Final = 2**61
 """Ticks beyond which a time is not believed."""
 MOST_PROCESSES: Final = 1 << 24
 """More processes than any machine runs: a file that claims more is damaged."""
-
-_PARALLEL: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "DFS", "DAOS")
-
-
-@dataclass(frozen=True, eq=False)
-class HandleTable:
-    """Handles to be, columns of shape (h,): rows of files, paradigms and parents, −1 for none."""
-
-    file: Links
-    paradigm: Links
-    parent: Links
-    name: tuple[str, ...]
-
-    @classmethod
-    def of_files(cls, paradigm: Links, file: Links, paradigms: Sequence[str], order: Sequence[str]) -> "HandleTable":
-        """Make a handle for each pair of paradigm and file, (h,) each, below that of the next higher layer.
-
-        Parameters
-        ----------
-        order : sequence of str
-            Names of layers that call the ones after them on the same file, the highest first.
-        """
-        place = {name: row for row, name in enumerate(order)}
-        rank = [place.get(paradigms[one], -1) for one in paradigm.tolist()]
-        of_file: dict[int, list[tuple[int, int]]] = {}
-        for row, (level, one) in enumerate(zip(rank, file.tolist(), strict=True)):
-            if level >= 0 and one >= 0:
-                of_file.setdefault(one, []).append((level, row))
-        parent = np.full(len(file), -1, np.int32)
-        for handles in of_file.values():
-            handles.sort()
-            for (upper, above), (lower, row) in itertools.pairwise(handles):
-                if upper < lower:
-                    parent[row] = above
-        return cls(file.astype(np.int32), paradigm.astype(np.int32), parent, ("",) * len(file))
-
-    def below(self, paradigms: Sequence[str]) -> Links:
-        """Return a number of each handle, int32 (h,), that is higher below another handle and in a lower layer."""
-        known = {name: place for place, name in enumerate(KNOWN_STACK)}
-        place = np.array([*(known.get(name, len(KNOWN_STACK)) for name in paradigms), len(KNOWN_STACK)], np.int32)[
-            self.paradigm
-        ]
-        depth, parent = np.zeros(len(self.parent), np.int32), self.parent
-        # Parents of a table's own making may go in circles: there are no more layers than this.
-        for _ in paradigms:
-            if not (parent >= 0).any():
-                break
-            depth += parent >= 0
-            parent = column_at(self.parent, parent)
-        return depth * np.int32(len(KNOWN_STACK) + 1) + place
+UNRECORDED: Final = np.full(1, -1, np.int64)
+"""Bytes of rows of which nobody knows any."""
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What a recorder says of a run beside its transfers.
-
-    Attributes
-    ----------
-    ranks : int64 (p,)
-        Of each process, −1 where a row of processes is no rank.
-    process_names, nodes : tuple of str
-        Of each process; a node is empty where unknown.
-    location_process : int32 (l,)
-    location_names : tuple of str
-    paradigms, files : tuple of str
-    file_properties : tuple of dict
-    clock : Clock
-    """
-
-    recording: Recording
-    clock: Clock
-    ranks: Ints
-    process_names: tuple[str, ...]
-    nodes: tuple[str, ...]
-    location_process: Links
-    location_names: tuple[str, ...]
-    paradigms: tuple[str, ...]
-    files: tuple[str, ...]
-    file_properties: tuple[dict[str, str], ...]
-    handles: HandleTable
-
-    def definitions(self, promised: Ints) -> Definitions:
-        """Return the definitions; `promised` (l,) rows should be read of each location."""
-        names = tuple(dict.fromkeys(node for node in self.nodes if node))
-        row_of = {name: row + 1 for row, name in enumerate(names)}
-        table, handles = self.handles, len(self.handles.file)
-        undefined = np.full(handles, UNDEFINED_UINT32, np.uint32)
-        return Definitions(
-            clock=self.clock,
-            system_tree=SystemTree(
-                np.arange(len(names) + 1, dtype=np.uint32),
-                ("machine", *names),
-                ("machine", *("node",) * len(names)),
-                np.array([-1, *(0,) * len(names)], np.int32),
-            ),
-            groups=LocationGroups(
-                np.arange(len(self.ranks), dtype=np.uint32),
-                self.process_names,
-                np.where(self.ranks >= 0, PROCESS, 0).astype(np.uint8),
-                np.array([row_of.get(node, -1) for node in self.nodes], np.int32),
-                self.ranks.astype(np.int32),
-            ),
-            locations=Locations(
-                np.arange(len(self.location_process), dtype=np.uint64),
-                self.location_names,
-                np.ones(len(self.location_process), np.uint8),
-                promised.astype(np.uint64),
-                self.location_process.astype(np.int32),
-            ),
-            paradigms=tuple(
-                Paradigm(row, name, name, name in _PARALLEL, name == "POSIX", ())
-                for row, name in enumerate(self.paradigms)
-            ),
-            files=Files(
-                np.arange(len(self.files), dtype=np.uint32),
-                self.files,
-                np.zeros(len(self.files), np.bool_),
-                np.full(len(self.files), -1, np.int32),
-                self.file_properties,
-            ),
-            handles=Handles(
-                np.arange(handles, dtype=np.uint32),
-                table.name,
-                table.file,
-                table.paradigm,
-                np.zeros(handles, np.uint32),
-                undefined,
-                table.parent,
-                np.zeros(handles, np.bool_),
-                np.full(handles, UNDEFINED_UINT8, np.uint8),
-                np.zeros(handles, np.uint32),
-            ),
-            location_sets=(),
-            communicators=(),
-            attributes={},
-            recording=self.recording,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Transfers:
-    """Rows as a recorder has them, columns of shape (n,), times in ticks.
+@dataclass(frozen=True, eq=False, repr=False)
+class Transfers(Columns):
+    """Rows as a recorder has them, columns of shape (n,), or (1,) where all rows are alike; times in ticks.
 
     Attributes
     ----------
     location : int32
     handle : int32
-    mode, status : uint8
+    mode : uint8
     begin, end : int64
         ``UNDEFINED_TIME`` for the end of one that never ended.
     moved, requested, offset : int64
         Bytes, −1 where unknown.
     flags : uint32
-    sound : bool
-        False for rows that are left out, whatever is in them.
+    status : uint8
     """
 
     location: Links
@@ -204,30 +47,39 @@ class Transfers:
     end: Ticks
     moved: Ints
     requested: Ints
-    offset: Ints
-    flags: npt.NDArray[np.uint32]
-    status: npt.NDArray[np.uint8]
-    sound: Mask
-    function: Links | None = None
+    offset: Ints = field(default_factory=lambda: UNRECORDED)
+    flags: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(1, np.uint32))
+    status: npt.NDArray[np.uint8] = field(default_factory=lambda: np.full(1, Status.COMPLETE, np.uint8))
 
-    def __len__(self) -> int:
-        return len(self.location)
-
-    def take(self, rows: npt.NDArray[np.intp]) -> "Transfers":
-        """Return some rows."""
-        columns: Any = (None if one is None else one[rows] for one in vars(self).values())
-        return Transfers(*columns)
+    def __post_init__(self) -> None:
+        rows = len(self.begin)
+        for name, kind in zip(vars(self), column_types(cast(Hashable, type(self))), strict=True):
+            column = np.asarray(getattr(self, name)).astype(kind, copy=False)
+            object.__setattr__(self, name, np.broadcast_to(column, rows))
 
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """Sound rows as operations, ordered by begin, then location; what was left out, and what is odd in the rest."""
+    """Sound rows as operations, ordered by begin, then location; what was left out, and what is odd in the rest.
+
+    Attributes
+    ----------
+    rows : int (m,)
+        Which rows the operations are.
+    promised : int64 (l,)
+        Rows of each location, sound or not.
+    """
 
     operations: Operations
-    function: Links | None
+    rows: Rows
     promised: Ints
     damage: tuple[LocationDamage, ...]
-    irregular: Mapping[str, int] = field(default_factory=dict)
+    irregular: Mapping[str, int]
+
+
+def lost(reason: str, expected: int = 0, read: int = 0) -> LocationDamage:
+    """Return a loss of which nobody knows the location."""
+    return LocationDamage(-1, -1, expected, read, reason)
 
 
 def checked(
@@ -251,64 +103,60 @@ def checked(
         Of each handle, as `HandleTable.below` says: of calls of a thread that begin at once, as clocks of whole
         microseconds have it, the highest come first. Without it they stay in the order of the rows.
     """
-    ended, locations = rows.end != UNDEFINED_TIME, len(location_process)
-    found = {name: mask for name, mask in (faults or {}).items() if mask.any()}
-    # Smallest and largest are soon found, and mostly there is nothing to look for.
-    if not _within(rows.begin, -LONGEST, LONGEST) or not _within(rows.end, -LONGEST, LONGEST):
-        found["times that make no sense"] = (
-            (rows.begin < -LONGEST) | (rows.begin > LONGEST) | (ended & ((rows.end < -LONGEST) | (rows.end > LONGEST)))
-        )
-    if not early and not _within(rows.begin, 0, LONGEST):
-        found["begin before the run's start"] = rows.begin < 0
-    found["end before their begin"] = ended & (rows.end < rows.begin)
-    if not _within(rows.moved, -LONGEST, MOST_BYTES) or not _within(rows.requested, -LONGEST, MOST_BYTES):
-        found[f"more than {MOST_BYTES} bytes"] = np.maximum(rows.moved, rows.requested) > MOST_BYTES
-    if not _within(rows.location, 0, locations - 1):
-        found["an unknown rank"] = (rows.location < 0) | (rows.location >= locations)
-    left_out = ~rows.sound
-    reasons: list[tuple[str, Mask]] = []
-    for text, mask in found.items():
-        fresh = mask & ~left_out
+    locations = len(location_process)
+    unknown = _outside(rows.location, 0, locations - 1)
+    place = np.where(unknown, locations, rows.location)
+    left_out, by_reason = np.zeros(len(rows), np.bool_), list[tuple[str, Ints]]()
+    for reason, wrong in {**(faults or {}), **_impossible(rows, early), "an unknown rank": unknown}.items():
+        fresh = wrong & ~left_out
         if fresh.any():
-            reasons.append((text, fresh))
-            left_out = left_out | fresh
-    place = rows.location
-    if "an unknown rank" in found:
-        place = np.where(found["an unknown rank"], locations, rows.location)
-        left_out = left_out | found["an unknown rank"]
+            left_out |= fresh
+            by_reason.append((reason, np.bincount(place[fresh], minlength=locations + 1)))
     promised = np.bincount(place, minlength=locations + 1)
-    damage = []
-    chosen: Rows | None = None
-    if left_out.any():
-        lost = np.bincount(place[left_out], minlength=locations + 1)
-        by_reason = [(text, np.bincount(place[mask], minlength=locations + 1)) for text, mask in reasons]
-        for row in np.flatnonzero(lost).tolist():
-            told = "; ".join(
-                f"{counted(int(count[row]), 'row')} left out: {text}" for text, count in by_reason if count[row]
-            )
-            known = row if row < locations else -1
-            expected, read = int(promised[row]), int(promised[row] - lost[row])
-            damage.append(LocationDamage(known, known, expected, read, told or "rows left out"))
-        chosen = np.flatnonzero(~left_out)
-    order = _ordered(rows.begin, rows.location, rows.handle, below, chosen)
+    order = _ordered(rows, below, np.flatnonzero(~left_out) if by_reason else None)
     operations = _operations(rows, order, location_process)
     return Checked(
         operations,
-        None if rows.function is None else rows.function[order],
+        order,
         promised[:locations].astype(np.int64),
-        tuple(damage),
-        irregular_rows(operations),
+        tuple(_left_out(by_reason, promised)),
+        _irregular(operations),
     )
 
 
-def _within(values: npt.NDArray[np.integer], least: int, most: int) -> bool:
-    return not len(values) or bool(least <= values.min() and values.max() <= most)
+def _impossible(rows: Transfers, early: bool) -> dict[str, Mask]:
+    ended = rows.end != UNDEFINED_TIME
+    return {
+        "times that make no sense": _outside(rows.begin, -LONGEST, LONGEST)
+        | (ended & _outside(rows.end, -LONGEST, LONGEST)),
+        "begin before the run's start": _outside(rows.begin, -LONGEST if early else 0, LONGEST),
+        "end before their begin": ended & (rows.end < rows.begin),
+        f"more than {MOST_BYTES} bytes": (rows.moved > MOST_BYTES) | (rows.requested > MOST_BYTES),
+    }
 
 
-def _ordered(begin: Ticks, location: Links, handle: Links, below: Links | None, chosen: Rows | None) -> Rows:
+def _outside(values: npt.NDArray[np.signedinteger], least: int, most: int) -> Mask:
+    # Smallest and largest are soon found, and mostly there is nothing to look for.
+    if not len(values) or (least <= values.min() and values.max() <= most):
+        return np.zeros(len(values), np.bool_)
+    return (values < least) | (values > most)
+
+
+def _left_out(by_reason: list[tuple[str, Ints]], promised: Ints) -> list[LocationDamage]:
+    """Return what was left out of each location; the last of `promised` and of the counts is of none that is known."""
+    lost_rows = sum((counts for _, counts in by_reason), np.zeros_like(promised))
+    found = []
+    for row in np.flatnonzero(lost_rows).tolist():
+        told = [f"{counted(int(counts[row]), 'row')} left out: {why}" for why, counts in by_reason if counts[row]]
+        known, expected = row if row < len(promised) - 1 else -1, int(promised[row])
+        found.append(LocationDamage(known, known, expected, expected - int(lost_rows[row]), "; ".join(told)))
+    return found
+
+
+def _ordered(rows: Transfers, below: Links | None, chosen: Rows | None) -> Rows:
     """Return `chosen` rows, or all, by begin, then location, then `below` of their handles."""
-    if chosen is not None:
-        begin, location, handle = begin[chosen], location[chosen], handle[chosen]
+    part: Any = slice(None) if chosen is None else chosen
+    begin, location, handle = rows.begin[part], rows.location[part], rows.handle[part]
     # What begins at the same time is seldom out of order: further keys would take as long as the first.
     order = np.argsort(begin, kind="stable")
     sorted_begin = begin[order]
@@ -329,8 +177,7 @@ def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operat
         return np.maximum(values[order], -1).view(np.uint64)
 
     location, status, end = rows.location[order].astype(np.int32, copy=False), rows.status[order], rows.end[order]
-    moved, end_location = amounts(rows.moved), location.copy()
-    requested = moved.copy() if rows.requested is rows.moved else amounts(rows.requested)
+    moved, requested, end_location = amounts(rows.moved), amounts(rows.requested), location.copy()
     if (status != Status.COMPLETE).any():
         never = status == Status.NEVER_COMPLETED
         end_location[never], end[never] = -1, UNDEFINED_TIME
@@ -354,7 +201,7 @@ def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operat
     )
 
 
-def irregular_rows(operations: Operations) -> dict[str, int]:
+def _irregular(operations: Operations) -> dict[str, int]:
     """Return how many operations are odd without being wrong: of no bytes, of no duration."""
     transfers = operations.mode < 2
     counts = {
@@ -371,14 +218,9 @@ def ticks_of(seconds: npt.NDArray[np.float64]) -> tuple[Ticks, Mask]:
     return np.rint(ticks, out=ticks).astype(np.int64), sound
 
 
-def codes_of(values: Sequence[str]) -> tuple[Links, tuple[str, ...]]:
-    """Return each value's place among the different ones, in the order in which they first come, and these."""
-    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
-    return np.array([places[value] for value in values], np.int32), tuple(places)
-
-
-def pairs_of(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> tuple[Links, Ints, Ints]:
-    """Return the number of each pair (n,) of numbers ≥ 0, and both parts of the different pairs, in their order."""
-    width = int(second.max(initial=0)) + 1
-    pairs, place = np.unique(first.astype(np.int64) * width + second, return_inverse=True)
-    return place.reshape(-1).astype(np.int32), pairs // width, pairs % width
+def pairs_of(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> tuple[Links, Links, Links]:
+    """Return the number of each pair (n,) of numbers ≥ −1, and both parts of the different pairs, in their order."""
+    width = int(second.max(initial=-1)) + 2
+    pairs, place = np.unique((first.astype(np.int64) + 1) * width + second + 1, return_inverse=True)
+    ones, others = np.divmod(pairs, width)
+    return place.reshape(-1).astype(np.int32), (ones - 1).astype(np.int32), (others - 1).astype(np.int32)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints
+from ...model.arrays import Columns, Ints, Links
 from ...model.recording import Counters
 from .log import Log
 
@@ -22,38 +22,46 @@ class _Layout:
     layer: str
     size: int
     start: int
-    reads: tuple[int, ...] = ()
-    writes: tuple[int, ...] = ()
-    bytes_read: int | None = None
-    bytes_written: int | None = None
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    bytes_read: tuple[int, ...]
+    bytes_written: tuple[int, ...]
 
 
 _LAYOUTS: Final = {
-    ("POSIX", 3): _Layout("POSIX", 664, 16, (1,), (2,), 9, 10),
-    ("POSIX", 4): _Layout("POSIX", 704, 16, (3,), (4,), 14, 15),
+    ("POSIX", 3): _Layout("POSIX", 664, 16, (1,), (2,), (9,), (10,)),
+    ("POSIX", 4): _Layout("POSIX", 704, 16, (3,), (4,), (14,), (15,)),
     # Independent, collective, split and non-blocking ones.
-    ("MPI-IO", 2): _Layout("MPI-IO", 544, 16, (2, 4, 6, 8), (3, 5, 7, 9), 14, 15),
-    ("MPI-IO", 3): _Layout("MPI-IO", 560, 16, (2, 4, 6, 8), (3, 5, 7, 9), 14, 15),
-    ("H5D", 1): _Layout("HDF5", 904, 16, (1,), (2,), 4, 5),
-    ("H5D", 2): _Layout("HDF5", 912, 24, (1,), (2,), 4, 5),
-    ("PNETCDF_FILE", 3): _Layout("PnetCDF", 152, 16, (), (), 6, 7),
-    ("PNETCDF_VAR", 1): _Layout("PnetCDF", 1120, 24, (1, 3, 5), (2, 4, 6), 7, 8),
-    ("STDIO", 1): _Layout("ISOC", 240, 16, (1,), (2,), 6, 5),
-    ("STDIO", 2): _Layout("ISOC", 248, 16, (2,), (3,), 7, 6),
-    ("DFS", 1): _Layout("DFS", 584, 16, (4, 5, 8), (6, 7, 9), 14, 15),
-    ("DAOS", 1): _Layout("DAOS", 696, 16, (1, 10, 18), (2, 11, 19), 24, 25),
+    ("MPI-IO", 2): _Layout("MPI-IO", 544, 16, (2, 4, 6, 8), (3, 5, 7, 9), (14,), (15,)),
+    ("MPI-IO", 3): _Layout("MPI-IO", 560, 16, (2, 4, 6, 8), (3, 5, 7, 9), (14,), (15,)),
+    ("H5D", 1): _Layout("HDF5", 904, 16, (1,), (2,), (4,), (5,)),
+    ("H5D", 2): _Layout("HDF5", 912, 24, (1,), (2,), (4,), (5,)),
+    ("PNETCDF_FILE", 3): _Layout("PnetCDF", 152, 16, (), (), (6,), (7,)),
+    ("PNETCDF_VAR", 1): _Layout("PnetCDF", 1120, 24, (1, 3, 5), (2, 4, 6), (7,), (8,)),
+    ("STDIO", 1): _Layout("ISOC", 240, 16, (1,), (2,), (6,), (5,)),
+    ("STDIO", 2): _Layout("ISOC", 248, 16, (2,), (3,), (7,), (6,)),
+    ("DFS", 1): _Layout("DFS", 584, 16, (4, 5, 8), (6, 7, 9), (14,), (15,)),
+    ("DAOS", 1): _Layout("DAOS", 696, 16, (1, 10, 18), (2, 11, 19), (24,), (25,)),
 }
 _WITHOUT_TRANSFERS: Final = {("PNETCDF_FILE", 1), ("PNETCDF_FILE", 2)}
 """Versions that count no transfers."""
 MODULES: Final = tuple(dict.fromkeys(name for name, _ in _LAYOUTS))
-LAYERS: Final = {name: layout.layer for (name, _), layout in _LAYOUTS.items()}
+_LAYER_OF: Final = {name: layout.layer for (name, _), layout in _LAYOUTS.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class ModuleCounters:
-    """Counters of one module, columns of shape (n,): record ids, ranks, transfers and bytes; −1 where not counted."""
+@dataclass(frozen=True, eq=False, repr=False)
+class CounterRows(Columns):
+    """Counters of a file and rank each, columns of shape (n,); −1 where not counted.
 
-    module: str
+    Attributes
+    ----------
+    module : int32
+        Place in `MODULES`.
+    record : uint64
+        Id of the file.
+    """
+
+    module: Links
     record: npt.NDArray[np.uint64]
     rank: Ints
     reads: Ints
@@ -61,14 +69,35 @@ class ModuleCounters:
     bytes_read: Ints
     bytes_written: Ints
 
-    def transfers(self) -> Ints:
-        """Return reads and writes of each row."""
-        return np.maximum(self.reads, 0) + np.maximum(self.writes, 0)
+    def transfers(self) -> dict[str, int]:
+        """Return reads and writes of each module that there are any rows of."""
+        sums = np.maximum(self.reads, 0) + np.maximum(self.writes, 0)
+        return {MODULES[one]: int(sums[self.module == one].sum()) for one in np.unique(self.module).tolist()}
+
+    def with_files(self, ids: npt.NDArray[np.uint64]) -> Counters | None:
+        """Return them with rows of files, whose ids are `ids` in order; None where there are none."""
+        if not len(self):
+            return None
+        # In the order of the log.
+        modules = list(dict.fromkeys(self.module.tolist()))
+        place = np.zeros(len(MODULES), np.int32)
+        place[modules] = np.arange(len(modules))
+        return Counters(
+            place[self.module],
+            np.searchsorted(ids, self.record).astype(np.int32),
+            np.clip(self.rank, -1, 2**31 - 1).astype(np.int32),
+            self.reads,
+            self.writes,
+            self.bytes_read,
+            self.bytes_written,
+            tuple(MODULES[one] for one in modules),
+            tuple(_LAYER_OF[MODULES[one]] for one in modules),
+        )
 
 
-def read_counters(log: Log) -> tuple[list[ModuleCounters], list[str]]:
+def read_counters(log: Log) -> tuple[CounterRows, list[str]]:
     """Read the counters of all modules that are known, and say which are not, or not to the end."""
-    found, faults = [], []
+    found, faults = [CounterRows.empty()], []
     for name, module in log.modules.items():
         if name not in MODULES or (name, module.version) in _WITHOUT_TRANSFERS:
             continue
@@ -82,52 +111,25 @@ def read_counters(log: Log) -> tuple[list[ModuleCounters], list[str]]:
             faults.append(f"counters of {name}: {fault or 'the last record is cut'}; {count} records are sound")
         if module.partial:
             faults.append(f"{name} ran full while it was recorded: files are missing among its counters")
-        if count:
-            found.append(_counters(name, layout, data[: count * layout.size]))
-    return found, faults
+        found.append(_counters(MODULES.index(name), layout, data[: count * layout.size]))
+    return CounterRows.concatenate(found), faults
 
 
-def _counters(name: str, layout: _Layout, data: bytes) -> ModuleCounters:
+def _counters(module: int, layout: _Layout, data: bytes) -> CounterRows:
     table = np.frombuffer(data, "<i8").reshape(-1, layout.size // 8)
-    first = layout.start // 8
 
     def total(places: tuple[int, ...]) -> Ints:
         if not places:
             return np.full(len(table), -1, np.int64)
-        return np.asarray(np.maximum(table[:, [first + place for place in places]], 0).sum(axis=1), np.int64)
+        columns = [layout.start // 8 + place for place in places]
+        return np.asarray(np.maximum(table[:, columns], 0).sum(axis=1), np.int64)
 
-    def moved(place: int | None) -> Ints:
-        return np.full(len(table), -1, np.int64) if place is None else np.maximum(table[:, first + place], 0)
-
-    return ModuleCounters(
-        name,
+    return CounterRows(
+        np.full(len(table), module, np.int32),
         table[:, 0].view(np.uint64),
-        table[:, 1].copy(),
+        table[:, 1],
         total(layout.reads),
         total(layout.writes),
-        moved(layout.bytes_read),
-        moved(layout.bytes_written),
-    )
-
-
-def join_counters(parts: list[ModuleCounters], ids: npt.NDArray[np.uint64]) -> Counters | None:
-    """Return the counters of all modules as one table; None where there are none.
-
-    Parameters
-    ----------
-    ids : uint64
-        Of the files, a row each, in order; all those of `parts` are there.
-    """
-    if not parts:
-        return None
-    return Counters(
-        np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.record) for part in parts]),
-        np.searchsorted(ids, np.concatenate([part.record for part in parts])).astype(np.int32),
-        np.concatenate([np.clip(part.rank, -1, 2**31 - 1) for part in parts]).astype(np.int32),
-        np.concatenate([part.reads for part in parts]),
-        np.concatenate([part.writes for part in parts]),
-        np.concatenate([part.bytes_read for part in parts]),
-        np.concatenate([part.bytes_written for part in parts]),
-        tuple(part.module for part in parts),
-        tuple(LAYERS[part.module] for part in parts),
+        total(layout.bytes_read),
+        total(layout.bytes_written),
     )

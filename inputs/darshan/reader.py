@@ -7,19 +7,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links
-from ...model.codes import Status
-from ...model.definitions import Clock
+from ...model.arrays import Links
 from ...model.errors import TraceError
-from ...model.events import IoEvents
 from ...model.recording import Recording
 from ...model.stream.damage import LocationDamage
 from ..recognition import Recorder
-from ..rows import MOST_PROCESSES, NANOSECONDS, HandleTable, Run, Transfers, checked, pairs_of, ticks_of
+from ..rows import MOST_PROCESSES, UNRECORDED, Transfers, lost, pairs_of, ticks_of
+from ..run import HandleTable, Run
 from ..source import RowSource
-from .counters import MODULES, ModuleCounters, join_counters, read_counters
+from .counters import MODULES, CounterRows, read_counters
 from .log import Log, is_darshan, read_log
-from .segments import TRACED, Segments, read_heatmap, read_segments
+from .segments import TRACED, Traced, read_heatmap, read_segments
 
 _ORDER: Final = ("MPI-IO", "POSIX")
 """Which layer's file stands behind the other's of the same name; ISO C's is another stream."""
@@ -45,108 +43,70 @@ def open_darshan(path: Path) -> RowSource:
     if not 0 < processes <= MOST_PROCESSES:
         raise TraceError(f"{path}: the Darshan log claims {processes} processes; it is damaged, copy it again")
     counters, faults = read_counters(log)
-    faults = [*log.faults, *faults]
-    parts: list[Segments] = []
-    for module in TRACED:
-        if module in log.modules:
-            found = read_segments(log, module)
-            if isinstance(found, str):
-                faults.append(found)
-            else:
-                parts.append(found)
-                faults += [f"{module}: {found.fault}"] if found.fault else []
-    binned = not any(map(len, parts)) and "HEATMAP" in log.modules
-    if binned:
-        parts, more = read_heatmap(log)
-        faults += more
-    return _source(log, parts, counters, faults, binned)
+    traced = read_segments(log)
+    faults = [*log.faults, *faults, *traced.faults]
+    if not len(traced.segments) and "HEATMAP" in log.modules:
+        traced = read_heatmap(log)
+        faults += traced.faults
+    if "HEATMAP" in log.modules and log.modules["HEATMAP"].partial:
+        faults.append("HEATMAP ran full while it was recorded")
+    return _source(log, traced, counters, [*_lost(log, traced, counters), *map(lost, faults)])
 
 
-def _source(
-    log: Log, parts: list[Segments], counters: list[ModuleCounters], faults: list[str], binned: bool
-) -> RowSource:
-    paradigms = tuple(part.layer for part in parts)
+def _source(log: Log, traced: Traced, counters: CounterRows, damage: list[LocationDamage]) -> RowSource:
     # Records are a tenth of the transfers or less: what is of a record is found before it is repeated.
-    records = np.concatenate([np.empty(0, np.uint64), *(part.record for part in parts)])
-    counts = np.concatenate([np.empty(0, np.int64), *(part.count for part in parts)])
-    ids = np.unique(np.concatenate([records, *(part.record for part in counters)]))
+    records, segments = traced.records, traced.segments
+    ids = np.unique(np.concatenate([records.record, counters.record]))
     names = [log.names.get(one) or _NO_NAME.format(one) for one in ids.tolist()]
-    if binned:
-        names.append(_ALL_FILES)
-    files = np.full(len(records), len(ids), np.int64) if binned else np.searchsorted(ids, records)
-    layer = np.repeat(np.arange(len(parts)), [len(part.rank) for part in parts])
-    handle, handle_layer, handle_file = pairs_of(layer, files)
-    ranks = np.concatenate([np.empty(0, np.int64), *(part.rank for part in parts)])
-    processes = log.job.processes
-    location, location_process, location_names = _locations(parts, ranks, counts, processes)
-    start, sound_start = ticks_of(np.concatenate([np.empty(0), *(part.start for part in parts)]))
-    end, sound_end = ticks_of(np.concatenate([np.empty(0), *(part.end for part in parts)]))
-    length = np.concatenate([np.empty(0, np.int64), *(part.length for part in parts)])
-    count = len(length)
+    file = np.searchsorted(ids, records.record)
+    if traced.binned:
+        names, file = [*names, _ALL_FILES], np.full(len(records), len(ids))
+    handle, handles = HandleTable.inferred(traced.layer, file, traced.layers, () if traced.binned else _ORDER)
+    location, location_process, location_names = _locations(traced, log.job.processes)
+    begin, sound_begin = ticks_of(segments.start)
+    end, sound_end = ticks_of(segments.end)
     rows = Transfers(
         location=location,
-        handle=np.repeat(handle, counts),
-        mode=np.concatenate([np.empty(0, np.uint8), *(part.mode for part in parts)]),
-        begin=start,
+        handle=np.repeat(handle, records.count),
+        mode=segments.mode,
+        begin=begin,
         end=end,
-        moved=length,
-        requested=np.full(count, -1, np.int64) if binned else length,
-        offset=np.concatenate([np.empty(0, np.int64), *(part.offset for part in parts)]),
-        flags=np.zeros(count, np.uint32),
-        status=np.full(count, Status.COMPLETE, np.uint8),
-        sound=np.ones(count, np.bool_),
+        moved=segments.length,
+        requested=UNRECORDED if traced.binned else segments.length,
+        offset=segments.offset,
     )
-    wrong = {"a time that is no number": ~(sound_start & sound_end), "a negative length": length < 0}
-    handles = HandleTable.of_files(
-        handle_layer.astype(np.int32), handle_file.astype(np.int32), paradigms, () if binned else _ORDER
-    )
-    found = checked(rows, location_process, wrong, below=handles.below(paradigms))
-    hosts: dict[int, str] = {rank: host for part in parts for rank, host in part.hosts.items()}
-    damage = [*found.damage, *_lost(log, parts, counters, binned)]
-    damage += [LocationDamage(-1, -1, 0, 0, fault) for fault in faults]
-    for name, module in log.modules.items():
-        if module.partial and name == "HEATMAP":
-            damage.append(LocationDamage(-1, -1, 0, 0, "HEATMAP ran full while it was recorded"))
     run = Run(
-        recording=_recording(log, parts, counters, ids, binned),
-        clock=Clock(NANOSECONDS, 0, log.job.length_ns, log.job.start_ns),
-        ranks=np.arange(processes),
-        process_names=tuple(f"rank {rank}" for rank in range(processes)),
-        nodes=tuple(hosts.get(rank, "") for rank in range(processes)),
+        recording=_recording(log, traced, counters, ids),
+        ranks=np.arange(log.job.processes),
+        process_names=tuple(f"rank {rank}" for rank in range(log.job.processes)),
+        nodes=tuple(traced.hosts.get(rank, "") for rank in range(log.job.processes)),
         location_process=location_process,
         location_names=location_names,
-        paradigms=paradigms,
+        paradigms=traced.layers,
         files=tuple(names),
         file_properties=tuple(_place(name, log.job.mounts) for name in names),
         handles=handles,
+        length=log.job.length_ns,
+        realtime_ns=log.job.start_ns,
     )
-    return RowSource(
-        log.path,
-        run.definitions(found.promised),
-        found.operations,
-        IoEvents.empty(),
-        tuple(damage),
-        {} if binned else found.irregular,
-        sum(len(part.rank) for part in counters),
-    )
+    faults = {"a time that is no number": ~(sound_begin & sound_end), "a negative length": segments.length < 0}
+    return run.source(log.path, rows, faults, damage=damage, records=len(counters))
 
 
-def _locations(
-    parts: list[Segments], ranks: Ints, counts: Ints, processes: int
-) -> tuple[Links, Links, tuple[str, ...]]:
+def _locations(traced: Traced, processes: int) -> tuple[Links, Links, tuple[str, ...]]:
     """Return the location of each transfer, −1 for none; the process of each location, and the names of locations.
 
     There is one for each process, or for each of its threads where the log tells them.
     """
-    known = (ranks >= 0) & (ranks < processes)
-    rank = np.repeat(np.where(known, ranks, -1).astype(np.int32), counts)
-    if not parts or any(part.thread is None for part in parts):
+    records = traced.records
+    known = (records.rank >= 0) & (records.rank < processes)
+    rank = np.repeat(np.where(known, records.rank, -1).astype(np.int32), records.count)
+    if not traced.threads:
         every = np.arange(processes, dtype=np.int32)
         return rank, every, tuple(f"rank {one}" for one in range(processes))
-    threads = np.concatenate([part.thread for part in parts if part.thread is not None])
     # Processes without transfers have a location too.
-    idle = np.setdiff1d(np.arange(processes), ranks[known])
-    _, number = np.unique(threads, return_inverse=True)
+    idle = np.setdiff1d(np.arange(processes), records.rank[known])
+    _, number = np.unique(traced.segments.thread, return_inverse=True)
     place, process, _ = pairs_of(
         np.concatenate([np.maximum(rank, 0), idle]),
         np.concatenate([number.reshape(-1), np.zeros(len(idle), int)]),
@@ -156,59 +116,63 @@ def _locations(
     for one in process.tolist():
         names.append(f"rank {one} thread {count[one]}")
         count[one] += 1
-    return np.where(rank < 0, np.int32(-1), place[: len(rank)]), process.astype(np.int32), tuple(names)
+    return np.where(rank < 0, np.int32(-1), place[: len(rank)]), process, tuple(names)
 
 
-def _lost(
-    log: Log,
-    parts: list[Segments],
-    counters: list[ModuleCounters],
-    binned: bool,
-) -> list[LocationDamage]:
+def _lost(log: Log, traced: Traced, counters: CounterRows) -> list[LocationDamage]:
     """Return what DXT has not kept of the transfers that the counters count."""
-    if binned:
-        return []
-    counted = {part.module: int(part.transfers().sum()) for part in counters}
-    traced = {part.module: len(part) for part in parts}
     found = []
     for module, of in TRACED.items():
-        if module not in log.modules:
+        if traced.binned or module not in log.modules:
             continue
-        there, there_should = traced.get(module, 0), counted.get(of)
+        there, there_should = traced.count_of(of), counters.transfers().get(of)
         full = log.modules[module].partial
         if there_should is not None and there < there_should:
             why = "ran full" if full else "does not hold all transfers"
-            text = f"{module} {why}; the counters of {of} tell how many there were"
-            found.append(LocationDamage(-1, -1, there_should, there, text))
+            found.append(lost(f"{module} {why}; the counters of {of} tell how many there were", there_should, there))
         elif full:
-            found.append(
-                LocationDamage(-1, -1, 0, 0, f"{module} ran full: transfers are missing, nobody knows how many")
-            )
+            found.append(lost(f"{module} ran full: transfers are missing, nobody knows how many"))
     return found
 
 
-def _watched(log: Log, counters: list[ModuleCounters]) -> tuple[str, ...]:
+def _watched(log: Log, counters: CounterRows) -> tuple[str, ...]:
     """Return the layers whose transfers DXT would hold had there been any.
 
     A module that is not there although the counters have transfers was switched off; and where there is one process,
     Darshan may have been built without MPI, which then nothing watches.
     """
-    counted = {part.module: int(part.transfers().sum()) for part in counters}
+    counted = counters.transfers()
     unknown = {of for of in TRACED.values() if counted.get(of)} | ({"MPI-IO"} if log.job.processes <= 1 else set())
     return tuple(of for module, of in reversed(TRACED.items()) if module in log.modules or of not in unknown)
 
 
-def _recording(
-    log: Log, parts: list[Segments], counters: list[ModuleCounters], ids: npt.NDArray[np.uint64], binned: bool
-) -> Recording:
+def _recording(log: Log, traced: Traced, counters: CounterRows, ids: npt.NDArray[np.uint64]) -> Recording:
+    some, binned = bool(len(traced.segments)), traced.binned
+    return RECORDER.recording(
+        format=f"Darshan {log.job.library or 'log'}, log version {log.version}",
+        facts={"darshan_version": log.job.library, "log_version": log.version, "command": log.job.command},
+        rows="none" if not some else "intervals" if binned else "operations",
+        handles="absent" if binned or not some else "inferred",
+        nodes=bool(traced.hosts),
+        threads=traced.threads,
+        offsets=not binned,
+        layers=("MPI-IO", "POSIX", "ISOC") if binned else _watched(log, counters),
+        whole_seconds=log.job.whole_seconds,
+        counters=counters.with_files(ids),
+        notes=tuple(_notes(log, traced)),
+        remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",
+    )
+
+
+def _notes(log: Log, traced: Traced) -> list[str]:
     notes = []
-    if binned:
-        widths = sorted({f"{part.end[0] - part.start[0]:.3g}" for part in parts if len(part.end)})
+    if traced.binned:
+        widths = {f"{width:.3g}" for width in np.unique(traced.segments.end - traced.segments.start).tolist()}
         notes.append(
             "HEATMAP has no single operations and no files: bytes by layer, rank and interval of "
-            f"{' or '.join(widths)} s"
+            f"{' or '.join(sorted(widths))} s"
         )
-    elif any(map(len, parts)):
+    elif len(traced.segments):
         notes.append(
             "Handles are inferred from the names of files, one for each file and layer, POSIX below MPI-IO on the same "
             "file; sizes of requests are those of DXT's segments"
@@ -218,34 +182,17 @@ def _recording(
     left_out = [name for name in log.modules if name not in (*MODULES, *TRACED, "HEATMAP", "H5F", "LUSTRE", "BG/Q")]
     if left_out:
         notes.append(f"not read: {', '.join(left_out)}")
-    some = any(map(len, parts))
     if not log.modules:
         notes.append("the log has no modules: the program did no I/O that Darshan watched")
-    return RECORDER.recording(
-        format=f"Darshan {log.job.library or 'log'}, log version {log.version}",
-        facts={"darshan_version": log.job.library, "log_version": log.version, "command": log.job.command},
-        rows="none" if not some else "intervals" if binned else "operations",
-        handles="absent" if binned or not some else "inferred",
-        nodes=any(part.hosts for part in parts),
-        threads=bool(parts) and all(part.thread is not None for part in parts),
-        offsets=not binned,
-        layers=("MPI-IO", "POSIX", "ISOC") if binned else _watched(log, counters),
-        whole_seconds=log.job.whole_seconds,
-        counters=join_counters(counters, ids),
-        notes=tuple(notes),
-        remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",
-    )
+    return notes
 
 
 def _place(name: str, mounts: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Return the file system that a file is on: the mount point that most of its name starts with."""
-    best = ""
-    kind = ""
-    for system, mount in mounts:
-        inside = name == mount or name.startswith(mount.rstrip("/") + "/")
-        if inside and len(mount) > len(best):
-            best, kind = mount, system
-    return {"Mount Point": best, "File system": kind} if best else {}
+    inside = [(mount, kind) for kind, mount in mounts if name == mount or name.startswith(mount.rstrip("/") + "/")]
+    # Of several that are equally long the first.
+    mount, kind = max(inside, key=lambda one: len(one[0]), default=("", ""))
+    return {"Mount Point": mount, "File system": kind} if mount else {}
 
 
 RECORDER: Final = Recorder(

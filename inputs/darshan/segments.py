@@ -1,13 +1,13 @@
 """Segments of DXT and bins of HEATMAP, as columns."""
 
 import struct
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Columns, Floats, Ints, Links
 from ...model.codes import IoMode
 from .log import Log
 
@@ -25,66 +25,137 @@ TRACED: Final = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 """The module whose transfers a DXT module records one by one."""
 _RECORD: Final = struct.Struct("<Qq8x64sqq")
 """Id of the file, rank, host, and how many writes and reads follow."""
+_HEAD: Final = np.dtype([("record", "<u8"), ("rank", "<i8"), ("writes", "<i8"), ("reads", "<i8")])
 _HEATMAP: Final = np.dtype([("record", "<u8"), ("rank", "<i8"), ("width", "<f8"), ("bins", "<i8"), ("_", "<u8", 2)])
 _HEATMAP_LAYERS: Final = {"POSIX": "POSIX", "MPIIO": "MPI-IO", "STDIO": "ISOC", "DFS": "DFS", "DAOS": "DAOS"}
+_MODES: Final = np.array([IoMode.WRITE, IoMode.READ], np.uint8)
+"""The order in which a record has them."""
 
 
-@dataclass(frozen=True, eq=False)
-class Segments:
-    """Transfers of one layer, columns of shape (n,), by records of a file and rank, columns of shape (r,).
+@dataclass(frozen=True, eq=False, repr=False)
+class Records(Columns):
+    """Transfers that stand together, of a file and rank each, columns of shape (r,).
 
     Attributes
     ----------
-    record : uint64 (r,)
-        Id of the file; of none where they are bins.
-    rank : int64 (r,)
-    count : int64 (r,)
-        Transfers of each record.
+    record : uint64
+        Id of the file; of none where transfers are bins.
+    rank : int64
+    count : int64
+        Transfers of each.
+    """
+
+    record: npt.NDArray[np.uint64]
+    rank: Ints
+    count: Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(Columns):
+    """Transfers, in the order of their records, columns of shape (n,).
+
+    Attributes
+    ----------
     mode : uint8
     offset, length : int64
         Bytes; offsets are −1 where they are not recorded.
     start, end : float64
         In s from the job's start.
-    thread : uint64 or None
+    thread : uint64
         The thread's own number, where the log tells it.
-    hosts : dict
-        Name of the node of each rank.
-    fault : str or None
-        Why the data end early.
     """
 
-    layer: str
-    module: str
-    record: npt.NDArray[np.uint64]
-    rank: Ints
-    count: Ints
     mode: npt.NDArray[np.uint8]
     offset: Ints
     length: Ints
     start: Floats
     end: Floats
-    thread: npt.NDArray[np.uint64] | None
-    hosts: dict[int, str]
-    fault: str | None
-
-    def __len__(self) -> int:
-        return len(self.mode)
+    thread: npt.NDArray[np.uint64]
 
 
-def read_segments(log: Log, module: str) -> Segments | str:
-    """Read a module of DXT; where its version is not known, say so."""
-    version = log.modules[module].version
-    segment = SEGMENTS.get((module, version))
-    if segment is None:
-        return f"{module} in version {version} is not known here: its segments are left out"
-    data, fault = log.content(module)
+@dataclass(frozen=True)
+class Traced:
+    """All transfers of a log that have times.
+
+    Attributes
+    ----------
+    layers : tuple of str
+        Those that are watched, whether they have any transfers or none.
+    layer : int32 (r,)
+        Place in `layers` of each of the `records`.
+    hosts : dict
+        Name of the node of each rank.
+    threads : bool
+        Whether the log tells threads.
+    binned : bool
+        Whether rows are intervals of HEATMAP.
+    faults : list of str
+        Why data end early, or are not known here.
+    """
+
+    layers: tuple[str, ...]
+    layer: Links
+    records: Records
+    segments: Segments
+    faults: list[str]
+    binned: bool
+    threads: bool = False
+    hosts: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def joined(cls, parts: list[tuple[str, Records, Segments]], faults: list[str], binned: bool) -> "Traced":
+        """Join transfers of a layer each."""
+        layers = tuple(dict.fromkeys(layer for layer, _, _ in parts))
+        parts = sorted(parts, key=lambda part: layers.index(part[0]))
+        places = np.array([layers.index(layer) for layer, _, _ in parts], np.int32)
+        return cls(
+            layers,
+            np.repeat(places, np.array([len(records) for _, records, _ in parts], np.int64)),
+            Records.concatenate([Records.empty(), *(records for _, records, _ in parts)]),
+            Segments.concatenate([Segments.empty(), *(segments for _, _, segments in parts)]),
+            faults,
+            binned,
+        )
+
+    def count_of(self, layer: str) -> int:
+        """Return how many transfers of a layer there are."""
+        mine = self.layer == self.layers.index(layer) if layer in self.layers else np.zeros(len(self.layer), np.bool_)
+        return int(self.records.count[mine].sum())
+
+
+def read_segments(log: Log) -> Traced:
+    """Read the modules of DXT."""
+    parts, faults, hosts, threads = [], [], dict[int, str](), []
+    for module in (name for name in TRACED if name in log.modules):
+        version = log.modules[module].version
+        kind = SEGMENTS.get((module, version))
+        if kind is None:
+            faults.append(f"{module} in version {version} is not known here: its segments are left out")
+            continue
+        heads, rows, names, fault = _module_segments(*log.content(module), kind)
+        if fault:
+            faults.append(f"{module}: {fault}")
+        hosts.update(names)
+        threads.append("thread" in (kind.names or ()))
+        counts = np.column_stack([heads["writes"], heads["reads"]])
+        mode = np.repeat(np.tile(_MODES, len(heads)), counts.reshape(-1))
+        thread = rows["thread"] if threads[-1] else np.zeros(len(rows), np.uint64)
+        segments = Segments(mode, rows["offset"], rows["length"], rows["start"], rows["end"], thread)
+        parts.append((TRACED[module], Records(heads["record"], heads["rank"], counts.sum(axis=1)), segments))
+    return replace(Traced.joined(parts, faults, False), threads=bool(threads) and all(threads), hosts=hosts)
+
+
+def _module_segments(
+    data: bytes, fault: str | None, kind: np.dtype[np.void]
+) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], dict[int, str], str | None]:
+    """Return the heads of a module's records, the segments of all of them, nodes of ranks, and why they end early."""
     # Joining arrays would compare their fields one by one.
     whole = memoryview(data)
     content, heads, hosts, place = [], [], dict[int, bytes](), 0
     while place + _RECORD.size <= len(data):
         record, rank, host, writes, reads = _RECORD.unpack_from(data, place)
         place += _RECORD.size
-        fitting = (len(data) - place) // segment.itemsize
+        fitting = (len(data) - place) // kind.itemsize
         if writes < 0 or reads < 0:
             fault = fault or "a record counts fewer than no segments"
             break
@@ -94,70 +165,40 @@ def read_segments(log: Log, module: str) -> Segments | str:
             reads = min(reads, fitting - writes)
         heads.append((record, rank, writes, reads))
         hosts[rank] = host
-        end = place + (writes + reads) * segment.itemsize
+        end = place + (writes + reads) * kind.itemsize
         content.append(whole[place:end])
         place = end
-    rows = np.frombuffer(b"".join(content), segment)
-    records = np.array([head[0] for head in heads], np.uint64)
-    ranks = np.array([head[1] for head in heads], np.int64)
-    counts = np.array([head[2:] for head in heads], np.int64).reshape(-1, 2)
-    modes = np.tile(np.array([IoMode.WRITE, IoMode.READ], np.uint8), len(heads))
-    return Segments(
-        TRACED[module],
-        module,
-        records,
-        ranks,
-        counts.sum(axis=1),
-        np.repeat(modes, counts.reshape(-1)),
-        rows["offset"],
-        rows["length"],
-        rows["start"],
-        rows["end"],
-        rows["thread"] if "thread" in (segment.names or ()) else None,
-        {rank: host.split(b"\0")[0].decode("utf-8", "backslashreplace") for rank, host in hosts.items()},
-        fault,
-    )
+    names = {rank: host.split(b"\0")[0].decode("utf-8", "backslashreplace") for rank, host in hosts.items()}
+    return np.array(heads, _HEAD), np.frombuffer(b"".join(content), kind), names, fault
 
 
-def read_heatmap(log: Log) -> tuple[list[Segments], list[str]]:
+def read_heatmap(log: Log) -> Traced:
     """Read what HEATMAP says: bytes by layer, rank and interval of time, only intervals in which something moved."""
     version = log.modules["HEATMAP"].version
     if version != 1:
-        return [], [f"HEATMAP in version {version} is not known here: it is left out"]
+        return Traced.joined([], [f"HEATMAP in version {version} is not known here: it is left out"], True)
     data, fault = log.content("HEATMAP")
-    found: dict[str, list[tuple[Any, ...]]] = {}
-    place, faults, unknown = 0, [], 0
+    parts, place, unknown = [], 0, 0
     while place + _HEATMAP.itemsize <= len(data):
-        head = np.frombuffer(data, _HEATMAP, 1, place)[0]
-        bins, width = int(head["bins"]), float(head["width"])
+        head = np.frombuffer(data, _HEATMAP, 1, place)
+        bins, width = int(head["bins"][0]), float(head["width"][0])
         place += _HEATMAP.itemsize
         if not 0 <= bins <= (len(data) - place) // 16:
             fault = fault or "the last record is cut"
             break
         values = np.frombuffer(data, "<i8", 2 * bins, place).reshape(2, bins)
         place += 16 * bins
-        layer = _HEATMAP_LAYERS.get(log.names.get(int(head["record"]), "").removeprefix("heatmap:"))
+        layer = _HEATMAP_LAYERS.get(log.names.get(int(head["record"][0]), "").removeprefix("heatmap:"))
         if layer is None or not 0 < width < float("inf"):
             unknown += 1
             continue
         mode, active = np.nonzero(values > 0)
-        found.setdefault(layer, []).append(
-            (head["rank"], 1 - mode, values[mode, active], active * width, (active + 1) * width)
-        )
-    if fault:
-        faults.append(f"HEATMAP: {fault}")
+        no_file, no_offset, no_thread = np.zeros(1, np.uint64), np.full(len(mode), -1), np.zeros(len(mode), np.uint64)
+        edges = np.arange(bins + 1).astype(np.float64) * width
+        moved = values[mode, active]
+        segments = Segments(_MODES[mode], no_offset, moved, edges[active], edges[active + 1], no_thread)
+        parts.append((layer, Records(no_file, head["rank"], np.array([len(mode)])), segments))
+    faults = [f"HEATMAP: {fault}"] if fault else []
     if unknown:
         faults.append(f"HEATMAP: {unknown} records of no known layer are left out")
-    return [_joined(layer, parts, fault) for layer, parts in found.items()], faults
-
-
-def _joined(layer: str, parts: list[tuple[Any, ...]], fault: str | None) -> Segments:
-    ranks, *columns = zip(*parts, strict=True)
-    mode, length, start, end = map(np.concatenate, columns)
-    counts = np.array([len(part[1]) for part in parts], np.int64)
-    nothing = np.zeros(len(parts), np.uint64)
-    unknown = np.full(len(mode), -1, np.int64)
-    rank = np.array(ranks, np.int64)
-    return Segments(
-        layer, "HEATMAP", nothing, rank, counts, mode.astype(np.uint8), unknown, length, start, end, None, {}, fault
-    )
+    return Traced.joined(parts, faults, True)

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Links
 from ..inflating import GZIP, inflating
+from .fields import NUMBERS, TEXTS
 
 _PIECE: Final = 1 << 20
 """Bytes of text that are scanned at once; they stay in the processor's cache."""
 _LONGEST_LINE: Final = 1 << 24
-_COMPLETE, _METADATA = ord("X"), ord("M")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,9 @@ class Lines:
     Attributes
     ----------
     numbers : dict of int64
-        By the names of `iostrata.inputs.dftracer.scan.NUMBERS`; `UNKNOWN` where absent.
+        By the names of `NUMBERS`; `UNKNOWN` where absent.
     texts : dict of int32
-        Places in `names`, −1 where absent, by the names of `iostrata.inputs.dftracer.scan.TEXTS`.
+        Places in `names`, −1 where absent, by the names of `TEXTS`.
     names : tuple of str
     unreadable : int
         Lines that cannot be read.
@@ -44,7 +44,7 @@ class Lines:
 
 def read_lines(path: Path) -> Lines:
     """Read all events of a file; what lies behind damage is lost."""
-    from .scan import NUMBERS, TEXTS, Scanner
+    from .scan import Scanner
 
     scanner, faults = Scanner(), list[str]()
     for piece in _pieces(path, faults):

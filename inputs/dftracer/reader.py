@@ -1,59 +1,37 @@
 """DFTracer's files as a source: one file a process, or a folder of those of a run."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, Ticks
-from ...model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoMode, IoRecord, Status
-from ...model.definitions import Clock
+from ...model.arrays import Ints, Links, Ticks
+from ...model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoMode, IoRecord
 from ...model.errors import TraceError
 from ...model.events import IoEvents
 from ...model.recording import Recording
-from ...model.stream.damage import LocationDamage
+from ..functions import EVENTS, EXPLICIT, ITEMS, NONE, TRANSFERS, looked_up, plain_names
 from ..inflating import first_text
 from ..recognition import Recorder
-from ..rows import LONGEST, NANOSECONDS, HandleTable, Run, Transfers, checked, pairs_of
+from ..rows import LONGEST, NANOSECONDS, Transfers, pairs_of
+from ..run import HandleTable, Run
 from ..source import RowSource
+from .events import LAYERS, Events, Joined, without_time
+from .fields import UNKNOWN
 from .lines import Lines, read_lines
 
-_LAYERS: Final = {"POSIX": "POSIX", "STDIO": "ISOC"}
-"""Layers by DFTracer's categories; functions of other categories are the program's own."""
-_READS: Final = ["read", "pread", "pread64", "readv", "preadv", "preadv64", "fread", "fread_unlocked", "fgets", "fgetc"]
-_WRITES: Final = [
-    "write",
-    "pwrite",
-    "pwrite64",
-    "writev",
-    "pwritev",
-    "pwritev64",
-    "fwrite",
-    "fwrite_unlocked",
-    "fputs",
-    "fputc",
-    "fprintf",
-]
-_FLUSHES: Final = ["fsync", "fdatasync", "fflush", "sync_file_range"]
-_ITEMS: Final = ["fread", "fwrite", "fread_unlocked", "fwrite_unlocked"]
-"""Functions whose result counts items of `size` bytes."""
-_OPENS: Final = ["open", "open64", "openat", "openat64", "creat", "creat64", "fopen", "fopen64", "fdopen", "freopen"]
-_CLOSES: Final = ["close", "fclose"]
-_SEEKS: Final = ["lseek", "lseek64", "fseek", "fseeko", "fseeko64", "rewind"]
-_DELETES: Final = ["unlink", "unlinkat", "remove"]
-_EXPLICIT: Final = ["pread", "pread64", "preadv", "preadv64", "pwrite", "pwrite64", "pwritev", "pwritev64"]
-"""Functions that tell their offset."""
+_LAYERS: Final = tuple(LAYERS.values())
 _APPEND: Final = 0o2000
 """``O_APPEND`` of Linux: writes go to the end, wherever that is."""
+_MOST_ITEMS: Final = 2**30
 _SHORTEST_PAUSE: Final = 60 * 10**6
 """µs between two files of which one ended before the other began that are nothing to wonder about."""
 _SINCE_2001: Final = 10**15
 """µs from which on times count since 1970-01-01 UTC."""
 _MICROSECOND: Final = NANOSECONDS // 10**6
+_LONGEST: Final = LONGEST // _MICROSECOND
 _EVENT: Final = re.compile(rb'\A[\[\s]*\{[^\n]*"(?:cat|ph)"\s*:[^\n]*"(?:ts|args|pid)"\s*:')
 _MOST_FILES: Final = 1 << 20
 
@@ -78,23 +56,6 @@ def _files(folder: Path, most: int = _MOST_FILES) -> list[Path]:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Events:
-    """Events of all files, columns of shape (n,): numbers as in `Lines`, texts as places in one list of names."""
-
-    numbers: dict[str, Ints]
-    function: Links
-    layer: Links
-    file: Links
-    process: Links
-    names: tuple[str, ...]
-    hosts: tuple[str, ...]
-    pids: tuple[int, ...]
-    ranks: dict[int, int]
-    damage: tuple[LocationDamage, ...]
-    others: int
-
-
 def open_dftracer(path: Path) -> RowSource:
     """Read a file of DFTracer, or all those of a folder.
 
@@ -103,26 +64,20 @@ def open_dftracer(path: Path) -> RowSource:
     files = _files(path) if path.is_dir() else [path]
     parts = [read_lines(one) for one in files]
     _check_one_run(path, files, parts)
-    if all(_without_time(part).all() for part in parts):
+    if all(without_time(part).all() for part in parts):
         faults = [part.fault for part in parts if part.fault]
         raise TraceError(
             f"{path}: no event can be read{f' ({faults[0]})' if faults else ''}; DFTracer writes each on a line of its "
             "own, with the time ts"
         )
-    return _source(path, _joined(parts))
-
-
-def _without_time(part: Lines) -> Mask:
-    """Return which lines are of no time that can be read, and need one."""
-    from .scan import UNKNOWN
-
-    return np.asarray((part.numbers["ts"] == UNKNOWN) & (part.numbers["ph"] != ord("M")), np.bool_)
+    joined = Joined()
+    for part in parts:
+        joined.add(part)
+    return _source(path, joined, Events.concatenate(joined.parts))
 
 
 def _check_one_run(folder: Path, files: list[Path], parts: list[Lines]) -> None:
     """Raise TraceError where some files begin long after the others ended: later than both together lasted."""
-    from .scan import UNKNOWN
-
     spans = []
     for file, part in zip(files, parts, strict=True):
         start = part.numbers["ts"]
@@ -147,208 +102,85 @@ def _check_one_run(folder: Path, files: list[Path], parts: list[Lines]) -> None:
         )
 
 
-def _joined(parts: list[Lines]) -> _Events:
-    """Resolve names of files and nodes, which the newer dialect gives as hashes of its own in each file."""
-    from .scan import UNKNOWN
-
-    names: dict[str, int] = {}
-    processes: dict[tuple[str, int], int] = {}
-    ranks: dict[int, int] = {}
-    columns: dict[str, list[Any]] = {name: [] for name in parts[0].numbers}
-    texts: dict[str, list[Links]] = {name: [] for name in ("function", "layer", "file", "process")}
-    damage, others = [], 0
-
-    for part in parts:
-        own = np.array([*(names.setdefault(one, len(names)) for one in part.names), -1], np.int32)
-        letter = part.numbers["ph"]
-        metadata = np.flatnonzero(letter == ord("M"))
-        file = own[_resolved(part, "fname", "fhash", _named(part, metadata, "FH"))]
-        host = own[_resolved(part, "hostname", "hhash", _named(part, metadata, "HH"))]
-        listed = tuple(names)
-        pid = part.numbers["pid"]
-        keys, where = np.unique(np.stack([host, pid]), axis=1, return_inverse=True)
-        host_name = listed[keys[0].max()] if len(keys[0]) and keys[0].max() >= 0 else ""
-        row = np.array(
-            [
-                processes.setdefault((listed[one] if one >= 0 else host_name, number), len(processes))
-                for one, number in keys.T.tolist()
-            ],
-            np.int32,
-        )
-        process = row[where.reshape(-1)] if len(row) else np.empty(0, np.int32)
-        for place in _named(part, metadata, "PR").tolist():
-            what, value = (listed[own[part.texts[name][place]]] for name in ("arg_name", "arg_value"))
-            if what == "rank" and value.isdigit() and len(value) < 10:
-                ranks[int(process[place])] = int(value)
-        category = own[part.texts["cat"]]
-        layer_of = np.array([*(list(_LAYERS).index(one) if one in _LAYERS else -1 for one in listed), -1], np.int32)
-        layer = layer_of[category]
-        wanted = np.flatnonzero((letter == ord("X")) & (layer >= 0) & (part.numbers["ts"] != UNKNOWN))
-        others += int(((letter == ord("X")) & (layer < 0)).sum())
-        for name, column in part.numbers.items():
-            columns[name].append(column[wanted])
-        for name, values in (
-            ("function", own[part.texts["name"]]),
-            ("layer", layer),
-            ("file", file),
-            ("process", process),
-        ):
-            texts[name].append(values[wanted])
-        untimed = int(np.count_nonzero(_without_time(part)))
-        if untimed:
-            damage.append(LocationDamage(-1, -1, untimed, 0, "events without a time"))
-        if part.unreadable:
-            damage.append(LocationDamage(-1, -1, part.unreadable, 0, "lines that cannot be read"))
-        if part.fault:
-            damage.append(LocationDamage(-1, -1, 0, 0, part.fault))
-    joined = {name: np.concatenate(column) for name, column in texts.items()}
-    return _Events(
-        {name: np.concatenate(column) for name, column in columns.items()},
-        joined["function"],
-        joined["layer"],
-        joined["file"],
-        joined["process"],
-        tuple(names),
-        tuple(host for host, _ in processes),
-        tuple(pid for _, pid in processes),
-        ranks,
-        tuple(damage),
-        others,
-    )
-
-
-def _named(part: Lines, metadata: Ints, kind: str) -> Ints:
-    """Return the lines of metadata of one kind that have a name and a value."""
-    of_kind = np.array([*(name == kind for name in part.names), False], np.bool_)
-    texts = (part.texts[name][metadata] for name in ("arg_name", "arg_value"))
-    told = np.logical_and.reduce([text >= 0 for text in texts])
-    return np.asarray(metadata[of_kind[part.texts["name"][metadata]] & told], np.int64)
-
-
-def _resolved(part: Lines, name: str, hashed: str, defined: Ints) -> Links:
-    """Return names where they stand in the event, else those that lines define for hashes; −1 where there is none."""
-    by_hash = np.full(len(part.names) + 1, -1, np.int32)
-    # Of several definitions the first counts.
-    by_hash[part.texts["arg_value"][defined[::-1]]] = part.texts["arg_name"][defined[::-1]]
-    given = part.texts[name]
-    return np.where(given >= 0, given, by_hash[part.texts[hashed]]).astype(np.int32)
-
-
-def _is(events: _Events, functions: list[str]) -> Mask:
-    known = np.array([*(name in functions for name in events.names), False], np.bool_)
-    return np.asarray(known[events.function], np.bool_)
-
-
-def _source(path: Path, events: _Events) -> RowSource:
-    from .scan import UNKNOWN
-
-    numbers = events.numbers
-    start = numbers["ts"]
-    origin = int(start.min()) if len(start) else 0
-    realtime = origin * 1000 if origin >= _SINCE_2001 else None
-    if realtime is None:
-        origin = 0
-    begin, duration = start - origin, numbers["dur"]
-    if len(start) and np.abs(begin).max() > LONGEST // _MICROSECOND:
-        begin = np.clip(begin, -LONGEST // _MICROSECOND * 2, LONGEST // _MICROSECOND * 2)
-    absent = duration == UNKNOWN
-    duration = np.clip(np.where(absent, 0, duration), -LONGEST // _MICROSECOND, LONGEST // _MICROSECOND)
-    ticks, end = begin * _MICROSECOND, (begin + duration) * _MICROSECOND
-    thread, location_process, location_thread = pairs_of(
-        events.process, np.unique(numbers["tid"], return_inverse=True)[1].reshape(-1)
-    )
-    thread_names = np.unique(numbers["tid"]).tolist()
-    named = np.flatnonzero(events.file >= 0)
-    files, of_file = np.unique(events.file[named], return_inverse=True)
-    file = np.full(len(start), -1, np.int32)
-    file[named] = of_file.reshape(-1)
-    # Processes have handles of their own: one for each file and layer.
-    key, handle_process_layer, handle_file = pairs_of(events.process * len(_LAYERS) + events.layer, file + 1)
-    handle_layer = (handle_process_layer % len(_LAYERS)).astype(np.int32)
-    reads, writes, flushes = (_is(events, names) for names in (_READS, _WRITES, _FLUSHES))
-    transfers = np.flatnonzero(reads | writes | flushes)
-    moved = np.where(numbers["ret"] == UNKNOWN, -1, numbers["ret"])
-    requested = np.where(numbers["count"] == UNKNOWN, -1, numbers["count"])
-    items = _is(events, _ITEMS) & (numbers["size"] > 1) & (numbers["size"] < 2**30)
-    for amounts in (moved, requested):
-        amounts[items & (amounts > 0)] = np.minimum(amounts[items & (amounts > 0)], 2**30)
-    moved, requested = (np.where(items & (one > 0), one * numbers["size"], one) for one in (moved, requested))
-    moved = np.where(flushes, -1, moved)
-    offset = _offsets(events, np.maximum(moved, 0))
-    taken: Callable[[npt.NDArray[Any]], Any] = lambda column: column[transfers]  # noqa: E731
-    function_names, function = np.unique(events.function[transfers], return_inverse=True)
-    paradigms = tuple(_LAYERS.values())
-    handles = HandleTable.of_files(handle_layer, (handle_file - 1).astype(np.int32), paradigms, ())
-    found = checked(
-        Transfers(
-            location=taken(thread),
-            handle=taken(key),
-            mode=np.where(taken(reads), IoMode.READ, np.where(taken(writes), IoMode.WRITE, IoMode.FLUSH)).astype(
-                np.uint8
-            ),
-            begin=taken(ticks),
-            end=taken(end),
-            moved=taken(moved),
-            requested=taken(requested),
-            offset=taken(offset),
-            flags=np.zeros(len(transfers), np.uint32),
-            status=np.full(len(transfers), Status.COMPLETE, np.uint8),
-            sound=np.ones(len(transfers), np.bool_),
-            function=function.reshape(-1).astype(np.int32),
-        ),
-        location_process.astype(np.int32),
-        {"no duration": taken(absent)},
-        below=handles.below(paradigms),
-    )
-    metadata, uncounted = _metadata(events, thread, key, file, ticks)
-    processes = len(events.pids)
-    known = len(events.ranks) == processes == len(set(events.ranks.values()))
-    promised = found.promised + np.bincount(metadata.location, minlength=len(location_process))
+def _source(path: Path, joined: Joined, events: Events) -> RowSource:
+    names, processes = tuple(joined.names), len(joined.processes)
+    functions = plain_names(names)
+    mode, kind = (looked_up(events.function, functions, table) for table in (TRANSFERS, EVENTS))
+    begin, end, realtime = _times(events)
+    tids, tid = np.unique(events.tid, return_inverse=True)
+    location, location_process, location_tid = pairs_of(events.process, tid.reshape(-1))
+    thread_names = tuple(f"thread {one}" for one in tids[location_tid].tolist())
     if not len(location_process):
-        location_process, location_thread = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        thread_names, promised = [0], np.zeros(1, np.int64)
+        location_process, thread_names = np.zeros(1, np.int32), ("thread 0",)
+    files = np.unique(events.file[events.file >= 0])
+    file = np.where(events.file >= 0, np.searchsorted(files, events.file), -1)
+    # Processes have handles of their own: one for each file and layer.
+    handle, handles = HandleTable.inferred(events.layer, file, _LAYERS, process=events.process)
+    moved, requested = _amounts(events, mode, functions)
+    transfers = np.flatnonzero(mode != NONE)
+    rows = Transfers(
+        location, handle, mode, begin, end, moved, requested, _offsets(events, kind, functions, np.maximum(moved, 0))
+    )
+    function_names, function = np.unique(events.function[transfers], return_inverse=True)
+    known = len(joined.ranks) == processes == len(set(joined.ranks.values()))
     run = Run(
-        recording=_recording(events, known, uncounted),
-        clock=Clock(NANOSECONDS, 0, max(int(end.max(initial=0)), 0), realtime),
-        ranks=np.array([events.ranks[row] if known else row for row in range(processes)], np.int64),
-        process_names=tuple(f"process {pid}" for pid in events.pids),
-        nodes=events.hosts,
-        location_process=location_process.astype(np.int32),
-        location_names=tuple(f"thread {thread_names[one]}" for one in location_thread.tolist()),
-        paradigms=paradigms,
-        files=tuple(events.names[one] for one in files.tolist()),
-        file_properties=tuple({} for _ in files),
+        recording=_recording(joined, known, int(((mode == NONE) & (kind == NONE)).sum())),
+        ranks=np.array([joined.ranks[row] if known else row for row in range(processes)], np.int64),
+        process_names=tuple(f"process {pid}" for _, pid in joined.processes),
+        nodes=tuple(host for host, _ in joined.processes),
+        location_process=location_process,
+        location_names=thread_names,
+        paradigms=_LAYERS,
+        files=tuple(names[one] for one in files.tolist()),
         handles=handles,
+        length=max(int(end.max(initial=0)), 0),
+        realtime_ns=realtime,
     )
-    return RowSource(
+    return run.source(
         path,
-        run.definitions(promised),
-        found.operations,
-        metadata,
-        (*found.damage, *events.damage),
-        found.irregular,
-        function=found.function,
-        function_names=tuple(events.names[one] for one in function_names.tolist()),
+        rows.take(transfers),
+        {"no duration": (events.dur == UNKNOWN)[transfers]},
+        _metadata(events, kind, location, handle, file, begin),
+        joined.damage,
+        functions=(function.reshape(-1).astype(np.int32), tuple(names[one] for one in function_names.tolist())),
     )
 
 
-def _offsets(events: _Events, moved: Ints) -> Ints:
+def _times(events: Events) -> tuple[Ticks, Ticks, int | None]:
+    """Return begin and end in ns from the run's start, and that start where times count since 1970."""
+    origin = int(events.ts.min(initial=LONGEST)) if len(events) else 0
+    realtime = origin * 1000 if origin >= _SINCE_2001 else None
+    # Twice the longest is refused with its row.
+    begin = np.clip(events.ts - (0 if realtime is None else origin), -2 * _LONGEST, 2 * _LONGEST)
+    duration = np.clip(np.where(events.dur == UNKNOWN, 0, events.dur), -_LONGEST, _LONGEST)
+    return begin * _MICROSECOND, (begin + duration) * _MICROSECOND, realtime
+
+
+def _amounts(events: Events, mode: npt.NDArray[np.uint8], functions: list[str]) -> tuple[Ints, Ints]:
+    """Return the bytes that each call moved and asked for, −1 where unknown."""
+    items = looked_up(events.function, functions, ITEMS, False).astype(np.bool_)
+    items &= (events.size > 1) & (events.size < _MOST_ITEMS)
+
+    def amounts(values: Ints) -> Ints:
+        known = np.where(values == UNKNOWN, -1, values)
+        return np.where(items & (known > 0), np.minimum(known, _MOST_ITEMS) * events.size, known)
+
+    return np.where(mode == IoMode.FLUSH, -1, amounts(events.ret)), amounts(events.count)
+
+
+def _offsets(events: Events, kind: npt.NDArray[np.uint8], functions: list[str], moved: Ints) -> Ints:
     """Return where in the file each transfer was, −1 where unknown, int64 (n,).
 
     A file descriptor's place follows from the opening, the seeks and the transfers; explicit offsets are told.
     """
-    from .scan import UNKNOWN
-
-    numbers = events.numbers
-    opens, closes, seeks = (_is(events, names) for names in (_OPENS, _CLOSES, _SEEKS))
-    explicit = _is(events, _EXPLICIT)
-    descriptor = np.where(opens, numbers["ret"], numbers["fd"])
-    posix = events.layer == list(_LAYERS.values()).index("POSIX")
-    follows = np.flatnonzero(posix & (descriptor >= 0) & ~explicit)
-    order = follows[np.lexsort((numbers["ts"][follows], descriptor[follows], events.process[follows]))]
-    appends = opens & (numbers["flags"] != UNKNOWN) & (numbers["flags"] & _APPEND != 0)
-    sets = (opens | closes | seeks)[order]
-    place = np.where(opens & ~appends, 0, np.where(seeks & (numbers["ret"] >= 0), numbers["ret"], -1))[order]
+    opens, seeks = kind == IoRecord.CREATE_HANDLE, kind == IoRecord.SEEK
+    explicit = looked_up(events.function, functions, EXPLICIT, False).astype(np.bool_)
+    descriptor = np.where(opens, events.ret, events.fd)
+    follows = np.flatnonzero((events.layer == _LAYERS.index("POSIX")) & (descriptor >= 0) & ~explicit)
+    order = follows[np.lexsort((events.ts[follows], descriptor[follows], events.process[follows]))]
+    appends = opens & (events.flags != UNKNOWN) & (events.flags & _APPEND != 0)
+    sets = (opens | seeks | (kind == IoRecord.DESTROY_HANDLE))[order]
+    place = np.where(opens & ~appends, 0, np.where(seeks & (events.ret >= 0), events.ret, -1))[order]
     key = events.process[order].astype(np.int64) << 32 | descriptor[order]
     fresh = np.diff(key, prepend=-1) != 0
     sets, place = sets | fresh, np.where(fresh & ~sets, -1, place)
@@ -358,59 +190,49 @@ def _offsets(events: _Events, moved: Ints) -> Ints:
     found = np.full(len(moved), -1, np.int64)
     if len(order):
         found[order] = np.where(place[last] >= 0, place[last] + before - before[last], -1)
-    told = explicit & (numbers["offset"] >= 0)
-    found[told] = numbers["offset"][told]
+    told = explicit & (events.offset >= 0)
+    found[told] = events.offset[told]
     return found
 
 
-def _metadata(events: _Events, location: Links, handle: Links, file: Links, ticks: Ticks) -> tuple[IoEvents, int]:
-    """Return openings, closings, seeks and deletions as events, and how many other calls there were."""
-    from .scan import UNKNOWN
-
-    kind = np.zeros(len(location), np.uint8)
-    for names, record in (
-        (_OPENS, IoRecord.CREATE_HANDLE),
-        (_CLOSES, IoRecord.DESTROY_HANDLE),
-        (_SEEKS, IoRecord.SEEK),
-        (_DELETES, IoRecord.DELETE_FILE),
-    ):
-        kind[_is(events, names)] = record
-    failed = (events.numbers["ret"] < 0) & (events.numbers["ret"] != UNKNOWN)
+def _metadata(
+    events: Events, kind: npt.NDArray[np.uint8], location: Links, handle: Links, file: Links, time: Ticks
+) -> IoEvents:
+    """Return openings, closings, seeks and deletions as events."""
+    failed = (events.ret < 0) & (events.ret != UNKNOWN)
     deletes = kind == IoRecord.DELETE_FILE
-    chosen = np.flatnonzero((kind > 0) & ~failed & (~deletes | (file >= 0)) & (np.abs(ticks) <= LONGEST))
-    transfers = _is(events, [*_READS, *_WRITES, *_FLUSHES])
-    rows = chosen[np.lexsort((ticks[chosen], location[chosen]))]
-    gone, seek = deletes[rows], kind[rows] == IoRecord.SEEK
-    offset = events.numbers["ret"][rows]
-    return (
-        IoEvents(
-            location=location[rows].astype(np.int32),
-            kind=kind[rows],
-            time=ticks[rows],
-            handle=np.where(gone, np.uint32(UNDEFINED_UINT32), handle[rows].astype(np.uint32)),
-            mode=np.where(gone, events.layer[rows], 0).astype(np.uint8),
-            flags=np.zeros(len(rows), np.uint32),
-            matching=np.zeros(len(rows), np.uint64),
-            value=np.where(gone, file[rows], 0).astype(np.uint64),
-            offset=np.where(seek & (offset >= 0), offset.astype(np.uint64), np.uint64(UNDEFINED_UINT64)),
+    chosen = np.flatnonzero((kind != NONE) & ~failed & (~deletes | (file >= 0)) & (np.abs(time) <= LONGEST))
+    rows = chosen[np.lexsort((time[chosen], location[chosen]))]
+    gone, offset = deletes[rows], events.ret[rows]
+    nothing = np.zeros(len(rows), np.uint64)
+    return IoEvents(
+        location=location[rows],
+        kind=kind[rows],
+        time=time[rows],
+        handle=np.where(gone, np.uint32(UNDEFINED_UINT32), handle[rows].astype(np.uint32)),
+        mode=np.where(gone, events.layer[rows], 0).astype(np.uint8),
+        flags=nothing.astype(np.uint32),
+        matching=nothing,
+        value=np.where(gone, file[rows], 0).astype(np.uint64),
+        offset=np.where(
+            (kind[rows] == IoRecord.SEEK) & (offset >= 0), offset.astype(np.uint64), np.uint64(UNDEFINED_UINT64)
         ),
-        int((~transfers & (kind == 0)).sum()),
     )
 
 
-def _recording(events: _Events, ranks: bool, uncounted: int) -> Recording:
+def _recording(joined: Joined, ranks: bool, uncounted: int) -> Recording:
     notes = ["Handles are inferred: one for each process, layer and file", "times are whole microseconds"]
     if not ranks:
         notes.append("ranks are not recorded: processes are numbered in their order")
     if uncounted:
         notes.append(f"{uncounted:,} calls that move nothing (stat, mkdir and the like) are left out")
-    if events.others:
-        notes.append(f"{events.others:,} functions of the program and its libraries, which are no I/O, are left out")
+    if joined.others:
+        notes.append(f"{joined.others:,} functions of the program and its libraries, which are no I/O, are left out")
     return RECORDER.recording(
         format="DFTracer, trace events in JSON",
         handles="inferred",
-        nodes=any(events.hosts),
-        layers=tuple(_LAYERS.values()),
+        nodes=any(host for host, _ in joined.processes),
+        layers=_LAYERS,
         notes=tuple(notes),
     )
 

@@ -9,11 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.kernels import compiled_uncounted, hashed, inner, random_seed
-
-NUMBERS: Final = ("pid", "tid", "ts", "dur", "ph", "fd", "ret", "offset", "count", "size", "flags")
-"""Columns of numbers; `ph` is the code of its one letter."""
-TEXTS: Final = ("name", "cat", "fname", "fhash", "hostname", "hhash", "arg_name", "arg_value")
-UNKNOWN: Final = -(2**62)
+from .fields import NUMBERS, TEXTS, UNKNOWN
 
 _LONGEST_KEY: Final = 8
 _OPENING: Final = (34, 58, 91, 123)

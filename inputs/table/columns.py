@@ -1,12 +1,16 @@
 """Columns of tables by their roles, and numbers, names and times out of them."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Mask
+from ...model.arrays import Ints, Links, Mask
+from ...model.stream.damage import LocationDamage
+from ..functions import NONE, looked_up
+from ..rows import lost
 
 _LARGEST: Final = str(2**63 - 1)
 _DIGITS: Final = "^-?({})$".format(
@@ -24,8 +28,10 @@ _NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 _EXACT: Final = 2**53
 """Whole numbers up to which floating point has all."""
-_YES: Final = ("true", "t", "yes", "y", "1", "1.0")
-_NO: Final = ("false", "f", "no", "n", "0", "0.0", "")
+_YES_OR_NO: Final = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1", "1.0"), 1),
+    **dict.fromkeys(("false", "f", "no", "n", "0", "0.0", ""), 0),
+}
 _ISO: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?"
 _ZONE: Final = r"(Z|[+-]\d\d(:?\d\d)?)$"
 
@@ -40,12 +46,13 @@ class TableColumns:
         ``pyarrow.Array`` by role.
     scale : dict
         Nanoseconds in the unit of the times ``start``, ``end`` and ``issued``.
-    metadata : dict of bytes
-        Of a Parquet file's schema.
+    rows : int
     unreadable : int
         Lines that are none of the table's.
     faults : tuple of str
         Why the table ends early.
+    metadata : dict of bytes
+        Of a Parquet file's schema.
     since_1970 : bool
         Whether times are known to count from 1970-01-01 UTC; else it is for their size to tell.
     notes : tuple of str
@@ -54,12 +61,52 @@ class TableColumns:
 
     columns: dict[str, Any]
     scale: dict[str, int]
-    metadata: dict[bytes, bytes]
-    unreadable: int
     rows: int
+    unreadable: int = 0
     faults: tuple[str, ...] = ()
+    metadata: Mapping[bytes, bytes] = field(default_factory=dict)
     since_1970: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def losses(self) -> tuple[LocationDamage, ...]:
+        """What of the table cannot be read."""
+        unreadable = [lost("lines that are no rows of the table", self.unreadable)] if self.unreadable else []
+        return (*unreadable, *map(lost, self.faults))
+
+    def blank(self, role: str) -> Mask:
+        """Return in which rows nothing stands, bool (n,)."""
+        return ~np.asarray(self.columns[role].is_valid())
+
+    def names(self, role: str) -> tuple[Links, tuple[str, ...]]:
+        """Return the place of each value in the different texts, −1 for none, and these; none without the column."""
+        import pyarrow
+
+        column = self.columns.get(role)
+        if column is None:
+            return np.full(self.rows, -1, np.int32), ()
+        if not pyarrow.types.is_dictionary(column.type):
+            column = column.cast(pyarrow.string()).dictionary_encode()
+        places = np.asarray(column.indices.cast(pyarrow.int32()).fill_null(-1), np.int32)
+        return places, tuple("" if one is None else str(one) for one in column.dictionary.to_pylist())
+
+    def codes(self, role: str, known: Mapping[str, int]) -> npt.NDArray[np.uint8]:
+        """Return the code of each text, however its letters are written, uint8 (n,); `NONE` for what has none."""
+        places, names = self.names(role)
+        return looked_up(places, [name.strip().lower() for name in names], known)
+
+    def flags(self, role: str) -> tuple[Mask, Mask]:
+        """Return which values say yes, and which say neither yes nor no; a value that is left out says no."""
+        said = self.codes(role, _YES_OR_NO)
+        return said == 1, (said == NONE) & ~self.blank(role)
+
+    def whole_numbers(self, role: str) -> tuple[Ints, Mask]:
+        """Return whole numbers from 0 on, −1 where a row has none, and which rows have something else there."""
+        values, known = numbers(self.columns[role])
+        whole = known & (values >= 0)
+        if values.dtype.kind == "f":
+            whole &= (values == np.floor(values)) & (values < 2.0**63)
+        return np.where(whole, np.where(whole, values, 0).astype(np.int64), -1), ~whole & ~self.blank(role)
 
 
 def one_array(column: Any) -> Any:
@@ -148,31 +195,12 @@ def numbers(column: Any) -> tuple[npt.NDArray[np.int64] | npt.NDArray[np.float64
         else:
             column = compute.if_else(number, column, None).cast(pyarrow.float64())
     known = ~np.asarray(column.is_null())
-    if pyarrow.types.is_integer(column.type) and not pyarrow.types.is_uint64(column.type):
-        return np.asarray(column.fill_null(0).cast(pyarrow.int64())), known
     if pyarrow.types.is_uint64(column.type):
         values = np.asarray(column.fill_null(0))
         return values.astype(np.int64), known & (values < 2**63)
+    if pyarrow.types.is_integer(column.type):
+        return np.asarray(column.fill_null(0).cast(pyarrow.int64())), known
     if pyarrow.types.is_floating(column.type) or pyarrow.types.is_null(column.type):
         values = np.asarray(column.cast(pyarrow.float64()).fill_null(0.0), np.float64)
         return values, known & np.isfinite(values)
     return np.zeros(len(column)), np.zeros(len(column), np.bool_)
-
-
-def names_of(column: Any) -> tuple[npt.NDArray[np.int32], tuple[str, ...]]:
-    """Return the place of each value in the different texts, −1 for none, and these."""
-    import pyarrow
-
-    if not pyarrow.types.is_dictionary(column.type):
-        column = column.cast(pyarrow.string()).dictionary_encode()
-    places = np.asarray(column.indices.cast(pyarrow.int32()).fill_null(-1), np.int32)
-    return places, tuple("" if one is None else str(one) for one in column.dictionary.to_pylist())
-
-
-def flags_of(column: Any) -> tuple[Mask, Mask]:
-    """Return which values say yes, and which say neither yes nor no; a value that is left out says no."""
-    places, names = names_of(column)
-    said = [name.strip().lower() for name in names]
-    yes = np.array([*(name in _YES for name in said), False], np.bool_)
-    neither = np.array([*(name not in _YES and name not in _NO for name in said), False], np.bool_)
-    return np.asarray(yes[places], np.bool_), np.asarray(neither[places], np.bool_)

@@ -6,13 +6,19 @@ from pathlib import Path
 from typing import Final
 
 from ...model.errors import TraceError
+from ...model.events import EVENT_TYPES
 
-UNITS: Final = {"_s": 10**9, "_ms": 10**6, "_us": 10**3, "_ns": 1}
+UNITS: Final = {"": 10**9, "_s": 10**9, "_ms": 10**6, "_us": 10**3, "_ns": 1}
 """Nanoseconds in a unit, by the end of a column's name; without one times are in s."""
 TIMES: Final = {"start": ("start", "begin"), "end": ("end",), "issued": ("issued",)}
-_NAMES: Final = {
-    "layer": ("layer",),
-    "rank": ("rank",),
+NEEDED: Final = ("layer", "rank", "start", "end", "bytes", "mode")
+OWN: Final = ("begin_ticks", "end_ticks", "operation", *EVENT_TYPES)
+"""Columns that tables of ours have beside those of anybody."""
+_ROLES: Final = (
+    *("layer", "rank", "bytes", "read", "written", "requested", "mode", "thread", "node", "handle", "parent", "file"),
+    *("offset", "status", "collective", "non_blocking", "function", *OWN),
+)
+_OTHER_NAMES: Final = {
     "bytes": ("bytes", "bytes_moved"),
     "read": ("bytes_read",),
     "written": ("bytes_written",),
@@ -20,23 +26,9 @@ _NAMES: Final = {
     "mode": ("mode", "kind", "direction"),
     "thread": ("thread", "location"),
     "node": ("node", "host", "hostname"),
-    "handle": ("handle",),
     "parent": ("parent_handle", "parent"),
-    "file": ("file",),
-    "offset": ("offset",),
-    "status": ("status",),
-    "collective": ("collective",),
-    "non_blocking": ("non_blocking",),
-    "function": ("function",),
-    "begin_ticks": ("begin_ticks",),
-    "end_ticks": ("end_ticks",),
-    "operation": ("operation",),
-    "event_ticks": ("event_ticks",),
-    "event_mode": ("event_mode",),
-    "event_flags": ("event_flags",),
-    "event_value": ("event_value",),
 }
-NEEDED: Final = ("layer", "rank", "start", "end", "bytes", "mode")
+"""Names of columns whose role is not their name, or not the only one; the first that is there counts."""
 
 
 def roles(names: Iterable[str]) -> tuple[dict[str, str], dict[str, int]]:
@@ -46,16 +38,16 @@ def roles(names: Iterable[str]) -> tuple[dict[str, str], dict[str, int]]:
         # In a table of iostrata the parent is an operation.
         there.pop("parent", None)
     found, scale = {}, {}
-    for role, given in _NAMES.items():
-        for name in given:
-            if name in there:
-                found[role] = there[name]
-                break
+    for role in _ROLES:
+        known = [there[name] for name in _OTHER_NAMES.get(role, (role,)) if name in there]
+        if known:
+            found[role] = known[0]
     for role, given in TIMES.items():
-        for name in given:
-            for unit, factor in {"": 10**9, **UNITS}.items():
-                if role not in found and name + unit in there:
-                    found[role], scale[role] = there[name + unit], factor
+        units = [
+            (there[name + unit], factor) for name in given for unit, factor in UNITS.items() if name + unit in there
+        ]
+        if units:
+            found[role], scale[role] = units[0]
     return found, scale
 
 
@@ -66,7 +58,10 @@ def lacking(found: Collection[str]) -> tuple[str, ...]:
     return tuple(role for role in NEEDED if role not in found and role not in either)
 
 
-def check(path: Path, names: Iterable[str], found: dict[str, str]) -> None:
+def table_roles(path: Path, names: Iterable[str]) -> tuple[dict[str, str], dict[str, int]]:
+    """Return as `roles`; TraceError where a column is missing that is needed, or two have the same name."""
+    names = list(names)
+    found, scale = roles(names)
     missing = lacking(found)
     if missing:
         raise TraceError(f"{path}: {lack_text(missing)}")
@@ -74,6 +69,7 @@ def check(path: Path, names: Iterable[str], found: dict[str, str]) -> None:
     for name in found.values():
         if alike[name.strip().lower()] > 1:
             raise TraceError(f"{path}: two columns of the table are named {name.strip()!r}; leave one of them out")
+    return found, scale
 
 
 def lack_text(missing: Sequence[str]) -> str:

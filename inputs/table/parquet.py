@@ -5,7 +5,7 @@ from typing import Any
 
 from ...model.errors import TraceError
 from .columns import TableColumns, one_array, text_of
-from .names import TIMES, check, roles
+from .names import TIMES, table_roles
 
 
 def read_parquet(path: Path, parts: list[Path]) -> TableColumns:
@@ -21,8 +21,7 @@ def read_parquet(path: Path, parts: list[Path]) -> TableColumns:
         units: dict[str, int] = {}
         for part in parts:
             schema = pyarrow.parquet.read_schema(part)
-            found, scale = roles(schema.names)
-            check(path, schema.names, found)
+            found, scale = table_roles(path, schema.names)
             units = units or scale
             if scale != units:
                 raise TraceError(f"{path}: {part.name} has times in other units than the parts before it")
@@ -38,7 +37,7 @@ def read_parquet(path: Path, parts: list[Path]) -> TableColumns:
             units[role] = 1
             on_the_clock = on_the_clock or pyarrow.types.is_timestamp(kind)
     metadata = dict(tables[0].schema.metadata or {})
-    return TableColumns(columns, units, metadata, 0, table.num_rows, since_1970=on_the_clock)
+    return TableColumns(columns, units, table.num_rows, metadata=metadata, since_1970=on_the_clock)
 
 
 def _plain_column(path: Path, name: str, column: Any) -> Any:

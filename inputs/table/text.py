@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final
 from ...model.errors import TraceError
 from ..inflating import GZIP, inflating
 from .columns import TableColumns, one_array, text_of
-from .names import check, roles
+from .names import table_roles
 
 _LONGEST_LINE: Final = 1 << 20
 _MOST_INFLATED: Final = 1 << 32
@@ -102,10 +102,9 @@ def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str]) -> TableCo
         names = next(csv.reader([line], delimiter=delimiter))
     except csv.Error as error:
         raise TraceError(f"{path}: the names of the table's columns cannot be read: {error}") from None
-    found, scale = roles(names)
-    check(path, names, found)
+    found, scale = table_roles(path, names)
     if not start[len(_first_line(start)) :].strip():
-        return TableColumns(dict.fromkeys(found, pyarrow.array([], pyarrow.string())), scale, {}, 0, 0, tuple(faults))
+        return TableColumns(dict.fromkeys(found, pyarrow.array([], pyarrow.string())), scale, 0, faults=tuple(faults))
     begin = file.tell()
     marks = sum(part.count(b'"') for part in iter(lambda: file.read(_STEP), b""))
     file.seek(begin)
@@ -143,7 +142,7 @@ def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str]) -> TableCo
         # Blanks before a name, or before the first, are those before its values: a, b, c.
         if name == names[0] or name != name.strip():
             columns[role] = pyarrow.compute.utf8_trim_whitespace(columns[role])
-    return TableColumns(columns, scale, {}, unreadable, table.num_rows, tuple(faults))
+    return TableColumns(columns, scale, table.num_rows, unreadable, tuple(faults))
 
 
 def _lines(file: BinaryIO) -> Iterator[Any]:
@@ -177,12 +176,11 @@ def _of_objects(path: Path, objects: Iterable[Any], faults: list[str]) -> TableC
         else:
             unreadable += 1
     names = dict.fromkeys(name for row in rows for name in row)
-    found, scale = roles(names)
-    check(path, names, found)
+    found, scale = table_roles(path, names)
     columns = {
         role: pyarrow.array([_plain(row.get(name)) for row in rows], pyarrow.string()) for role, name in found.items()
     }
-    return TableColumns(columns, scale, {}, unreadable, len(rows), tuple(faults))
+    return TableColumns(columns, scale, len(rows), unreadable, tuple(faults))
 
 
 def _plain(value: Any) -> str | None:

@@ -1,0 +1,123 @@
+"""Events of all files of a run together: names, nodes and processes, which each file numbers by itself."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from ...model.arrays import Columns, Ints, Links, Mask
+from ...model.stream.damage import LocationDamage
+from ..functions import looked_up
+from ..rows import lost
+from .fields import COMPLETE, METADATA, UNKNOWN
+from .lines import Lines
+
+LAYERS: Final = {"POSIX": "POSIX", "STDIO": "ISOC"}
+"""Layers by DFTracer's categories; functions of other categories are the program's own."""
+_LAYER_CODES: Final = {category: place for place, category in enumerate(LAYERS)}
+_NO_LAYER: Final = 255
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Events(Columns):
+    """Calls, columns of shape (n,): numbers as in `Lines`, places among all names, layers and processes."""
+
+    tid: Ints
+    ts: Ints
+    dur: Ints
+    fd: Ints
+    ret: Ints
+    offset: Ints
+    count: Ints
+    size: Ints
+    flags: Ints
+    function: Links
+    file: Links
+    layer: Links
+    process: Links
+
+
+@dataclass
+class Joined:
+    """Events of files that were added one after the other.
+
+    Attributes
+    ----------
+    names : dict of int
+        All texts of all files, with their numbers.
+    processes : dict of int
+        Rows of processes by the name of their node and their number there.
+    ranks : dict of int
+        The rank of each process that tells it.
+    others : int
+        Calls of the program's own functions.
+    """
+
+    names: dict[str, int] = field(default_factory=dict)
+    processes: dict[tuple[str, int], int] = field(default_factory=dict)
+    ranks: dict[int, int] = field(default_factory=dict)
+    damage: list[LocationDamage] = field(default_factory=list)
+    parts: list[Events] = field(default_factory=list)
+    others: int = 0
+
+    def add(self, part: Lines) -> None:
+        """Take the events of a file; the newer dialect gives files and nodes as hashes, which lines of it define."""
+        own = np.array([*(self.names.setdefault(one, len(self.names)) for one in part.names), -1], np.int32)
+        names, letter = list(self.names), part.numbers["ph"]
+        process = self._processes(names, part, own[_resolved(part, "hostname", "hhash", "HH")])
+        for row in _defined(part, "PR").tolist():
+            what, value = (part.names[part.texts[name][row]] for name in ("arg_name", "arg_value"))
+            if what == "rank" and value.isdigit() and len(value) < 10:
+                self.ranks[int(process[row])] = int(value)
+        layer = looked_up(part.texts["cat"], part.names, _LAYER_CODES, _NO_LAYER)
+        calls = letter == COMPLETE
+        self.others += int((calls & (layer == _NO_LAYER)).sum())
+        texts = {
+            "function": own[part.texts["name"]],
+            "file": own[_resolved(part, "fname", "fhash", "FH")],
+            "layer": layer.astype(np.int32),
+            "process": process,
+        }
+        columns: dict[str, Any] = {
+            name: values for name, values in (part.numbers | texts).items() if name in Events.__annotations__
+        }
+        self.parts.append(Events(**columns).take(calls & (layer != _NO_LAYER) & (part.numbers["ts"] != UNKNOWN)))
+        untimed = int(np.count_nonzero(without_time(part)))
+        if untimed:
+            self.damage.append(lost("events without a time", untimed))
+        if part.unreadable:
+            self.damage.append(lost("lines that cannot be read", part.unreadable))
+        if part.fault:
+            self.damage.append(lost(part.fault))
+
+    def _processes(self, names: list[str], part: Lines, host: Links) -> Links:
+        """Return the process of each line; where a line does not name its node, that of the file's others."""
+        keys, where = np.unique(np.stack([host, part.numbers["pid"]]), axis=1, return_inverse=True)
+        known = ["", *(names[one] for one in keys[0].tolist() if one >= 0)]
+        rows = [
+            self.processes.setdefault((names[one] if one >= 0 else known[-1], pid), len(self.processes))
+            for one, pid in keys.T.tolist()
+        ]
+        return np.array([*rows, -1], np.int32)[where.reshape(-1)]
+
+
+def without_time(part: Lines) -> Mask:
+    """Return which lines are of no time that can be read, and need one."""
+    return np.asarray((part.numbers["ts"] == UNKNOWN) & (part.numbers["ph"] != METADATA), np.bool_)
+
+
+def _defined(part: Lines, kind: str) -> Ints:
+    """Return the lines of metadata of one kind that have a name and a value."""
+    known = [part.texts[name] >= 0 for name in ("arg_name", "arg_value")]
+    of_kind = looked_up(part.texts["name"], part.names, {kind: True}, False).astype(np.bool_)
+    return np.flatnonzero((part.numbers["ph"] == METADATA) & of_kind & known[0] & known[1])
+
+
+def _resolved(part: Lines, name: str, hashed: str, kind: str) -> Links:
+    """Return names where they stand in the event, else those that lines define for hashes; −1 where there is none."""
+    # Of several definitions the first counts.
+    defined = _defined(part, kind)[::-1]
+    by_hash = np.full(len(part.names) + 1, -1, np.int32)
+    by_hash[part.texts["arg_value"][defined]] = part.texts["arg_name"][defined]
+    given = part.texts[name]
+    return np.where(given >= 0, given, by_hash[part.texts[hashed]]).astype(np.int32)

@@ -1,0 +1,11 @@
+"""Fields of DFTracer's events that matter here."""
+
+from typing import Final
+
+NUMBERS: Final = ("pid", "tid", "ts", "dur", "ph", "fd", "ret", "offset", "count", "size", "flags")
+"""Columns of numbers; `ph` is the code of its one letter."""
+TEXTS: Final = ("name", "cat", "fname", "fhash", "hostname", "hhash", "arg_name", "arg_value")
+UNKNOWN: Final = -(2**62)
+"""A number that is not there."""
+COMPLETE: Final = ord("X")
+METADATA: Final = ord("M")

@@ -1,0 +1,42 @@
+"""Functions of POSIX and ISO C by what they do, for recorders that name them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.arrays import Links
+from ..model.codes import IoMode, IoRecord
+
+NONE: Final = 255
+"""Stands for what is in no table."""
+TRANSFERS: Final = {
+    **dict.fromkeys(("read", "pread", "readv", "preadv", "fread", "fgets", "fgetc"), IoMode.READ),
+    **dict.fromkeys(("write", "pwrite", "writev", "pwritev", "fwrite", "fputs", "fputc", "fprintf"), IoMode.WRITE),
+    **dict.fromkeys(("fsync", "fdatasync", "fflush", "sync_file_range"), IoMode.FLUSH),
+}
+"""Functions that read, write or flush."""
+EVENTS: Final = {
+    **dict.fromkeys(("open", "openat", "creat", "fopen", "fdopen", "freopen"), IoRecord.CREATE_HANDLE),
+    **dict.fromkeys(("close", "fclose"), IoRecord.DESTROY_HANDLE),
+    **dict.fromkeys(("lseek", "fseek", "fseeko", "rewind"), IoRecord.SEEK),
+    **dict.fromkeys(("unlink", "unlinkat", "remove"), IoRecord.DELETE_FILE),
+}
+"""Functions that are metadata events."""
+ITEMS: Final = dict.fromkeys(("fread", "fwrite"), True)
+"""Functions whose result counts items."""
+EXPLICIT: Final = dict.fromkeys(("pread", "preadv", "pwrite", "pwritev"), True)
+"""Functions that tell their offset."""
+
+
+def plain_names(names: Sequence[str]) -> list[str]:
+    """Return the names of functions without what tells variants apart: offsets of 64 bits, streams without a lock."""
+    return [name.removesuffix("_unlocked").removesuffix("64") for name in names]
+
+
+def looked_up(
+    places: Links, names: Sequence[str], table: Mapping[str, int], absent: int = NONE
+) -> npt.NDArray[np.uint8]:
+    """Return what a table has for each name, uint8 (n,); `places` are those in `names`, −1 for none."""
+    return np.array([*(table.get(name, absent) for name in names), absent], np.uint8)[places]

@@ -1,0 +1,225 @@
+"""What a recorder says of a run beside its transfers, as definitions; and the source of both together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.arrays import Ints, Links, Mask, column_at
+from ..model.codes import KNOWN_STACK, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32
+from ..model.definitions import (
+    Clock,
+    Definitions,
+    Files,
+    Handles,
+    LocationGroups,
+    Locations,
+    Paradigm,
+    SystemTree,
+)
+from ..model.events import IoEvents
+from ..model.recording import Recording
+from ..model.stream.damage import LocationDamage
+from .rows import NANOSECONDS, Transfers, checked, pairs_of
+from .source import RowSource
+
+_PARALLEL = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "DFS", "DAOS")
+
+
+@dataclass(frozen=True, eq=False)
+class HandleTable:
+    """Handles to be, columns of shape (h,): rows of files, paradigms and parents, −1 for none."""
+
+    file: Links
+    paradigm: Links
+    parent: Links
+    name: tuple[str, ...]
+
+    @classmethod
+    def inferred(
+        cls,
+        paradigm: npt.NDArray[np.integer],
+        file: npt.NDArray[np.integer],
+        paradigms: Sequence[str],
+        order: Sequence[str] = (),
+        process: npt.NDArray[np.integer] | None = None,
+    ) -> "tuple[Links, HandleTable]":
+        """Make a handle for each pair of paradigm and file, below that of the next higher layer on the same file.
+
+        Returns the handle of each row, int32 (n,), and the handles.
+
+        Parameters
+        ----------
+        paradigm, file : int (n,)
+            Of each row; a file of −1 is none.
+        order : sequence of str
+            Names of layers that call the ones after them on the same file, the highest first.
+        process : int (n,), optional
+            Of each row where processes have handles of their own.
+        """
+        own = paradigm if process is None else process * len(paradigms) + paradigm
+        handle, of_own, of_file = pairs_of(own, file)
+        of_process, of_paradigm = np.divmod(of_own, np.int32(max(len(paradigms), 1)))
+        level = np.array([order.index(one) if one in order else -1 for one in paradigms], np.int32)[of_paradigm]
+        return handle, cls(of_file, of_paradigm, _parents(level, of_process, of_file), ("",) * len(of_file))
+
+    def below(self, paradigms: Sequence[str]) -> Links:
+        """Return a number of each handle, int32 (h,), that is higher below another handle and in a lower layer."""
+        known = {name: place for place, name in enumerate(KNOWN_STACK)}
+        place = np.array([*(known.get(name, len(KNOWN_STACK)) for name in paradigms), len(KNOWN_STACK)], np.int32)[
+            self.paradigm
+        ]
+        depth, parent = np.zeros(len(self.parent), np.int32), self.parent
+        # Parents of a table's own making may go in circles: there are no more layers than this.
+        for _ in paradigms:
+            if not (parent >= 0).any():
+                break
+            depth += parent >= 0
+            parent = column_at(self.parent, parent)
+        return depth * np.int32(len(KNOWN_STACK) + 1) + place
+
+
+def _parents(level: Links, process: Links, file: Links) -> Links:
+    """Return the handle above each of the same process and file; those of level or file −1 have no part in it."""
+    order = np.lexsort((level, file, process))
+    order = order[(level[order] >= 0) & (file[order] >= 0)]
+    above, below = order[:-1], order[1:]
+    under = (process[above] == process[below]) & (file[above] == file[below]) & (level[above] < level[below])
+    parent = np.full(len(level), -1, np.int32)
+    parent[below[under]] = above[under]
+    return parent
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a recorder says of a run beside its transfers.
+
+    Attributes
+    ----------
+    ranks : int64 (p,)
+        Of each process, −1 where a row of processes is no rank.
+    process_names, nodes : tuple of str
+        Of each process; a node is empty where unknown, and so are all where no node is known.
+    location_process : int32 (l,)
+    location_names : tuple of str
+    paradigms, files : tuple of str
+    file_properties : tuple of dict
+        Of each file; of none where nothing is known.
+    length : int or None
+        In ns; None where the run ends with its last operation.
+    realtime_ns : int or None
+        Its start since 1970-01-01 UTC, where that is known.
+    """
+
+    recording: Recording
+    ranks: Ints
+    process_names: tuple[str, ...]
+    location_process: Links
+    location_names: tuple[str, ...]
+    paradigms: tuple[str, ...]
+    files: tuple[str, ...]
+    handles: HandleTable
+    nodes: tuple[str, ...] = ()
+    file_properties: tuple[dict[str, str], ...] = ()
+    length: int | None = None
+    realtime_ns: int | None = None
+
+    def source(
+        self,
+        path: Path,
+        rows: Transfers,
+        faults: Mapping[str, Mask],
+        metadata: IoEvents | None = None,
+        damage: Sequence[LocationDamage] = (),
+        records: int = 0,
+        functions: tuple[Links, tuple[str, ...]] | None = None,
+    ) -> RowSource:
+        """Return the rows as a source, without those that cannot be true.
+
+        Parameters
+        ----------
+        faults : mapping of str to bool (n,)
+            Rows that are left out, by what is wrong with them.
+        metadata : IoEvents, optional
+        damage : sequence of LocationDamage
+            What else was lost.
+        records : int
+            What was read beside operations and metadata events.
+        functions : (int32 (n,), tuple of str), optional
+            The function of each row, and the names of functions.
+        """
+        found = checked(rows, self.location_process, faults, below=self.handles.below(self.paradigms))
+        events, extent = IoEvents.empty() if metadata is None else metadata, found.operations.extent
+        length = max(0 if extent is None else extent[1], 0) if self.length is None else self.length
+        promised = found.promised + np.bincount(events.location, minlength=len(self.location_process))
+        function, names = functions or (None, ())
+        return RowSource(
+            path,
+            self.definitions(promised, length),
+            found.operations,
+            events,
+            (*found.damage, *damage),
+            # An interval of no duration is none of an operation.
+            found.irregular if self.recording.rows == "operations" else {},
+            records,
+            None if function is None else function[found.rows],
+            names,
+        )
+
+    def definitions(self, promised: Ints, length: int) -> Definitions:
+        """Return the definitions; `promised` (l,) rows should be read of each location, in `length` ns."""
+        names = tuple(dict.fromkeys(node for node in self.nodes if node))
+        row_of = {name: row + 1 for row, name in enumerate(names)}
+        table, handles, processes = self.handles, len(self.handles.file), len(self.ranks)
+        return Definitions(
+            clock=Clock(NANOSECONDS, 0, length, self.realtime_ns),
+            system_tree=SystemTree(
+                np.arange(len(names) + 1, dtype=np.uint32),
+                ("machine", *names),
+                ("machine", *("node",) * len(names)),
+                np.array([-1, *(0,) * len(names)], np.int32),
+            ),
+            groups=LocationGroups(
+                np.arange(processes, dtype=np.uint32),
+                self.process_names,
+                np.where(self.ranks >= 0, PROCESS, 0).astype(np.uint8),
+                np.array([row_of.get(node, -1) for node in self.nodes or ("",) * processes], np.int32),
+                self.ranks.astype(np.int32),
+            ),
+            locations=Locations(
+                np.arange(len(self.location_process), dtype=np.uint64),
+                self.location_names,
+                np.ones(len(self.location_process), np.uint8),
+                promised.astype(np.uint64),
+                self.location_process,
+            ),
+            paradigms=tuple(
+                Paradigm(row, name, name, name in _PARALLEL, name == "POSIX", ())
+                for row, name in enumerate(self.paradigms)
+            ),
+            files=Files(
+                np.arange(len(self.files), dtype=np.uint32),
+                self.files,
+                np.zeros(len(self.files), np.bool_),
+                np.full(len(self.files), -1, np.int32),
+                self.file_properties or tuple({} for _ in self.files),
+            ),
+            handles=Handles(
+                np.arange(handles, dtype=np.uint32),
+                table.name,
+                table.file,
+                table.paradigm,
+                np.zeros(handles, np.uint32),
+                np.full(handles, UNDEFINED_UINT32, np.uint32),
+                table.parent,
+                np.zeros(handles, np.bool_),
+                np.full(handles, UNDEFINED_UINT8, np.uint8),
+                np.zeros(handles, np.uint32),
+            ),
+            location_sets=(),
+            communicators=(),
+            attributes={},
+            recording=self.recording,
+        )
