@@ -132,7 +132,7 @@ def test_of_intervals_only_bytes_are_split_by_rank(capsys, two_binned_layers, me
     assert {row[name] for row in rows for name in unknown} == {None}
     assert main(["layers", str(two_binned_layers), "--by", "rank", *memory]) == 0
     assert ["layer", "rank", "read", "written"] in [line.split() for line in capsys.readouterr().out.splitlines()]
-    with pytest.raises(iostrata.SelectionError, match="leave out --by file"):
+    with pytest.raises(iostrata.SelectionError, match="which --by file needs"):
         iostrata.open_trace(two_binned_layers).breakdown("file")
 
 
