@@ -2,33 +2,20 @@
 
 import os
 from difflib import get_close_matches
-from importlib import import_module
 from typing import Final
 
 import click
 from click.shell_completion import CompletionItem
 
+from ..model.plugins import Plugins, instance_of
 from ..model.text import printable, shortened
 
 OVERVIEW: Final = "overview"
 """The command that a trace alone stands for."""
-COMMANDS: Final = {
-    "overview": "Show a trace on one screen; iostrata TRACE alone does so too.",
-    "info": "Summarise what a trace defines, without reading its events.",
-    "layers": "Show what each I/O layer did: operations, bytes, time, requests.",
-    "handles": "Show the tree of I/O handles with the traffic of each.",
-    "periods": "Show each layer's bandwidth over time and its period.",
-    "compare": "Show what each layer makes of the one above, with findings.",
-    "report": "Write a page that shows a trace or many runs: one HTML file.",
-    "watch": "Follow a running job: its periods by layer, and the next phase.",
-    "collect": "Read many traces into Parquet tables, which say what each run did.",
-    "diff": "Show what differs between runs before and after a change.",
-    "signature": "Show the bursts of I/O that all runs of an application share.",
-    "assess": "Rank jobs by how much their I/O deserves a look.",
-    "schedule": "Show what scheduling I/O by period would gain for jobs together.",
-    "convert": "Write files for other tools: HDF5, Parquet, OTF2, timelines, FTIO.",
-}
-"""Commands in the order of ``iostrata --help``, with the first line of their own help."""
+FIRST: Final = ("overview", "info", "layers", "handles", "periods", "compare", "report", "convert")
+"""Commands on one trace, which ``iostrata --help`` lists before all others."""
+COMMANDS: Final = Plugins("iostrata.commands", instance_of(click.Command))
+"""Entry points whose modules begin with the line that ``iostrata --help`` shows of them."""
 
 
 class LazyGroup(click.Group):
@@ -36,42 +23,42 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
-        return list(COMMANDS)
+        known = COMMANDS.names
+        return [*(name for name in FIRST if name in known), *(name for name in known if name not in FIRST)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the command `cmd_name`; None where there is no such command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f".commands.{cmd_name}", __package__).command
-        return command
+        return COMMANDS.find(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; a trace alone stands for its overview, and of any other name say which may be meant."""
         name = args[0]
-        if name in COMMANDS or name.startswith("-"):
+        if name in COMMANDS.names or name.startswith("-"):
             return super().resolve_command(ctx, args)
         # Of a name that is too long, too, which Path refuses.
         if os.path.exists(name):
             return super().resolve_command(ctx, [OVERVIEW, *args])
         shown = shortened(printable(name), 60)
-        alike = get_close_matches(name.lower(), COMMANDS, n=1)
-        hint = f"did you mean {alike[0]!r}?" if alike else f"commands are {', '.join(COMMANDS)}"
+        known = self.list_commands(ctx)
+        alike = get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {alike[0]!r}?" if alike else f"commands are {', '.join(known)}"
         raise click.UsageError(f"no command and no file '{shown}'; {hint}", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return commands and options that begin so, without importing them; else a trace, which is a file."""
-        found = [
-            CompletionItem(name, help=summary) for name, summary in COMMANDS.items() if name.startswith(incomplete)
-        ]
+        summaries = COMMANDS.summaries
+        known = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        found = [CompletionItem(name, help=summaries[name]) for name in known]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*found, *options] if found or options else [CompletionItem(incomplete, type="file")]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
+        summaries = COMMANDS.summaries
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, summaries[name]) for name in self.list_commands(ctx)])
 
 
 def _print_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:

@@ -88,9 +88,7 @@ def parse_memory(_context: click.Context, _option: click.Parameter, text: str | 
 TRACE: Final[Option] = click.argument("trace", type=click.Path(path_type=Path))
 """Whether it is there is for the reader to find out (exit code 1, not 2)."""
 
-JSON: Final[Option] = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else on stdout."
-)
+JSON_HELP: Final = "Print one JSON document and nothing else on stdout."
 
 BRIEF: Final[Option] = click.option(
     "--brief", is_flag=True, help="Print only what one screen of a terminal holds; without effect on --json."

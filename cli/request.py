@@ -1,7 +1,9 @@
 """What a command is asked for, and how it gets its trace: with progress while it is read, and warnings."""
 
 import functools
+import inspect
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -15,7 +17,7 @@ from ..analysis.registry import DEFAULT_METHOD
 from ..model.errors import OutputError
 from ..model.quantities import bytes_text, counted
 from ..model.text import printable
-from .options import JSON, READING, TRACE, Frequency, Option, OutputPath, Seconds
+from .options import JSON_HELP, READING, TRACE, Frequency, Option, OutputPath, Seconds
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -134,25 +136,39 @@ def prepare_picture(path: Path) -> None:
     check_figure_library(path)
 
 
-def command_of(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+def command_of(
+    example: str, *options: Option, kind: type[Command] = Command, as_json: str = JSON_HELP
+) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function a command with options in the order of ``--help``, and ``--json`` behind them.
 
     Parameters
     ----------
     example : str
         What follows ``iostrata`` in an example.
+    kind : type
+        For a command that adds something to its help.
+    as_json : str
+        The help of ``--json``.
     """
 
     def decorate(function: Callable[..., None]) -> click.Command:
         decorated: Callable[..., Any] = function
-        for option in reversed((*options, JSON)):
+        json: Option = click.option("--json", "as_json", is_flag=True, help=as_json)
+        for option in reversed((*options, json)):
             decorated = option(decorated)
-        return click.command(cls=Command, epilog=f"Example: iostrata {example}")(decorated)
+        return click.command(cls=kind, help=help_of(function), epilog=f"Example: iostrata {example}")(decorated)
 
     return decorate
 
 
-def trace_command(example: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+def help_of(function: Callable[..., None]) -> str:
+    """Return the help of a command: the line with which its module begins, and the docstring of its function."""
+    return f"{sys.modules[function.__module__].__doc__}\n\n{inspect.cleandoc(function.__doc__ or '')}"
+
+
+def trace_command(
+    example: str, *options: Option, kind: type[Command] = Command
+) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function a command on one trace: it is called with a `Request`, and by name with all that is not in one.
 
     Parameters and order are those of `command_of`; TRACE comes first.
@@ -164,7 +180,7 @@ def trace_command(example: str, *options: Option) -> Callable[[Callable[..., Non
             request = _request(given.pop("trace"), given, [field.name for field in fields(Request)])
             function(request, **given)
 
-        return command_of(example, TRACE, *options)(invoke)
+        return command_of(example, TRACE, *options, kind=kind)(invoke)
 
     return decorate
 

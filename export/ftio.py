@@ -1,4 +1,4 @@
-"""Bandwidths of a layer as JSON lines of TMIO's form, which FTIO reads."""
+"""The bandwidth of a layer in bins of 1/fs seconds for FTIO; without --layer that which the program moved most in."""
 
 import json
 import os
@@ -16,6 +16,7 @@ from ..layers.trace import Trace
 from ..model.errors import SelectionError
 from ..signals.step import StepSignal
 from .atomic import atomic_file
+from .exporters import Exporter, OptionError
 from .written import Written
 
 SUFFIX: Final = ".ftio.jsonl"
@@ -64,7 +65,7 @@ def write_ftio(
     wanted = DIRECTIONS if direction is None else (direction,)
     found = chosen_layers(trace, layers) if layers else (_busiest(trace, wanted),)
     if len(found) > 1:
-        raise SelectionError(f"FTIO's file holds one layer: choose one of {', '.join(one.name for one in found)}")
+        raise OptionError(f"FTIO's file holds one layer: choose one of {', '.join(one.name for one in found)}")
     (chosen,) = found
     signals = {name: chosen.bandwidth(name, traffic) for name in wanted}
     moving = [signal for signal in signals.values() if signal.volume > 0]
@@ -77,7 +78,8 @@ def write_ftio(
         temporary.write_text(json.dumps(line, allow_nan=False) + "\n", "ascii")
     target = Path(path)
     bins = len(moving[0].sample(rate))
-    return Written(target, target.stat().st_size, (chosen.name,), bins=bins, fs=float(rate))
+    note = None if layers else _choice(trace, chosen.name)
+    return Written(target, target.stat().st_size, (chosen.name,), bins=bins, fs=float(rate), note=note)
 
 
 def _busiest(trace: Trace, directions: tuple[str, ...]) -> Layer:
@@ -101,3 +103,15 @@ def _sample(layer: Layer, direction: str, traffic: str, ranks: int, signal: Step
         "number_of_ranks": ranks,
         "bandwidth": {"b_overlap_avr": [*values.tolist(), 0.0, 0.0], "t_overlap": times.tolist()},
     }
+
+
+def _choice(trace: Trace, taken: str) -> str | None:
+    """Return which layer was chosen where nobody named one, and which others there are."""
+    if len(trace.order) < 2:
+        return None
+    others = ", ".join(name for name in trace.order if name != taken)
+    most = "bytes" if trace.definitions.recording.reason("handles") else "of the program's own bytes"
+    return f"{SUFFIX} holds one layer: {taken} moved most {most}; --layer takes another ({others})"
+
+
+EXPORTER: Final = Exporter(write_ftio, "formats")

@@ -1,4 +1,4 @@
-"""All operations of a trace with their parents, and its metadata events, as a Parquet table, a row each."""
+"""A table with a row for each operation, with its parent in a higher layer, and for each metadata event."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -16,6 +16,7 @@ from ..layers.table import Column, metadata_table, operation_table
 from ..layers.trace import Trace
 from ..model.errors import SelectionError, import_library
 from .atomic import atomic_file
+from .exporters import Exporter
 from .written import Written
 
 SCHEMA_VERSION: Final = 1
@@ -122,3 +123,6 @@ def _array(column: Column, pyarrow: Any) -> Any:
         return pyarrow.array(column.values, mask=column.missing)
     places = pyarrow.array(column.values, mask=column.missing)
     return pyarrow.DictionaryArray.from_arrays(places, pyarrow.array(column.names, pyarrow.string()))
+
+
+EXPORTER: Final = Exporter(write_parquet, "formats")

@@ -37,6 +37,8 @@ class Written:
         Lists that a report shows only in part, with the number of their entries.
     signals : int
         Signals in a picture.
+    note : str
+        What to say on stderr beside it; it is in no document.
     """
 
     path: Path
@@ -52,9 +54,10 @@ class Written:
     markers: int | None = None
     cut: Mapping[str, int] | None = None
     signals: int | None = None
+    note: str | None = None
 
     def to_dict(self) -> Document:
         """Return the object ``output`` of ``--json``."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        told = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "note"}
         told = {"fs_hz" if name == "fs" else name: value for name, value in told.items() if value is not None}
         return {**told, "path": str(self.path)}

@@ -5,6 +5,7 @@ is left out with one `PluginWarning` and never hides another.
 """
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,11 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, reduce
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
 OURS: Final = "iostrata"
 """The distribution whose entries come first, and win where others have the same name."""
+_DOCSTRING: Final = re.compile(r'(?:\s|#[^\n]*\n)*[rR]?"""([^\n"]*)')
 _warned: set[str] = set()
 
 
@@ -44,6 +47,17 @@ class EntryPoint:
         """Import what it names; raises whatever its module raises."""
         module, _, attributes = self.value.partition("[")[0].replace(" ", "").partition(":")
         return reduce(getattr, filter(None, attributes.split(".")), import_module(module))
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring of its module, which is not imported; empty where there is none."""
+        try:
+            spec = find_spec(self.value.partition(":")[0].strip())
+            with open(spec.origin if spec and spec.origin else "", encoding="utf-8") as file:
+                found = _DOCSTRING.match(file.read(4096))
+        except (ImportError, OSError, ValueError):
+            return ""
+        return found[1].strip() if found else ""
 
     def warn(self, what: str) -> None:
         """Warn, once, that it is left out."""
@@ -73,6 +87,11 @@ class Plugins(Generic[T]):
     def names(self) -> tuple[str, ...]:
         """Names of all, without importing any."""
         return tuple(self._entries())
+
+    @property
+    def summaries(self) -> dict[str, str]:
+        """What each is, in one line: that with which the docstring of its module begins, without importing any."""
+        return {name: entry.summary for name, entry in self._entries().items()}
 
     def find(self, name: str) -> T | None:
         """Import the extension of a name; None where there is none, or it cannot be used."""

@@ -1,4 +1,4 @@
-"""``iostrata assess``."""
+"""Rank jobs by how much their I/O deserves a look."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -112,11 +112,9 @@ def command(
     order: str,
     least_duration: float | None,
 ) -> None:
-    """Rank jobs by how much their I/O deserves a look.
-
-    JOBS are traces, folders of them, collections, FOLDER:PATTERN for the runs in either whose name matches, or tables
-    of metrics (CSV or Parquet with job,node,filesystem,metric,time,value: s, and rates per second). The metrics of
-    each node are averaged over segments of time, which score 0, 1 or Z by limits that were trained with many jobs
+    """JOBS are traces, folders of them, collections, FOLDER:PATTERN for the runs in either whose name matches, or
+    tables of metrics (CSV or Parquet with job,node,filesystem,metric,time,value: s, and rates per second). The metrics
+    of each node are averaged over segments of time, which score 0, 1 or Z by limits that were trained with many jobs
     (Betke and Kunkel, ISC'20).
 
     Problem-Time is the share of segments with intensive I/O, Utilization the mean of the highest score in these

@@ -1,4 +1,4 @@
-"""``iostrata collect``."""
+"""Read many traces into Parquet tables, which say what each run did."""
 
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,7 @@ SEGMENT = click.option(
 def command(
     traces: tuple[Path, ...], out: Path, workers: int | None, dask: str | None, as_json: bool, **settings: Any
 ) -> None:
-    """Read many traces into Parquet tables, which say what each run did.
-
-    TRACES are traces, folders that are searched for them, or FOLDER:PATTERN for those in it whose name matches. The
+    """TRACES are traces, folders that are searched for them, or FOLDER:PATTERN for those in it whose name matches. The
     FOLDER of -o gets the tables job, job_layer (a layer in one
     direction), finding, signal (bandwidth in 512 bins) and segment (metrics by node), in bytes and seconds; any tool
     that reads Parquet can query them, and report, diff, signature and assess take FOLDER.

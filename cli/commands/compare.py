@@ -1,4 +1,4 @@
-"""``iostrata compare``."""
+"""Show what each layer makes of the one above, with findings."""
 
 from ..options import BRIEF, DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
 from ..progress import Progress
@@ -7,9 +7,7 @@ from ..request import Request, console, print_json, trace_command
 
 @trace_command("compare traces.otf2 --direction write", BRIEF, LAYERS, DIRECTION, METHOD, FREQUENCY, *READING, MEMORY)
 def command(request: Request, brief: bool) -> None:
-    """Show what each layer makes of the one above, with findings.
-
-    First neighbouring layers and what stands out, on one screen. Then findings with what helps; for each upper and
+    """First neighbouring layers and what stands out, on one screen. Then findings with what helps; for each upper and
     lower layer bytes and their ratio, the ranks that moved them, the fan-out (operations below inside one
     operation above) and what became of the period; where the time of operations goes; and the bytes that
     only one of two layers shows.

@@ -1,4 +1,4 @@
-"""``iostrata diff``."""
+"""Show what differs between runs before and after a change."""
 
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,7 @@ def command(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Show what differs between runs before and after a change.
-
-    What matters comes first. A, before, and B, after, are a trace, a folder of traces, a collection of iostrata
+    """What matters comes first. A, before, and B, after, are a trace, a folder of traces, a collection of iostrata
     collect, or FOLDER:PATTERN for the runs in either whose name matches. With several runs a side a test tells a change
     from the spread between runs; three or more a side are best. Of single runs, times matter only from a factor of
     about 4 on, as those of the same program easily differ; what the program does (operations, bytes, ranks) matters

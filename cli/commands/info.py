@@ -1,14 +1,12 @@
-"""``iostrata info``."""
+"""Summarise what a trace defines, without reading its events."""
 
 from ..request import Request, console, print_json, trace_command
 
 
 @trace_command("info scorep-run")
 def command(request: Request) -> None:
-    """Summarise what a trace defines, without reading its events.
-
-    Processes, nodes, I/O paradigms, files and handles; times in seconds; and what its recorder does not tell, with the
-    counters that it kept beside the operations.
+    """Processes, nodes, I/O paradigms, files and handles; times in seconds; and what its recorder does not tell, with
+    the counters that it kept beside the operations.
     """
     from ...layers.selection.source import open_source
     from ...model.stream.summary import summarise

@@ -1,4 +1,4 @@
-"""``iostrata layers``."""
+"""Show what each I/O layer did: operations, bytes, time, requests."""
 
 import click
 
@@ -16,9 +16,7 @@ BY = click.option(
 
 @trace_command("layers traces.otf2 --direction write --window 10:60", LAYERS, DIRECTION, TRAFFIC, BY, *READING, MEMORY)
 def command(request: Request, by: str | None) -> None:
-    """Show what each I/O layer did: operations, bytes, time, requests.
-
-    One row per layer and direction, the highest layer first. Bytes are those moved by completed operations, with
+    """One row per layer and direction, the highest layer first. Bytes are those moved by completed operations, with
     decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way, summed
     is the sum of all durations; opens, closes and other calls that move no data are timed from Enter to Leave, where
     the trace has them; own is the share of bytes that the program moved by calling this layer itself, the rest

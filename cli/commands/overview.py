@@ -1,4 +1,4 @@
-"""``iostrata overview``, which ``iostrata TRACE`` is short for."""
+"""Show a trace on one screen; iostrata TRACE alone does so too."""
 
 from ..options import DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
 from ..progress import Progress
@@ -7,9 +7,7 @@ from ..request import Request, console, print_counters, print_json, trace_comman
 
 @trace_command("overview traces.otf2", LAYERS, DIRECTION, METHOD, FREQUENCY, *READING, MEMORY)
 def command(request: Request) -> None:
-    """Show a trace on one screen; iostrata TRACE alone does so too.
-
-    A row per layer and direction: bytes (1 MB = 1,000,000 B), the time in s in which it was busy and the bytes per
+    """A row per layer and direction: bytes (1 MB = 1,000,000 B), the time in s in which it was busy and the bytes per
     second of that time; its period with how far it may be off, the confidence in it (0 to 1), and from when to when it
     holds. Below, the first findings with what each costs the run. periods, compare and layers tell more.
     """

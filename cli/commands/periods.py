@@ -1,4 +1,4 @@
-"""``iostrata periods``."""
+"""Show each layer's bandwidth over time and its period."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -92,9 +92,7 @@ def command(
     order: int | None,
     **tuning: Any,
 ) -> None:
-    """Show each layer's bandwidth over time and its period.
-
-    First a table: each layer and direction that moved bytes, its rate in phases of substantial I/O, its period, and
+    """First a table: each layer and direction that moved bytes, its rate in phases of substantial I/O, its period, and
     from when to when that holds. Then a curve and a verdict of each: the period in s with its uncertainty and the
     confidence in it (0 to 1), or why there is none. Bandwidths are in B/s with decimal prefixes (1 MB/s = 1,000,000
     B/s).

@@ -1,4 +1,4 @@
-"""``iostrata report``."""
+"""Write a page that shows a trace or many runs: one HTML file."""
 
 import shlex
 from pathlib import Path
@@ -44,9 +44,7 @@ EACH = click.option(
     "report traces.otf2 -o report.html", PAGE, SCORES, EACH, LAYERS, TRAFFIC, METHOD, FREQUENCY, *READING, MEMORY
 )
 def command(request: Request, out: Path | None, scores: Path | None, each: bool) -> None:
-    """Write a page that shows a trace or many runs: one HTML file.
-
-    The page is OUT.html, or named after the folder of the trace. Of a collection, the folder that iostrata collect
+    """The page is OUT.html, or named after the folder of the trace. Of a collection, the folder that iostrata collect
     has written, the page ranks its runs, or with FOLDER:PATTERN in place of TRACE those whose name matches.
 
     It loads nothing, so it can be opened without a network and sent to others; it is at most 2 MB, and says what it

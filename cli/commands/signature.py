@@ -1,4 +1,4 @@
-"""``iostrata signature``."""
+"""Show the bursts of I/O that all runs of an application share."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -112,9 +112,7 @@ def command(
     out: Path | None,
     picture: Path | None,
 ) -> None:
-    """Show the bursts of I/O that all runs of an application share.
-
-    RUNS are traces of one application, at least 2, better 5 to 10, folders or collections of nothing else, or
+    """RUNS are traces of one application, at least 2, better 5 to 10, folders or collections of nothing else, or
     FOLDER:PATTERN for the runs in either whose name matches. With --log and --jobs they are instead cut out of what a
     file system's servers counted, with other jobs' traffic in it, which is taken off (IOSI, FAST'14).
 

@@ -1,4 +1,4 @@
-"""``iostrata watch``."""
+"""Follow a running job: its periods by layer, and the next phase."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -7,7 +7,7 @@ import click
 from click.core import ParameterSource
 
 from ..options import DIRECTION, ENGINE, FILES, LAYERS, WORKERS
-from ..request import Request, console
+from ..request import Request, command_of, console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,24 +46,11 @@ BUDGET: Final = 0.0045
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
 
 
-AS_JSON = click.option(
-    "--json", "as_json", is_flag=True, help="Print a JSON object a line on a terminal, too, as in a pipe."
-)
-
-
-@click.command(epilog="Example: iostrata watch --replay traces.otf2 --speed 10")
-@SOURCES
-@REPLAY
-@SPEED
-@INTERVAL
-@ONCE
-@LAYERS
-@DIRECTION
-@METHOD
-@FILES
-@ENGINE
-@WORKERS
-@AS_JSON
+@command_of(
+    "watch --replay traces.otf2 --speed 10",
+    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, LAYERS, DIRECTION, METHOD, FILES, ENGINE, WORKERS,
+    as_json="Print a JSON object a line on a terminal, too, as in a pipe.",
+)  # fmt: skip
 def command(
     sources: tuple[str, ...],
     replay: Path | None,
@@ -76,9 +63,7 @@ def command(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Follow a running job: its periods by layer, and the next phase.
-
-    SOURCE is a file that grows, a folder of them, unix:PATH or tcp:HOST:PORT to listen at, or - for standard input;
+    """SOURCE is a file that grows, a folder of them, unix:PATH or tcp:HOST:PORT to listen at, or - for standard input;
     several are one job. What their lines say is told in the guide: operations or bins of them as JSON lines, lines of
     TMIO, or rates that servers counted as CSV.
 

@@ -35,7 +35,7 @@ suppress_warnings = ["ref.python"]
 # The help of each command stands in the guide as the program prints it.
 generated = Path(__file__).parent / "generated"
 generated.mkdir(exist_ok=True)
-for name in COMMANDS:
+for name in COMMANDS.names:
     shown = CliRunner().invoke(group, [name, "--help"], prog_name="iostrata", terminal_width=80)
     (generated / f"{name}.txt").write_text(shown.output, encoding="utf-8")
 

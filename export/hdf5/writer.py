@@ -1,4 +1,4 @@
-"""The layers of a trace as a netCDF-4 file, which is an HDF5 file: bandwidth, handles, statistics, damage, periods."""
+"""Bandwidths in B/s as means over bins of 1/fs seconds, handles, damage, periods, comparison: netCDF-4 (HDF5)."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -22,6 +22,7 @@ from ...model.interrupts import kept_interrupts
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..atomic import atomic_file
+from ..exporters import Exporter
 from ..written import Written
 from .comparison import write_comparison
 from .groups import write_damage, write_handles, write_statistics
@@ -189,3 +190,6 @@ def _write_bandwidth(
             fits[place] = search.fit(signal, components)
     root.numbers("abstraction_error", dimensions[:2], errors, **VARIABLES["abstraction_error"])
     return results, fits
+
+
+EXPORTER: Final = Exporter(write_hdf5, "formats", relations=True)

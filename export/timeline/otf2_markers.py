@@ -1,4 +1,4 @@
-"""A copy of an OTF2 archive with the phases and periods of its layers as markers, for viewers such as Vampir."""
+"""For Vampir: a copy of the archive, marked with phases and periods; of other traces an archive of all I/O."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -10,15 +10,19 @@ import numpy as np
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.window import trace_window
 from ...layers.trace import Trace
 from ...model.errors import TraceError
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
+from ...otf2io.archive import ENGINES
 from ...otf2io.definitions.read import read_definitions
 from ...otf2io.files.anchor import SUFFIX, Anchor, read_anchor
 from ...otf2io.files.regular import open_regular
 from ...otf2io.writing.markers import Marker, write_markers
 from ..atomic import archive_size, atomic_archive
+from ..exporters import Exporter, OptionError
 from ..written import Written
+from .otf2_archive import write_otf2
 
 GROUP: Final = "iostrata"
 _SUFFIXES: Final = (".evt", ".def", ".snap")
@@ -143,3 +147,27 @@ def _markers(trace: Trace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
             yield marker(f"{name} period", *held[0], whole)
         for regime in result.regimes if len(result.regimes) > 1 else ():
             yield marker(f"{name} period", regime.start, regime.end, f"period {seconds_text(regime.period)}")
+
+
+def _export(
+    trace: Trace,
+    path: Path,
+    *,
+    layers: tuple[str, ...],
+    traffic: str,
+    method: str,
+    fs: float | Literal["auto"],
+    rewrite: bool,
+) -> Written:
+    """Copy and mark an archive; write a new one of any other trace, or where it is wanted."""
+    if trace.engine in ENGINES and not rewrite:
+        return write_annotated(trace, path, layers=layers, traffic=traffic, method=method, fs=fs)
+    whole = trace.tick_window == trace_window(trace.definitions.clock, trace.extent)
+    if layers or traffic != "all" or trace.files != "application" or not whole:
+        raise OptionError(
+            "--layer, --traffic, --window and --files choose nothing here: a new archive holds all I/O of the trace"
+        )
+    return write_otf2(trace, path)
+
+
+EXPORTER: Final = Exporter(_export, "formats")

@@ -1,4 +1,4 @@
-"""A trace's I/O as JSON trace events, which Perfetto's UI (ui.perfetto.dev) and chrome://tracing open.
+"""A timeline as JSON trace events, which Perfetto's UI (ui.perfetto.dev) and chrome://tracing open.
 
 Source: Google, "Trace Event Format" (Chrome), and Perfetto's documentation of what its importer takes: complete events
 (``X``) with times in µs, counters (``C``), and names of processes and threads (``M``). Slices of one track must lie
@@ -27,6 +27,7 @@ from ...model.quantities import bytes_text, counted, interval_text, seconds_text
 from ...signals.envelope import envelope
 from ..atomic import atomic_file
 from ..encoding import shortened
+from ..exporters import Exporter
 from ..json.text import json_text
 from ..written import Written
 from .marks import KINDS, Ints, Marks, marks_of_files, merged_marks
@@ -314,3 +315,6 @@ class _Tracks:
         self._count += fresh
         heappush(self._busy, (max(end, start), lane))
         return lane, fresh
+
+
+EXPORTER: Final = Exporter(write_perfetto, "formats")

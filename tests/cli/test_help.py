@@ -24,14 +24,15 @@ def test_every_module_with_a_command_is_listed():
     commands = {
         name for name in modules if hasattr(importlib.import_module(f"iostrata.cli.commands.{name}"), "command")
     }
-    assert commands == set(COMMANDS)
+    assert commands == set(COMMANDS.names)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS.names)
 def test_every_command_explains_itself(name):
     command = importlib.import_module(f"iostrata.cli.commands.{name}").command
     paragraphs = command.help.split("\n\n")
-    assert paragraphs[0] == COMMANDS[name]
+    assert paragraphs[0] == COMMANDS.summaries[name]
+    assert paragraphs[0].endswith(".")
     assert len(paragraphs) > 1, "say more than the summary"
     assert command.epilog.startswith(f"Example: iostrata {name} ")
     for option in command.params:
@@ -39,7 +40,7 @@ def test_every_command_explains_itself(name):
             assert option.help, option.name
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS.names)
 def test_the_example_of_every_command_is_sound_usage(name):
     command = importlib.import_module(f"iostrata.cli.commands.{name}").command
     arguments = command.epilog.removeprefix(f"Example: iostrata {name} ").replace("'", "").split()
@@ -48,7 +49,7 @@ def test_the_example_of_every_command_is_sound_usage(name):
         assert any(context.params.get(one) for one in ("trace", "traces", "before", "replay"))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS.names)
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_of_a_command_ends_with_an_example(name, flag):
     result = CliRunner().invoke(group, [name, flag])
@@ -60,18 +61,18 @@ def test_help_lists_each_command_with_a_summary_on_one_line():
     result = CliRunner().invoke(group, ["--help"])
     assert result.exit_code == 0
     lines = [line.strip() for line in result.output.splitlines()]
-    for name, summary in COMMANDS.items():
+    for name, summary in COMMANDS.summaries.items():
         assert any(line.startswith(f"{name} ") and line.endswith(summary) for line in lines), name
 
 
 def test_every_command_knows_json():
-    for name in COMMANDS:
+    for name in COMMANDS.names:
         command = importlib.import_module(f"iostrata.cli.commands.{name}").command
         assert any("--json" in option.opts for option in command.params), name
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], [], *([name, "--help"] for name in COMMANDS)], ids=str
+    "arguments", [["--help"], ["--version"], [], *([name, "--help"] for name in COMMANDS.names)], ids=str
 )
 def test_help_imports_nothing_heavy(arguments):
     code = (
@@ -84,8 +85,8 @@ def test_help_imports_nothing_heavy(arguments):
     status, modules = json.loads(done.stdout.splitlines()[-1])
     assert status == (0 if arguments else 2)
     assert not set(modules) & set(HEAVY)
-    commands = {name for name in COMMANDS if f"iostrata.cli.commands.{name}" in modules}
-    assert commands == set(arguments[:1]) & set(COMMANDS)
+    commands = {name for name in COMMANDS.names if f"iostrata.cli.commands.{name}" in modules}
+    assert commands == set(arguments[:1]) & set(COMMANDS.names)
 
 
 def test_the_version_is_that_of_the_package(run_process):
