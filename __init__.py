@@ -54,41 +54,4 @@ if TYPE_CHECKING:
     from .signals.step import StepSignal as StepSignal
 else:
     # Hidden from type checkers: with a module ``__getattr__`` in sight they would accept any name.
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            ".analysis.comparison.layers": ("Comparison", "compare_layers"),
-            ".analysis.detect": ("detect_period", "detect_period_samples"),
-            ".analysis.findings.find": ("Finding",),
-            ".analysis.results.parts": ("Period", "Phase", "Regime"),
-            ".analysis.results.result": ("PeriodResult",),
-            ".export.collection": ("write_collection",),
-            ".export.hdf5.writer": ("write_hdf5",),
-            ".export.ftio": ("write_ftio",),
-            ".export.parquet": ("write_parquet",),
-            ".export.report.write": ("write_report",),
-            ".export.timeline.otf2_archive": ("write_otf2",),
-            ".export.timeline.otf2_markers": ("write_annotated",),
-            ".export.timeline.perfetto": ("write_perfetto",),
-            ".layers.flow.flow": ("Flow",),
-            ".layers.handles.forest": ("HandleForest",),
-            ".layers.layer": ("Layer",),
-            ".layers.opening": ("open_trace",),
-            ".layers.summary.statistics": ("LayerStatistics",),
-            ".layers.trace": ("BinnedTrace", "Trace"),
-            ".model.stream.damage": ("DamageReport",),
-            ".model.errors": (
-                "ClusterError",
-                "IostrataError",
-                "MissingLibraryError",
-                "OutputError",
-                "SelectionError",
-                "TraceError",
-                "UnsupportedTraceError",
-            ),
-            ".model.version": ("__version__",),
-            ".signals.construction": ("event_signal", "level_signal", "step_signal"),
-            ".signals.samples": ("Samples",),
-            ".signals.step": ("StepSignal",),
-        },
-    )
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -19,12 +19,5 @@ if TYPE_CHECKING:
     from .job import LiveJob as LiveJob
     from .sources import open_source as open_source
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            ".answer": ("Answer",),
-            ".following": ("Update", "follow", "replay"),
-            ".job": ("LiveJob",),
-            ".sources": ("open_source",),
-        },
-    )
+    # Hidden from type checkers: with a module ``__getattr__`` in sight they would accept any name.
+    __getattr__, __dir__ = lazy_names(__name__)

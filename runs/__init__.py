@@ -46,28 +46,5 @@ if TYPE_CHECKING:
         trace_samples as trace_samples,
     )
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            ".collection.chosen": ("read_chosen",),
-            ".collection.collect": ("read_runs",),
-            ".collection.read": ("Settings", "read_run"),
-            ".collection.rows": ("FindingRow", "JobRow", "LayerRow", "Run", "SegmentRow", "SignalRow"),
-            ".collection.tables": ("Collection",),
-            ".differences.changes": ("Change",),
-            ".differences.difference": ("Difference", "diff_runs"),
-            ".differences.rules": ("FailRule",),
-            ".scheduling.comparison": ("PolicyComparison", "compare_policies"),
-            ".scheduling.jobs": ("Job",),
-            ".scheduling.recordings": ("read_periods", "recorded_job"),
-            ".scheduling.tables": ("read_job_table",),
-            ".scores.assessment": ("JobScore", "assess", "ranked"),
-            ".scores.limits": ("Limits", "read_limits", "train"),
-            ".scores.tables": ("MetricTable",),
-            ".scores.traces": ("TraceJobs",),
-            ".signatures.sample": ("Sample",),
-            ".signatures.server_logs": ("job_samples", "read_jobs", "read_log"),
-            ".signatures.signature": ("Signature", "extract_signature"),
-            ".signatures.traces": ("collection_signals", "run_signals", "trace_samples"),
-        },
-    )
+    # Hidden from type checkers: with a module ``__getattr__`` in sight they would accept any name.
+    __getattr__, __dir__ = lazy_names(__name__)

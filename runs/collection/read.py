@@ -2,29 +2,27 @@
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from ...analysis.detect import detect_period
-from ...analysis.findings.find import applicable, find
+from ...analysis.findings.find import Finding, applicable, find
 from ...analysis.registry import DEFAULT_METHOD
-from ...layers.flow.flow import Flow
+from ...analysis.results.result import PeriodResult
 from ...layers.layer import Layer
 from ...layers.opening import open_trace
-from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
 from ...model.codes import PROCESS, IoFlag
 from ...model.document import plain
 from ...model.errors import IostrataError
-from ...model.metrics import columns_of
-from ...model.recording import Recording
+from ...model.metrics import metrics_of
 from ...model.text import printable
 from ...signals.step import StepSignal
 from .content import content_hash, trace_name
-from .rows import FAILED, READ, SIGNAL_BINS, FindingRow, JobRow, LayerRow, Run, SignalRow
+from .rows import FAILED, METRICS_OF_LAYERS, READ, SIGNAL_BINS, FindingRow, JobRow, LayerRow, Run, SignalRow
 from .segments import SegmentSums
 
 DEFAULT_SEGMENT_S: Final = 5.0
@@ -131,48 +129,83 @@ def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str |
         for direction in layer.directions
     }
     segments = trace.sum_blocks(lambda: SegmentSums(trace, settings.segment))
-    layers = tuple(_layer_rows(trace, job, settings, signals, segments.metadata))
     found = find(trace)
-    recording = trace.definitions.recording
-    # What of several layers is the program's own is known by the handles alone.
-    apart = recording.handles != "absent" or len(trace.layers) < 2
-    counted, single = recording.rows == "operations" and apart, recording.rows == "operations"
-    own = [trace.layers[name].statistics(direction, "own") for name, direction in signals]
-    severities = [one.severity for one in found]
-    damage = trace.damage
     row = JobRow(
         job=job,
         name=name,
         status=READ,
         content=content,
         settings=settings.text,
-        engine=trace.engine,
-        recorder=recording.recorder,
-        layers_recorded=_layers_recorded(trace),
-        directions_recorded=_directions_recorded(recording),
-        findings_sought=tuple(rule.id for rule in applicable(recording)),
-        start_utc=_start(trace.definitions.clock.realtime_ns),
-        duration_s=trace.duration,
-        ranks=trace.ranks,
-        nodes=_nodes(trace),
-        locations=trace.locations,
-        events=trace.events_total,
-        io_events=trace.io_events,
-        layers=tuple(printable(one) for one in trace.layers),
-        operations=sum(one.operations for one in own) if counted else None,
-        bytes_read=float(sum(one.bytes for one in own if one.direction == "read")) if apart else None,
-        bytes_written=float(sum(one.bytes for one in own if one.direction == "write")) if apart else None,
-        metadata_operations=sum(segments.metadata.values()) if recording.metadata else None,
-        io_s=segments.busy_s if single else None,
-        rank_io_s=sum(one.summed_s for one in own) / max(1, trace.ranks) if counted else None,
-        findings=len(found),
-        critical=severities.count("critical"),
-        warnings=severities.count("warning"),
-        damaged=damage.damaged,
-        events_lost=max(0, damage.events_expected - damage.events_read),
-        set_aside_operations=trace.set_aside.operations,
+        **_recorded(trace),
+        **_moved(trace, segments, signals),
+        **_found(trace, found),
     )
-    findings = tuple(
+    layers = tuple(_layer_rows(trace, job, settings, signals, segments.metadata))
+    return Run(row, layers, _finding_rows(job, found), tuple(_signal_rows(job, signals)), segments.rows(job))
+
+
+def _recorded(trace: Trace) -> dict[str, Any]:
+    """Return the columns of a run on what ran, and what was recorded of it."""
+    definitions = trace.definitions
+    recording, groups = definitions.recording, definitions.groups
+    told = recording.layers
+    if told is None:
+        told = tuple(one.identification for one in definitions.paradigms)
+    rest = {"flush": recording.flushes, "metadata": recording.metadata}
+    # Of some processes it may not be known where they ran.
+    nodes_known = recording.nodes and (groups.node[groups.kind == PROCESS] >= 0).all()
+    return {
+        "engine": trace.engine,
+        "recorder": recording.recorder,
+        "layers_recorded": tuple(dict.fromkeys(printable(one) for one in (*told, *trace.layers))) if told else (),
+        "directions_recorded": ("read", "write", *(name for name, known in rest.items() if known)),
+        "findings_sought": tuple(rule.id for rule in applicable(recording)),
+        "start_utc": _start(definitions.clock.realtime_ns),
+        "duration_s": trace.duration,
+        "ranks": trace.ranks,
+        "nodes": trace.nodes if nodes_known else None,
+        "locations": trace.locations,
+        "events": trace.events_total,
+        "io_events": trace.io_events,
+        "layers": tuple(printable(one) for one in trace.layers),
+    }
+
+
+def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return the columns of a run on what the program itself did."""
+    recording = trace.definitions.recording
+    own = [trace.layers[name].statistics(direction, "own") for name, direction in signals]
+    moved = {way: float(sum(one.bytes for one in own if one.direction == way)) for way in ("read", "write")}
+    found = {
+        "operations": sum(one.operations for one in own),
+        "bytes_read": moved["read"],
+        "bytes_written": moved["write"],
+        "metadata_operations": sum(segments.metadata.values()),
+        "io_s": segments.busy_s,
+        "rank_io_s": sum(one.summed_s for one in own) / max(1, trace.ranks),
+    }
+    unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)}
+    if recording.handles == "absent" and len(trace.layers) > 1:
+        # What of several layers is the program's own is known by the handles alone.
+        unknown |= {"operations", "bytes_read", "bytes_written", "rank_io_s"}
+    return {name: value for name, value in found.items() if name not in unknown}
+
+
+def _found(trace: Trace, found: Sequence[Finding]) -> dict[str, Any]:
+    """Return the columns of a run on findings and damage."""
+    severities = [one.severity for one in found]
+    return {
+        "findings": len(found),
+        "critical": severities.count("critical"),
+        "warnings": severities.count("warning"),
+        "damaged": trace.damage.damaged,
+        "events_lost": max(0, trace.damage.events_expected - trace.damage.events_read),
+        "set_aside_operations": trace.set_aside.operations,
+    }
+
+
+def _finding_rows(job: str, found: Sequence[Finding]) -> tuple[FindingRow, ...]:
+    return tuple(
         FindingRow(
             job=job,
             id=one.id,
@@ -184,27 +217,6 @@ def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str |
         )
         for one in found[:_MOST_FINDINGS]
     )
-    return Run(row, layers, findings, tuple(_signal_rows(job, signals)), segments.rows(job))
-
-
-def _nodes(trace: Trace) -> int | None:
-    """Return the number of nodes, None where it is not known of every process on which it ran."""
-    groups = trace.definitions.groups
-    known = trace.definitions.recording.nodes and (groups.node[groups.kind == PROCESS] >= 0).all()
-    return trace.nodes if known else None
-
-
-def _layers_recorded(trace: Trace) -> tuple[str, ...]:
-    """Return the layers that the recorder watched; empty where nobody knows which."""
-    told = trace.definitions.recording.layers
-    if told is None:
-        told = tuple(one.identification for one in trace.definitions.paradigms)
-    return tuple(dict.fromkeys(printable(one) for one in (*told, *trace.layers))) if told else ()
-
-
-def _directions_recorded(recording: Recording) -> tuple[str, ...]:
-    rest = {"flush": recording.flushes, "metadata": recording.metadata}
-    return ("read", "write", *(name for name, known in rest.items() if known))
 
 
 def _layer_rows(
@@ -227,69 +239,48 @@ def _layer_rows(
 def _layer_row(
     trace: Trace, layer: Layer, job: str, direction: str, settings: Settings, signal: StepSignal
 ) -> LayerRow:
-    statistics: LayerStatistics = layer.statistics(direction)
-    cells = trace.cells
+    statistics, cells, recording = layer.statistics(direction), trace.cells, trace.definitions.recording
     chosen = cells.of(layer.name, direction)
-    result = detect_period(signal, settings.method) if signal.volume > 0 else None
-    flow = _flow_above(trace, layer.name, direction)
-    low, high = (result.period_interval if result else None) or (None, None)
-    phases = result.phases if result else ()
-    sizes = statistics.request_bytes
-    row = LayerRow(
-        job=job,
-        layer=printable(layer.name),
-        direction=direction,
-        operations=statistics.operations,
-        bytes=float(statistics.bytes),
-        busy_s=statistics.busy_s,
-        summed_s=statistics.summed_s,
-        bandwidth=statistics.bytes / statistics.busy_s if statistics.busy_s > 0 else None,
-        files=statistics.files,
-        handles=statistics.handles,
-        ranks=statistics.ranks,
-        own_operations=statistics.own_operations,
-        own_bytes=float(statistics.own_bytes),
-        undefined_bytes_operations=statistics.undefined_bytes_operations,
-        collective_operations=cells.operations(chosen & (cells.flags & IoFlag.COLLECTIVE > 0)),
-        non_blocking_operations=cells.operations(chosen & (cells.flags & IoFlag.NON_BLOCKING > 0)),
-        request_min=sizes.min,
-        request_p50=sizes.p50,
-        request_p90=sizes.p90,
-        request_max=sizes.max,
-        above=None if flow is None else printable(flow.upper),
-        amplification=None if flow is None else flow.amplification,
-        fan_out=None if flow is None else flow.fan_out,
-        periodic=None if result is None else result.periodic,
-        period_s=None if result is None else result.period,
-        period_low_s=low,
-        period_high_s=high,
-        confidence=None if result is None else result.confidence,
-        recurrence_s=None if result is None else result.recurrence,
-        jitter=None if result is None else result.jitter,
-        phases=None if result is None else len(phases),
-        phase_start_s=tuple(phase.start for phase in phases[:_MOST_PHASES]),
-        phase_end_s=tuple(phase.end for phase in phases[:_MOST_PHASES]),
-        phase_bytes=tuple(phase.volume for phase in phases[:_MOST_PHASES]),
-    )
-    unknown: dict[str, Any] = dict.fromkeys(_unknown(trace.definitions.recording))
-    return replace(row, **unknown)
+    values: dict[str, Any] = {
+        "collective_operations": cells.operations(chosen & (cells.flags & IoFlag.COLLECTIVE > 0)),
+        "non_blocking_operations": cells.operations(chosen & (cells.flags & IoFlag.NON_BLOCKING > 0)),
+        **{name: one.value(statistics) for name, one in METRICS_OF_LAYERS.items()},
+        "bytes": float(statistics.bytes),
+        "own_bytes": float(statistics.own_bytes),
+        **_flow_above(trace, layer.name, direction),
+        **(_phases(detect_period(signal, settings.method)) if signal.volume > 0 else {}),
+    }
+    unknown = {one.name for one in metrics_of(LayerRow) if recording.reason(*one.needs)}
+    known = {one.name: values[one.name] for one in fields(LayerRow) if one.name in values.keys() - unknown}
+    return LayerRow(job=job, layer=printable(layer.name), direction=direction, **known)
 
 
-def _unknown(recording: Recording) -> set[str]:
-    """Return the columns of a layer's row that the recorder does not tell."""
-    found = {one.name.replace("_bytes_", "_") for one in columns_of(LayerStatistics) if recording.reason(*one.needs)}
-    found -= {"cancelled_operations", "never_completed_operations", "busy_step_s"}
-    if recording.reason("operations"):
-        found |= {"bandwidth", "collective_operations", "non_blocking_operations"}
-    if not recording.collective:
-        found.add("collective_operations")
-    return found
+def _phases(result: PeriodResult) -> dict[str, Any]:
+    """Return the columns of a layer on its period and phases."""
+    low, high = result.period_interval or (None, None)
+    shown = result.phases[:_MOST_PHASES]
+    return {
+        "periodic": result.periodic,
+        "period_s": result.period,
+        "period_low_s": low,
+        "period_high_s": high,
+        "confidence": result.confidence,
+        "recurrence_s": result.recurrence,
+        "jitter": result.jitter,
+        "phases": len(result.phases),
+        "phase_start_s": tuple(phase.start for phase in shown),
+        "phase_end_s": tuple(phase.end for phase in shown),
+        "phase_bytes": tuple(phase.volume for phase in shown),
+    }
 
 
-def _flow_above(trace: Trace, layer: str, direction: str) -> Flow | None:
-    """Return the flow into a layer from the one right above that moved most."""
+def _flow_above(trace: Trace, layer: str, direction: str) -> dict[str, Any]:
+    """Return the columns of a layer on the flow into it from the one right above that moved most."""
     into = [flow for flow in trace.flows_of((direction,)) if flow.lower == layer and flow.adjacent]
-    return max(into, key=lambda flow: flow.upper_bytes, default=None)
+    if not into:
+        return {}
+    flow = max(into, key=lambda flow: flow.upper_bytes)
+    return {"above": printable(flow.upper), "amplification": flow.amplification, "fan_out": flow.fan_out}
 
 
 def _signal_rows(job: str, signals: dict[tuple[str, str], StepSignal]) -> Iterator[SignalRow]:

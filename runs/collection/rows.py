@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
+
+from ...layers.summary.statistics import LayerStatistics
+from ...model.metrics import columns_of, described
+from ...model.metrics import metric as column
 
 READ: Final = "read"
 FAILED: Final = "failed"
@@ -12,12 +16,23 @@ SIGNAL_BINS: Final = 512
 """Bins of a signal, whatever the length of the run."""
 
 
+METRICS_OF_LAYERS: Final = {one.name.replace("request_bytes", "request"): one for one in columns_of(LayerStatistics)}
+"""By the names that they have as columns."""
+
+
+def _shared(name: str, default: float | None = None) -> Any:
+    """Declare a column that is a metric of a layer."""
+    one = METRICS_OF_LAYERS[name]
+    return column(one.sentence, unit=one.unit, kind=one.kind, adds=one.adds, needs=one.needs, default=default)
+
+
+@described
 @dataclass(frozen=True, kw_only=True)
 class JobRow:
     """A run: one row a trace, also where the trace cannot be used. All but the first five are null then.
 
-    What a recorder does not tell is null too: operations and times where it counts bytes by intervals, bytes where it
-    tells of several layers without handles, for nobody knows then which of them the program itself moved.
+    What a recorder does not provide is null too: operations and times where it counts bytes by intervals, bytes where
+    it tells of several layers without handles, for nobody knows then which of them the program itself moved.
 
     Attributes
     ----------
@@ -45,29 +60,9 @@ class JobRow:
         Ids of the findings that could have been found in what is recorded.
     start_utc : datetime or None
         Null where the trace does not know.
-    duration_s : float or None
-    ranks, nodes, locations : int or None
-        Nodes only where it is known of each rank on which it ran.
-    events, io_events : int or None
-        That were read.
     layers : tuple of str
         Highest first.
-    operations : int or None
-        The program's own transfers, those through handles without one of a higher layer above.
-    bytes_read, bytes_written : float or None
-        Moved by them. Own operations of several layers are different ones, so these may be added up.
-    metadata_operations : int or None
-        Handles made and destroyed, seeks, deletions, locks, of all layers.
-    io_s : float or None
-        Time in which at least one operation, a flush too, was under way in any layer on any rank.
-    rank_io_s : float or None
-        Summed duration of the program's own operations, divided by the number of ranks.
-    findings, critical, warnings : int or None
-        Findings in all, and those of the two higher severities.
     damaged : bool or None
-    events_lost : int or None
-    set_aside_operations : int or None
-        Operations on files that do not count.
     """
 
     job: str
@@ -82,25 +77,43 @@ class JobRow:
     directions_recorded: tuple[str, ...] = ()
     findings_sought: tuple[str, ...] = ()
     start_utc: datetime | None = None
-    duration_s: float | None = None
-    ranks: int | None = None
-    nodes: int | None = None
-    locations: int | None = None
-    events: int | None = None
-    io_events: int | None = None
+    duration_s: float | None = column(
+        "Length of the run, or of the window of it that was read.", unit="s", default=None
+    )
+    ranks: int | None = column("Processes.", default=None)
+    nodes: int | None = column("Compute nodes, where it is known of each rank on which it ran.", default=None)
+    locations: int | None = column("Locations, threads mostly.", default=None)
+    events: int | None = column("Events that were read.", default=None)
+    io_events: int | None = column("Events of I/O among them.", default=None)
     layers: tuple[str, ...] = ()
-    operations: int | None = None
-    bytes_read: float | None = None
-    bytes_written: float | None = None
-    metadata_operations: int | None = None
-    io_s: float | None = None
-    rank_io_s: float | None = None
-    findings: int | None = None
-    critical: int | None = None
-    warnings: int | None = None
+    operations: int | None = column(
+        "The program's own transfers, those through handles without one of a higher layer above.",
+        needs=("operations",),
+        default=None,
+    )
+    bytes_read: float | None = column("Moved by own reads, of all layers.", unit="byte", default=None)
+    bytes_written: float | None = column("Moved by own writes, of all layers.", unit="byte", default=None)
+    metadata_operations: int | None = column(
+        "Handles made and destroyed, seeks, deletions, locks, of all layers.", needs=("metadata",), default=None
+    )
+    io_s: float | None = column(
+        "Time in which at least one operation, a flush too, was under way in any layer on any rank.",
+        unit="s",
+        needs=("operations",),
+        default=None,
+    )
+    rank_io_s: float | None = column(
+        "Summed duration of the program's own operations, divided by the number of ranks.",
+        unit="s",
+        needs=("operations",),
+        default=None,
+    )
+    findings: int | None = column("Findings in all.", default=None)
+    critical: int | None = column("Findings of the severity critical.", default=None)
+    warnings: int | None = column("Findings of the severity warning.", default=None)
     damaged: bool | None = None
-    events_lost: int | None = None
-    set_aside_operations: int | None = None
+    events_lost: int | None = column("Events that the damage cost.", default=None)
+    set_aside_operations: int | None = column("Operations on files that do not count.", default=None)
 
     @property
     def usable(self) -> bool:
@@ -108,9 +121,10 @@ class JobRow:
         return self.status == READ
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class LayerRow:
-    """What a layer did in one direction.
+    """What a layer did in one direction. What a recorder does not provide is null.
 
     Attributes
     ----------
@@ -118,74 +132,48 @@ class LayerRow:
     direction : str
         ``read``, ``write``, ``flush`` or ``metadata``; of the last two only the operations are known, and of flushes
         the time.
-    operations : int or None
-        Null, as others are, where the recorder does not tell them.
-    bytes : float
-    busy_s : float or None
-        Time in which at least one operation was under way.
-    summed_s : float or None
-        Sum of the durations.
-    bandwidth : float or None
-        Bytes per second of busy time.
-    files, handles, ranks : int or None
-        Distinct ones of the operations.
-    own_operations : int or None
-    own_bytes : float or None
-        Through handles that have none of a higher layer above.
-    undefined_bytes_operations : int or None
-        Operations whose bytes the trace does not know.
-    collective_operations, non_blocking_operations : int or None
-    request_min, request_p50, request_p90, request_max : int or None
-        Sizes asked for in bytes.
     above : str or None
         The layer above whose handles this one serves; of several the one that moved most.
-    amplification : float or None
-        Bytes of this layer by descent from `above`, per byte there.
-    fan_out : float or None
-        Operations of this layer beneath one call of `above`.
     periodic : bool or None
-    period_s, period_low_s, period_high_s : float or None
-        The period and its interval, where there is one.
-    confidence : float or None
-    recurrence_s, jitter : float or None
-        Mean time between the starts of phases, and its coefficient of variation.
     phase_start_s, phase_end_s, phase_bytes : tuple of float
         Of each phase, from the trace's start; of more than 1024 the first.
-    phases : int or None
-        How many there are.
     """
 
     job: str
     layer: str
     direction: str
-    operations: int | None
-    bytes: float = 0.0
-    busy_s: float | None = None
-    summed_s: float | None = None
-    bandwidth: float | None = None
-    files: int | None = None
-    handles: int | None = None
-    ranks: int | None = None
-    own_operations: int | None = None
-    own_bytes: float | None = None
-    undefined_bytes_operations: int | None = None
-    collective_operations: int | None = None
-    non_blocking_operations: int | None = None
-    request_min: int | None = None
-    request_p50: int | None = None
-    request_p90: int | None = None
-    request_max: int | None = None
+    operations: int | None = _shared("operations")
+    bytes: float = _shared("bytes", 0.0)
+    busy_s: float | None = _shared("busy_s")
+    summed_s: float | None = _shared("summed_s")
+    bandwidth: float | None = _shared("bandwidth")
+    files: int | None = _shared("files")
+    handles: int | None = _shared("handles")
+    ranks: int | None = _shared("ranks")
+    own_operations: int | None = _shared("own_operations")
+    own_bytes: float | None = _shared("own_bytes")
+    undefined_bytes_operations: int | None = _shared("undefined_bytes_operations")
+    collective_operations: int | None = column(
+        "Operations of collective calls.", needs=("operations", "collective"), default=None
+    )
+    non_blocking_operations: int | None = column(
+        "Operations whose calls return before they are done.", needs=("operations",), default=None
+    )
+    request_min: int | None = _shared("request_min")
+    request_p50: int | None = _shared("request_p50")
+    request_p90: int | None = _shared("request_p90")
+    request_max: int | None = _shared("request_max")
     above: str | None = None
-    amplification: float | None = None
-    fan_out: float | None = None
+    amplification: float | None = column("Bytes of this layer by descent from `above`, per byte there.", default=None)
+    fan_out: float | None = column("Operations of this layer beneath one call of `above`.", default=None)
     periodic: bool | None = None
-    period_s: float | None = None
-    period_low_s: float | None = None
-    period_high_s: float | None = None
-    confidence: float | None = None
-    recurrence_s: float | None = None
-    jitter: float | None = None
-    phases: int | None = None
+    period_s: float | None = column("The period, where there is one.", unit="s", default=None)
+    period_low_s: float | None = column("Lower end of its interval of 95 %.", unit="s", default=None)
+    period_high_s: float | None = column("Upper end of it.", unit="s", default=None)
+    confidence: float | None = column("That the period lies within 10 % of the truth.", default=None)
+    recurrence_s: float | None = column("Mean time between the starts of phases.", unit="s", default=None)
+    jitter: float | None = column("Coefficient of variation of that time.", default=None)
+    phases: int | None = column("How many phases there are.", default=None)
     phase_start_s: tuple[float, ...] = ()
     phase_end_s: tuple[float, ...] = ()
     phase_bytes: tuple[float, ...] = ()
@@ -216,6 +204,7 @@ class FindingRow:
     evidence: str
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class SignalRow:
     """The bandwidth of a layer in one direction, averaged over `SIGNAL_BINS` bins of equal width.
@@ -223,10 +212,6 @@ class SignalRow:
     Attributes
     ----------
     job, layer, direction : str
-    start_s : float
-        Begin of the first bin, from the trace's start.
-    bin_s : float
-        Width of a bin.
     values : tuple of float
         Bytes per second; their sum times `bin_s` is the bytes moved.
     """
@@ -234,11 +219,12 @@ class SignalRow:
     job: str
     layer: str
     direction: str
-    start_s: float
-    bin_s: float
+    start_s: float = column("Begin of the first bin, from the trace's start.", unit="s")
+    bin_s: float = column("Width of a bin.", unit="s")
     values: tuple[float, ...]
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class SegmentRow:
     """Mean rate of one metric on one node and file system in segments of time (Betke & Kunkel, ISC'20, §3).
@@ -250,10 +236,6 @@ class SegmentRow:
         Kind and mount point, as the trace knows them; empty where it does not.
     metric : str
         One of `iostrata.runs.collection.segments.METRICS`.
-    start_s : float
-        Begin of the first segment, from the trace's start.
-    segment_s : float
-        Length of a segment; a power of two times what was asked for where that gives too many of them.
     values : tuple of float
         Per second: bytes, or operations. The last is averaged over what there is of its segment.
     """
@@ -262,8 +244,10 @@ class SegmentRow:
     node: str
     filesystem: str
     metric: str
-    start_s: float
-    segment_s: float
+    start_s: float = column("Begin of the first segment, from the trace's start.", unit="s")
+    segment_s: float = column(
+        "Length of a segment; a power of two times what was asked for where that gives too many of them.", unit="s"
+    )
     values: tuple[float, ...]
 
 
@@ -279,6 +263,10 @@ TABLES: Final[Mapping[str, type[Row]]] = {
 """Each table with the record that its rows are."""
 
 
+ROWS_OF: Final = {"job_layer": "layers", "finding": "findings", "signal": "signals", "segment": "segments"}
+"""The fields of a `Run` with the rows of each table but that of jobs."""
+
+
 @dataclass(frozen=True)
 class Run:
     """All that a collection holds of one run; what is compared with other runs."""
@@ -291,12 +279,5 @@ class Run:
 
     def rows(self, table: str) -> tuple[Row, ...]:
         """Return the rows of one of `TABLES`."""
-        if table == "job":
-            return (self.job,)
-        found: dict[str, tuple[Row, ...]] = {
-            "job_layer": self.layers,
-            "finding": self.findings,
-            "signal": self.signals,
-            "segment": self.segments,
-        }
-        return found[table]
+        found: tuple[Row, ...] = (self.job,) if table == "job" else getattr(self, ROWS_OF[table])
+        return found

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from types import NoneType, UnionType
+from types import NoneType
 from typing import Any, Final, cast, get_args, get_origin, get_type_hints
 
 from ...model.errors import TraceError, import_library
+from ...model.metrics import metrics_of
 from .names import matching
-from .rows import READ, TABLES, FindingRow, JobRow, LayerRow, Row, Run, SegmentRow, SignalRow
+from .rows import READ, ROWS_OF, TABLES, JobRow, Row, Run
 
 SUFFIX: Final = ".parquet"
 PENDING: Final = ".pending"
@@ -42,14 +43,15 @@ def schema(table: str) -> Any:
         bool: pyarrow.bool_(),
         datetime: pyarrow.timestamp("ms", tz="UTC"),
     }
+    metrics = {one.name: one for one in metrics_of(TABLES[table])}
     columns = []
     for name, hint in get_type_hints(TABLES[table]).items():
+        parts = get_args(hint) or (hint,)
+        (kind,) = (kinds[part] for part in parts if part not in (NoneType, Ellipsis))
         if get_origin(hint) is tuple:
-            columns.append(pyarrow.field(name, pyarrow.list_(kinds[get_args(hint)[0]]), nullable=False))
-            continue
-        parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-        (kind,) = (part for part in parts if part is not NoneType)
-        columns.append(pyarrow.field(name, kinds[kind], nullable=NoneType in parts))
+            kind = pyarrow.list_(kind)
+        about = {"long_name": metrics[name].sentence, "units": metrics[name].unit} if name in metrics else None
+        columns.append(pyarrow.field(name, kind, nullable=NoneType in parts, metadata=about))
     return pyarrow.schema(columns, metadata={"schema_version": str(SCHEMA_VERSION)})
 
 
@@ -210,14 +212,8 @@ class Collection:
 
 
 def _run(job: JobRow, rows: Mapping[str, list[Row]]) -> Run:
-    def of(table: str) -> Any:
-        return tuple(rows.get(table, ()))
-
-    layers: tuple[LayerRow, ...] = of("job_layer")
-    findings: tuple[FindingRow, ...] = of("finding")
-    signals: tuple[SignalRow, ...] = of("signal")
-    segments: tuple[SegmentRow, ...] = of("segment")
-    return Run(job, layers, findings, signals, segments)
+    found: dict[str, Any] = {ROWS_OF[table]: tuple(own) for table, own in rows.items()}
+    return Run(job, **found)
 
 
 def _column(file: Path, name: str) -> list[Any]:
