@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from ...layers.layer import Layer
-from ...layers.parts import part_title
+from ...layers.parts import LayerParts, part_title
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.grouping import Key
 from ...layers.summary.parts import BinnedParts, PartSignal
@@ -167,52 +167,66 @@ def part_periods(
     Each part is one more chance for a false alarm. So that the method's false-alarm rate holds for all of them
     together, each is tested at that rate over their number (Bonferroni), whatever layer or direction they belong to.
     """
-    tables = []
-    for layer in layers:
-        parts = None if binned is not None else layer.by(by)
-        for direction in _ways(quantity, directions):
-            way = direction or "total"
-            if binned is not None:
-                layer.check_quantity(quantity, way, traffic)
-                volumes = binned.volumes(layer.categories(way, traffic))
-            elif parts is not None:
-                volumes = parts.volumes(quantity, way, traffic)
-            there = [row for row in volumes.items() if row[1] > 0]
-            tables.append((layer, parts, direction, there[:most], tuple(there[most:])))
-    count = sum(len(there) for *_, there, _ in tables)
+    tables = [
+        table
+        for layer in layers
+        for table in _part_tables(layer, by, most, _ways(quantity, directions), (quantity, traffic), binned)
+    ]
+    count = sum(len(table.keys) for table in tables)
     usual = {**period_method(method).defaults, **options}.get("false_alarm_rate")
     rate = None if usual is None else usual / max(count, 1)
     options = dict(options) if rate is None else {**options, "false_alarm_rate": rate}
-    signals: Iterator[StepSignal]
-    if binned is None:
-        signals = (
-            parts[key].signal(quantity, direction or "total", traffic)
-            for _, parts, direction, there, _ in tables
-            for key, _ in there
-            if parts is not None
-        )
-    else:
-        signals = iter(
-            binned.signals(
-                [
-                    PartSignal(
-                        layer.categories(direction or "total", traffic),
-                        key,
-                        replace(layer, part=part_title(by, key)).named(direction or "total", traffic),
-                    )
-                    for layer, _, direction, there, _ in tables
-                    for key, _ in there
-                ]
-            )
-        )
-    for layer, _, direction, there, left_out in tables:
-        for key, _ in there:
+    signals = _part_signals(tables, by, (quantity, traffic), binned)
+    for layer, direction, _, keys, left_out in tables:
+        for key in keys:
             signal = next(signals)
             result = detect_period(signal, method, fs, filter=filter, **options)
             yield LayerPeriod(layer.name, direction, traffic, signal, result, quantity, by, key, rate)
         if left_out:
             unit = layer.signal(quantity, direction or "total", traffic).unit
             yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, left_out)
+
+
+class _PartTable(NamedTuple):
+    """The parts of a layer in one direction: those that are looked at, the largest first, and the others."""
+
+    layer: Layer
+    direction: str | None
+    parts: LayerParts[Layer] | None
+    keys: tuple[Key, ...]
+    left_out: tuple[tuple[Key, float], ...]
+
+
+def _part_tables(
+    layer: Layer, by: str, most: int, ways: Iterable[str | None], what: tuple[str, str], binned: BinnedParts | None
+) -> Iterator[_PartTable]:
+    """Give the parts of a layer in each direction; `what` are quantity and traffic."""
+    quantity, traffic = what
+    parts = layer.by(by) if binned is None else None
+    for direction in ways:
+        way = direction or "total"
+        if parts is not None:
+            volumes = parts.volumes(quantity, way, traffic)
+        elif binned is not None:
+            layer.check_quantity(quantity, way, traffic)
+            volumes = binned.volumes(layer.categories(way, traffic))
+        there = [(key, volume) for key, volume in volumes.items() if volume > 0]
+        yield _PartTable(layer, direction, parts, tuple(key for key, _ in there[:most]), tuple(there[most:]))
+
+
+def _part_signals(
+    tables: Iterable[_PartTable], by: str, what: tuple[str, str], binned: BinnedParts | None
+) -> Iterator[StepSignal]:
+    """Give the signals of the parts that are looked at, in their order; in bins they are all made at once."""
+    quantity, traffic = what
+    looked_at = [(table, table.direction or "total", key) for table in tables for key in table.keys]
+    if binned is None:
+        return (table.parts[key].signal(quantity, way, traffic) for table, way, key in looked_at if table.parts)
+    wanted = []
+    for table, way, key in looked_at:
+        part = replace(table.layer, part=part_title(by, key))
+        wanted.append(PartSignal(table.layer.categories(way, traffic), key, part.named(way, traffic)))
+    return iter(binned.signals(wanted))
 
 
 def with_fit(

@@ -11,21 +11,19 @@ from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import HiddenTraffic
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
-from ...model.document import Document
+from ...model.document import Document, Record, plain
 from ...model.errors import import_library
-from ...signals.step import StepSignal
 from ..detect import detect_period
 from ..findings.find import Finding, find
 from ..findings.rule import Rule
 from ..registry import DEFAULT_METHOD
-from ..results.result import PeriodResult
-from .layer_periods import LayerPeriod
-from .periods import PeriodComparison, SignalKey, compare_flows, compare_periods
+from .layer_periods import LayerPeriod, chosen_layers
+from .periods import Analysed, PeriodComparison, SignalKey, compare_flows
 from .side_by_side import SideBySide, side_by_side
 
 
 @dataclass(frozen=True)
-class FlushTime:
+class FlushTime(Record):
     """Time in s in which a layer's flushes were under way on any rank, and with it that of its reads and writes."""
 
     layer: str
@@ -94,36 +92,43 @@ class Comparison:
             [{key: value for key, value in entry.items() if not isinstance(value, dict | list)} for entry in entries]
         )
 
+    @property
+    def _by_intervals(self) -> bool:
+        return bool(self.trace.definitions.recording.reason("operations"))
+
     @cached_property
     def balances(self) -> tuple[LayerBalance, ...]:
         """Of the layers that were asked for; none where single operations are not known."""
-        if self.trace.definitions.recording.rows != "operations":
-            return ()
-        return tuple(one for one in self.trace.balances if not self.layers or one.layer in self.layers)
+        found = () if self._by_intervals else self.trace.balances
+        return tuple(one for one in found if not self.layers or one.layer in self.layers)
 
     @cached_property
     def times(self) -> tuple[TimeSplit, ...]:
         """Of the layers that were asked for; none where single operations are not known."""
-        if self.trace.definitions.recording.rows != "operations":
-            return ()
-        return tuple(one for one in self.trace.time_splits if not self.layers or one.layer in self.layers)
+        found = () if self._by_intervals else self.trace.time_splits
+        return tuple(one for one in found if not self.layers or one.layer in self.layers)
 
     @cached_property
     def flush_times(self) -> tuple[FlushTime, ...]:
         """Of the layers that were asked for and flush."""
-        found = []
-        for name, layer in self.trace.layers.items():
-            if self.layers and name not in self.layers:
-                continue
-            if layer.flushes:
-                others = sum(layer.statistics(direction).busy_s for direction in DIRECTIONS)
-                found.append(FlushTime(name, layer.flush_busy_s, layer.flush_busy_s + others))
-        return tuple(found)
+        asked = [one for one in chosen_layers(self.trace, self.layers) if one.flushes]
+        others = [sum(one.statistics(direction).busy_s for direction in DIRECTIONS) for one in asked]
+        return tuple(
+            FlushTime(one.name, one.flush_busy_s, one.flush_busy_s + busy)
+            for one, busy in zip(asked, others, strict=True)
+        )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return the document of ``iostrata compare --json``."""
-
-        return comparison_document(self)
+        return document(
+            self.trace,
+            pairs=pair_entries(self),
+            balance=plain(self.balances),
+            time=[one.to_dict() for one in self.times],
+            flush_time=plain(self.flush_times),
+            hidden=[one.to_dict() for one in self.hidden],
+            findings=plain(self.findings),
+        )
 
 
 def compare_layers(
@@ -171,58 +176,22 @@ def compare_layers(
     def is_wanted(pair: Flow | SideBySide) -> bool:
         return not wanted or {pair.upper, pair.lower} <= wanted or (len(wanted) == 1 and pair.upper in wanted)
 
-    if trace.definitions.recording.rows != "operations":
-        sides = tuple(filter(is_wanted, side_by_side(trace, directions)))
-        beside = _periods_of_sides(trace, sides, method, fs, known) if periods else {}
-        return Comparison(trace, (), beside, (), (), wanted, sides)
-    flows = tuple(filter(is_wanted, trace.flows_of(directions)))
+    single = trace.definitions.recording.rows == "operations"
+    flows = tuple(filter(is_wanted, trace.flows_of(directions))) if single else ()
+    sides = () if single else tuple(filter(is_wanted, side_by_side(trace, directions)))
     compared: Mapping[int, PeriodComparison] = {}
     if periods:
-        seen = _seen(known)
-        compared = compare_flows(trace, flows, lambda signal: detect_period(signal, method, fs), seen)
-    hidden = tuple(one for one in trace.hidden if not wanted or one.layer in wanted)
-    return Comparison(trace, flows, compared, hidden, find(trace, rules), wanted)
+        compared = compare_flows(trace, flows or sides, lambda signal: detect_period(signal, method, fs), _seen(known))
+    hidden = tuple(one for one in trace.hidden if not wanted or one.layer in wanted) if single else ()
+    return Comparison(trace, flows, compared, hidden, find(trace, rules), wanted, sides)
 
 
-def _seen(known: Iterable[LayerPeriod]) -> dict[SignalKey, tuple[StepSignal, PeriodResult]]:
+def _seen(known: Iterable[LayerPeriod]) -> dict[SignalKey, Analysed]:
     return {
         (one.layer, one.direction, None): (one.signal, one.result)
         for one in known
         if (one.traffic, one.quantity, one.by) == ("all", "bandwidth", None) and one.direction is not None
     }
-
-
-def _periods_of_sides(
-    trace: Trace,
-    sides: tuple[SideBySide, ...],
-    method: str,
-    fs: float | Literal["auto"],
-    known: Iterable[LayerPeriod],
-) -> dict[int, PeriodComparison]:
-    seen = _seen(known)
-    for side in sides:
-        for name in (side.upper, side.lower):
-            key = name, side.direction, None
-            if key not in seen:
-                signal = trace.layers[name].bandwidth(side.direction)
-                seen[key] = signal, detect_period(signal, method, fs)
-    return {
-        place: compare_periods(seen[side.upper, side.direction, None], seen[side.lower, side.direction, None])
-        for place, side in enumerate(sides)
-    }
-
-
-def comparison_document(comparison: Comparison) -> Document:
-    """Return the document of ``iostrata compare``."""
-    return document(
-        comparison.trace,
-        pairs=pair_entries(comparison),
-        balance=[one.to_dict() for one in comparison.balances],
-        time=[one.to_dict() for one in comparison.times],
-        flush_time=[vars(one) for one in comparison.flush_times],
-        hidden=[one.to_dict() for one in comparison.hidden],
-        findings=[one.to_dict() for one in comparison.findings],
-    )
 
 
 def pair_entries(comparison: Comparison, tables: bool = True) -> list[dict[str, Any]]:

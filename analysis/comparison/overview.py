@@ -109,7 +109,5 @@ def overview_of(
         for one in statistics
         if one.operations or (one.layer, one.direction) in known
     )
-    # Rules are about single operations.
-    findings = find(trace) if trace.definitions.recording.rows == "operations" else ()
     story = story_of(trace, results_of(known.values()), method, fs)
-    return Overview(trace, chosen, rows, story, findings)
+    return Overview(trace, chosen, rows, story, find(trace))

@@ -1,22 +1,27 @@
 """The period of one layer beside that of a layer below it: the same, changed, or gone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from ...layers.flow.flow import Flow
 from ...layers.trace import Trace
-from ...model.document import Plain, plain
+from ...model.document import Plain, Record, plain
 from ...signals.construction import StepSignal
 from ..detect import detect_period
 from ..results.result import PeriodResult
 from .coherence import Coherence, coherence_at
 from .following import FEWEST_CYCLES, follows
+from .side_by_side import SideBySide
 
+Analysed = tuple[StepSignal, PeriodResult]
+"""A signal and the verdict on its period."""
 VERDICTS: Final = ("same", "harmonic", "smeared", "split", "absent-below", "absent-above", "none")
+_OF_EACH: Final = {"period_s": "period", "period_interval_s": "period_interval", "confidence": "confidence"}
+"""Entries of a pair of layers about each of the two, and the attributes of `PeriodResult` that they are."""
 
 SAME_WITHIN: Final = 0.05
 """Periods are the same where their intervals overlap or they differ by at most this share."""
@@ -29,24 +34,16 @@ NOTHING_BELOW: Final = 0.01
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Stretch(Record):
     """A part of the run, in s, with one period above and one below (None: no period there), and their relation."""
+
+    KEYS: ClassVar = {"upper_period": "upper_period_s", "lower_period": "lower_period_s"}
 
     start: float
     end: float
     upper_period: float | None
     lower_period: float | None
     relation: str
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Return the entry of ``stretches``."""
-        return {
-            "start_s": plain(self.start),
-            "end_s": plain(self.end),
-            "upper_period_s": plain(self.upper_period),
-            "lower_period_s": plain(self.lower_period),
-            "relation": self.relation,
-        }
 
 
 @dataclass(frozen=True)
@@ -79,44 +76,45 @@ class PeriodComparison:
 
     def to_dict(self) -> dict[str, Plain]:
         """Return what the entries of ``pairs`` in ``compare --json`` say of periods."""
-        found = self.coherence
+        sides = {"upper": self.upper, "lower": self.lower}
+        periods = {
+            f"{side}_{key}": plain(getattr(result, name, None))
+            for side, result in sides.items()
+            for key, name in _OF_EACH.items()
+        }
         # Phase lag and coherence are of the period above; without one they are not defined.
-        above = self.upper is not None and self.upper.periodic
+        above = self.coherence if _period(self.upper) is not None else None
         return {
-            "upper_period_s": plain(self.upper.period if self.upper else None),
-            "upper_period_interval_s": plain(self.upper.period_interval if self.upper else None),
-            "upper_confidence": plain(self.upper.confidence if self.upper else None),
-            "lower_period_s": plain(self.lower.period if self.lower else None),
-            "lower_period_interval_s": plain(self.lower.period_interval if self.lower else None),
-            "lower_confidence": plain(self.lower.confidence if self.lower else None),
-            "lag_s": plain(found.lag if found and above else None),
-            "coherence": plain(found.coherence if found and above else None),
-            "coherence_segments": plain(found.segments if found and above else None),
-            "upper_modulation": plain(found.first_modulation if found else None),
-            "lower_modulation": plain(found.second_modulation if found else None),
+            **periods,
+            "lag_s": plain(getattr(above, "lag", None)),
+            "coherence": plain(getattr(above, "coherence", None)),
+            "coherence_segments": plain(getattr(above, "segments", None)),
+            "upper_modulation": plain(getattr(self.coherence, "first_modulation", None)),
+            "lower_modulation": plain(getattr(self.coherence, "second_modulation", None)),
             "verdict": self.verdict,
             "verdict_reason": self.reason,
-            "stretches": [stretch.to_dict() for stretch in self.stretches],
+            "stretches": plain(self.stretches),
         }
 
 
+Pair = Flow | SideBySide
 SignalKey = tuple[str, str, str | None]
 """Layer, direction, and the layer that its handles descend from, None for all of them."""
 
 
 def compare_flows(
     trace: Trace,
-    flows: tuple[Flow, ...],
+    flows: Iterable[Pair],
     detect: Callable[[StepSignal], PeriodResult] = detect_period,
-    seen: Mapping[SignalKey, tuple[StepSignal, PeriodResult]] | None = None,
+    seen: Mapping[SignalKey, Analysed] | None = None,
 ) -> Mapping[int, PeriodComparison]:
-    """Compare the periods of each flow.
+    """Compare the periods of each flow, or of layers side by side.
 
     Parameters
     ----------
     trace : Trace
-    flows : tuple of Flow
-        Of the trace.
+    flows : iterable of Flow or SideBySide
+        Of the trace. What the lower layer moved is by descent where it is a flow, else all of it.
     detect : callable
         Detects the period of a signal; signals that several flows share are looked at once.
     seen : mapping, optional
@@ -129,8 +127,9 @@ def compare_flows(
     """
     known = dict(seen or {})
 
-    def looked_at(layer: str, direction: str, below: str | None) -> tuple[StepSignal, PeriodResult] | None:
-        below = _narrowest(trace, layer, direction, below)
+    def looked_at(layer: str, direction: str, below: str | None) -> Analysed | None:
+        if below is not None:
+            below = _narrowest(trace, layer, direction, below)
         key = layer, direction, below
         if key not in known:
             signal = trace.layers[layer].bandwidth(direction, below=below)
@@ -141,9 +140,10 @@ def compare_flows(
 
     return {
         place: compare_periods(
-            looked_at(flow.upper, flow.direction, None), looked_at(flow.lower, flow.direction, flow.upper)
+            looked_at(one.upper, one.direction, None),
+            looked_at(one.lower, one.direction, one.upper if isinstance(one, Flow) else None),
         )
-        for place, flow in enumerate(flows)
+        for place, one in enumerate(flows)
     }
 
 
@@ -157,9 +157,7 @@ def _narrowest(trace: Trace, layer: str, direction: str, below: str | None) -> s
     return next(name for name in candidates if there & set(one.lineages_of("all", name)) == wanted)
 
 
-def compare_periods(
-    upper: tuple[StepSignal, PeriodResult] | None, lower: tuple[StepSignal, PeriodResult] | None
-) -> PeriodComparison:
+def compare_periods(upper: Analysed | None, lower: Analysed | None) -> PeriodComparison:
     """Compare the periods of two signals over one window, the second being what became of the first.
 
     Parameters
@@ -175,21 +173,21 @@ def compare_periods(
     either has a period is the verdict; where nothing does, the period is split. Stretches shorter than a period decide
     nothing.
     """
-    above = upper[1] if upper else None
-    below = lower[1] if lower else None
-    period = _period(above) or _period(below)
-    coherence = _coherence(upper, lower, period) if upper and lower and period else None
-    stretches = _stretches(upper, lower) if upper and lower else ()
-    volumes = (upper[0].volume if upper else 0.0, lower[0].volume if lower else 0.0)
-    verdict, reason = _verdict(_period(above), _period(below), stretches, volumes)
-    several = any(result is not None and len(result.regimes) > 1 for result in (above, below))
-    several = several or len({stretch.relation for stretch in stretches}) > 1
-    return PeriodComparison(above, below, verdict, coherence, stretches if several else (), reason)
+    results = tuple(one[1] if one else None for one in (upper, lower))
+    above, below = (_period(result) for result in results)
+    coherence, period = None, above or below
+    stretches: tuple[Stretch, ...] = ()
+    if upper and lower:
+        coherence = _coherence(upper, lower, period) if period else None
+        stretches = _stretches(upper, lower)
+    volumes = tuple(one[0].volume if one else 0.0 for one in (upper, lower))
+    verdict, reason = _verdict(above, below, stretches, volumes)
+    several = any(result is not None and len(result.regimes) > 1 for result in results)
+    several |= len({stretch.relation for stretch in stretches}) > 1
+    return PeriodComparison(results[0], results[1], verdict, coherence, stretches if several else (), reason)
 
 
-def _coherence(
-    upper: tuple[StepSignal, PeriodResult], lower: tuple[StepSignal, PeriodResult], period: float
-) -> Coherence:
+def _coherence(upper: Analysed, lower: Analysed, period: float) -> Coherence:
     """Return the coherence at a period over the stretch that has the phases of the layer with that period.
 
     What lies before and behind, such as fill values in front of the first checkpoint, is no part of the period, but can
@@ -222,8 +220,9 @@ def _period(result: PeriodResult | None) -> float | None:
 
 
 def _verdict(
-    high: float | None, low: float | None, stretches: tuple[Stretch, ...], volumes: tuple[float, float]
+    high: float | None, low: float | None, stretches: tuple[Stretch, ...], volumes: tuple[float, ...]
 ) -> tuple[str, str]:
+    """Return the verdict on two periods, and the sentence that says why."""
     if high is None and low is None:
         return "none", "neither layer has a period"
     if high is not None and volumes[1] <= NOTHING_BELOW * volumes[0]:
@@ -231,21 +230,30 @@ def _verdict(
         return "absent-below", f"the lower layer moved only {100 * share:.2g} % of the bytes above"
     if not stretches and volumes[0] > 0:
         return "none", "neither layer has a period that shows cycle by cycle"
-    verdict = _of_stretches(stretches) if stretches else "absent-above"
-    if verdict == "absent-above":
-        return verdict, f"only the lower layer has a period, {low:.4g} s"
-    if verdict == "absent-below":
+    relation = _of_stretches(stretches) if stretches else "absent-above"
+    if relation == "absent-above":
+        return relation, f"only the lower layer has a period, {low:.4g} s"
+    if relation == "absent-below":
         return "smeared", f"the period {high:.4g} s above is gone below, where the bytes arrive without a period"
-    if verdict == "same":
-        if high is None or low is None:
-            where, other = ("upper", low) if high is None else ("lower", high)
-            return verdict, f"the {where} layer follows the period {other:.4g} s, which by itself it does not show"
-        return verdict, f"both layers have the period {high:.4g} s ({low:.4g} s below)"
-    if high is None or low is None or any(stretch.relation in ("same", "harmonic") for stretch in stretches):
-        if verdict == "harmonic":
-            return verdict, _harmonic_reason(stretches)
-        return "split", "the layers share a period, but not in all stretches of the run"
-    return "split", f"the period {high:.4g} s above became {low:.4g} s below, which is no multiple of it"
+    if relation == "same":
+        return relation, _same_reason(high, low)
+    if relation == "harmonic":
+        return relation, _harmonic_reason(stretches)
+    return "split", _split_reason(high, low, stretches)
+
+
+def _same_reason(high: float | None, low: float | None) -> str:
+    if high is not None and low is not None:
+        return f"both layers have the period {high:.4g} s ({low:.4g} s below)"
+    where, other = ("upper", low) if high is None else ("lower", high)
+    return f"the {where} layer follows the period {other:.4g} s, which by itself it does not show"
+
+
+def _split_reason(high: float | None, low: float | None, stretches: tuple[Stretch, ...]) -> str:
+    shared = any(stretch.relation in ("same", "harmonic") for stretch in stretches)
+    if shared or high is None or low is None:
+        return "the layers share a period, but not in all stretches of the run"
+    return f"the period {high:.4g} s above became {low:.4g} s below, which is no multiple of it"
 
 
 def _of_stretches(stretches: tuple[Stretch, ...]) -> str:
@@ -278,7 +286,7 @@ def _same(above: PeriodResult, below: PeriodResult) -> bool:
     return overlap and max(above.period, below.period) / min(above.period, below.period) < 1.5
 
 
-def _stretches(upper: tuple[StepSignal, PeriodResult], lower: tuple[StepSignal, PeriodResult]) -> tuple[Stretch, ...]:
+def _stretches(upper: Analysed, lower: Analysed) -> tuple[Stretch, ...]:
     """Return the stretches of the run between the edges of the regimes of either layer."""
     window = upper[0].window
     edges = {*window}
@@ -305,8 +313,8 @@ def _shortest(high: float | None, low: float | None) -> float:
 
 
 def _relation(
-    upper: tuple[StepSignal, PeriodResult],
-    lower: tuple[StepSignal, PeriodResult],
+    upper: Analysed,
+    lower: Analysed,
     high: float | None,
     low: float | None,
     start: float,

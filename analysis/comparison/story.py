@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,42 +20,42 @@ from ..results.result import PeriodResult
 from .layer_periods import LayerPeriod
 
 _AT_ONCE: Final = 0.005
-"""Share of the run below which the usual gap between bursts without a period divides nothing,"""
+"""Share of the run: bursts without a period whose usual gap is shorter are one, if their volumes vary."""
 _ALIKE: Final = 0.25
-"""where the volumes of the bursts vary by more than this (coefficient of variation)."""
+"""Coefficient of variation of their volumes up to which they count as several nevertheless."""
 _IN_BURSTS: Final = 0.5
-"""Share of what moves that must be in bursts for them to be told."""
-_TOLD: Final = 0.001
-"""Share of the bytes of a signal from which on a segment without a period is told."""
+"""Share of the bytes from first to last burst that must be in bursts: with less, most of it flows steadily."""
+_LEAST: Final = 0.001
+"""Share of the bytes of a signal below which a segment without a period is left out."""
 _PAUSE: Final = 0.02
 """Share of the run from which on a time without I/O is a segment."""
 _APART: Final = 3.0
 """Times the usual gap between bursts without a period from which on a gap divides them."""
 _CHECKPOINT: Final = 2**20
-"""Bytes from which on what is written regularly is called a checkpoint,"""
+"""Bytes from which on what is written regularly is a checkpoint, unless it comes more often than `_SELDOM`."""
 _SELDOM: Final = 0.1
-"""where it comes no more often than this, in s."""
+"""Shortest period of checkpoints, in s."""
 _LOG: Final = 2**16
-"""Bytes of a burst below which what is written regularly may be a log,"""
+"""Bytes of a burst below which what is written regularly may be a log, if it is `_LITTLE` of what is written."""
 _LITTLE: Final = 0.05
-"""where it is no more than this share of what the program writes."""
+"""Share of the bytes up to which something is little of them."""
 _UNEQUAL: Final = 2.0
-"""Times that the mean of phases may be off their median before one number does not tell both."""
+"""Ratio of mean and median of phases from which on one number does not describe both."""
 _MOMENT: Final = 0.001
-"""Share of the run below which what has a period is told without it, as the pieces of one read."""
+"""Share of the run below which a regime is too short for its period to count, as the pieces of one read."""
 _FOUND: Final = 0.5
-"""Share of the recurrences of a period below which the bursts found are not what recurs."""
+"""Share of the recurrences of a period that must be found as bursts: with fewer, bursts are not what recurs."""
 _VALID: Final = 0.1
-"""Share of a regime in which its period must show where its single bursts are not found: a machine's clock may be left
-in what moves, and the program knows nothing of it."""
+"""Share of a regime in which its period must show where its single bursts are not found: the clock of a device may be
+visible in the bandwidth although the program has no such period."""
 _LIKELY: Final = 0.5
-"""Confidence below which a period is told with it."""
+"""Confidence below which the text names it."""
 _SAME: Final = 1.25
-"""Times that periods of a log may differ for it to be the same one after a break."""
+"""Ratio of two periods up to which a log after a break is the same log."""
 _NEAR: Final = 0.5
-"""Share of a period by which a burst before or after its regime may be early or late and still be one of its train."""
+"""Share of a period by which a burst before or after its regime may be early or late and still belong to its train."""
 _EVENTS: Final = 100
-"""Opens, closes, deletions and the like from which on they are told, where nothing moves meanwhile."""
+"""Opens, closes, deletions and the like from which on they are a segment, where nothing moves meanwhile."""
 _VERBS: Final = {"read": "read", "write": "written"}
 
 
@@ -92,26 +92,19 @@ class Segment(Record):
         Opens, closes, deletions and the like in the bursts of ``metadata``.
     """
 
-    KEYS: ClassVar = {
-        "start": "start_s",
-        "end": "end_s",
-        "period": "period_s",
-        "period_interval": "period_interval_s",
-    }
-
     start: float
     end: float
     kind: str
-    direction: str | None
-    layers: tuple[str, ...]
-    period: float | None
-    period_interval: tuple[float, float] | None
-    confidence: float | None
-    phases: int
-    bytes: float
-    bytes_per_phase: float | None
-    ranks: int | None
-    text: str
+    direction: str | None = None
+    layers: tuple[str, ...] = ()
+    period: float | None = None
+    period_interval: tuple[float, float] | None = None
+    confidence: float | None = None
+    phases: int = 0
+    bytes: float = 0.0
+    bytes_per_phase: float | None = None
+    ranks: int | None = None
+    text: str = ""
     metadata_events: int = 0
 
 
@@ -147,26 +140,18 @@ def story_of(
     written = sum(one.bytes for one in own if one.direction == "write")
     segments = []
     for one in own:
-        found = [
-            segment
-            for segment in _logs_together(_segments(trace, one, written))
-            if segment.period is not None or segment.bytes >= _TOLD * one.bytes
-        ]
+        parts = _logs_together(_segments(trace, one, written))
+        found = [part for part in parts if part.period is not None or part.bytes >= _LEAST * one.bytes]
         segments += [*found, *_beside(trace, one, found)]
-    segments.sort(key=_when)
-    segments = list(_named(segments))
+    segments = list(_named(sorted(segments, key=_when)))
     # What is not looked at may move while nothing else does.
     looked_at = {(name, way) for name, layer in trace.layers.items() for way in _VERBS if layer.statistics(way).bytes}
-    if not looked_at <= results.keys():
-        return tuple(replace(one, text=_text(one, trace)) for one in segments)
-    silent = list(_silence(segments, own, results.values(), *trace.window))
-    meanwhile = [one for gap in silent for one in _metadata(trace, gap, method, fs)]
-    if meanwhile:
-        segments = sorted([*segments, *meanwhile], key=_when)
-        silent = list(_silence(segments, own, results.values(), *trace.window))
-    if not segments:
-        return ()
-    segments = sorted([*segments, *silent], key=_when)
+    if looked_at <= results.keys():
+        gaps = _silence(segments, own, results.values(), *trace.window)
+        segments = sorted([*segments, *(one for gap in gaps for one in _metadata(trace, gap, method, fs))], key=_when)
+        if segments:
+            silent = _silence(segments, own, results.values(), *trace.window)
+            segments = sorted([*segments, *silent], key=_when)
     return tuple(replace(one, text=_text(one, trace)) for one in segments)
 
 
@@ -190,7 +175,7 @@ def _own(
         statistics = trace.layers[layer].statistics(direction)
         if statistics.own_bytes >= statistics.bytes:
             inside = sum(phase.volume for phase in result.phases)
-            beside = inside < (1 - _TOLD) * statistics.bytes
+            beside = inside < (1 - _LEAST) * statistics.bytes
             signal = trace.layers[layer].bandwidth(direction) if beside else None
             yield _Own(layer, direction, statistics.bytes, signal, result)
         elif statistics.own_bytes > 0:
@@ -298,7 +283,9 @@ def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segme
         first = max(start, min([*times[:-1][there][:1].tolist(), *at_once[:1].tolist()]))
         last = min(end, max([*times[1:][there][-1:].tolist(), *at_once[-1:].tolist()]))
         ranks = _ranks(trace, one, first, last)
-        yield Segment(first, last, "burst", one.direction, layers, None, None, None, 1, moved, moved, ranks, "")
+        yield Segment(
+            first, last, "burst", one.direction, layers, phases=1, bytes=moved, bytes_per_phase=moved, ranks=ranks
+        )
 
 
 def _together(phases: list[Phase], duration: float) -> Iterator[list[Phase]]:
@@ -331,49 +318,43 @@ def _segment(
     regime: Regime | None,
     written: float,
 ) -> Segment:
+    """Return phases of one signal as a segment, with the period of their regime if there is one."""
     start, end = phases[0].start, phases[-1].end
     amounts = np.array([phase.volume for phase in phases])
-    each, count, moved = float(np.median(amounts)), len(phases), float(amounts.sum())
+    each, moved = float(np.median(amounts)), float(amounts.sum())
+    between = None if one.signal is None else float(np.diff(one.signal.volume_until(np.array([start, end])))[0])
+    segment = Segment(start, end, "", one.direction, layers, ranks=_ranks(trace, one, start, end))
     if regime is None:
-        count = _bursts(phases, _length(trace))
-    if regime is None and one.signal is not None:
-        before, after = one.signal.volume_until(np.array([start, end]))
-        if moved < _IN_BURSTS * (after - before):
-            # Most of it flows steadily below the bursts.
-            count = 1
-        moved = float(after - before)
-    often = 0.0 if regime is None else (end - start) / regime.period
+        # Most of it may flow steadily below the bursts.
+        steady = between is not None and moved < _IN_BURSTS * between
+        count = 1 if steady else _bursts(phases, _length(trace))
+        moved = moved if between is None else between
+        kind, each = "burst" if count == 1 else "bursts", each if count == len(phases) else moved
+        return replace(segment, kind=kind, phases=count, bytes=moved, bytes_per_phase=each)
+    count, often = len(phases), (end - start) / regime.period
     if count < _FOUND * often:
         # A line in the spectrum, whose single bursts are lost in the noise.
-        if one.signal is not None:
-            moved = float(np.diff(one.signal.volume_until(np.array([start, end])))[0])
+        moved = moved if between is None else between
         count, each = round(often), moved / often
-    interval = None
-    if regime is not None and one.result.period == regime.period:
-        interval = one.result.period_interval
-    if regime is None:
-        kind = "burst" if count == 1 else "bursts"
-    elif one.direction == "read":
-        kind = "reads"
-    elif each >= _CHECKPOINT and regime.period >= _SELDOM:
-        kind = "checkpoints"
-    else:
-        kind = "log" if each < _LOG and one.bytes <= _LITTLE * written else "writes"
-    return Segment(
-        start,
-        end,
-        kind,
-        one.direction,
-        layers,
-        None if regime is None else regime.period,
-        interval,
-        None if regime is None else regime.confidence,
-        count,
-        moved,
-        each if regime is not None or count == len(phases) else moved,
-        _ranks(trace, one, start, end),
-        "",
+    return replace(
+        segment,
+        kind=_kind(one, each, regime.period, written),
+        period=regime.period,
+        period_interval=one.result.period_interval if one.result.period == regime.period else None,
+        confidence=regime.confidence,
+        phases=count,
+        bytes=moved,
+        bytes_per_phase=each,
     )
+
+
+def _kind(one: _Own, each: float, period: float, written: float) -> str:
+    """Return what regular bursts of `each` bytes are."""
+    if one.direction == "read":
+        return "reads"
+    if each >= _CHECKPOINT and period >= _SELDOM:
+        return "checkpoints"
+    return "log" if each < _LOG and one.bytes <= _LITTLE * written else "writes"
 
 
 def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto"]) -> Iterator[Segment]:
@@ -388,14 +369,15 @@ def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto
         window = (gap.start, gap.end)
         signal = step_signal_from_ticks(times, times, counts, second, window=window, unit="s-1", name=layer)
         for phases, regime in _trains(detect_period(signal, method, fs), _length(trace)):
-            each = np.array([phase.volume for phase in phases])
-            count = len(phases) if regime is not None else _bursts(phases, _length(trace))
-            period, confidence = (None, None) if regime is None else (regime.period, regime.confidence)
             start, end = phases[0].start, phases[-1].end
-            before, after = signal.volume_until(np.array([start, end]))
-            events = round(float(each.sum() if regime is not None else after - before))
-            known = (period, None, confidence, count)
-            yield Segment(start, end, "metadata", None, (layer,), *known, 0.0, None, None, "", events)
+            segment = Segment(start, end, "metadata", layers=(layer,), phases=len(phases))
+            if regime is None:
+                events = np.diff(signal.volume_until(np.array([start, end])))[0]
+                segment = replace(segment, phases=_bursts(phases, _length(trace)))
+            else:
+                events = sum(phase.volume for phase in phases)
+                segment = replace(segment, period=regime.period, confidence=regime.confidence)
+            yield replace(segment, metadata_events=round(float(events)))
         return
 
 
@@ -423,12 +405,13 @@ def _named(segments: list[Segment]) -> Iterator[Segment]:
     """Name what is read before the run takes its course, and a last burst that is as large as those before."""
     later = [one.start for one in segments if one.kind == "reads" or (one.direction == "write" and one.kind != "log")]
     begun = min(later, default=np.inf)
-    last = max(segments, key=lambda one: one.end if one.kind != "log" else -1.0, default=None)
-    sizes = [one.bytes_per_phase or 0.0 for one in segments if one.kind == "checkpoints"]
+    lasting = [one for one in segments if one.kind != "log"]
+    last = max(lasting, key=lambda one: one.end, default=None)
+    least = min((one.bytes_per_phase or 0.0 for one in segments if one.kind == "checkpoints"), default=np.inf)
     for one in segments:
         if one.direction == "read" and one.period is None and one.end <= begun:
             yield replace(one, kind="input")
-        elif one is last and one.kind == "burst" and one.direction == "write" and sizes and one.bytes >= min(sizes):
+        elif one is last and (one.kind, one.direction) == ("burst", "write") and one.bytes >= least:
             yield replace(one, kind="final dump")
         else:
             yield one
@@ -442,11 +425,11 @@ def _silence(
     until = start
     for one in segments:
         if one.start - until >= least and _is_silent(own, results, until, one.start):
-            yield _nothing(until, one.start, "start-up" if until == start else "pause")
+            yield Segment(until, one.start, "start-up" if until == start else "pause")
         # A segment with a period lasts until the next burst would come.
         until = max(until, min(end, one.end + (one.period or 0.0)))
     if end - until >= least and _is_silent(own, results, until, end):
-        yield _nothing(until, end, "end")
+        yield Segment(until, end, "end")
 
 
 def _is_silent(own: list[_Own], results: Collection[PeriodResult], start: float, end: float) -> bool:
@@ -457,12 +440,12 @@ def _is_silent(own: list[_Own], results: Collection[PeriodResult], start: float,
     most = max((sum(phase.volume for phase in result.phases) for result in results), default=0.0)
     for result in results:
         inside = sum(phase.volume for phase in result.phases if start < 0.5 * (phase.start + phase.end) < end)
-        if inside > _TOLD * most:
+        if inside > _LEAST * most:
             return False
     for one in own:
         if one.signal is not None:
             before, after = one.signal.volume_until(np.array([start, end]))
-            if after - before > _TOLD * one.bytes:
+            if after - before > _LEAST * one.bytes:
                 return False
     return True
 
@@ -476,20 +459,16 @@ def _when(one: Segment) -> tuple[float, float]:
     return one.start, one.end
 
 
-def _nothing(start: float, end: float, kind: str) -> Segment:
-    return Segment(start, end, kind, None, (), None, None, None, 0, 0.0, None, None, "")
-
-
 def _text(one: Segment, trace: Trace) -> str:
     """Return a segment in words, without when it is."""
     if one.kind == "metadata":
         return _metadata_text(one)
     if one.direction is None:
+        length = seconds_text(one.end - one.start)
         # The run may have ended a little earlier.
-        if one.kind == "end" and trace.definitions.recording.whole_seconds:
-            return f"no I/O until the end, at most {seconds_text(one.end - one.start)}"
-        what = {"start-up": "start-up, no I/O", "pause": "a pause of", "end": "no I/O until the end,"}[one.kind]
-        return f"{what} {seconds_text(one.end - one.start)}" if one.kind != "start-up" else what
+        most = "at most " if trace.definitions.recording.whole_seconds else ""
+        silence = {"pause": f"a pause of {length}", "end": f"no I/O until the end, {most}{length}"}
+        return silence.get(one.kind, "start-up, no I/O")
     who = " → ".join(one.layers)
     if one.ranks is not None:
         who = f"{counted(one.ranks, 'rank')}, {who}"

@@ -47,7 +47,7 @@ class Finding(Record):
         Why it may be wrong; empty where nothing is known against it.
     """
 
-    KEYS: ClassVar = {"sentence": "text"}
+    ENTRIES: ClassVar = ("id", "severity", "layer", "text", "cost_s", "cost_share", "evidence", "advice")
 
     id: str
     severity: str
@@ -88,12 +88,6 @@ class Finding(Record):
         found = self.evidence.get("time_range_s")
         return None if found is None else (found[0], found[1])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of ``findings`` in ``compare --json``."""
-        entry = super().to_dict() | {"text": self.text}
-        del entry["caution"]
-        return entry
-
 
 def applicable(recording: Recording) -> tuple[Rule, ...]:
     """Return the rules that can be looked for in what a recorder knows."""
@@ -119,6 +113,8 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     """
     recording = trace.definitions.recording
     table = [rule for rule in (rules() if chosen is None else chosen) if not rule.reason_missing(recording)]
+    if not table:
+        return ()
     limits = {field: rule.thresholds[name] for rule in table for field, name in rule.limits.items()}
     evidence = Evidence(trace, Limits(**limits))
     found = [(rule, _finding(evidence, rule, match)) for rule in table for match in _matches(evidence, rule)]

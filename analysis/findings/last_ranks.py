@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 
@@ -45,8 +45,6 @@ class LastRank(Record):
     collective : bool
         Whether most transfers are collective.
     """
-
-    KEYS: ClassVar = {"late": "late_s", "after_median": "after_median_s"}
 
     rank: int
     ranks: int

@@ -74,9 +74,7 @@ class Rule:
 
     def reason_missing(self, recording: Recording) -> str:
         """Return why it cannot be looked for in what a recorder knows; empty where it can."""
-        known = {"operations": recording.rows == "operations", "recorded handles": recording.handles == "recorded"}
-        lacking = [need for need in ("operations", *self.needs) if not known.get(need, getattr(recording, need, True))]
-        return f"{recording.recorder} does not record {lacking[0]}" if lacking else ""
+        return recording.reason("operations", *self.needs)
 
     def unit(self, name: str) -> str | None:
         """Return the unit of a number in its evidence.

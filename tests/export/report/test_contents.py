@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from iostrata import Trace, compare_layers, detect_period, step_signal, write_report
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
-from iostrata.analysis.comparison.layers import comparison_document
 from iostrata.analysis.findings import rules
 from iostrata.export.encoding import Names, shortened, without_long_text
 from iostrata.export.json.documents import handles_document, layers_document, periods_document
@@ -54,7 +53,7 @@ def test_the_numbers_are_those_of_the_json_documents(reports, trace_of, name):
     assert contents["layers"] == told
     document = through_json(periods_document(trace, list(layer_periods(layers))))
     assert contents["periods"]["layers"] == document["layers"]
-    comparison = through_json(comparison_document(compare_layers(trace)))
+    comparison = through_json(compare_layers(trace).to_dict())
     for name in ("findings", "hidden"):
         assert contents["compare"][name] == comparison[name]
     assert len(contents["compare"]["pairs"]) == len(comparison["pairs"])

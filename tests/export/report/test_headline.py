@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from iostrata import Trace, compare_layers, detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
-from iostrata.analysis.comparison.layers import comparison_document
 from iostrata.export.json.documents import layers_document
 from iostrata.export.report.contents import report_contents
 from iostrata.export.report.headline import headline, verdict_text
@@ -22,7 +21,7 @@ def sentences(trace_of: Callable[[str], Trace]) -> Callable[[str], list[str]]:
             replace(one, result=replace(one.result, periods=())) if one.layer in without_period else one
             for one in layer_periods(layers)
         ]
-        return headline(layers_document(trace, layers), periods, comparison_document(compare_layers(trace)))
+        return headline(layers_document(trace, layers), periods, compare_layers(trace).to_dict())
 
     return told
 
@@ -89,7 +88,7 @@ def test_ranks_that_take_part_without_bytes_write_nothing(tmp_path):
     path.write_text(f"layer,rank,mode,start,end,bytes,file\n{calls}POSIX,0,write,1,2,10,/f\n")
     trace = open_trace(path)
     layers = chosen_layers(trace)
-    documents = layers_document(trace, layers), comparison_document(compare_layers(trace))
+    documents = layers_document(trace, layers), compare_layers(trace).to_dict()
     volume = headline(documents[0], layer_periods(layers), documents[1])[0]
     assert volume == "The program wrote 10 B through MPI-IO, on 1 of 4 ranks; of this POSIX made 10 B, as much."
 
