@@ -30,7 +30,7 @@ from .flow.cells import Cells
 from .flow.flow import Flow
 from .flow.hidden import HiddenTraffic
 from .flow.relations import flow_between, flows_of, sum_relations
-from .flow.sums import Limits, RelationSums
+from .flow.sums import DEFAULT_LIMITS, Limits, RelationSums
 from .handles.forest import HandleForest, handle_forest
 from .handles.lifetimes import handle_lifetimes
 from .handles.metadata import MetadataEvents
@@ -217,13 +217,10 @@ class Trace:
         There, at an edge that the window leaves open, metadata events outside of the time of all operations count too.
         """
         return handle_forest(
-            self.scope,
+            self.handle_sums,
             self.sums.sums.handle_operations,
             self.sums.handle_bytes(IoMode.READ),
             self.sums.handle_bytes(IoMode.WRITE),
-            self.handle_sums.events,
-            self.handle_sums.ranks,
-            self.handle_sums.lifetime_counts,
             None if self.kept is None else handle_lifetimes(self.metadata, self.operations, self.definitions),
         )
 
@@ -319,7 +316,7 @@ class Trace:
     def relations_with(
         self,
         directions: tuple[str, ...] = DIRECTIONS,
-        limits: Limits | None = None,
+        limits: Limits = DEFAULT_LIMITS,
         pairs: tuple[tuple[int, int], ...] | None = None,
     ) -> RelationSums:
         """Add up what the layers are to each other: flows of some directions, limits and pairs of layers."""

@@ -10,6 +10,7 @@ from functools import cache
 from types import EllipsisType
 from typing import Any, ClassVar, Final
 
+from .errors import import_library
 from .metrics import KEYS, metrics_of
 
 SCHEMA_VERSION: Final = 1
@@ -68,14 +69,37 @@ class Record:
         return [(name, keys.get(name, name)) for name in names]
 
 
+class RecordTable:
+    """Base of results that are columns of one length: a row of them is an entry of a document."""
+
+    def entry_columns(self) -> dict[str, Any]:
+        """Return the columns by their names in the document, arrays or sequences of Python."""
+        raise NotImplementedError
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return one dict a row, in types of Python alone."""
+        return rows_of(self.entry_columns())
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` with a row for each of `to_dict`."""
+        return import_library("pandas").DataFrame(self.to_dict())
+
+
+def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return one dict a row of columns of one length, arrays or sequences of Python."""
+    lists = (column if isinstance(column, Sequence) else column.tolist() for column in columns.values())
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
+
+
 def plain(value: object) -> Plain:
     """Turn a value into what JSON can hold: no NumPy types, and None where a number is not finite.
 
-    It is None, a string, a number or array of NumPy or Python, a `Record`, or sequences and mappings of these.
+    It is None, a string, a number or array of NumPy or Python, a `Record` or `RecordTable`, or
+    sequences and mappings of these.
     """
     if value is None or isinstance(value, str | bool):
         return value
-    if isinstance(value, Record):
+    if isinstance(value, Record | RecordTable):
         return value.to_dict()
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}

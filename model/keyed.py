@@ -63,6 +63,11 @@ class KeyedSums:
             {name: np.concatenate([part[name] for part in parts]) for name in self.values},
         )
 
+    def plus(self, keys: Sequence[npt.NDArray[Any]], values: Mapping[str, Any]) -> "KeyedSums":
+        """Return the sums with more rows; a value that is one number stands in all of them."""
+        count = len(keys[0])
+        return self.merged(KeyedSums(keys, {name: np.broadcast_to(value, count) for name, value in values.items()}))
+
     def at(self, keys: Sequence[npt.NDArray[Any]], name: str, missing: int = 0) -> Ints:
         """Return a column at some keys, `missing` where they do not occur, int64."""
         both = [np.append(known, np.asarray(key, np.int64)) for known, key in zip(self.keys, keys, strict=True)]

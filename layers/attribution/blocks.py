@@ -16,7 +16,7 @@ from ..handles.metadata import MetadataEvents, metadata_events
 from ..handles.scope import Scope
 from ..summary.reading import BlockSumsT, Reading
 from .attribution import Attribution, attribute_operations
-from .traffic import Traffic
+from .traffic import Traffic, TrafficSums
 
 AT_ONCE: Final = 2**19
 """Operations that are kept of which whole processes are added up together: what that takes is small beside them."""
@@ -87,7 +87,7 @@ class Blocks:
         """The same; None where operations are not kept."""
         return None if self.in_memory is None else self.traffic
 
-    def traffic_parts(self) -> Iterator[tuple[Traffic, MetadataEvents]]:
+    def _traffic_parts(self) -> Iterator[tuple[Traffic, MetadataEvents]]:
         """Give `traffic` and `metadata` in parts of whole processes; raises as `kept`."""
         if not self._part.any():
             yield self.traffic, self.metadata
@@ -133,10 +133,12 @@ class Blocks:
         if self.in_memory is None:
             return self.reading.summed(make)
         sums = make()
-        if not self._part.any():
+        if isinstance(sums, TrafficSums):
+            for traffic, events in self._traffic_parts():
+                sums.add_traffic(traffic, events)
+        elif self._part.any():
+            for rows, event_rows in zip(*self._rows_of_parts, strict=True):
+                sums.add(view(self.in_memory.operations, rows), self.metadata.take(event_rows))
+        else:
             sums.add(self.in_memory.operations, self.metadata)
-            return sums
-        operations, events = self.in_memory.operations, self.metadata
-        for rows, event_rows in zip(*self._rows_of_parts, strict=True):
-            sums.add(view(operations, rows), events.take(event_rows))
         return sums

@@ -9,18 +9,19 @@ import numpy.typing as npt
 
 from ...model.arrays import Links
 from ...model.codes import IoMode
-from ...model.errors import SelectionError, import_library
+from ...model.document import RecordTable
+from ...model.errors import SelectionError
 from ...model.keyed import KeyedSums
-from ...model.operations import Operations, view
+from ...model.operations import view
 from ...model.ranges import RangeUnion
+from ...model.sums import either, keyed, nested
 from ..handles.metadata import MetadataEvents, selected_metadata
-from ..handles.scope import Scope
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from ..statistics.statistics import FRACTION, whole_and_part
 from .attribution import call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .calls.keys import CALL_KEYS, CALLER, FUNCTION, key_rows
-from .traffic import Traffic
+from .traffic import Traffic, TrafficSums
 
 _PLACES: Final = 1 << 21
 """More than there are functions or call paths; the last place is for those that are not known."""
@@ -29,7 +30,7 @@ METADATA_KINDS: Final = {name: records for name, records in CALL_KINDS.items() i
 
 
 @dataclass(frozen=True, eq=False)
-class Breakdown:
+class Breakdown(RecordTable):
     """Operations of each layer by key; columns of shape (n,), layers from the highest, keys in order.
 
     Attributes
@@ -69,12 +70,8 @@ class Breakdown:
     def of_layers(self, names: tuple[str, ...]) -> "Breakdown":
         """Return the rows of some layers."""
         rows = [row for row, name in enumerate(self.layer) if name in names]
-        return Breakdown(
-            self.by,
-            tuple(self.layer[row] for row in rows),
-            tuple(self.key[row] for row in rows),
-            {name: column[rows] for name, column in self.columns.items()},
-        )
+        layer, key = (tuple(self.layer[row] for row in rows), tuple(self.key[row] for row in rows))
+        return Breakdown(self.by, layer, key, {name: column[rows] for name, column in self.columns.items()})
 
     def of_intervals(self) -> "Breakdown":
         """Return the bytes alone: how many operations moved them, and how long these took, nobody knows (None)."""
@@ -83,16 +80,8 @@ class Breakdown:
             self, columns={name: column if name in _BYTES else unknown for name, column in self.columns.items()}
         )
 
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Return one dict a row, as in ``layers --by … --json``."""
-        lists: dict[str, Any] = {"layer": self.layer, self.by: self.key}
-        lists |= {name: column.tolist() for name, column in self.columns.items()}
-        return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
-
-    def to_dataframe(self) -> Any:
-        """Return a ``pandas.DataFrame``, one row a layer and key."""
-        pandas = import_library("pandas")
-        return pandas.DataFrame(self.to_dict())
+    def entry_columns(self) -> dict[str, Any]:
+        return {"layer": self.layer, self.by: self.key, **self.columns}
 
 
 _MODES: Final = {"reads": IoMode.READ, "writes": IoMode.WRITE, "flushes": IoMode.FLUSH}
@@ -104,10 +93,9 @@ _SUMMED: Final = (
 _OF_FUNCTIONS: Final = ("calls", "calls_s", "exclusive_s")
 _OF_PROCESSES: Final = ("calls", "inside_calls")
 _BY_PROCESS: Final = ("rank", "node")
-_OF_KINDS: Final = (OTHER_CALLS, *(f"{kind}_s" for kind in CALL_KINDS), "metadata_s")
 
 
-class BreakdownSums:
+class BreakdownSums(TrafficSums):
     """What each layer did, on selected files within the window, by layer and key, added up block by block.
 
     Raises SelectionError if there is no such key.
@@ -118,35 +106,34 @@ class BreakdownSums:
         One of `iostrata.layers.statistics.grouping.KEYS` or of `CALL_KEYS`.
     """
 
-    def __init__(self, scope: Scope, by: str) -> None:
+    by: str
+    _sums: KeyedSums = keyed(1, *_SUMMED)
+    _busy: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
+    _cut: bool = either(False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        by, definitions = self.by, self.scope.definitions
         if by not in (*KEYS, *CALL_KEYS):
             raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, *CALL_KEYS))}")
-        self._scope, self._by = scope, by
         self._keys: list[Any] = []
         self._count = _PLACES
         if by not in CALL_KEYS:
-            self._keys, self._places = grouping(scope.definitions, by)
+            self._keys, self._places = grouping(definitions, by)
             self._count = len(self._keys)
-        self._sums = KeyedSums.none(1, *_SUMMED)
-        self._busy = RangeUnion(scope.exact)
-        self._cut = False
         self._timed: tuple[str, ...] = ()
 
-    def add(self, operations: Operations, metadata: MetadataEvents, called: tuple[Links, Links] | None = None) -> None:
-        """Add operations and metadata events of some processes.
+    def add_traffic(
+        self, traffic: Traffic, metadata: MetadataEvents, called: tuple[Links, Links] | None = None
+    ) -> None:
+        """Add operations with their parents, and metadata events.
 
         Parameters
         ----------
         called : (int32 (n,), int32 (m,))
             Needed by `CALL_KEYS`: the keys of both, −1 for none.
         """
-        self.add_traffic(Traffic.of(self._scope, operations), metadata, called)
-
-    def add_traffic(
-        self, traffic: Traffic, metadata: MetadataEvents, called: tuple[Links, Links] | None = None
-    ) -> None:
-        """Add operations whose parents are known, and metadata events."""
-        scope = self._scope
+        scope = self.scope
         rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
         operations = view(traffic.operations, rows)
         metadata_layer = scope.layer_rows(metadata.paradigm)
@@ -180,14 +167,14 @@ class BreakdownSums:
         """Add what all calls of the trace took; to be called once, when all else is added."""
         layer: npt.NDArray[np.integer]
         place: npt.NDArray[np.integer]
-        if self._by in CALL_KEYS:
+        if self.by in CALL_KEYS:
             functions = calls.functions
-            counted = {FUNCTION: calls.by_function, CALLER: calls.outermost}.get(self._by, calls.counted)
-            region = np.arange(len(functions.regions)) if self._by == FUNCTION else calls.region
+            counted = {FUNCTION: calls.by_function, CALLER: calls.outermost}.get(self.by, calls.counted)
+            region = np.arange(len(functions.regions)) if self.by == FUNCTION else calls.region
             rows = np.flatnonzero((functions.layer[region] >= 0) & (counted[:, 0] > 0))
             layer, place = functions.layer[region[rows]], rows.astype(np.int32)
-            if self._by != FUNCTION:
-                place = key_rows(self._by, functions.regions, calls.parent, calls.region)[rows]
+            if self.by != FUNCTION:
+                place = key_rows(self.by, functions.regions, calls.parent, calls.region)[rows]
             place = np.where(place < 0, _PLACES - 1, place)
             values = dict(zip(_OF_FUNCTIONS, counted[rows].T, strict=True))
         else:
@@ -197,13 +184,13 @@ class BreakdownSums:
             of_kind = {name: np.isin(kind, np.array(records, np.int32)) for name, records in CALL_KINDS.items()}
             values = {f"{name}_s": ticks * mask for name, mask in of_kind.items()}
             values |= {"metadata_s": ticks, OTHER_CALLS: metadata["calls"] * of_kind[OTHER_CALLS]}
-        self._timed = (*values, *(_OF_PROCESSES if self._by in _BY_PROCESS else ()))
+        self._timed = (*values, *(_OF_PROCESSES if self.by in _BY_PROCESS else ()))
         known = layer >= 0
         nothing = np.zeros(len(self._sums), np.int64)
         self._sums.values.update(dict.fromkeys(self._timed, nothing))
         group = layer.astype(np.int64) * self._count + place
         self._merge(group[known], {name: value[known] for name, value in values.items()})
-        if self._by in _BY_PROCESS:
+        if self.by in _BY_PROCESS:
             within = calls.counted_within
             caller, within_layer, around = within.keys
             nowhere = np.full(len(caller), -1, np.int32)
@@ -215,15 +202,7 @@ class BreakdownSums:
             self._merge(within_layer * self._count + inside_place, counts)
 
     def _merge(self, keys: npt.NDArray[np.int64], known: dict[str, npt.NDArray[Any]]) -> None:
-        nothing = np.zeros(len(keys), np.int64)
-        names = (*_SUMMED, *self._timed)
-        self._sums = self._sums.merged(KeyedSums([keys], {name: known.get(name, nothing) for name in names}))
-
-    def merge(self, other: "BreakdownSums") -> None:
-        """Add the sums of `other`, over other processes."""
-        self._sums = self._sums.merged(other._sums)
-        self._busy.merge(other._busy)
-        self._cut |= other._cut
+        self._sums = self._sums.plus([keys], {name: known.get(name, 0) for name in (*_SUMMED, *self._timed)})
 
     def rename(self, places: npt.NDArray[np.integer], count: int = _PLACES) -> None:
         """Give keys other places; several may become one.
@@ -257,7 +236,7 @@ class BreakdownSums:
 
     def breakdown(self) -> Breakdown:
         """Return the sums as a table."""
-        order, window = self._scope.order, self._scope.window
+        order, window = self.scope.order, self.scope.window
         groups, sums = self._sums.keys[0], self._sums
         columns: dict[str, npt.NDArray[Any]] = {name: sums[name] for name in _MODES}
         for name in _BYTES:
@@ -269,7 +248,7 @@ class BreakdownSums:
         seconds = window.ticks_per_second
         columns |= {name: sums[name] / seconds if name.endswith("_s") else sums[name] for name in self._timed}
         return Breakdown(
-            self._by,
+            self.by,
             tuple(order[row] for row in (groups // self._count).tolist()),
             tuple(self._keys[row] for row in (groups % self._count).tolist()),
             columns,

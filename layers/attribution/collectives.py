@@ -101,7 +101,7 @@ class CallPlaces:
         if len(rows):
             keys = sequence[rows], operations.process[rows]
             place[rows] += self._known.at(keys, "count")
-            self._known = self._known.merged(KeyedSums(keys, {"count": np.ones(len(rows), np.int64)}))
+            self._known = self._known.plus(keys, {"count": 1})
         return sequence, place
 
     def finish(self, going_on: npt.NDArray[np.int64]) -> None:

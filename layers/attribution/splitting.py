@@ -24,13 +24,7 @@ def split(callers: Callers, by: str) -> Breakdown:
     """Split what each layer did by a key; see `iostrata.layers.trace.Trace.breakdown`."""
     if by in CALL_KEYS:
         return split_by_calls(callers, by)[1]
-    blocks = callers.blocks
-    if blocks.scope.exact:
-        sums = BreakdownSums(blocks.scope, by)
-        for traffic, metadata in blocks.traffic_parts():
-            sums.add_traffic(traffic, metadata)
-    else:
-        sums = blocks.summed(lambda: BreakdownSums(blocks.scope, by))
+    sums = callers.blocks.summed(lambda: BreakdownSums(callers.blocks.scope, by))
     if callers.calls is not None:
         sums.add_calls(callers.calls)
     return sums.breakdown()
@@ -67,7 +61,8 @@ def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, CallSums]:
             parent, region, _, _ = calls.tree.columns
             key = np.append(key_rows(by, calls.regions, parent, region), np.int32(-1))
             metadata = metadata_events(block.metadata, source.definitions)
-            table.add(block.operations, metadata, (key[block.path], key[block.metadata_path]))
+            called = key[block.path], key[block.metadata_path]
+            table.add_traffic(Traffic.of(blocks.scope, block.operations), metadata, called)
         return table, calls
 
     def merge(

@@ -12,12 +12,12 @@ from ...model.document import Record
 from ...model.keyed import KeyedSums, rows_beyond
 from ...model.operations import Operations
 from ...model.ranges import RangeUnion
+from ...model.sums import NOBODY, Sums, added, nested
 from ..attribution.collectives import numbered, positions
 from ..selection.window import completed_bytes
 
 _COUNTED: Final = ("sequential", "strided", "random", "first", "unknown", "located_bytes")
 _UNKNOWN: Final = _COUNTED.index("unknown")
-_NONE: Final = np.zeros(0, np.int64)
 _MOST_PLACES: Final = 1 << 16
 _LARGEST: Final = np.uint64(2**62)
 """Offsets from here on are damaged; below, sums of offset and size stay within int64."""
@@ -60,7 +60,7 @@ class AccessPattern(Record):
     overlapping_bytes: int | None
 
 
-class AccessSums:
+class AccessSums(Sums):
     """Access patterns of operations, added up: each process's with a file by themselves, what they cover together.
 
     Parameters
@@ -72,12 +72,15 @@ class AccessSums:
         Whether all stretches of files are kept, however many there are.
     """
 
-    def __init__(self, absolute: bool, exact: bool) -> None:
-        self._absolute = absolute
-        self._exact = exact
-        self._counts = np.zeros(len(_COUNTED), np.int64)
-        self._covered = 0
-        self._ranges, self._own = RangeUnion(exact), RangeUnion(exact)
+    absolute: bool
+    exact: bool
+    _counts: Ints = added(lambda _sums: np.zeros(len(_COUNTED), np.int64))
+    _covered: int = added(0)
+    _ranges: RangeUnion = nested(lambda sums: RangeUnion(sums.exact))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._own = RangeUnion(self.exact)
         self._latest = np.zeros((4, 0), np.int64)
 
     def add(self, operations: Operations, file: npt.NDArray[np.int32]) -> None:
@@ -95,16 +98,9 @@ class AccessSums:
         stream = numbered(both[0], both[1])
         from_end = positions(stream[::-1])[::-1]
         self._latest = both[:, from_end < 3]
-        if self._absolute:
+        if self.absolute:
             self._ranges.add(fresh[1], offset, offset + size)
             self._own.add((fresh[0] << 32) + fresh[1], offset, offset + size)
-
-    def merge(self, other: "AccessSums") -> None:
-        """Add the sums of `other`, of other processes."""
-        self.finish(_NONE)
-        self._counts = self._counts + other._counts
-        self._covered += other._covered + other._own.length
-        self._ranges.merge(other._ranges)
 
     def pattern(self) -> AccessPattern:
         """Return the pattern."""
@@ -112,11 +108,11 @@ class AccessSums:
         located = counts["located_bytes"]
         repeated = located - self._covered - self._own.length
         overlapping = max(0, located - self._ranges.length)
-        if not self._absolute:
+        if not self.absolute:
             return AccessPattern(**counts, repeated_bytes=None, overlapping_bytes=None)
         return AccessPattern(**counts, repeated_bytes=repeated, overlapping_bytes=overlapping)
 
-    def finish(self, going_on: Ints) -> None:
+    def finish(self, going_on: Ints = NOBODY) -> None:
         """Forget what is kept of processes of which more may come: of all but those that are going on."""
         over = ~np.isin(self._latest[0], going_on)
         if over.any():
@@ -124,7 +120,7 @@ class AccessSums:
             self._covered += self._own.released(going_on)
 
 
-class ReadBackSums:
+class ReadBackSums(Sums):
     """How many bytes processes read in places that they had begun to write themselves.
 
     Reads count from the begin of the process's first write to the file on, each of them: what is read twice counts
@@ -132,11 +128,13 @@ class ReadBackSums:
     outwards, unless `exact`.
     """
 
-    def __init__(self, exact: bool) -> None:
-        self._exact = exact
-        self._bytes = self._shift = 0
-        self._written = _NONE
-        self._reads, self._writes = KeyedSums.none(2, "change"), RangeUnion(exact)
+    exact: bool
+    _bytes: int = added(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._shift, self._written = 0, NOBODY
+        self._reads, self._writes = KeyedSums.none(2, "change"), RangeUnion(self.exact)
 
     def add(self, operations: Operations, file: npt.NDArray[np.int32]) -> None:
         """Add reads and writes of one layer, as `AccessSums.add`."""
@@ -155,17 +153,12 @@ class ReadBackSums:
         change = np.repeat(np.array([1, -1]), len(ends) // 2)
         self._take(KeyedSums([np.append(key[reads], key[reads]), ends], {"change": change}))
 
-    def merge(self, other: "ReadBackSums") -> None:
-        """Add the sums of `other`, of other processes."""
-        self.finish(_NONE)
-        self._bytes += other.bytes
-
     @property
     def bytes(self) -> int:
         """The number of bytes."""
         return self._bytes + _covered(self._reads, self._writes)
 
-    def finish(self, going_on: Ints) -> None:
+    def finish(self, going_on: Ints = NOBODY) -> None:
         """As `AccessSums.finish`."""
         if not (~np.isin(self._written >> 32, going_on)).any():
             return
@@ -182,7 +175,7 @@ class ReadBackSums:
         while True:
             # Reads that follow one another leave no place between them.
             reads = reads.taken(reads["change"] != 0)
-            if self._exact or rows_beyond(reads.keys[:1], 2) <= _MOST_PLACES:
+            if self.exact or rows_beyond(reads.keys[:1], 2) <= _MOST_PLACES:
                 break
             self._shift += 1
             group, at = reads.keys

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def layer_balances(cells: Cells) -> Iterator[LayerBalance]:
 
 
 @dataclass(frozen=True)
-class TimeSplit:
+class TimeSplit(Record):
     """The time of a layer's operations in one direction, split by the lowest layer that was at work for them.
 
     Attributes
@@ -93,20 +93,17 @@ class TimeSplit:
         `summed_s`.
     """
 
+    ENTRIES: ClassVar = ("layer", "direction", "summed_s", "exclusive_s", "spent_s")
+
     layer: str
     direction: str
     summed_s: float
     spent_s: dict[str, float]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of ``time`` in ``compare --json``."""
-        return {
-            "layer": self.layer,
-            "direction": self.direction,
-            "summed_s": self.summed_s,
-            "exclusive_s": self.spent_s[self.layer],
-            "spent_s": dict(self.spent_s),
-        }
+    @property
+    def exclusive_s(self) -> float:
+        """The part in which no layer below was at work."""
+        return self.spent_s[self.layer]
 
 
 def covered_times(traffic: Traffic, row: int, direction: str) -> Ints | None:

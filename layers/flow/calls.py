@@ -1,15 +1,15 @@
 """What ran beneath the calls of an upper layer, added up; collective calls by their keys, across processes."""
 
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
 from ...model.arrays import Ints, Mask, Ticks
 from ...model.codes import UNDEFINED_UINT64
 from ...model.keyed import KeyedSums, rows_beyond
+from ...model.sums import Sums, added, keyed, largest, nested
 from ..handles.scope import Scope
 from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
@@ -79,30 +79,30 @@ class FlowCollectives:
         return len(self.participants)
 
 
-class CallSteps:
+class CallSteps(Sums):
     """How many operations are under way beneath collective calls, and how many ranks wait in them: changes in time.
 
     With more than 2^16 points beyond three of each call, begins are rounded down and ends up to multiples of a power of
     two, the least that is enough; that depends on the points alone, not on their order or on what was merged with what.
     """
 
-    def __init__(self, exact: bool) -> None:
-        self._exact = exact
+    exact: bool
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._shift = 0
         self._points = KeyedSums.none(3, *_BEGINS, *_ENDS)
         self._waiting: list[KeyedSums] = []
 
     def add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, moving: Mask) -> None:
         """Add operations beneath calls."""
-        one, none = np.ones(len(begin), np.int64), np.zeros(len(begin), np.int64)
-        self._add(sequence, place, begin, end, {"opened": one, "moving": moving.astype(np.int64), "came": none})
+        self._add(sequence, place, begin, end, np.ones(len(begin), np.int64), moving.astype(np.int64))
 
     def add_idle(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks) -> None:
         """Add operations of ranks that move nothing in the call."""
-        one, none = np.ones(len(begin), np.int64), np.zeros(len(begin), np.int64)
-        self._add(sequence, place, begin, end, {"opened": none, "moving": none, "came": one})
+        self._add(sequence, place, begin, end, np.zeros(len(begin), np.int64), np.zeros(len(begin), np.int64))
 
-    def merge(self, other: "CallSteps") -> None:
+    def absorb(self, other: Self) -> None:
         """Add the operations of `other`."""
         self._take(other._all(), other._shift)
 
@@ -124,14 +124,15 @@ class CallSteps:
         values = (np.maximum.reduceat(level, first), *sums)
         return KeyedSums((sequence[first], place[first]), dict(zip(names, values, strict=True)))
 
-    def _add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, begun: Mapping[str, Ints]) -> None:
-        """Add operations that count in the columns `begun` from their begin to their end."""
+    def _add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, beneath: Ints, moving: Ints) -> None:
+        """Add operations, 1 or 0 each, that are `beneath` a call, else of a rank in it, and those that are `moving`."""
         for first in range(0, len(begin), _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
             low, high = begin[some], end[some]
             nothing = np.zeros(len(low), np.int64)
-            values = {name: np.append(begun[name][some], nothing) for name in _BEGINS}
-            values |= {ends: np.append(nothing, begun[name][some]) for name, ends in zip(_BEGINS, _ENDS, strict=True)}
+            begun = beneath[some], moving[some], 1 - beneath[some]
+            values = {name: np.append(column, nothing) for name, column in zip(_BEGINS, begun, strict=True)}
+            values |= {name: np.append(nothing, column) for name, column in zip(_ENDS, begun, strict=True)}
             calls, places = sequence[some], place[some]
             keys = (np.append(calls, calls), np.append(places, places), np.append(low, high))
             self._take(KeyedSums(keys, values), 0)
@@ -143,7 +144,7 @@ class CallSteps:
         return self._points
 
     def _take(self, points: KeyedSums, shift: int) -> None:
-        if self._exact:
+        if self.exact:
             # Merging sorts all that there are: not before there are as many again.
             self._waiting.append(points)
             if sum(map(len, self._waiting)) >= len(self._points):
@@ -174,7 +175,15 @@ def _rounded(points: KeyedSums, by: int, shift: int) -> KeyedSums:
     )
 
 
-class FlowSums:
+def _counts() -> ValueCounts:
+    return nested(lambda sums: ValueCounts(sums.scope.exact))
+
+
+def _busy_time() -> BusyTime:
+    return nested(lambda sums: BusyTime(sums.scope.covered[0], sums.scope.covered[1], sums.scope.exact, _BUSY_POINTS))
+
+
+class FlowSums(Sums):
     """What must be added up operation by operation of one pair of layers and direction.
 
     Memory follows the collective calls of the run, but no other operations.
@@ -185,19 +194,24 @@ class FlowSums:
         Whether the layers are neighbours; what only such are asked for is left out elsewhere.
     """
 
-    def __init__(self, adjacent: bool, scope: Scope) -> None:
-        self.adjacent, exact = adjacent, scope.exact
-        self.contained = 0
-        self.childless = np.zeros(3, np.int64)
-        self.fan, self.concurrency, self.lag, self.split = (ValueCounts(exact) for _ in range(4))
-        self.alone_movers = 0
-        self.sizes = np.zeros((3, CLASSES * CLASSES), np.int64)
-        self.calls = KeyedSums.none(2, *_OF_CALL)
-        self.classes = KeyedSums.none(3, *_OF_CLASS)
-        self.steps = CallSteps(exact)
-        self.busy, self.busy_below = (BusyTime(*scope.covered, exact, _BUSY_POINTS) for _ in range(2))
-        self.pieces = self.aligned = 0
-        self.largest: float = 0
+    adjacent: bool
+    scope: Scope
+    contained: int = added(0)
+    childless: Ints = added(lambda _sums: np.zeros(3, np.int64))
+    fan: ValueCounts = _counts()
+    concurrency: ValueCounts = _counts()
+    lag: ValueCounts = _counts()
+    split: ValueCounts = _counts()
+    alone_movers: int = added(0)
+    sizes: Ints = added(lambda _sums: np.zeros((3, CLASSES * CLASSES), np.int64))
+    calls: KeyedSums = keyed(2, *_OF_CALL)
+    classes: KeyedSums = keyed(3, *_OF_CLASS)
+    steps: CallSteps = nested(lambda sums: CallSteps(sums.scope.exact))
+    busy: BusyTime = _busy_time()
+    busy_below: BusyTime = _busy_time()
+    pieces: int = added(0)
+    aligned: int = added(0)
+    largest: float = largest(0)
 
     def add(self, rows: FlowRows, split: Mask, sequence: Ints, place: Ints) -> None:
         """Add the operations of a block.
@@ -239,15 +253,6 @@ class FlowSums:
         self._add_sizes(pair, np.ones(len(pair), np.int64), *whole_and_part(moved[rows_alone]))
         if collective.any():
             self._add_calls(rows, collective, sequence, place, moving)
-
-    def merge(self, other: "FlowSums") -> None:
-        """Add the sums of `other`."""
-        for name in ("contained", "childless", "alone_movers", "sizes", "pieces", "aligned"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("fan", "concurrency", "lag", "split", "steps", "busy", "busy_below"):
-            getattr(self, name).merge(getattr(other, name))
-        self.calls, self.classes = self.calls.merged(other.calls), self.classes.merged(other.classes)
-        self.largest = max(self.largest, other.largest)
 
     def busy_ticks(self) -> tuple[int, int, int]:
         """Return when the upper layer was busy, when either was, and when the lower one was, for it, in ticks."""
@@ -318,15 +323,15 @@ class FlowSums:
         upper_whole, upper_part = whole_and_part(moved[upper])
         pieces = moving[collective]
         columns = (
-            np.ones(len(upper), np.int64), rows.fan[collective], upper_whole, upper_part, pieces > 0, pieces,
+            1, rows.fan[collective], upper_whole, upper_part, pieces > 0, pieces,
             sums[0][collective], sums[1][collective], end - begin, begin, end,
         )  # fmt: skip
         keys = sequence[upper], place[upper]
-        self.calls = self.calls.merged(KeyedSums(keys, dict(zip(_OF_CALL, columns, strict=True))))
+        self.calls = self.calls.plus(keys, dict(zip(_OF_CALL, columns, strict=True)))
         of_call = rows.upper[above]
         keys_below = sequence[of_call], place[of_call]
-        by_class = dict(zip(_OF_CLASS, (np.ones(len(below), np.int64), whole, part), strict=True))
-        self.classes = self.classes.merged(KeyedSums((*keys_below, size_class(moved[below])), by_class))
+        by_class = dict(zip(_OF_CLASS, (1, whole, part), strict=True))
+        self.classes = self.classes.plus((*keys_below, size_class(moved[below])), by_class)
         idle = pieces == 0
         self.steps.add_idle(keys[0][idle], keys[1][idle], begin[idle], end[idle])
         self.steps.add(*keys_below, *traffic.times(below), moved[below] > 0)

@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Mask, column_at
 from ...model.codes import UNDEFINED_UINT64, IoFlag
+from ...model.sums import Sums, either
 from ..attribution.attribution import Attribution
 from ..attribution.traffic import Attributed, Traffic
 from ..handles.scope import Scope
@@ -38,21 +39,23 @@ class CellColumns(NamedTuple):
     end: Ints
 
 
-class CellSums:
+class CellSums(Sums):
     """Cells that operations are added to; memory follows the handles that each process uses, not the operations.
 
     Operations are of one kind where process, handle, mode, flags and the other bits are the same, and the operations
     above them are of one kind too. So a cell has a parent, as an operation has.
     """
 
-    def __init__(self) -> None:
+    cut: bool = either(False)
+
+    def __post_init__(self) -> None:
         from ...model.kernels import random_seed
 
+        super().__post_init__()
         self._seed = random_seed()
         self._columns = CellColumns(*np.zeros((len(CellColumns._fields), 1 << 8), np.int64))
         self._table = np.full(1 << 10, -1, np.int64)
         self.used = 0
-        self.cut = False
 
     def add(self, traffic: Traffic, small: float, early: Ints, split: Ints) -> None:
         """Add operations.
@@ -100,9 +103,8 @@ class CellSums:
         handle, process = operations.handle.astype(np.int64), operations.process.astype(np.int64)
         self._take(CellColumns(parent, handle, process, bits, within.astype(np.int64), whole, part, ticks, begin, end))
 
-    def merge(self, other: "CellSums") -> None:
+    def absorb(self, other: Self) -> None:
         """Add the cells of `other`."""
-        self.cut |= other.cut
         self._take(other.columns)
 
     @property

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Mask, column_at
 from ...model.display import axes_for, html_table
+from ...model.document import Record, plain
 from ...model.errors import SelectionError, import_library
 from ..attribution.traffic import Traffic
 from ..statistics.distribution import Distribution
@@ -20,6 +21,16 @@ from .request_sizes import RequestFlow
 from .tables import FlowTable, OperationClass, flow_table
 
 _PARTS: Final = ("upper", "lower", "attributed", "inferred", "hidden")
+_TABLES: Final = {
+    "shares_upper": "upper_ranks",
+    "shares_lower": "lower_ranks",
+    "request_flow": "request_flow",
+    "access_upper": "upper_access",
+    "access_lower": "lower_access",
+    "by_class": "by_class",
+    "by_file": "by_file",
+}
+"""Larger entries of a document, and the attributes that they are."""
 
 
 def _amounts(part: str, what: str) -> tuple[Any, Any]:
@@ -35,7 +46,7 @@ def _amounts(part: str, what: str) -> tuple[Any, Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Flow:
+class Flow(Record):
     """Operations of an upper and a lower layer in one direction, on the selected files within the window.
 
     "By descent" are the lower operations through handles that descend from a handle of the upper layer. Those of them
@@ -61,6 +72,28 @@ class Flow:
     traffic : Traffic or None
         The operations themselves; None where the trace was read in bounded memory, which does not keep them.
     """
+
+    ENTRIES: ClassVar = (
+        "upper", "lower", "adjacent", "direction", "upper_operations", "lower_operations", "upper_bytes", "lower_bytes",
+        "attributed_operations", "attributed_bytes", "inferred_operations", "inferred_bytes", "hidden_operations",
+        "hidden_bytes", "set_aside_operations", "set_aside_bytes", "amplification", "attributed_amplification",
+        "operation_amplification", "fan_out", "call_operations", "childless_calls", "childless_bytes",
+        "against_operations", "against_bytes", "upper_movers", "lower_movers", "movers", "concurrency",
+        "upper_summed_s", "contained_s", "exclusive_s", "begin_lag",
+    )  # fmt: skip
+    KEYS: ClassVar = {
+        "call_operations": "operations_beneath_call",
+        "childless_calls": "calls_without_children",
+        "childless_bytes": "bytes_without_children",
+        "against_operations": "opposite_operations",
+        "against_bytes": "opposite_bytes",
+        "upper_movers": "writers_upper",
+        "lower_movers": "writers_lower",
+        "movers": "movers_beneath_call",
+        "concurrency": "concurrency_beneath_call",
+        "upper_summed_s": "summed_s",
+        "begin_lag": "begin_lag_s",
+    }
 
     upper: str
     lower: str
@@ -155,6 +188,16 @@ class Flow:
     def lower_ranks(self) -> MovingRanks:
         """Who moved the bytes of the lower layer, by descent."""
         return moving_ranks(self.cells, self.parts["lower"])
+
+    @property
+    def upper_movers(self) -> int:
+        """Ranks that moved bytes of the upper layer."""
+        return self.upper_ranks.movers
+
+    @property
+    def lower_movers(self) -> int:
+        """Ranks that moved bytes of the lower layer, by descent."""
+        return self.lower_ranks.movers
 
     @cached_property
     def _distributions(self) -> tuple[Distribution, Distribution, Distribution]:
@@ -254,53 +297,8 @@ class Flow:
         tables : bool
             Whether to tell of request sizes, access patterns, ranks, files and classes of operations as well.
         """
-        numbers: dict[str, Any] = {
-            "upper": self.upper,
-            "lower": self.lower,
-            "adjacent": self.adjacent,
-            "direction": self.direction,
-            "upper_operations": self.upper_operations,
-            "lower_operations": self.lower_operations,
-            "upper_bytes": self.upper_bytes,
-            "lower_bytes": self.lower_bytes,
-            "attributed_operations": self.attributed_operations,
-            "attributed_bytes": self.attributed_bytes,
-            "inferred_operations": self.inferred_operations,
-            "inferred_bytes": self.inferred_bytes,
-            "hidden_operations": self.hidden_operations,
-            "hidden_bytes": self.hidden_bytes,
-            "set_aside_operations": self.set_aside_operations,
-            "set_aside_bytes": self.set_aside_bytes,
-            "amplification": self.amplification,
-            "attributed_amplification": self.attributed_amplification,
-            "operation_amplification": self.operation_amplification,
-            "fan_out": self.fan_out,
-            "operations_beneath_call": self.call_operations.to_dict(),
-            "calls_without_children": self.childless_calls,
-            "bytes_without_children": self.childless_bytes,
-            "opposite_operations": self.against_operations,
-            "opposite_bytes": self.against_bytes,
-            "writers_upper": self.upper_ranks.movers,
-            "writers_lower": self.lower_ranks.movers,
-            "movers_beneath_call": self.movers.to_dict(),
-            "concurrency_beneath_call": self.concurrency.to_dict(),
-            "summed_s": self.upper_summed_s,
-            "contained_s": self.contained_s,
-            "exclusive_s": self.exclusive_s,
-            "begin_lag_s": self.begin_lag.to_dict(),
-        }
-        if not tables:
-            return numbers
-        return {
-            **numbers,
-            "shares_upper": self.upper_ranks.to_dict(),
-            "shares_lower": self.lower_ranks.to_dict(),
-            "request_flow": self.request_flow.to_dict(),
-            "access_upper": self.upper_access.to_dict(),
-            "access_lower": self.lower_access.to_dict(),
-            "by_class": self.by_class.to_dict(),
-            "by_file": self.by_file.to_dict(),
-        }
+        larger = {name: plain(getattr(self, known)) for name, known in _TABLES.items()} if tables else {}
+        return {**super().to_dict(), **larger}
 
     def _repr_html_(self) -> str:
         rows = [

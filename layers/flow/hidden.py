@@ -1,14 +1,15 @@
 """Hidden traffic: bytes below that no operation above accounts for, and bytes above that never show below."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Mask, column_at, nearest_marked
 from ...model.codes import IoFlag, IoMode
+from ...model.document import Record
 from ...model.keyed import KeyedSums
 from ..attribution.collectives import numbered
 from ..handles.order import layer_name
@@ -33,7 +34,7 @@ CAUSES: Final = {
 
 
 @dataclass(frozen=True)
-class HiddenTraffic:
+class HiddenTraffic(Record):
     """Bytes of a layer that have no partner in another layer, on the selected files within the window.
 
     Attributes
@@ -55,6 +56,8 @@ class HiddenTraffic:
         Key of `CAUSES`.
     """
 
+    ENTRIES: ClassVar = (..., "explanation")
+
     kind: str
     layer: str
     direction: str
@@ -68,9 +71,10 @@ class HiddenTraffic:
     end_s: float
     cause: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of ``hidden`` in ``compare --json``."""
-        return {**asdict(self), "explanation": CAUSES[self.cause]}
+    @property
+    def explanation(self) -> str:
+        """What the cause means."""
+        return CAUSES[self.cause]
 
 
 def hidden_traffic(cells: Cells, calls: KeyedSums, children: KeyedSums) -> Iterator[HiddenTraffic]:

@@ -1,19 +1,20 @@
 """Who moved the bytes: ranks and nodes, and how evenly."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Mask
+from ...model.document import Record
 from ..selection.window import Amounts
 from ..statistics.statistics import sums_by
 from .cells import Cells
 
 
 @dataclass(frozen=True, eq=False)
-class MovingRanks:
+class MovingRanks(Record):
     """Bytes and operations of some operations by rank and by node.
 
     Attributes
@@ -25,6 +26,12 @@ class MovingRanks:
         Names of the system tree nodes that have processes.
     node_bytes, node_operations : (nodes,)
     """
+
+    ENTRIES: ClassVar = (
+        "moving_ranks", "moving_nodes", "busiest_rank", "busiest_share", "busiest_node", "busiest_node_share",
+        "rank_imbalance", "node_imbalance",
+    )  # fmt: skip
+    KEYS: ClassVar = {"moving_ranks": "ranks", "moving_nodes": "nodes", "busiest_share": "busiest_rank_share"}
 
     rank: npt.NDArray[np.int32]
     rank_bytes: Amounts
@@ -77,19 +84,6 @@ class MovingRanks:
     def node_imbalance(self) -> float | None:
         """The same over nodes."""
         return _imbalance(self.node_bytes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers by name, and the ranks that moved bytes."""
-        return {
-            "ranks": self.moving_ranks.tolist(),
-            "nodes": list(self.moving_nodes),
-            "busiest_rank": self.busiest_rank,
-            "busiest_rank_share": self.busiest_share,
-            "busiest_node": self.busiest_node,
-            "busiest_node_share": self.busiest_node_share,
-            "rank_imbalance": self.rank_imbalance,
-            "node_imbalance": self.node_imbalance,
-        }
 
 
 def moving_ranks(cells: Cells, rows: Mask) -> MovingRanks:

@@ -4,26 +4,17 @@ from ...model.errors import SelectionError
 from ..attribution.blocks import Blocks
 from ..selection.directions import DIRECTIONS, modes_of
 from .flow import Flow
-from .sums import Limits, RelationSums
+from .sums import DEFAULT_LIMITS, Limits, RelationSums
 
 
 def sum_relations(
     blocks: Blocks,
     directions: tuple[str, ...] = DIRECTIONS,
-    limits: Limits | None = None,
+    limits: Limits = DEFAULT_LIMITS,
     pairs: tuple[tuple[int, int], ...] | None = None,
 ) -> RelationSums:
     """Add up what the layers are to each other: flows of some directions, limits and pairs of layers."""
-
-    def make() -> RelationSums:
-        return RelationSums(blocks.scope, directions, limits, pairs)
-
-    if not blocks.scope.exact:
-        return blocks.summed(make)
-    sums = make()
-    for traffic, _ in blocks.traffic_parts():
-        sums.add_traffic(traffic)
-    return sums
+    return blocks.summed(lambda: RelationSums(blocks.scope, directions, limits, pairs))
 
 
 def flows_of(blocks: Blocks, directions: tuple[str, ...]) -> tuple[Flow, ...]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.errors import import_library
+from ...model.document import RecordTable
 from ..selection.window import Amounts
 
 CLASSES: Final = 64
@@ -14,7 +14,7 @@ CLASSES: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
-class RequestFlow:
+class RequestFlow(RecordTable):
     """Lower operations by the size of their call above and their own; columns of shape (n,), only pairs that occur.
 
     A size s ≥ 1 is in the class of the largest power of two that it reaches, and 0 in the class 0.
@@ -51,20 +51,9 @@ class RequestFlow:
         operations[row, column] = self.operations
         return upper, lower, operations
 
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Return one dict a pair of classes."""
-        columns = {
-            "upper_from_bytes": self.upper_from.tolist(),
-            "lower_from_bytes": self.lower_from.tolist(),
-            "operations": self.operations.tolist(),
-            "bytes": self.bytes.tolist(),
-        }
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-    def to_dataframe(self) -> Any:
-        """Return a ``pandas.DataFrame``, one row a pair of classes."""
-        pandas = import_library("pandas")
-        return pandas.DataFrame(self.to_dict())
+    def entry_columns(self) -> dict[str, Any]:
+        sizes = {"upper_from_bytes": self.upper_from, "lower_from_bytes": self.lower_from}
+        return {**sizes, "operations": self.operations, "bytes": self.bytes}
 
 
 def size_class(size: Amounts) -> npt.NDArray[np.int64]:

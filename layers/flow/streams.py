@@ -9,6 +9,7 @@ import numpy as np
 from ...model.arrays import Ints, Mask, column_at
 from ...model.codes import IoFlag, IoMode
 from ...model.keyed import KeyedSums
+from ...model.sums import NOBODY, Sums, keyed
 from ..attribution.traffic import Traffic
 from ..statistics.statistics import whole_and_part
 from .calls import ALIGNMENT
@@ -16,7 +17,6 @@ from .calls import ALIGNMENT
 _VALUES: Final = ("count", "bytes", "ticks", "begin", "end")
 _LARGEST: Final = np.uint64(2**62)
 """Offsets from here on are damaged."""
-_NONE: Final = np.zeros(0, np.int64)
 
 
 class Deed(IntEnum):
@@ -38,12 +38,12 @@ class Deed(IntEnum):
     WRITES_BESIDE = 7
 
 
-class StreamSums:
+class StreamSums(Sums):
     """Sums over operations of a layer, by process; memory follows processes and files, not operations.
 
     Parameters
     ----------
-    empty : float
+    next_to_nothing : float
         Bytes written up to which a flush has next to nothing to put out.
     absolute : bool
         Whether offsets count from the start of the file.
@@ -57,10 +57,14 @@ class StreamSums:
         collective ones.
     """
 
-    def __init__(self, empty: float, absolute: bool) -> None:
-        self._empty, self._absolute = empty, absolute
-        self.deeds, self.paces = KeyedSums.none(2, *_VALUES), KeyedSums.none(4, *_VALUES)
-        self._streams, self._modes, self._unflushed = _NONE, _NONE, _NONE
+    next_to_nothing: float
+    absolute: bool
+    deeds: KeyedSums = keyed(2, *_VALUES)
+    paces: KeyedSums = keyed(4, *_VALUES)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._streams = self._modes = self._unflushed = NOBODY
 
     def add(self, traffic: Traffic, rows: Ints) -> None:
         """Add operations, rows of `traffic` in the order of their begins.
@@ -78,7 +82,7 @@ class StreamSums:
         deed[known] = self._follow((process[known] << 32) + file[known], mode[known], size[known])
         self._count((deed, process), columns, deed >= 0)
         transfer = mode != IoMode.FLUSH
-        if self._absolute:
+        if self.absolute:
             offset = operations.offset[rows]
             beside = offset % np.uint64(ALIGNMENT) != 0
             deed = np.where(beside, Deed.READS_BESIDE, Deed.READS_ALIGNED) + (mode == IoMode.WRITE)
@@ -91,11 +95,7 @@ class StreamSums:
         keys = mode[timed], power, pace, process[timed]
         self.paces = self.paces.merged(_sums(keys, columns, timed))
 
-    def merge(self, other: "StreamSums") -> None:
-        """Add the sums of `other`, of other processes."""
-        self.deeds, self.paces = self.deeds.merged(other.deeds), self.paces.merged(other.paces)
-
-    def finish(self, going_on: Ints) -> None:
+    def finish(self, going_on: Ints = NOBODY) -> None:
         """Forget what is kept of processes of which more may come: of all but those that are going on."""
         stays = np.isin(self._streams >> 32, going_on)
         self._streams, self._modes, self._unflushed = (
@@ -127,7 +127,7 @@ class StreamSums:
         before = base[number[flushes]]
         again = both[flushes[1:]] == both[flushes[:-1]]
         before[1:][again] = until[flushes[:-1]][again]
-        deed[flushes] = np.where(until[flushes] - before <= self._empty, Deed.FLUSHES_NOTHING, Deed.FLUSHES)
+        deed[flushes] = np.where(until[flushes] - before <= self.next_to_nothing, Deed.FLUSHES_NOTHING, Deed.FLUSHES)
         ends = np.append(np.flatnonzero(fresh)[1:], len(both))[: int(fresh.sum())] - 1
         last_mode, last_flushed = np.full(len(ends), -1), base.copy()
         last_mode[number[moves]] = modes[moves]

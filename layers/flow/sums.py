@@ -1,9 +1,8 @@
 """What the layers of a trace are to each other, added up block by block: all that is compared and found."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from copy import deepcopy
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +10,10 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Mask, column_at
 from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
-from ...model.operations import Operations, view
+from ...model.operations import view
+from ...model.sums import NOBODY, by_key, keyed, nested
 from ..attribution.collectives import CallPlaces
-from ..attribution.traffic import Traffic
+from ..attribution.traffic import Traffic, TrafficSums
 from ..handles.metadata import MetadataEvents
 from ..handles.order import layer_name
 from ..handles.scope import Scope
@@ -54,7 +54,10 @@ class Limits:
     empty: float = 4096
 
 
-class RelationSums:
+DEFAULT_LIMITS: Final = Limits()
+
+
+class RelationSums(TrafficSums):
     """Sums over the operations of whole processes, which merge; memory follows handles, processes and collective calls.
 
     The order in which blocks are added or merged does not matter.
@@ -67,37 +70,32 @@ class RelationSums:
         Upper and lower layers, counted from the highest; without it all that handles connect.
     """
 
-    def __init__(
-        self,
-        scope: Scope,
-        directions: tuple[str, ...] = DIRECTIONS,
-        limits: Limits | None = None,
-        pairs: Iterable[tuple[int, int]] | None = None,
-    ) -> None:
-        self.scope, self.directions, self.limits = scope, directions, limits or Limits()
-        self.cells = CellSums()
-        stack = self.table()
+    scope: Scope
+    directions: tuple[str, ...] = DIRECTIONS
+    limits: Limits = DEFAULT_LIMITS
+    pairs: Iterable[tuple[int, int]] | None = None
+    cells: CellSums = nested(lambda _sums: CellSums())
+    flows: dict[tuple[int, int, str], FlowSums] = by_key()
+    access: dict[tuple[int, int, str], AccessSums] = by_key()
+    covered_times: dict[tuple[int, str], Ints] = by_key()
+    requests: dict[tuple[int, str], ValueCounts] = by_key()
+    read_back: dict[int, ReadBackSums] = by_key()
+    streams: dict[int, StreamSums] = by_key()
+    calls: KeyedSums = keyed(3, *_CALL)
+    children: KeyedSums = keyed(2, "count")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        scope, pairs, stack = self.scope, self.pairs, self.table()
         if pairs is None:
             pairs = [(high, low) for high in range(len(scope.order)) for low in layers_below(stack, high)]
         self.adjacent = {(high, low): are_adjacent(stack, high, low) for high, low in pairs}
         self.formats = format_layers(scope.definitions, scope.order)
-        self.flows: dict[tuple[int, int, str], FlowSums] = {}
-        self.access: dict[tuple[int, int, str], AccessSums] = {}
-        self.covered_times: dict[tuple[int, str], Ints] = {}
-        self.requests: dict[tuple[int, str], ValueCounts] = {}
         self._places = CallPlaces()
         self._first = KeyedSums.none(3, "begin")
-        self.read_back: dict[int, ReadBackSums] = {}
-        self.streams: dict[int, StreamSums] = {}
-        self.calls = KeyedSums.none(3, *_CALL)
-        self.children = KeyedSums.none(2, "count")
 
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:  # noqa: ARG002
-        """Add operations of some processes, ordered by begin; metadata events play no part."""
-        self.add_traffic(Traffic.of(self.scope, operations))
-
-    def add_traffic(self, traffic: Traffic) -> None:
-        """Add operations whose parents are known."""
+    def add_traffic(self, traffic: Traffic, _metadata: MetadataEvents) -> None:
+        """Add operations with their parents; metadata events play no part."""
         self.finish(np.unique(traffic.operations.process).astype(np.int64))
         sequence, place = self._places.keys(traffic.operations, traffic.sequences)
         split: list[tuple[int, Mask]] = []
@@ -135,30 +133,9 @@ class RelationSums:
         self.cells.add(traffic, self.limits.small, early, layer_bits(split, len(traffic.operations)))
         self._add_calls(traffic, sequence, place)
 
-    def merge(self, other: "RelationSums") -> None:
-        """Add the sums of `other`, over other processes."""
-        self.cells.merge(other.cells)
-        _merge(self.flows, other.flows)
-        _merge(self.access, other.access)
-        _merge(self.requests, other.requests)
-        for key, times in other.covered_times.items():
-            self.covered_times[key] = self.covered_times.get(key, 0) + times
-        self.finish(np.zeros(0, np.int64))
-        _merge(self.read_back, other.read_back)
-        _merge(self.streams, other.streams)
-        self.calls, self.children = self.calls.merged(other.calls), self.children.merged(other.children)
-
-    def finish(self, going_on: Ints) -> None:
-        """Forget what is kept of processes of which more may come: of all but those that are going on.
-
-        The blocks of a process come one after the other.
-        """
-        for access in self.access.values():
-            access.finish(going_on)
-        for back in self.read_back.values():
-            back.finish(going_on)
-        for stream in self.streams.values():
-            stream.finish(going_on)
+    def finish(self, going_on: Ints = NOBODY) -> None:
+        """Forget what is kept of processes of which more may come: of all but those that are going on."""
+        super().finish(going_on)
         self._places.finish(going_on)
         self._first = self._first.taken(np.isin(self._first.keys[1], going_on))
 
@@ -170,9 +147,8 @@ class RelationSums:
         for name in self.formats:
             row = traffic.layer_row(name)
             upper = np.flatnonzero(writes & (traffic.layer == row))
-            layer = np.full(len(upper), row)
-            keys = layer, process[upper], file[upper]
-            self._first = self._first.merged(KeyedSums(keys, {"begin": begin[upper]}))
+            keys = np.full(len(upper), row), process[upper], file[upper]
+            self._first = self._first.plus(keys, {"begin": begin[upper]})
             descends = (traffic.ancestor_handle_in(row) >= 0) & (traffic.ancestor_in(row)[0] < 0)
             below = np.flatnonzero(writes & descends & (traffic.layer > row))
             first = self._first.at(
@@ -249,14 +225,13 @@ class RelationSums:
         above = parent[parent >= 0]
         above = above[place[above] >= 0]
         if len(above):
-            ones = {"count": np.ones(len(above), np.int64)}
-            self.children = self.children.merged(KeyedSums((sequence[above], place[above]), ones))
+            self.children = self.children.plus((sequence[above], place[above]), {"count": 1})
         rows = np.flatnonzero((place >= 0) & traffic.selected)
         if len(rows):
             whole, part = whole_and_part(traffic.moved[rows])
-            columns = (np.ones(len(rows), np.int64), whole, part, *traffic.times(rows))
             keys = (sequence[rows], place[rows], traffic.mode[rows])
-            self.calls = self.calls.merged(KeyedSums(keys, dict(zip(_CALL, columns, strict=True))))
+            columns = (1, whole, part, *traffic.times(rows))
+            self.calls = self.calls.plus(keys, dict(zip(_CALL, columns, strict=True)))
 
 
 def format_layers(definitions: Definitions, order: tuple[str, ...]) -> tuple[str, ...]:
@@ -276,19 +251,3 @@ def _spread(marks: Mask, rows: FlowRows) -> Mask:
     found = np.zeros(len(rows.ancestor), np.bool_)
     found[rows.upper[marks]] = True
     return found
-
-
-class _Merges(Protocol):
-    def merge(self, other: Any) -> None: ...
-
-
-Key = TypeVar("Key")
-Sum = TypeVar("Sum", bound=_Merges)
-
-
-def _merge(mine: dict[Key, Sum], others: Mapping[Key, Sum]) -> None:
-    for key, sums in others.items():
-        if key in mine:
-            mine[key].merge(sums)
-        else:
-            mine[key] = deepcopy(sums)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import IoFlag
-from ...model.errors import import_library
+from ...model.document import RecordTable, plain
 from ..selection.window import Amounts
 from ..statistics.statistics import sums_by
 
@@ -32,7 +32,7 @@ class OperationClass:
 
 
 @dataclass(frozen=True, eq=False)
-class FlowTable:
+class FlowTable(RecordTable):
     """A flow by key; columns of shape (n,).
 
     Attributes
@@ -63,19 +63,15 @@ class FlowTable:
         np.divide(below, above, out=ratio, where=above > 0)
         return ratio
 
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Return one dict a row."""
-        columns: dict[str, list[Any]] = {self.key: list(self.labels)}
+    def entry_columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {self.key: self.labels}
         for part, operations in self.operations.items():
-            columns[f"{part}_operations"] = operations.tolist()
-            columns[f"{part}_bytes"] = self.bytes[part].tolist()
-        columns["amplification"] = [None if np.isnan(value) else value for value in self.amplification.tolist()]
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            columns |= {f"{part}_operations": operations, f"{part}_bytes": self.bytes[part]}
+        return columns | {"amplification": plain(self.amplification)}
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame``, one row a label."""
-        pandas = import_library("pandas")
-        return pandas.DataFrame(self.to_dict()).set_index(self.key)
+        return super().to_dataframe().set_index(self.key)
 
 
 def flow_table(

@@ -9,20 +9,25 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import any_ancestor, column_at, depths, subtree_sums
+from ...model.document import RecordTable, rows_of
 from ...model.errors import SelectionError, import_library
 from ..selection.window import Amounts
 from .lifetimes import Lifetimes
-from .scope import Scope
 from .stack import higher_ancestors
-from .sums import LIFETIMES
+from .sums import LIFETIMES, HandleSums
 
 _ROWS_AT_ONCE: Final = 10_000
+_ENTRIES: Final = (
+    "id", "parent", "layer", "file", "scope", "flags", "name", "depth", "operations", "bytes_read", "bytes_written",
+    "subtree_operations", "subtree_bytes_read", "subtree_bytes_written", "ranks", "metadata_events",
+)  # fmt: skip
+"""Columns that are entries of a document, before those of lifetimes."""
 _FLAGS: Final = (None, "pre-created", "all proxy", "pre-created, all proxy")
 """By the bits of ``OTF2_IoHandleFlag``."""
 
 
 @dataclass(frozen=True, eq=False)
-class HandleForest:
+class HandleForest(RecordTable):
     """All handles of a trace, columns over the rows of ``Definitions.handles``, shape (n,).
 
     Counts are of all files, also those that are set aside, and of the trace's window: operations that overlap it, bytes
@@ -144,17 +149,14 @@ class HandleForest:
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` with the columns of `to_dict`, indexed by OTF2 handle id."""
-        pandas = import_library("pandas")
-        return pandas.DataFrame(self.to_dict()).set_index("id")
+        return super().to_dataframe().set_index("id")
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph`` with an edge from each parent to its child; nodes are OTF2 handle ids.
 
         Nodes have the attributes of `to_dict` without ``id`` and ``parent``.
         """
-        import networkx
-
-        graph = networkx.DiGraph()
+        graph = import_library("networkx").DiGraph()
         rows = self.to_dict()
         for row in rows:
             graph.add_node(row["id"], **{key: value for key, value in row.items() if key not in ("id", "parent")})
@@ -167,55 +169,29 @@ class HandleForest:
 
     def dicts(self) -> Iterator[dict[str, Any]]:
         """Yield the dicts of `to_dict` one by one."""
-        columns: dict[str, Any] = {
-            "id": self.id,
-            "parent": self.parent,
-            "layer": self.layer,
-            "file": self.file,
-            "scope": self.scope,
-            "flags": self.flags,
-            "name": self.name,
-            "depth": self.depth,
-            "operations": self.operations,
-            "bytes_read": self.bytes_read,
-            "bytes_written": self.bytes_written,
-            "subtree_operations": self.subtree_operations,
-            "subtree_bytes_read": self.subtree_bytes_read,
-            "subtree_bytes_written": self.subtree_bytes_written,
-            "ranks": self.ranks,
-            "metadata_events": self.metadata_events,
-            **self.lifetime_counts,
-            "set_aside": self.set_aside,
-        }
+        columns = {name: getattr(self, name) for name in _ENTRIES}
+        ids = np.array([*self.id.tolist(), None], object)
+        columns |= {**self.lifetime_counts, "set_aside": self.set_aside}
         for start in range(0, len(self.id), _ROWS_AT_ONCE):
             part = {name: column[start : start + _ROWS_AT_ONCE] for name, column in columns.items()}
-            parent = part["parent"]
-            ids = self.id[parent].tolist()
-            part["parent"] = [ids[row] if above >= 0 else None for row, above in enumerate(parent.tolist())]
-            lists = (column.tolist() if isinstance(column, np.ndarray) else column for column in part.values())
-            yield from (dict(zip(part, row, strict=True)) for row in zip(*lists, strict=True))
+            yield from rows_of({**part, "parent": ids[part["parent"]]})
 
 
 def handle_forest(
-    scope: Scope,
+    sums: HandleSums,
     operations: npt.NDArray[np.int64],
     bytes_read: Amounts,
     bytes_written: Amounts,
-    metadata_events: npt.NDArray[np.int64],
-    ranks: npt.NDArray[np.int64],
-    lifetime_counts: npt.NDArray[Any],
     lifetimes: Lifetimes | None,
 ) -> HandleForest:
     """Return the forest of handles whose numbers, (handles,) each, are known; see `HandleForest`.
 
     Parameters
     ----------
-    scope : Scope
-        Its selection only marks handles as set aside.
-    lifetime_counts : (5, handles)
-        By `LIFETIMES`.
+    sums : HandleSums
+        The selection of its scope only marks handles as set aside.
     """
-    counts = dict(zip(LIFETIMES, lifetime_counts, strict=True))
+    scope = sums.scope
     definitions, selection, stack = scope.definitions, scope.selection, scope.stack
     handles = definitions.handles
     files, nodes = definitions.files.name, definitions.system_tree.name
@@ -237,9 +213,9 @@ def handle_forest(
         subtree_operations=subtree_sums(stack.parent, operations),
         subtree_bytes_read=subtree_sums(stack.parent, bytes_read),
         subtree_bytes_written=subtree_sums(stack.parent, bytes_written),
-        metadata_events=metadata_events,
-        ranks=ranks,
+        metadata_events=sums.events,
+        ranks=sums.ranks,
         set_aside=tuple(reasons[row] if row >= 0 else None for row in selection.handle_reason.tolist()),
-        lifetime_counts=counts,
+        lifetime_counts=dict(zip(LIFETIMES, sums.lifetime_counts, strict=True)),
         known_lifetimes=lifetimes,
     )

@@ -1,14 +1,15 @@
 """Metadata events and lifetimes of handles, added up block by block."""
 
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Ticks
+from ...model.arrays import Ints, Mask, Ticks
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations
+from ...model.sums import NOBODY, Sums, added, either, keyed, largest
 from .lifetimes import UsedHandles, lifetime_events
 from .metadata import MetadataEvents, metadata_text, selected_metadata
 from .scope import Scope
@@ -19,7 +20,7 @@ _PRECREATED, _STILL_OPEN = 2, 4
 _MOST_TIMES: Final = 1 << 18
 
 
-class HandleSums:
+class HandleSums(Sums):
     """Sums over the metadata events and operations of whole processes; memory follows handles and processes.
 
     The order in which blocks are added or merged does not matter. Times of metadata events are kept to the tick as long
@@ -39,66 +40,58 @@ class HandleSums:
         By layer, how many of the opens among them make the file where there is none.
     """
 
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-        self._shift = 0
+    scope: Scope
+    events: Ints = added(lambda sums: np.zeros(sums.handles, np.int64))
+    synchronous: Mask = either(lambda sums: np.zeros(sums.handles, np.bool_))
+    opens: KeyedSums = keyed(2, "count")
+    kinds: KeyedSums = keyed(2, "count")
+    creating: KeyedSums = keyed(1, "count")
+    _lifetimes: Ints = added(lambda sums: np.zeros((len(LIFETIMES), sums.handles), np.int64))
+    _ranks: Ints = added(lambda sums: np.zeros(sums.handles, np.int64))
+    _shift: int = largest(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._times = KeyedSums.none(2, "count")
-        count = len(scope.definitions.handles.id)
-        self._lifetimes = np.zeros((len(LIFETIMES), count), np.int64)
-        self._ranks, self.events = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        self.synchronous = np.zeros(count, np.bool_)
         self._pairs = KeyedSums.none(2, "events", "end")
         self._blocks = 0
-        self.opens = KeyedSums.none(2, "count")
-        self.kinds = KeyedSums.none(2, "count")
-        self.creating = KeyedSums.none(1, "count")
+
+    @property
+    def handles(self) -> int:
+        """Number of handles that the trace defines."""
+        return len(self.scope.definitions.handles.id)
 
     def add(self, operations: Operations, metadata: MetadataEvents) -> None:
         """Add all metadata events and operations of some processes."""
-        within = self._scope.window.contains(metadata.time)
+        within = self.scope.window.contains(metadata.time)
         self.events += np.bincount(metadata.handle[within & (metadata.handle >= 0)], minlength=len(self.events))
         self.synchronous[metadata.handle[metadata.synchronous & (metadata.handle >= 0)]] = True
-        self._finish(np.union1d(metadata.process, operations.process).astype(np.int64))
+        self.finish(np.union1d(metadata.process, operations.process).astype(np.int64))
         self._add_lifetimes(metadata)
         used = UsedHandles.of(operations)
-        nothing = np.zeros(len(used), np.int64)
-        self._pairs = self._pairs.merged(KeyedSums((used.handle, used.process), {"events": nothing, "end": nothing}))
-        layer = self._scope.layer_rows(metadata.paradigm)
-        shown = selected_metadata(metadata, self._scope.selection, self._scope.window) & (layer >= 0)
-        ones = np.ones(int(shown.sum()), np.int64)
-        self.kinds = self.kinds.merged(KeyedSums((layer[shown], metadata.kind[shown]), {"count": ones}))
-        creates = shown & metadata.creates_file
-        ones = np.ones(int(creates.sum()), np.int64)
-        self.creating = self.creating.merged(KeyedSums([layer[creates]], {"count": ones}))
+        self._pairs = self._pairs.plus((used.handle, used.process), {"events": 0, "end": 0})
+        layer = self.scope.layer_rows(metadata.paradigm)
+        shown = selected_metadata(metadata, self.scope.selection, self.scope.window) & (layer >= 0)
+        self.kinds = self.kinds.plus((layer[shown], metadata.kind[shown]), {"count": 1})
+        self.creating = self.creating.plus([layer[shown & metadata.creates_file]], {"count": 1})
         # A seek asks no file system for anything.
         shown &= metadata.kind != IoRecord.SEEK
-        self._take(layer[shown], metadata.time[shown], np.ones(int(shown.sum()), np.int64), 0)
+        self._take(KeyedSums.none(2, "count").plus((layer[shown], metadata.time[shown]), {"count": 1}))
 
-    def merge(self, other: "HandleSums") -> None:
-        """Add the sums of `other`, over other processes."""
-        # Counted at its end, which leaves `other` as it is.
-        self._finish(np.zeros(0, np.int64))
-        self._lifetimes, self._ranks = self._lifetimes + other._lifetimes, self._ranks + other._ranks
-        self.events = self.events + other.events
-        self._pairs = other._pairs
-        self._finish(np.zeros(0, np.int64))
-        self.synchronous = self.synchronous | other.synchronous
-        self.opens = self.opens.merged(other.opens)
-        self.kinds = self.kinds.merged(other.kinds)
-        self.creating = self.creating.merged(other.creating)
-        layer, time = other._times.keys
-        self._take(layer, time, other._times["count"], other._shift)
+    def absorb(self, other: Self) -> None:
+        """Add the times of metadata events."""
+        self._take(other._times)
 
     @property
     def ranks(self) -> Ints:
         """Processes that made or used each handle, int64 (handles,)."""
-        self._finish(np.zeros(0, np.int64))
+        self.finish()
         return self._ranks
 
     @property
     def lifetimes(self) -> Ints:
         """How many lifetimes of each handle begin and end in which way in the whole trace, int64 (5, handles)."""
-        self._finish(np.zeros(0, np.int64))
+        self.finish()
         return self._lifetimes
 
     @property
@@ -134,21 +127,19 @@ class HandleSums:
         before[~same] = self._pairs.at(pairs, "end") % 2 == 1
         known[~same] = self._pairs.at(pairs, "events") > 0
         orphan = ~birth & ~before
-        precreated = orphan & ~known & self._scope.definitions.handles.precreated[handle]
+        precreated = orphan & ~known & self.scope.definitions.handles.precreated[handle]
         conditions = (birth, ~birth, precreated, orphan & ~precreated)
         for row, condition in enumerate(conditions):
             self._lifetimes[row] += self._count(handle[condition])
         self._lifetimes[_STILL_OPEN] += self._count(handle[birth]) - self._count(handle[~birth & before])
-        opened = birth & self._scope.window.contains(time)
-        ones = {"count": np.ones(int(opened.sum()), np.int64)}
-        self.opens = self.opens.merged(KeyedSums((handle[opened], process[opened]), ones))
+        opened = birth & self.scope.window.contains(time)
+        self.opens = self.opens.plus((handle[opened], process[opened]), {"count": 1})
         self._blocks += 1
         # The number of the last event, whose lowest bit tells what it was.
         number = (self._blocks << 40) + 2 * np.arange(len(handle)) + birth
-        values = {"events": np.ones(len(handle), np.int64), "end": number}
-        self._pairs = self._pairs.merged(KeyedSums((handle, process), values))
+        self._pairs = self._pairs.plus((handle, process), {"events": 1, "end": number})
 
-    def _finish(self, going_on: Ints) -> None:
+    def finish(self, going_on: Ints = NOBODY) -> None:
         """Add up what is only known of a process when it is over: of all but those that are going on."""
         over = ~np.isin(self._pairs.keys[1], going_on)
         if not over.any():
@@ -157,22 +148,21 @@ class HandleSums:
         self._pairs = self._pairs.taken(~over)
         self._ranks += self._count(done.keys[0])
         used = done.keys[0][done["events"] == 0]
-        precreated = self._scope.definitions.handles.precreated[used]
+        precreated = self.scope.definitions.handles.precreated[used]
         self._lifetimes[_PRECREATED] += self._count(used[precreated])
         self._lifetimes[_PRECREATED + 1] += self._count(used[~precreated])
         self._lifetimes[_STILL_OPEN] += self._count(used)
 
     def _count(self, handle: npt.NDArray[np.integer]) -> Ints:
-        return np.bincount(handle, minlength=len(self.events)).astype(np.int64)
+        return np.bincount(handle, minlength=self.handles).astype(np.int64)
 
-    def _take(self, layer: npt.NDArray[np.integer], time: Ticks, count: Ints, shift: int) -> None:
-        self._shift = max(self._shift, shift)
-        times = self._times.merged(KeyedSums((layer, time), {"count": count}))
+    def _take(self, fresh: KeyedSums) -> None:
+        times = self._times.merged(fresh)
         while True:
             layer, time = times.keys
             if self._shift:
                 times = KeyedSums((layer, time >> self._shift << self._shift), times.values)
-            if self._scope.exact or len(times) <= _MOST_TIMES:
+            if self.scope.exact or len(times) <= _MOST_TIMES:
                 break
             self._shift += 1
         self._times = times

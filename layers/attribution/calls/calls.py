@@ -9,6 +9,7 @@ import numpy as np
 
 from ....model.arrays import Ints, Links, Mask, any_ancestor
 from ....model.codes import IoRecord
+from ....model.document import Record
 from ....model.keyed import KeyedSums
 from ....model.ranges import RangeUnion
 from ....model.stream.mapping import cluster_of, reduce_partitions
@@ -35,7 +36,7 @@ _LEAVE_EVENTS: Final = ("ISOC", "POSIX")
 
 
 @dataclass(frozen=True)
-class FunctionTime:
+class FunctionTime(Record):
     """How often a function was called, and what that took in s."""
 
     function: str
@@ -44,7 +45,7 @@ class FunctionTime:
 
 
 @dataclass(frozen=True)
-class CallTime:
+class CallTime(Record):
     """What the calls of one kind in one layer took.
 
     Attributes
@@ -69,9 +70,8 @@ class CallTime:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as in ``layers --json``."""
-        entry = {"layer": self.layer, "kind": self.kind, "calls": self.calls, "summed_s": self.summed_s}
-        functions = [vars(function) for function in self.functions]
-        return {**entry, "busy_s": self.busy_s, **({"functions": functions} if functions else {})}
+        entry = super().to_dict()
+        return entry if self.functions else {name: value for name, value in entry.items() if name != "functions"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,12 +198,9 @@ class Calls:
         """Return the functions of some calls that have no event."""
         names = self.functions.regions.name
         by_region = KeyedSums([sums.keys[5]], sums.values)
-        found = [
-            FunctionTime(names[row], calls, ticks / self.scope.window.ticks_per_second)
-            for row, calls, ticks in zip(
-                by_region.keys[0].tolist(), by_region["calls"].tolist(), by_region["ticks"].tolist(), strict=True
-            )
-        ]
+        columns = by_region.keys[0], by_region["calls"], by_region["ticks"] / self.scope.window.ticks_per_second
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        found = [FunctionTime(names[row], calls, seconds) for row, calls, seconds in rows]
         return tuple(sorted(found, key=lambda one: (-one.summed_s, one.function)))
 
     @cached_property

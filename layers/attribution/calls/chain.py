@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from ....model.arrays import Floats, Ints, Links, Mask
+from ....model.document import Record, rows_of
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI
 from ...handles.scope import Scope
@@ -20,11 +21,11 @@ _WAITS_FOR_ALL: Final = re.compile(
 """Functions of MPI that no rank of the communicator leaves before all have entered them, or in which that is usual."""
 _MOST_CALLS: Final = 1 << 21
 """Calls that are kept; where there are more nothing is told."""
-_STEPS_TOLD: Final = 1000
+_STEPS_SHOWN: Final = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class WaitingChain:
+class WaitingChain(Record):
     """The chain of last ranks, columns of shape (steps,); times in s.
 
     Where all ranks are in one call at the same time, none goes on before the last one has come: from the last rank at
@@ -43,6 +44,8 @@ class WaitingChain:
     io, mpi : float64
         What the rank spends in calls of I/O on selected files, and in other calls of MPI.
     """
+
+    ENTRIES: ClassVar = ("io_s", "mpi_s", "other_s")
 
     rank: tuple[int | None, ...]
     start: Floats
@@ -77,21 +80,20 @@ class WaitingChain:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object ``chain`` of ``layers --json``, with the steps at whose end the others wait longest."""
-        told = np.sort(np.argsort(-self.waited, kind="stable")[:_STEPS_TOLD])
-        columns = self.start[told], self.end[told], self.waited[told], self.io[told], self.mpi[told]
-        names = ("start_s", "end_s", "waited_s", "io_s", "mpi_s")
-        rows = zip(*(column.tolist() for column in columns), strict=True)
+        shown = np.sort(np.argsort(-self.waited, kind="stable")[:_STEPS_SHOWN])
+        named = {"rank": self.rank, "function": self.function}
+        times = {"start_s": self.start, "end_s": self.end, "waited_s": self.waited, "io_s": self.io, "mpi_s": self.mpi}
         return {
-            "io_s": self.io_s,
-            "mpi_s": self.mpi_s,
-            "other_s": self.other_s,
+            **super().to_dict(),
             "waited_s": float(self.waited.sum()),
             "steps_total": len(self.rank),
-            "held_up": [{"rank": rank, "waited_s": waited} for rank, waited in self.held_up.items()],
-            "steps": [
-                {"rank": self.rank[place], "function": self.function[place], **dict(zip(names, row, strict=True))}
-                for place, row in zip(told.tolist(), rows, strict=True)
-            ],
+            "held_up": rows_of({"rank": tuple(self.held_up), "waited_s": tuple(self.held_up.values())}),
+            "steps": rows_of(
+                {
+                    **{name: [column[row] for row in shown.tolist()] for name, column in named.items()},
+                    **{name: column[shown] for name, column in times.items()},
+                }
+            ),
         }
 
 

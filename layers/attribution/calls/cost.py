@@ -1,18 +1,19 @@
 """What I/O costs a run: the share of each rank's time, and what could be saved at most."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ....model.arrays import Floats, Mask
+from ....model.document import Record, rows_of
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
 from .calls import Calls
 
 
 @dataclass(frozen=True, eq=False)
-class RunCost:
+class RunCost(Record):
     """Where the time of a run goes, by rank; columns of shape (ranks,) in s, but for one of the first thread of each.
 
     Attributes
@@ -38,6 +39,9 @@ class RunCost:
         Of the window in s.
     """
 
+    ENTRIES: ClassVar = ("length", "any_io", "most_saved", "ranks")
+    KEYS: ClassVar = {"length": "length_s", "any_io": "any_io_s", "most_saved": "most_saved_s"}
+
     rank: tuple[int | None, ...]
     io: Floats
     mpi: Floats
@@ -57,17 +61,11 @@ class RunCost:
         """
         return float(min(self.any_io, self.length - (self.other - self.threads).max(initial=0.0)))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the object ``cost`` of ``layers --json``."""
-        parts = (self.io, self.mpi, self.set_aside, self.other, self.threads, self.other_threads_io)
-        columns = (self.rank, *(column.tolist() for column in parts))
-        names = ("rank", "io_s", "mpi_s", "set_aside_s", "other_s", "threads_s", "other_threads_io_s")
-        return {
-            "length_s": self.length,
-            "any_io_s": self.any_io,
-            "most_saved_s": self.most_saved,
-            "ranks": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
-        }
+    @property
+    def ranks(self) -> list[dict[str, Any]]:
+        """What stands in the document of each rank."""
+        names = ("io", "mpi", "set_aside", "other", "threads", "other_threads_io")
+        return rows_of({"rank": self.rank, **{f"{name}_s": getattr(self, name) for name in names}})
 
 
 def run_cost(calls: Calls, under_way: RangeUnion) -> RunCost:

@@ -12,6 +12,7 @@ from ....model.definitions import Definitions
 from ....model.operations import Operations, view
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI
+from ....model.sums import Sums, nested
 from ...handles.metadata import MetadataEvents
 from ...handles.scope import Scope
 from .functions import FunctionGroups
@@ -50,23 +51,18 @@ class Overlap:
         return {"under_way_s": float(self.under_way.sum()), "computing_s": float(self.computing.sum()), "ranks": ranks}
 
 
-class NonBlockingSums:
+class NonBlockingSums(Sums):
     """When non-blocking operations of each process were under way, added up block by block."""
 
-    def __init__(self, scope: Scope) -> None:
-        self._selected, self._window = np.append(scope.selection.selected, False), scope.window
-        self.union = RangeUnion(scope.exact)
+    scope: Scope
+    union: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
 
     def add(self, operations: Operations, _metadata: MetadataEvents) -> None:
         """Add operations of some processes."""
-        chosen = self._window.part(operations)
-        chosen = view(chosen, ((chosen.flags & IoFlag.NON_BLOCKING) > 0) & self._selected[chosen.handle])
-        begin, end = self._window.clipped(chosen)
-        self.union.add(chosen.process.astype(np.int64), begin, end)
-
-    def merge(self, other: "NonBlockingSums") -> None:
-        """Add the sums of `other`, over other processes."""
-        self.union.merge(other.union)
+        window, chosen = self.scope.window, self.scope.window.part(operations)
+        selected = np.append(self.scope.selection.selected, False)[chosen.handle]
+        chosen = view(chosen, ((chosen.flags & IoFlag.NON_BLOCKING) > 0) & selected)
+        self.union.add(chosen.process.astype(np.int64), *window.clipped(chosen))
 
 
 def first_threads(definitions: Definitions) -> Ints:
