@@ -16,6 +16,7 @@ from iostrata.layers.attribution.calls.functions import function_groups
 from iostrata.layers.attribution.calls.sums import CallSums
 from iostrata.layers.selection.files import select_files
 from iostrata.layers.selection.window import TickWindow
+from iostrata.model import kernels
 from iostrata.model.events import IoEvents
 from iostrata.model.stream.calls import RegionEvents, Regions
 
@@ -174,6 +175,7 @@ def test_paths_and_depth_are_bounded(make, monkeypatch):
     for name in ("MOST_PATHS", "DEEPEST"):
         monkeypatch.setattr(kernel, name, 500)
     # Compiled loops keep the bounds that they were compiled with; without compiling the walk takes those above.
+    monkeypatch.setattr(kernels, "_mixed", kernels.mixed)
     for name in (name for name, one in vars(kernel).items() if hasattr(one, "py_func")):
         monkeypatch.setattr(kernel, name, getattr(kernel, name).py_func)
     bounded = make()
