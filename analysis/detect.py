@@ -83,9 +83,8 @@ def detect_period(
     if fs != "auto":
         _check_frequency(fs)
     found = period_method(method)
-    if filter is None:
-        return _resolved(found(signal, fs, **options), signal)
-    return _resolved(_filtered(found, signal, fs, filter, options), signal)
+    result = found(signal, fs, **options) if filter is None else _filtered(found, signal, fs, filter, options)
+    return _resolved(result, signal)
 
 
 def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_METHOD, **options: Any) -> PeriodResult:

@@ -55,35 +55,40 @@ def follow(job: LiveJob, sources: Sequence[Source], interval: float, *, once: bo
     """
     intake, clock = job.intake, job.intake.clock
     due = time.monotonic() + interval
-    told, moved_at = clock.now, time.monotonic()
+    latest, moved_at = clock.now, time.monotonic()
     try:
         while True:
             read = [source.read() for source in sources]
-            more = any(read)
             if intake.waiting:
                 job.take()
             now = time.monotonic()
-            if clock.now != told:
-                told, moved_at = clock.now, now
-            if not more and (once or all(source.finished() for source in sources)) and _at_end(sources, once):
+            if clock.now != latest:
+                latest, moved_at = clock.now, now
+            more = any(read)
+            if not more and _at_end(sources, once):
                 break
             if now >= due:
                 due = now + interval
                 if clock.now is not None and clock.begin is not None:
-                    # While nobody tells anything the clock goes on.
+                    # While nothing is written the clock goes on.
                     silent = clock.now + (now - moved_at)
                     yield Update(silent, job.answers(clock.begin, silent), intake.counts, False)
             if not more:
-                waiting = [one for source in sources for one in source.descriptors()]
-                looking = any(not source.descriptors() for source in sources)
-                pause = max(0.0, due - time.monotonic())
-                select(waiting, [], [], min(pause, LOOK_AGAIN) if looking else pause)
+                _wait(sources, due)
     finally:
         for source in sources:
             source.close()
     job.take()
     end, begin = clock.now or 0.0, clock.begin or 0.0
     yield Update(end, job.answers(begin, end, True), intake.counts, True)
+
+
+def _wait(sources: Sequence[Source], due: float) -> None:
+    """Wait until a stream has more, or an update is due; of files for a short time only."""
+    descriptors = [source.descriptors() for source in sources]
+    pause = max(0.0, due - time.monotonic())
+    waiting = [one for own in descriptors for one in own]
+    select(waiting, [], [], pause if all(descriptors) else min(pause, LOOK_AGAIN))
 
 
 def _at_end(sources: Sequence[Source], once: bool) -> bool:

@@ -1,6 +1,6 @@
 """Intervals made ready for the sweep: checked, clipped to the window, and separated from impulses."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +14,14 @@ _MOST_RATE = 1e290
 _MOST_TICKS = 2.0**62
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
+class ClippedIntervals(NamedTuple):
     """Intervals and impulses within a window.
 
     Attributes
     ----------
     start, end, rate, volume : float64 (n,)
-        Intervals of positive duration and positive rate.
+        Intervals of positive duration and positive rate. The volume is ``rate * (end - start)`` to rounding; the
+        cumulative volume is anchored to it where nothing is open.
     point, point_volume : float64 (m,)
         Impulses ordered by time.
     """
@@ -100,7 +100,7 @@ def checked_window(
     return low, high
 
 
-def spread_intervals(start: Floats, end: Floats, volume: Floats, low: float, high: float) -> Spread:
+def spread_intervals(start: Floats, end: Floats, volume: Floats, low: float, high: float) -> ClippedIntervals:
     """Clip intervals to [low, high] in proportion and separate those without duration, kept where within [low, high].
 
     Intervals without volume are left out.
@@ -120,4 +120,4 @@ def spread_intervals(start: Floats, end: Floats, volume: Floats, low: float, hig
     cut = (first > start) | (last < end)
     inside = volume.copy()
     inside[cut] *= (last[cut] - first[cut]) / length[cut]
-    return Spread(first, last, rate, inside, point_start, point_volume)
+    return ClippedIntervals(first, last, rate, inside, point_start, point_volume)

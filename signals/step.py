@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..model.display import axes_for, html_curve, html_table
 from ..model.errors import SelectionError, import_library
-from .intervals import Spread, checked_window
+from .intervals import ClippedIntervals, checked_window
 from .samples import Samples, bin_count
 
 _CURVE_BINS = 240
@@ -184,7 +184,7 @@ class StepSignal:
         point_volume = np.concatenate([part.impulse_volumes for part in parts])
         busy = rate > 0
         start, end, rate = start[busy], end[busy], rate[busy]
-        spread = Spread(start, end, rate, rate * (end - start), point[order], point_volume[order])
+        spread = ClippedIntervals(start, end, rate, rate * (end - start), point[order], point_volume[order])
         whole = swept(spread, parts[0].window, parts[0].unit, name)
         return replace(whole, resolution=max(part.resolution for part in parts))
 
@@ -255,22 +255,12 @@ class StepSignal:
         return ax
 
 
-def swept(spread: Spread, window: tuple[float, float], unit: str, name: str) -> StepSignal:
+def swept(spread: ClippedIntervals, window: tuple[float, float], unit: str, name: str) -> StepSignal:
     """Return the signal of intervals and impulses that lie within `window`."""
     from .sweep import sweep
 
     by_start, by_end = np.argsort(spread.start), np.argsort(spread.end)
-    times, values, cumulative, impulse_times, impulse_volumes = sweep(
-        spread.start,
-        spread.end,
-        spread.rate,
-        spread.volume,
-        by_start,
-        by_end,
-        spread.point,
-        spread.point_volume,
-        *window,
-    )
+    times, values, cumulative, impulse_times, impulse_volumes = sweep(spread, by_start, by_end, *window)
     return StepSignal(times, values, impulse_times, impulse_volumes, cumulative, unit, name)
 
 

@@ -13,7 +13,8 @@ The module needs numba; import it inside the function that uses it.
 import numpy as np
 
 from ..model.arrays import Floats, Rows
-from ..model.kernels import compiled
+from ..model.kernels import compiled, inlined
+from .intervals import ClippedIntervals
 
 # Components of an expansion do not overlap and are not adjacent, so no more than half of the 2098 bit positions of
 # the doubles can each start one.
@@ -70,108 +71,87 @@ def add_compensated(total: float, error: float, term: float) -> tuple[float, flo
     return after, error + ((total - (after - rest)) + (term - rest))
 
 
+@inlined
+def _earliest(now: float, at: Floats, rows: Rows, done: int) -> float:
+    """Return the earlier of a time and that of the first row that is not done."""
+    return min(now, at[rows[done]]) if done < rows.size else now
+
+
+@inlined
+def _add_all(
+    now: float, at: Floats, rows: Rows, done: int, sign: float, terms: Floats, parts: Floats, count: int
+) -> tuple[int, int]:
+    """Add the terms of all rows of one time to an expansion; return how many rows are done, and its components."""
+    while done < rows.size and at[rows[done]] == now:
+        count = _add_exactly(parts, count, sign * terms[rows[done]])
+        done += 1
+    return done, count
+
+
+@inlined
+def _lower(cumulative: Floats, row: int, most: float) -> None:
+    """Set a cumulative volume, and lower those before it that are larger by rounding."""
+    cumulative[row] = most
+    while row > 0 and cumulative[row - 1] > most:
+        row -= 1
+        cumulative[row] = most
+
+
 @compiled
 def sweep(
-    start: Floats,
-    end: Floats,
-    rate: Floats,
-    volume: Floats,
-    by_start: Rows,
-    by_end: Rows,
-    point: Floats,
-    point_volume: Floats,
-    low: float,
-    high: float,
+    spread: ClippedIntervals, by_start: Rows, by_end: Rows, low: float, high: float
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Sweep over intervals and points in time and return the step function of their summed rate.
 
     Parameters
     ----------
-    start, end, rate, volume : float64 (n,)
-        Intervals with ``low <= start < end <= high``, their rate and their volume, which is ``rate * (end - start)``
-        to rounding and is what the cumulative volume is anchored to where nothing is open.
+    spread : ClippedIntervals
+        Within the window from `low` to `high`.
     by_start, by_end : intp (n,)
-        Rows ordered by start and by end.
-    point, point_volume : float64 (m,)
-        Volume moved in no time, ordered by time, within [low, high].
-    low, high : float
-        The window.
+        Rows of its intervals ordered by start and by end.
 
     Returns
     -------
     times (k+1,), values (k,), cumulative (k+1,), impulse_times (i,), impulse_volumes (i,)
         As in `StepSignal`; neighbouring steps of the same rate are one, and so are impulses at the same time.
     """
-    intervals, points = start.size, point.size
-    most = 2 * intervals + points + 2
+    start, end, rate, volume, point, point_volume = spread
+    points, in_order = point.size, np.arange(point.size)
+    most = 2 * start.size + points + 2
     times, values, cumulative = np.empty(most), np.empty(most), np.empty(most)
     impulse_times, impulse_volumes = np.empty(points), np.empty(points)
-    flow, settled, moved_at_once = np.empty(_MOST_PARTS), np.empty(_MOST_PARTS), np.empty(_MOST_PARTS)
-    flow_parts = settled_parts = impulses = 0
-    opened = closed = passed = 0
-    last = 0
+    flow, settled, at_once = np.empty(_MOST_PARTS), np.empty(_MOST_PARTS), np.empty(_MOST_PARTS)
+    flows = settles = impulses = opened = closed = passed = last = 0
     times[0], cumulative[0] = low, 0.0
-    level = 0.0
     # Volume since the sweep was last idle, as an unevaluated sum of two doubles, on top of the volume settled then.
-    base = since = since_error = 0.0
-    impulse_here = False
-    while True:
-        now = high
-        if opened < intervals:
-            now = min(now, start[by_start[opened]])
-        if closed < intervals:
-            now = min(now, end[by_end[closed]])
-        if passed < points:
-            now = min(now, point[passed])
-
+    level = base = since = since_error = 0.0
+    impulse_here, now = False, -np.inf
+    while now < high:
+        now = _earliest(_earliest(high, start, by_start, opened), end, by_end, closed)
+        now = _earliest(now, point, in_order, passed)
         if now > times[last]:
             since, since_error = add_compensated(since, since_error, level * (now - times[last]))
             if last == 0 or impulse_here or level != values[last - 1]:
                 values[last] = level
                 last += 1
-            times[last] = now
-            impulse_here = False
-
-        while opened < intervals and start[by_start[opened]] == now:
-            flow_parts = _add_exactly(flow, flow_parts, rate[by_start[opened]])
-            opened += 1
-        while closed < intervals and end[by_end[closed]] == now:
-            row = by_end[closed]
-            flow_parts = _add_exactly(flow, flow_parts, -rate[row])
-            settled_parts = _add_exactly(settled, settled_parts, volume[row])
-            closed += 1
+            times[last], impulse_here = now, False
+        opened, flows = _add_all(now, start, by_start, opened, 1.0, rate, flow, flows)
+        _, settles = _add_all(now, end, by_end, closed, 1.0, volume, settled, settles)
+        closed, flows = _add_all(now, end, by_end, closed, -1.0, rate, flow, flows)
         if passed < points and point[passed] == now:
-            at_once_parts = 0
-            while passed < points and point[passed] == now:
-                at_once_parts = _add_exactly(moved_at_once, at_once_parts, point_volume[passed])
-                settled_parts = _add_exactly(settled, settled_parts, point_volume[passed])
-                passed += 1
-            impulse_times[impulses], impulse_volumes[impulses] = now, _rounded(moved_at_once, at_once_parts)
+            _, settles = _add_all(now, point, in_order, passed, 1.0, point_volume, settled, settles)
+            passed, parts = _add_all(now, point, in_order, passed, 1.0, point_volume, at_once, 0)
+            impulse_times[impulses], impulse_volumes[impulses] = now, _rounded(at_once, parts)
             since, since_error = add_compensated(since, since_error, impulse_volumes[impulses])
-            impulses += 1
-            impulse_here = True
-        level = _rounded(flow, flow_parts)
-
+            impulses, impulse_here = impulses + 1, True
+        level = _rounded(flow, flows)
         if opened == closed:
-            base, since, since_error = _rounded(settled, settled_parts), 0.0, 0.0
-            cumulative[last] = base
-            row = last - 1
-            while row >= 0 and cumulative[row] > base:
-                cumulative[row] = base
-                row -= 1
+            base, since, since_error = _rounded(settled, settles), 0.0, 0.0
+            _lower(cumulative, last, base)
         else:
-            cumulative[last] = base + (since + since_error)
-            if last > 0:
-                cumulative[last] = max(cumulative[last], cumulative[last - 1])
-        if now == high:
-            break
-    return (
-        times[: last + 1].copy(),
-        values[:last].copy(),
-        cumulative[: last + 1].copy(),
-        impulse_times[:impulses].copy(),
-        impulse_volumes[:impulses].copy(),
-    )
+            cumulative[last] = max(base + (since + since_error), cumulative[max(last - 1, 0)] if last > 0 else 0.0)
+    steps = times[: last + 1].copy(), values[:last].copy(), cumulative[: last + 1].copy()
+    return *steps, impulse_times[:impulses].copy(), impulse_volumes[:impulses].copy()
 
 
 @compiled

@@ -80,12 +80,7 @@ def fourier_fit(samples: Samples, components: int = 10, *, bound: float = 0.5) -
     Returns
     -------
     FourierFit
-        Its error is never above that of the plain sum.
-
-    Raises
-    ------
-    SelectionError
-        If a parameter is out of its range.
+        Its error is never above that of the plain sum. Raises SelectionError if a parameter is out of its range.
 
     Notes
     -----

@@ -1,8 +1,9 @@
 """DFT and DWT together: the period from the spectrum of a smoothed signal, and when it holds (Frontiers'25, §5.3)."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -187,22 +188,9 @@ def analyse_hybrid(
     """
     discrete_wavelet(wavelet)
     times: Floats = np.asarray(start + (np.arange(samples.size) + 0.5) / fs, dtype=np.float64)
-    candidates: Iterable[_Candidate]
-    if period is not None:
-        used = decomposition_level(period, fs, samples.size, wavelet) if level is None else level
-        candidates = [_Candidate(used, approximation(samples, used, wavelet), None, period, "The period was given.")]
-    else:
-        candidates = _candidates(samples, fs, wavelet, level, tolerance, threshold)
     best: Hybrid | None = None
-    for one in candidates:
-        reason, holds = one.reason, None
-        if one.period is not None:
-            try:
-                holds = validity(one.approximation, samples, fs, one.period, start)
-                if not holds.intervals:
-                    reason += " But nowhere do its bursts follow each other often enough."
-            except SelectionError as error:
-                reason += f" But {error}."
+    for one in _Levels(samples, fs, wavelet, tolerance, threshold).candidates(level, period):
+        holds, reason = one.held(samples, fs, start)
         found = Hybrid(times, samples, one.approximation, fs, wavelet, one.level, one.dominant, holds, reason)
         if best is None or found.share > best.share:
             best = found
@@ -245,45 +233,78 @@ class _Candidate:
     reason: str
     alias: bool = False
 
+    def held(self, samples: Floats, fs: float, start: float) -> tuple[Validity | None, str]:
+        """Return when the period holds, None where it has no sliding window, and why."""
+        if self.period is None:
+            return None, self.reason
+        try:
+            found = validity(self.approximation, samples, fs, self.period, start)
+        except SelectionError as error:
+            return None, f"{self.reason} But {error}."
+        few = "" if found.intervals else " But nowhere do its bursts follow each other often enough."
+        return found, self.reason + few
 
-def _candidates(
-    samples: Floats, fs: float, wavelet: str, level: int | None, tolerance: float, threshold: float
-) -> Iterator[_Candidate]:
-    """Try levels, one at a time as they are asked for."""
 
-    plain = power_spectrum(samples, fs)
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """The levels of the decomposition of a signal; fields as the parameters of `analyse_hybrid`."""
 
-    def at(used: int) -> _Candidate:
-        smooth = approximation(samples, used, wavelet)
-        spectrum = plain if used == 0 else power_spectrum(smooth, fs)
-        dominant = broad_peak(
-            spectrum, dominant_frequency(spectrum, tolerance=tolerance, threshold=threshold), tolerance
-        )
+    samples: Floats
+    fs: float
+    wavelet: str
+    tolerance: float
+    threshold: float
+
+    @cached_property
+    def plain(self) -> Spectrum:
+        """The spectrum of the samples themselves."""
+        return power_spectrum(self.samples, self.fs)
+
+    def suited(self, period: float, bands_per_period: float = 8.0) -> int:
+        """Return the level that shows a period in s."""
+        return decomposition_level(period, self.fs, self.samples.size, self.wavelet, bands_per_period)
+
+    def at(self, level: int) -> _Candidate:
+        """Return what a level shows."""
+        smooth = approximation(self.samples, level, self.wavelet)
+        spectrum = self.plain if level == 0 else power_spectrum(smooth, self.fs)
+        dominant = dominant_frequency(spectrum, tolerance=self.tolerance, threshold=self.threshold)
+        dominant = broad_peak(spectrum, dominant, self.tolerance)
         if dominant.line is None:
-            return _Candidate(used, smooth, dominant, None, dominant.reason)
+            return _Candidate(level, smooth, dominant, None, dominant.reason)
         around = slice(max(dominant.line - 1, 1), dominant.line + 2)
-        alias = float(plain.power[around].sum()) < LEAST_IN_SAMPLES * float(spectrum.power[around].sum())
-        return _Candidate(used, smooth, dominant, 1.0 / (dominant.line * spectrum.resolution), dominant.reason, alias)
+        alias = float(self.plain.power[around].sum()) < LEAST_IN_SAMPLES * float(spectrum.power[around].sum())
+        period = 1.0 / (dominant.line * spectrum.resolution)
+        return _Candidate(level, smooth, dominant, period, dominant.reason, alias)
 
-    if level is not None:
-        yield at(level)
-        return
-    plainly = at(0)
-    known = {plainly.period}
-    if plainly.period is not None:
-        smoothed = at(decomposition_level(plainly.period, fs, samples.size, wavelet))
-        if smoothed.period is not None and not smoothed.alias:
-            known.add(smoothed.period)
-            yield smoothed
-    # Of the same period too: bursts much shorter than a coefficient are placed better by the samples.
-    yield plainly
-    for used in range(largest_level(samples.size, wavelet), 0, -1):
-        if len(known) >= MOST_CANDIDATES:
-            return
-        one = at(used)
-        # What the level cannot show, or the run has not three of, is no finding of it.
-        if one.period is None or one.alias or one.period in known or 3 * one.period > samples.size / fs:
-            continue
-        if decomposition_level(one.period, fs, samples.size, wavelet, 4.0) >= used:
-            known.add(one.period)
-            yield one
+    def candidates(self, level: int | None, period: float | None) -> Iterator[_Candidate]:
+        """Try levels, one at a time as they are asked for; only the one that is given, or that of the period given."""
+        if period is not None:
+            level = self.suited(period) if level is None else level
+            smooth = approximation(self.samples, level, self.wavelet)
+            yield _Candidate(level, smooth, None, period, "The period was given.")
+        elif level is not None:
+            yield self.at(level)
+        else:
+            yield from self._all_levels()
+
+    def _all_levels(self) -> Iterator[_Candidate]:
+        plainly = self.at(0)
+        known = {plainly.period}
+        if plainly.period is not None:
+            smoothed = self.at(self.suited(plainly.period))
+            if smoothed.period is not None and not smoothed.alias:
+                known.add(smoothed.period)
+                yield smoothed
+        # Of the same period too: bursts much shorter than a coefficient are placed better by the samples.
+        yield plainly
+        for level in range(largest_level(self.samples.size, self.wavelet), 0, -1):
+            if len(known) >= MOST_CANDIDATES:
+                return
+            one = self.at(level)
+            # What the level cannot show, or the run has not three of, is no finding of it.
+            if one.period is None or one.alias or one.period in known:
+                continue
+            if 3 * one.period <= self.samples.size / self.fs and self.suited(one.period, 4.0) >= level:
+                known.add(one.period)
+                yield one

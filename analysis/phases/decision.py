@@ -1,7 +1,8 @@
-"""What the bursts of a signal say: regimes with a period each, trains at the same time, a line, or no period."""
+"""The decision on a signal's bursts: regimes with a period each, trains at the same time, a line, or no period."""
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,7 +25,7 @@ GAIN_WEIGHT = 6.0
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What is said of a signal, or could be.
+    """What a signal is decided to be, or could be.
 
     Attributes
     ----------
@@ -77,9 +78,9 @@ class Decision:
 
     @property
     def clearness(self) -> float:
-        """How well this tells of a signal: by the weight of the thresholds, the gain, and what is explained."""
-        told = math.log1p(min(max(self.gain, 0.0), MOST_GAIN)) + math.log(self.explained)
-        return self.bursts.log_weight + GAIN_WEIGHT * told
+        """How well this describes a signal: by the weight of the thresholds, the gain, and what is explained."""
+        worth = math.log1p(min(max(self.gain, 0.0), MOST_GAIN)) + math.log(self.explained)
+        return self.bursts.log_weight + GAIN_WEIGHT * worth
 
 
 def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) -> Decision:
@@ -103,80 +104,107 @@ def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) 
     sets = tuple(sets_of_bursts(times, cumulative, width))
     if not sets or (width > 0 and too_coarse(times, cumulative, width)):
         return Decision("few", (), few_bursts(times, cumulative))
-    low, high = busy_extent(times, cumulative)
-    most = ALIKE if in_units(times, cumulative) else MOST_JITTER
-    busy, shortest, least = high - low, FEWEST_BINS * width, SMALLEST_VOLUME * float(cumulative[-1])
-
-    def told(kind: str, own: Bursts, trains: list[PulseTrain], share: float) -> list[Decision]:
-        good = tuple(one for one in trains if one.period >= shortest and one.jitter <= most)
-        kind = kind if len(good) > 1 else "drift" if good and good[0].drift else "one period"
-        found = Decision(kind, good, own, busy)
-        # As if all were as the median: small bursts that touch a larger one count as small.
-        moved = sum(float(np.median(one.bursts.volume)) * len(one.bursts) for one in good)
-        return [found] if moved > least and found.explained > share and found.gain >= -math.log(alpha) else []
-
-    regimes = [trains_of(own) for own in sets]
-    # Where the clearest bursts wander, others have a period by chance.
-    some = zip(sets, regimes, strict=True) if regimes[0] is not None else ()
-    sure = [one for own, trains in some for one in told("regimes", own, trains or [], 1 - MOST)]
-    several = [(own, concurrent_trains(own, MOST * busy, alpha)) for own in sets[:MOST_SETS]]
-    chains = [one for own, trains in several for one in told("concurrent", own, trains, MOST)]
-    best = max((*sure, *chains), key=lambda one: one.clearness, default=None)
-    best = best or _resting(sets[0], alpha, busy)
+    search = _Search(times, cumulative, alpha, width, sets)
+    best = search.clearest() or search.resting()
     loose = best is None or (len(best.trains) == 1 and best.main.jitter > ALIKE)
     line = spectral_line(times, cumulative, width) if loose else None
-    if best is not None and (line is None or not _is_clearer(line, best, alpha)):
-        first = best.trains[0]
-        # Anything but one period of all bursts, none missing, is easily found in few intervals.
-        whole = first.missing == 0 and len(first.bursts) == len(best.bursts)
-        if whole or best.gain >= -2 * math.log(alpha):
-            if best.kind != "concurrent":
-                others = _beside(best.trains, times, cumulative, alpha, width)
-                trains = (*map(in_whole_periods, best.trains), *others)
-                own = tuple(joined(sorted(trains, key=lambda one: one.start)))
-                best = replace(best, trains=own, kind="regimes" if len(own) > 1 else best.kind)
-            cycle = cycle_length(best.trains[0].bursts.volume, alpha**2) if len(best.trains) == 1 else None
-            return replace(best, sets=sets, cycle=cycle)
+    if best is not None and search.stands(best, line):
+        return search.completed(best)
     line = line or spectral_line(times, cumulative, width)
     if line is not None and line[1] <= alpha:
-        return Decision("line", (), sets[0], busy, line, sets)
-    return Decision("irregular", (), max(sets, key=_evenness), busy, None, sets)
+        return Decision("line", (), sets[0], search.busy, line, sets)
+    return Decision("irregular", (), max(sets, key=_evenness), search.busy, None, sets)
 
 
-def _beside(
-    trains: tuple[PulseTrain, ...], times: Floats, cumulative: Floats, alpha: float, width: float
-) -> list[PulseTrain]:
-    """Return the trains in what lies before, between and after others, where each part is looked at by itself."""
-    low, high = busy_extent(times, cumulative)
-    begins = [low, *(float(one.bursts.start[-1]) for one in trains)]
-    ends = [*(one.start for one in trains), high]
-    found: list[PulseTrain] = []
-    for begin, end, near in zip(begins, ends, (trains[0], *trains), strict=True):
-        part = clipped(times, cumulative, begin, end)
-        first, last = busy_extent(*part)
-        # What is shorter may be the inside of one phase.
-        if last - first > 2 * near.period:
-            inner = decide(*part, alpha, width or bin_width(*part))
-            found += inner.trains if inner.kind != "concurrent" else ()
-    return found
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A signal whose sets of bursts are looked through for trains; fields as the parameters of `decide`."""
 
+    times: Floats
+    cumulative: Floats
+    alpha: float
+    width: float
+    sets: tuple[Bursts, ...]
 
-def _is_clearer(line: tuple[float, float], known: Decision, alpha: float) -> bool:
-    """Tell whether a line says more clearly what the period is of bursts of which some were miscounted."""
-    near = SAME_PERIOD < abs(math.log(line[0] / known.main.period)) < MOST_JITTER
-    return near and line[1] < alpha * math.exp(-max(known.gain, 0.0))
+    @cached_property
+    def busy(self) -> float:
+        """Time in s from the first activity to the last."""
+        low, high = busy_extent(self.times, self.cumulative)
+        return high - low
 
+    @cached_property
+    def most_jitter(self) -> float:
+        """Largest jitter of a train."""
+        return ALIKE if in_units(self.times, self.cumulative) else MOST_JITTER
 
-def _resting(bursts: Bursts, alpha: float, busy: float) -> Decision | None:
-    """Return all bursts as one train where, whatever their lengths are, the pauses between them are regular."""
-    pauses = bursts.start[1:] - bursts.end[:-1]
-    if pauses.min() <= 0:
+    def accepted(self, kind: str, own: Bursts, trains: list[PulseTrain], share: float) -> list[Decision]:
+        """Return the decision for trains that may be stated, if they explain more than a share of a set of bursts."""
+        shortest = FEWEST_BINS * self.width
+        good = tuple(one for one in trains if one.period >= shortest and one.jitter <= self.most_jitter)
+        kind = kind if len(good) > 1 else "drift" if good and good[0].drift else "one period"
+        found = Decision(kind, good, own, self.busy)
+        # As if all were as the median: small bursts that touch a larger one count as small.
+        moved = sum(float(np.median(one.bursts.volume)) * len(one.bursts) for one in good)
+        enough = moved > SMALLEST_VOLUME * float(self.cumulative[-1]) and found.explained > share
+        return [found] if enough and found.gain >= -math.log(self.alpha) else []
+
+    def clearest(self) -> Decision | None:
+        """Return the clearest of all decisions on regimes and on trains at the same time."""
+        regimes = [trains_of(own) for own in self.sets]
+        # Where the clearest bursts wander, others have a period by chance.
+        some = zip(self.sets, regimes, strict=True) if regimes[0] is not None else ()
+        found = [one for own, trains in some for one in self.accepted("regimes", own, trains or [], 1 - MOST)]
+        for own in self.sets[:MOST_SETS]:
+            found += self.accepted("concurrent", own, concurrent_trains(own, MOST * self.busy, self.alpha), MOST)
+        return max(found, key=lambda one: one.clearness, default=None)
+
+    def resting(self) -> Decision | None:
+        """Return all bursts as one train where, whatever their lengths are, the pauses between them are regular."""
+        bursts = self.sets[0]
+        pauses = bursts.start[1:] - bursts.end[:-1]
+        if pauses.min() <= 0:
+            return None
+        for train in trains_of(replace(bursts, start=np.append(0.0, np.cumsum(pauses)))) or []:
+            regular = len(train.bursts) == len(bursts) and train.jitter <= ALIKE
+            if regular and train.gain + bursts.log_weight >= -math.log(self.alpha):
+                return Decision("one period", (replace(train, bursts=bursts),), bursts, self.busy)
         return None
-    for train in trains_of(replace(bursts, start=np.append(0.0, np.cumsum(pauses)))) or []:
-        regular = len(train.bursts) == len(bursts) and train.jitter <= ALIKE
-        if regular and train.gain + bursts.log_weight >= -math.log(alpha):
-            return Decision("one period", (replace(train, bursts=bursts),), bursts, busy)
-    return None
+
+    def stands(self, best: Decision, line: tuple[float, float] | None) -> bool:
+        """Tell whether a decision on trains is clear enough, and no line says more clearly what the period is."""
+        if line is not None:
+            # Of bursts of which some were miscounted.
+            near = SAME_PERIOD < abs(math.log(line[0] / best.main.period)) < MOST_JITTER
+            if near and line[1] < self.alpha * math.exp(-max(best.gain, 0.0)):
+                return False
+        # Anything but one period of all bursts, none missing, is easily found in few intervals.
+        first = best.trains[0]
+        whole = first.missing == 0 and len(first.bursts) == len(best.bursts)
+        return whole or best.gain >= -2 * math.log(self.alpha)
+
+    def completed(self, best: Decision) -> Decision:
+        """Return a decision with what lies beside its trains, whole cycles of intervals, and the cycle of sizes."""
+        if best.kind != "concurrent":
+            trains = (*map(in_whole_periods, best.trains), *self._beside(best.trains))
+            own = tuple(joined(sorted(trains, key=lambda one: one.start)))
+            best = replace(best, trains=own, kind="regimes" if len(own) > 1 else best.kind)
+        cycle = cycle_length(best.trains[0].bursts.volume, self.alpha**2) if len(best.trains) == 1 else None
+        return replace(best, sets=self.sets, cycle=cycle)
+
+    def _beside(self, trains: tuple[PulseTrain, ...]) -> list[PulseTrain]:
+        """Return the trains in what lies before, between and after others, each part a signal of its own."""
+        low, high = busy_extent(self.times, self.cumulative)
+        begins = [low, *(float(one.bursts.start[-1]) for one in trains)]
+        ends = [*(one.start for one in trains), high]
+        found: list[PulseTrain] = []
+        for begin, end, near in zip(begins, ends, (trains[0], *trains), strict=True):
+            part = clipped(self.times, self.cumulative, begin, end)
+            first, last = busy_extent(*part)
+            # What is shorter may be the inside of one phase.
+            if last - first > 2 * near.period:
+                inner = decide(*part, self.alpha, self.width or bin_width(*part))
+                found += inner.trains if inner.kind != "concurrent" else ()
+        return found
 
 
 def _evenness(bursts: Bursts) -> float:

@@ -1,11 +1,11 @@
 """The dominant frequency of a spectrum, without the lines that only repeat a lower one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats, Ints, Mask
 from ...model.errors import SelectionError
 from .confidence import line_confidence
 from .outliers import Z_SCORE, OutlierCriterion, is_near_largest, z_scores
@@ -35,10 +35,10 @@ class DominantFrequency:
     """
 
     line: int | None
-    candidates: NDArray[np.int64]
-    harmonics: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    outliers: NDArray[np.bool_]
+    candidates: Ints
+    harmonics: Ints
+    scores: Floats
+    outliers: Mask
     confidence: float
     reason: str
 
@@ -75,54 +75,47 @@ def dominant_frequency(
     limit = criterion.limit(threshold)
     lines = spectrum.samples // 2
     searched = lines if criterion.most_lines is None else min(lines, criterion.most_lines)
-    fewest = criterion.fewest_samples(limit)
-    scores, outliers = np.zeros(searched), np.zeros(searched, dtype=np.bool_)
-    kept = harmonics = np.zeros(0, dtype=np.int64)
-
-    def none(reason: str) -> DominantFrequency:
-        return DominantFrequency(None, kept, harmonics, scores, outliers, 0.0, reason)
-
-    if spectrum.samples < fewest:
-        return none(
-            f"Too few samples ({spectrum.samples}): a frequency can reach a {criterion.words} of {limit:g} only from "
-            f"{fewest} samples on."
-        )
+    none = np.zeros(0, dtype=np.int64)
+    found = DominantFrequency(None, none, none, np.zeros(searched), np.zeros(searched, dtype=np.bool_), 0.0, "")
+    if spectrum.samples < (fewest := criterion.fewest_samples(limit)):
+        few = f"Too few samples ({spectrum.samples}): a frequency can reach a {criterion.words} of {limit:g} only from"
+        return replace(found, reason=f"{few} {fewest} samples on.")
     if spectrum.flat:
-        return none("The sampled signal is constant or a single burst: no frequency stands out.")
-
+        return replace(found, reason="The sampled signal is constant or a single burst: no frequency stands out.")
     strengths = (spectrum.power if kind == "power" else spectrum.amplitude)[1 : 1 + searched]
     scores = z_scores(strengths)
     outliers = criterion.marks(scores, limit)
-    found = np.flatnonzero(outliers & is_near_largest(scores, tolerance)) + 1
-    kept, harmonics = separate_harmonics(found)
+    kept, harmonics = separate_harmonics(np.flatnonzero(outliers & is_near_largest(scores, tolerance)) + 1)
+    found = replace(found, candidates=kept, harmonics=harmonics, scores=scores, outliers=outliers)
     bound = ""
     if searched < lines:
         highest = spectrum.frequencies[searched]
         bound = f" Only the lowest {searched} of {lines} frequencies were searched, up to {highest:.4g} Hz."
     if kept.size == 0:
-        return none(_nothing_found(scores, outliers, criterion, limit, tolerance) + bound)
+        return replace(found, reason=_nothing_found(scores, outliers, criterion, limit, tolerance) + bound)
     if kept.size > 2:
-        return none(
-            f"{kept.size} frequencies that are no harmonics of each other stand out alike: none is dominant." + bound
-        )
-
+        alike = f"{kept.size} frequencies that are no harmonics of each other stand out alike: none is dominant."
+        return replace(found, reason=alike + bound)
     line = int(kept[np.argmax(strengths[kept - 1])])
     confidence = line_confidence(scores, outliers, line - 1, harmonics - 1, tolerance)
-    if kept.size == 1:
-        reason = "One frequency stands out of the spectrum"
-    else:
-        other = int(kept[kept != line][0]) * spectrum.resolution
-        reason = f"Two frequencies stand out of the spectrum, this one more than {other:.4g} Hz"
+    reason = _what_stands_out(line, kept, harmonics, spectrum.resolution)
+    return replace(found, line=line, confidence=confidence, reason=reason + bound)
+
+
+def _what_stands_out(line: int, kept: Ints, harmonics: Ints, resolution: float) -> str:
+    reason = "One frequency stands out of the spectrum"
+    for other in kept[kept != line].tolist():
+        reason = f"Two frequencies stand out of the spectrum, this one more than {other * resolution:.4g} Hz"
     if harmonics.size:
         reason += f"; set aside as harmonics: {harmonics.size}"
     if line == 1:
         reason += "; its period is the window itself, in which it is seen once"
-    return DominantFrequency(line, kept, harmonics, scores, outliers, confidence, f"{reason}.{bound}")
+    return f"{reason}."
 
 
 def _nothing_found(
-    scores: NDArray[np.float64],
-    outliers: NDArray[np.bool_],
+    scores: Floats,
+    outliers: Mask,
     criterion: OutlierCriterion,
     threshold: float,
     tolerance: float,
@@ -140,7 +133,7 @@ HARMONIC_WITHIN = 0.05
 """Share of a frequency by which a line may miss its multiple: at low indices one line more is another frequency."""
 
 
-def separate_harmonics(lines: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def separate_harmonics(lines: Ints) -> tuple[Ints, Ints]:
     """Part candidate lines into fundamentals and the harmonics of these, which FTIO ignores (IPDPS'24, §II-B2).
 
     Lines are walked upwards. Line k is a harmonic if it lies within one line, and within 5 %, of m k0 for a lower line

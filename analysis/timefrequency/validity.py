@@ -1,12 +1,13 @@
 """When a period holds: the sliding correlation of a signal with the period's cosine (Frontiers'25, §5.3)."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...model.arrays import Floats
+from ...model.arrays import Complexes, Floats, Mask
 from ...model.errors import SelectionError
 from .sliding_correlation import SlidingFit, sliding_fit
 
@@ -116,7 +117,47 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
             f"no sliding window for a period of {period:.6g} s: it needs at least four samples at {fs:.6g} Hz, "
             f"and to fit twice into {signal.size} samples"
         )
-    frequency = _refined_frequency(signal, fs, window, 1.0 / period)
+    frequency, window, fit, runs = _tracked(signal, fs, period, _refined_frequency(signal, fs, window, 1.0 / period))
+    middles: Floats = np.asarray((np.arange(fit.slope.size) + 0.5 * window) / fs, dtype=np.float64)
+    phase = np.angle(fit.slope)
+    held = list(_intervals(samples, fs, phase, frequency, window, runs))
+    inside = np.zeros(middles.size, dtype=np.bool_)
+    for one in held:
+        inside |= (middles >= one.low) & (middles <= one.high)
+    total = complex(fit.slope[inside].sum()) if inside.any() else complex(fit.slope.sum())
+    reference = np.conj(total) / abs(total) if abs(total) > 0 else 1.0
+    correlation = np.sqrt(2) * fit.correlation
+    periods = [one.period for one in held]
+    mean = float(np.average(periods, weights=[one.high - one.low for one in held])) if held else 1.0 / frequency
+    return Validity(
+        period=mean,
+        window=window,
+        times=start + middles,
+        correlation=np.clip((correlation * reference).real, -1.0, 1.0),
+        local_correlation=np.minimum(np.abs(correlation), 1.0),
+        phase=phase,
+        intervals=tuple((float(start + one.low), float(start + one.high)) for one in held),
+        periods=tuple(periods),
+        chances=tuple(one.chance for one in held),
+    )
+
+
+class _Interval(NamedTuple):
+    """Where a period holds: start and end in s from the first sample on, period, and expected number by chance."""
+
+    low: float
+    high: float
+    period: float
+    chance: float
+
+
+def _tracked(
+    signal: Floats, fs: float, period: float, frequency: float
+) -> tuple[float, int, SlidingFit, list[tuple[int, int]]]:
+    """Correct a frequency by the windows that show it; return it, their length, their fits, and first and last pairs.
+
+    The frequency stays within `FURTHEST` of the one that belongs to `period`.
+    """
     centres = (np.arange(signal.size) + 0.5) / fs
     for correction in range(CORRECTIONS + 1):
         # A window of another length than the period now and then holds two bursts, or none.
@@ -128,43 +169,19 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
             break
         corrected = frequency - change * fs / (2 * np.pi * window)
         frequency = float(np.clip(corrected, (1 - FURTHEST) / period, (1 + FURTHEST) / period))
-    runs = _joined(valid, fit.slope, window, tolerated)
+    return frequency, window, fit, _joined(valid, fit.slope, window, tolerated)
 
-    middles: Floats = np.asarray((np.arange(fit.slope.size) + 0.5 * window) / fs, dtype=np.float64)
-    phase = np.angle(fit.slope)
-    intervals: list[tuple[float, float]] = []
-    periods: list[float] = []
-    chances: list[float] = []
+
+def _intervals(
+    samples: Floats, fs: float, phase: Floats, frequency: float, window: int, runs: list[tuple[int, int]]
+) -> Iterator[_Interval]:
+    """Yield the stretches of pairs that are intervals, none of which begins before the last one ends."""
+    reached = 0.0
     for first, last in runs:
         found = _interval(samples, fs, phase, frequency, window, first, last)
         if found is not None:
-            interval, own, expected = found
-            if intervals and interval[0] < intervals[-1][1]:
-                interval = (intervals[-1][1], interval[1])
-            intervals.append(interval)
-            periods.append(own)
-            chances.append(expected)
-    inside = np.zeros(middles.size, dtype=np.bool_)
-    for low, high in intervals:
-        inside |= (middles >= low) & (middles <= high)
-    total = complex(fit.slope[inside].sum()) if inside.any() else complex(fit.slope.sum())
-    reference = np.conj(total) / abs(total) if abs(total) > 0 else 1.0
-    correlation = np.sqrt(2) * fit.correlation
-    mean = 1.0 / frequency
-    if intervals:
-        lengths = np.array([high - low for low, high in intervals])
-        mean = float(np.average(periods, weights=lengths))
-    return Validity(
-        period=mean,
-        window=window,
-        times=start + middles,
-        correlation=np.clip((correlation * reference).real, -1.0, 1.0),
-        local_correlation=np.minimum(np.abs(correlation), 1.0),
-        phase=phase,
-        intervals=tuple((float(start + low), float(start + high)) for low, high in intervals),
-        periods=tuple(periods),
-        chances=tuple(chances),
-    )
+            yield found._replace(low=max(found.low, reached))
+            reached = found.high
 
 
 def _refined_frequency(signal: Floats, fs: float, window: int, frequency: float) -> float:
@@ -193,7 +210,7 @@ def _refined_frequency(signal: Floats, fs: float, window: int, frequency: float)
     return frequency
 
 
-def _valid_pairs(fit: SlidingFit, window: int) -> tuple[NDArray[np.bool_], float]:
+def _valid_pairs(fit: SlidingFit, window: int) -> tuple[Mask, float]:
     """Return for each sample i whether the window starting there and the next one show the same cosine.
 
     Returns
@@ -220,7 +237,7 @@ def _valid_pairs(fit: SlidingFit, window: int) -> tuple[NDArray[np.bool_], float
     return in_step & (amplitude >= least * usual) & (change <= tolerated), tolerated
 
 
-def _mean_change(valid: NDArray[np.bool_], slope: NDArray[np.complex128], window: int) -> float:
+def _mean_change(valid: Mask, slope: Complexes, window: int) -> float:
     """Give the mean change of phase from one period to the next, in rad, where the period holds.
 
     The mean and not the median: an approximation places short bursts at its own coefficients, so that changes come in
@@ -236,9 +253,7 @@ def _spread(deviations: Floats) -> float:
     return float(np.median(deviations)) / 0.6745
 
 
-def _joined(
-    valid: NDArray[np.bool_], slope: NDArray[np.complex128], window: int, tolerated: float
-) -> list[tuple[int, int]]:
+def _joined(valid: Mask, slope: Complexes, window: int, tolerated: float) -> list[tuple[int, int]]:
     """Give the first and last pair of every stretch; stretches within a window of each other and in step are one."""
     edges = np.diff(np.concatenate(([False], valid, [False])).astype(np.int8))
     firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
@@ -255,7 +270,7 @@ def _joined(
 
 def _interval(
     samples: Floats, fs: float, phase: Floats, frequency: float, window: int, first: int, last: int
-) -> tuple[tuple[float, float], float, float] | None:
+) -> _Interval | None:
     """Measure interval, period and expected number by chance of a stretch of pairs; times from the first sample on."""
     inset = min(window // 4, (last - first) // 2)
     # At the signal's own start, the first window shows the first burst wherever it lies in it.
@@ -273,7 +288,7 @@ def _interval(
     if (other - one) / own < FEWEST_PERIODS or expected > CHANCE:
         return None
     end = min(other + 0.5 * own, samples.size / fs)
-    return (max(one - _rise(samples, fs, one, other, own), 0.0), end), own, min(expected, 1.0)
+    return _Interval(max(one - _rise(samples, fs, one, other, own), 0.0), end, own, min(expected, 1.0))
 
 
 def _chance(changes: Floats, count: int) -> float:

@@ -204,8 +204,8 @@ def test_undersampled_bins_say_nothing() -> None:
 @pytest.mark.parametrize("values", [[0.0], [0.0] * 50, [3.0] * 50, [1e140, 0.0] * 20, [5e-324] * 30, list(range(100))])
 def test_extreme_samples_have_no_period_and_raise_nothing(values: list[float]) -> None:
     result = detect_period_samples(values, 1.0, method="auto")
-    assert result.period is None or result.period >= 4
-    assert result.to_dict()["reason"]
+    assert result.period is None
+    assert result.reason
 
 
 def test_impulses_are_bursts() -> None:

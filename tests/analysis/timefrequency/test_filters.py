@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import Period, Samples, SelectionError, StepSignal, detect_period, step_signal
+from iostrata.analysis.methods.auto import AutoMethod
 from iostrata.analysis.timefrequency.filters import Butterworth, filter_samples
 from scipy.signal import sosfreqz
 
@@ -193,7 +194,7 @@ def test_of_concurrent_periods_those_that_the_filter_passes_remain(monkeypatch: 
     signal = step_signal(start, start + 1.0, np.full(40, 1e9), window=(0.0, 400.0))
     plain = detect_period(signal)
     both = replace(plain, periods=(*plain.periods, Period(1.0, (0.9, 1.1), 0.7, 4e9)))
-    monkeypatch.setattr("iostrata.analysis.detect.detector", lambda _name: lambda _signal, _fs: both)
+    monkeypatch.setattr(AutoMethod, "detect", lambda _self, _signal, _fs: both)
     slow, fast = (detect_period(signal, filter=form) for form in ("low:0.3", "high:0.3"))
     assert [one.period for one in slow.periods] == [slow.period] == [plain.period]
     assert [one.period for one in fast.periods] == [fast.period] == [1.0]
