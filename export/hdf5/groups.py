@@ -1,10 +1,14 @@
-"""The groups ``handles``, ``statistics`` and ``damage`` of an HDF5 file."""
+"""The groups ``handles``, ``statistics``, ``damage``, ``story`` and ``comparison`` of an HDF5 file."""
 
 from collections.abc import Sequence
-from typing import Final
+from operator import attrgetter, methodcaller
+from typing import Any, Final
 
 import numpy as np
 
+from ...analysis.comparison.layers import Comparison, pair_entries
+from ...analysis.comparison.periods import VERDICTS
+from ...analysis.comparison.story import Segment
 from ...layers.attribution.calls.calls import CALL_KINDS, Calls
 from ...layers.dataset import VARIABLES
 from ...layers.selection.directions import DIRECTIONS
@@ -12,7 +16,7 @@ from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
 from ...model.metrics import columns_of
 from ...model.stream.damage import DamageReport
-from .variables import GroupWriter
+from .variables import GroupWriter, Variable
 
 _HANDLE_NUMBERS: Final = (
     ("id", "1", "OTF2 id of the handle"),
@@ -132,4 +136,113 @@ def write_damage(writer: GroupWriter, damage: DamageReport) -> None:
     writer.dimension("location", len(lost))
     for name, long_name in _LOST:
         writer.amounts(name, row, [getattr(one, name) for one in lost], "1", long_name)
-    writer.text("reason", row, [one.reason for one in lost], long_name="what is wrong with the location's events")
+    writer.table(row, lost, [("reason", "text", "what is wrong with the location's events")])
+
+
+_STORY: Final[tuple[Variable, ...]] = (
+    ("kind", "text", "kind of I/O, or of none"),
+    ("segment_direction", "text", "direction of the transfers", attrgetter("direction")),
+    (
+        "layers",
+        "text",
+        "layer that the program called and those below, the highest first",
+        lambda one: " ".join(one.layers),
+    ),
+    ("text", "text", "the segment in words"),
+    ("start_s", "s", "begin of the first burst", attrgetter("start")),
+    ("end_s", "s", "end of the last burst", attrgetter("end")),
+    ("period_s", "s", "time between bursts; missing without a period", attrgetter("period")),
+    ("confidence", "1", "that the period lies within 10 % of the truth, 0 to 1"),
+    ("bytes", "byte", "bytes moved through the first of the layers"),
+    ("bytes_per_phase", "byte", "median over the bursts"),
+    ("ranks", "1", "processes that used handles of the first layer at that time"),
+    ("phases", "count", "number of bursts"),
+    ("metadata_events", "count", "opens, closes, deletions and the like where nothing moves"),
+)
+
+
+def write_story(writer: GroupWriter, story: Sequence[Segment]) -> None:
+    """Write the segments in their order."""
+    writer.dimension("segment", len(story))
+    writer.table(("segment",), story, _STORY)
+
+
+_PAIRS: Final = (
+    ("upper", "text", "upper layer"),
+    ("lower", "text", "lower layer"),
+    ("verdict", "text", f"what became of the period: {', '.join(VERDICTS)}; empty where it was not looked for"),
+    ("adjacent", "flag", "whether most lower handles hang directly below the upper layer"),
+    ("upper_operations", "1", "operations of the upper layer"),
+    ("lower_operations", "1", "operations of the lower layer by descent: through handles below the upper layer's"),
+    ("upper_bytes", "byte", "bytes that the upper layer moved"),
+    ("lower_bytes", "byte", "bytes that the lower layer moved by descent"),
+    ("attributed_bytes", "byte", "bytes of the lower layer inside operations of the upper layer"),
+    ("inferred_bytes", "byte", "the same where only the enclosing call or another thread tells"),
+    ("hidden_bytes", "byte", "bytes by descent inside no operation of the upper layer"),
+    ("set_aside_bytes", "byte", "bytes by descent on files that do not count"),
+    ("amplification", "1", "lower_bytes over upper_bytes"),
+    ("attributed_amplification", "1", "attributed_bytes over upper_bytes"),
+    ("fan_out", "1", "mean number of lower operations inside an operation of the upper layer"),
+    ("writers_upper", "1", "ranks that moved bytes in the upper layer"),
+    ("writers_lower", "1", "ranks that moved bytes in the lower layer, by descent"),
+    ("summed_s", "s", "sum of the durations of the upper operations"),
+    ("contained_s", "s", "part of it in which an operation of the lower layer ran inside"),
+    ("upper_period_s", "s", "period of the upper layer"),
+    ("lower_period_s", "s", "period of what the lower layer moved by descent"),
+    ("lag_s", "s", "phase lag at the period of the upper layer; positive: the lower layer follows"),
+    ("lower_layer_bytes", "byte", "all that the lower layer moved, where nobody knows what served the upper layer"),
+    ("coherence", "1", "magnitude-squared coherence at the period of the upper layer"),
+)
+
+_PARTS: Final = ("", "upper_", "lower_", "attributed_", "inferred_", "hidden_", "own_", "set_aside_")
+_UNITS: Final = {
+    **dict.fromkeys((f"{part}operations" for part in _PARTS), "1"),
+    **dict.fromkeys((f"{part}bytes" for part in _PARTS), "byte"),
+    "upper_from_bytes": "byte",
+    "lower_from_bytes": "byte",
+    "amplification": "1",
+    "pair_row": "1",
+}
+"""Of the columns of the tables."""
+
+_FINDING: Final = ("id", "severity", "layer", "text", "advice")
+
+
+def write_comparison(writer: GroupWriter, comparison: Comparison) -> None:
+    """Write the pairs of layers, their tables by file, by class and by size, and the balance of each layer."""
+    entries = pair_entries(comparison)
+    row = ("pair",)
+    writer.dimension("pair", len(entries))
+    writer.table(row, entries, ((name, units, what, methodcaller("get", name)) for name, units, what in _PAIRS))
+    direction = [str(entry["direction"] or "") for entry in entries]
+    writer.text("pair_direction", row, direction, long_name="direction of the transfers")
+    for table, text in (("by_file", "file"), ("by_class", "class"), ("request_flow", None)):
+        rows = [
+            {"pair_row": place, **found}
+            for place, flow in enumerate(comparison.flows)
+            for found in getattr(flow, table).to_dict()
+        ]
+        _write_table(writer.subgroup(table), rows, (text,) if text else ())
+    _write_table(writer.subgroup("balance"), [one.to_dict() for one in comparison.balances], ("layer", "direction"))
+    _write_table(
+        writer.subgroup("findings"),
+        [{name: getattr(one, name) for name in _FINDING} for one in comparison.findings],
+        _FINDING,
+    )
+
+
+def _write_table(writer: GroupWriter, rows: list[dict[str, Any]], texts: tuple[str, ...]) -> None:
+    """Write a column for each key of `rows`; all rows have the same keys."""
+    writer.dimension("row", len(rows))
+    for name in rows[0] if rows else ():
+        values = [row[name] for row in rows]
+        long_name = name.replace("_", " ")
+        if name in texts:
+            # Layer and direction are dimensions of the root group, which columns of these names would hide.
+            variable = f"row_{name}" if name in ("layer", "direction") else name
+            writer.text(variable, ("row",), [str(value or "") for value in values], long_name=long_name)
+            continue
+        if all(isinstance(value, int) for value in values):
+            writer.integers(name, ("row",), values, _UNITS[name], long_name)
+        else:
+            writer.floats(name, ("row",), values, _UNITS[name], long_name)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from operator import attrgetter
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -17,25 +17,26 @@ from ...analysis.timefrequency.filters import Butterworth, filtered_signal
 from ...layers.selection.directions import DIRECTIONS
 from ...signals.construction import StepSignal
 from .groups import write_axes
-from .variables import Column, GroupWriter
+from .variables import GroupWriter, Variable
 
 Place = tuple[int, int]
 """Row of the layer and of the direction of a signal."""
 
 _GRID: Final = ("layer", "direction")
 
-_NUMBERS: Final[tuple[Column[PeriodResult], ...]] = (
+_VERDICTS: Final[tuple[Variable, ...]] = (
+    ("periodic", "flag", "whether the signal is periodic; no where it moved no bytes"),
     ("period_s", "s", "strongest period", attrgetter("period")),
     ("frequency_hz", "s-1", "frequency of the strongest period", attrgetter("frequency")),
-    ("confidence", "1", "confidence of the method in the period", attrgetter("confidence")),
+    ("confidence", "1", "confidence of the method in the period"),
     ("recurrence_s", "s", "mean time between the starts of phases", attrgetter("recurrence")),
-    ("jitter", "1", "coefficient of variation of the time between phases", attrgetter("jitter")),
+    ("jitter", "1", "coefficient of variation of the time between phases"),
     ("fs_hz", "s-1", "sampling frequency of the analysis", attrgetter("sampling.fs")),
     ("abstraction_error", "1", "share of the volume that sampling displaces", attrgetter("sampling.abstraction_error")),
+    ("samples", "count", "number of bins of the analysis", attrgetter("sampling.samples")),
+    ("method", "text", "method that looked for periods"),
 )
-"""On (layer, direction)."""
-
-_METRICS: Final = (
+_METRICS: Final[tuple[Variable, ...]] = (
     ("sigma_vol", "1", "standard deviation of the volume of a period, relative to the largest"),
     ("sigma_time", "1", "standard deviation of the share of substantial I/O in a period from r_io"),
     ("r_io", "1", "share of the time spent on substantial I/O"),
@@ -43,40 +44,50 @@ _METRICS: Final = (
     ("volume_per_period", "byte", "substantial volume of a period"),
     ("periodicity_score", "1", "1 - sigma_vol - sigma_time"),
 )
+"""On (layer, direction), as the verdicts are."""
 
 _START: Final = "start of the {}, from the trace's start"
 _END: Final = "end of the {}, from the trace's start"
 
-_PERIODS: Final[tuple[Column[Any], ...]] = (
+_TABLES: Final[tuple[tuple[str, str, tuple[Variable, ...]], ...]] = (
     (
-        "period_s",
-        "s",
-        "period that holds at the same time as others; the strongest of a signal comes first",
-        attrgetter("period"),
+        "concurrent_period",
+        "periods",
+        (
+            (
+                "period_s",
+                "s",
+                "period that holds at the same time as others; the strongest of a signal comes first",
+                attrgetter("period"),
+            ),
+            ("period_low_s", "s", "lower end of this period", lambda one: one.period_interval[0]),
+            ("period_high_s", "s", "upper end of this period", lambda one: one.period_interval[1]),
+            ("confidence", "1", "confidence of the method in this period"),
+            ("bytes", "byte", "volume that recurs with this period", attrgetter("volume")),
+        ),
     ),
-    ("period_low_s", "s", "lower end of this period", lambda one: one.period_interval[0]),
-    ("period_high_s", "s", "upper end of this period", lambda one: one.period_interval[1]),
-    ("confidence", "1", "confidence of the method in this period", attrgetter("confidence")),
-    ("bytes", "byte", "volume that recurs with this period", attrgetter("volume")),
+    (
+        "phase",
+        "phases",
+        (
+            ("start_s", "s", _START.format("phase, a burst of substantial I/O"), attrgetter("start")),
+            ("end_s", "s", _END.format("phase"), attrgetter("end")),
+            ("bytes", "byte", "volume of the phase", attrgetter("volume")),
+        ),
+    ),
+    (
+        "regime",
+        "regimes",
+        (
+            ("start_s", "s", _START.format("regime, a stretch of the run with one period"), attrgetter("start")),
+            ("end_s", "s", _END.format("regime"), attrgetter("end")),
+            ("period_s", "s", "period of the regime", attrgetter("period")),
+        ),
+    ),
 )
-_PHASES: Final[tuple[Column[Any], ...]] = (
-    ("start_s", "s", _START.format("phase, a burst of substantial I/O"), attrgetter("start")),
-    ("end_s", "s", _END.format("phase"), attrgetter("end")),
-    ("bytes", "byte", "volume of the phase", attrgetter("volume")),
-)
-_SPANS: Final[tuple[Column[Any], ...]] = (
-    ("start_s", "s", _START.format("regime, a stretch of the run with one period"), attrgetter("start")),
-    ("end_s", "s", _END.format("regime"), attrgetter("end")),
-    ("period_s", "s", "period of the regime", attrgetter("period")),
-)
-_TABLES: Final = (
-    ("concurrent_period", "periods", _PERIODS),
-    ("phase", "phases", _PHASES),
-    ("regime", "regimes", _SPANS),
-)
-"""Tables in the group ``periods``: their dimension, what of a result they list, and their columns."""
+"""Tables in the group ``periods``: their dimension, what of a result they list, and their variables."""
 
-_REGIMES: Final = (
+_REGIMES: Final[tuple[Variable, ...]] = (
     ("start", "s", _START.format("stretch")),
     ("end", "s", _END.format("stretch")),
     ("period", "s", "period that holds in it"),
@@ -128,8 +139,7 @@ def write_regimes(writer: GroupWriter, results: Mapping[Place, PeriodResult]) ->
     """
     rows = [(place, regime) for place, result in sorted(results.items()) for regime in result.regimes]
     _write_places(writer, "regime", [place for place, _ in rows])
-    for name, units, long_name in _REGIMES:
-        writer.floats(name, ("regime",), [getattr(one, name) for _, one in rows], units, long_name)
+    writer.table(("regime",), [one for _, one in rows], _REGIMES)
 
 
 def write_components(writer: GroupWriter, fits: Mapping[Place, FourierFit]) -> None:
@@ -169,31 +179,16 @@ def write_periods(writer: GroupWriter, results: Mapping[Place, PeriodResult], na
     """
     write_axes(writer, names)
     found = [results.get(place) for place in product(range(len(names)), range(len(DIRECTIONS)))]
-    writer.flags(
-        "periodic",
-        _GRID,
-        [one is not None and one.periodic for one in found],
-        "whether the signal is periodic; no where it moved no bytes",
-    )
-    for name, units, long_name, value in _NUMBERS:
-        writer.floats(name, _GRID, [None if one is None else value(one) for one in found], units, long_name)
-    ends = [(one and one.period_interval) or (None, None) for one in found]
-    interval = [end for pair in ends for end in pair]
+    writer.table(_GRID, found, _VERDICTS)
+    writer.table(_GRID, [None if one is None else one.metrics for one in found], _METRICS)
+    interval = [end for one in found for end in (one and one.period_interval) or (None, None)]
     writer.floats("period_interval_s", (*_GRID, "bnds"), interval, "s", "lower and upper end of the period")
-    samples = [0 if one is None else one.sampling.samples for one in found]
-    writer.integers("samples", _GRID, samples, "1", "number of bins of the analysis")
-    for name, units, long_name in _METRICS:
-        values = [None if one is None else getattr(one.metrics, name, None) for one in found]
-        writer.floats(name, _GRID, values, units, long_name)
-    methods = ["" if one is None else one.method for one in found]
-    writer.text("method", _GRID, methods, long_name="method that looked for periods")
     reasons = ["The signal moved no bytes." if one is None else one.reason for one in found]
     writer.text("reason", _GRID, reasons, long_name="why the verdict is what it is")
-    for dimension, listed, columns in _TABLES:
+    for dimension, listed, variables in _TABLES:
         rows = [(place, one) for place, result in sorted(results.items()) for one in getattr(result, listed)]
         _write_places(writer, dimension, [place for place, _ in rows])
-        for name, units, long_name, value in columns:
-            writer.floats(f"{dimension}_{name}", (dimension,), [value(one) for _, one in rows], units, long_name)
+        writer.table((dimension,), [one for _, one in rows], variables, f"{dimension}_")
 
 
 def _write_places(writer: GroupWriter, dimension: str, places: list[Place]) -> None:

@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +19,11 @@ _WORTH_COMPRESSING: Final = 2**10
 
 Attribute = str | int | float | npt.NDArray[Any]
 
-Row = TypeVar("Row")
+Variable = tuple[str, str, str] | tuple[str, str, str, Callable[[Any], Any]]
+"""A variable of a table: its name, its units, or ``text``, ``count`` or ``flag``, its long name, and its value of a row.
 
-Column = tuple[str, str, str, Callable[[Row], Any]]
-"""A variable: its name, units and long name, and what it says of a row."""
+The value is the attribute of that name where there is none.
+"""
 
 
 def storable(text: str) -> str:
@@ -118,6 +120,22 @@ class GroupWriter:
         kind = np.uint64 if least >= 0 and most < 2**64 else np.int64 if least >= -(2**63) and most < 2**63 else None
         column = np.array(values, kind if whole and kind is not None else np.float64)
         self.numbers(name, dimensions, column, long_name=long_name, units=units)
+
+    def table(
+        self, dimensions: tuple[str, ...], rows: Sequence[Any], variables: Iterable[Variable], prefix: str = ""
+    ) -> None:
+        """Write a variable for each of `variables`, of as many rows as the dimensions have; a row may be None."""
+        for name, units, long_name, *value in variables:
+            of = value[0] if value else attrgetter(name)
+            values = [None if row is None else of(row) for row in rows]
+            if units == "text":
+                self.text(prefix + name, dimensions, [one or "" for one in values], long_name=long_name)
+            elif units == "count":
+                self.integers(prefix + name, dimensions, [one or 0 for one in values], "1", long_name)
+            elif units == "flag":
+                self.flags(prefix + name, dimensions, [bool(one) for one in values], long_name)
+            else:
+                self.floats(prefix + name, dimensions, values, units, long_name)
 
     def metric(self, metric: Metric, dimensions: tuple[str, ...], values: Sequence[Any]) -> None:
         """Write the values of a metric: counts and bytes as `amounts`, all else as `floats`."""

@@ -24,11 +24,9 @@ from ...signals.samples import bin_count
 from ..atomic import atomic_file
 from ..exporters import Exporter
 from ..written import Written
-from .comparison import write_comparison
-from .groups import write_damage, write_handles, write_statistics
+from .groups import write_comparison, write_damage, write_handles, write_statistics, write_story
 from .periods import PeriodSearch, write_components, write_periods, write_regimes
 from .storage import HDF5Storage
-from .story import write_story
 from .variables import GroupWriter
 
 _AT_ONCE: Final = 2**20
