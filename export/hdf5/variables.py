@@ -20,9 +20,9 @@ _WORTH_COMPRESSING: Final = 2**10
 Attribute = str | int | float | npt.NDArray[Any]
 
 Variable = tuple[str, str, str] | tuple[str, str, str, Callable[[Any], Any]]
-"""A variable of a table: its name, its units, or ``text``, ``count`` or ``flag``, its long name, and its value of a row.
+"""A variable of a table: name, units (or ``text``, ``count`` or ``flag``), long name, and its value of a row.
 
-The value is the attribute of that name where there is none.
+Without the last, that is the attribute of its name.
 """
 
 
