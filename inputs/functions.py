@@ -6,7 +6,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Links
 from ..model.codes import IoMode, IoRecord
 
 NONE: Final = 255
@@ -36,7 +35,8 @@ def plain_names(names: Sequence[str]) -> list[str]:
 
 
 def looked_up(
-    places: Links, names: Sequence[str], table: Mapping[str, int], absent: int = NONE
+    places: npt.NDArray[np.integer], names: Sequence[str], table: Mapping[str, int], absent: int = NONE
 ) -> npt.NDArray[np.uint8]:
     """Return what a table has for each name, uint8 (n,); `places` are those in `names`, −1 for none."""
-    return np.array([*(table.get(name, absent) for name in names), absent], np.uint8)[places]
+    codes = np.array([*(table.get(name, absent) for name in names), absent], np.uint8)
+    return np.asarray(codes[places], np.uint8)

@@ -41,6 +41,16 @@ def first_text(head: bytes) -> bytes:
     return text
 
 
+def filling(file: FileIO, faults: list[str]) -> Callable[[memoryview], int]:
+    """Return what puts the next of a file's text, plain or not, into a room and returns its length, 0 at the end.
+
+    Why compressed text ends early goes to `faults`.
+    """
+    packed = file.read(len(GZIP)) == GZIP
+    file.seek(0)
+    return inflating(file, faults) if packed else file.readinto
+
+
 def inflating(file: FileIO, faults: list[str]) -> Callable[[memoryview], int]:
     """Return what puts the next of a compressed file's text into a room and returns its length, 0 at the end."""
     # One or several members, as DFTracer writes them a block each.

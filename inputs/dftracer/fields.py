@@ -9,3 +9,5 @@ UNKNOWN: Final = -(2**62)
 """A number that is not there."""
 COMPLETE: Final = ord("X")
 METADATA: Final = ord("M")
+BEHIND: Final = 32
+"""Bytes behind a text that are read with it: as many as a gap, and the value after it, are compared by at once."""

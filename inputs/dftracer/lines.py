@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links
-from ..inflating import GZIP, inflating
-from .fields import NUMBERS, TEXTS
+from ...model.arrays import Ints
+from ..inflating import filling
+from .fields import BEHIND, NUMBERS, TEXTS
 
 _PIECE: Final = 1 << 20
 """Bytes of text that are scanned at once; they stay in the processor's cache."""
@@ -26,7 +26,7 @@ class Lines:
     ----------
     numbers : dict of int64
         By the names of `NUMBERS`; `UNKNOWN` where absent.
-    texts : dict of int32
+    texts : dict of int64
         Places in `names`, −1 where absent, by the names of `TEXTS`.
     names : tuple of str
     unreadable : int
@@ -36,7 +36,7 @@ class Lines:
     """
 
     numbers: dict[str, Ints]
-    texts: dict[str, Links]
+    texts: dict[str, Ints]
     names: tuple[str, ...]
     unreadable: int
     fault: str | None
@@ -47,12 +47,13 @@ def read_lines(path: Path) -> Lines:
     from .scan import Scanner
 
     scanner, faults = Scanner(), list[str]()
-    for piece in _pieces(path, faults):
-        scanner.add(piece)
+    for piece, size in _pieces(path, faults):
+        scanner.add(piece, size)
+    columns = scanner.columns()
     return Lines(
-        {name: scanner.numbers[:, column] for column, name in enumerate(NUMBERS)},
-        {name: scanner.codes[:, column] for column, name in enumerate(TEXTS)},
-        tuple(_decoded(name) if "\\" in name else name for name in scanner.names.texts()),
+        {name: columns[name] for name in NUMBERS},
+        {name: columns[name] for name in TEXTS},
+        tuple(_decoded(name) if "\\" in name else name for name in scanner.texts()),
         scanner.unreadable,
         faults[0] if faults else None,
     )
@@ -66,31 +67,32 @@ def _decoded(written: str) -> str:
         return written
 
 
-def _pieces(path: Path, faults: list[str]) -> Iterator[npt.NDArray[np.uint8]]:
-    """Yield the text of a file in pieces of whole lines, each until the next; why it ends early goes to `faults`."""
+def _pieces(path: Path, faults: list[str]) -> Iterator[tuple[npt.NDArray[np.uint8], int]]:
+    """Yield the text of a file in pieces of whole lines, each until the next, as `Scanner.add` takes them.
+
+    Why it ends early goes to `faults`.
+    """
     # One room for all of them, which stays in the cache.
-    room = np.empty(_PIECE, np.uint8)
-    filled = 0
+    room, filled = np.zeros(_PIECE + BEHIND, np.uint8), 0
     with path.open("rb", buffering=0) as file:
-        packed = file.read(2) == GZIP
-        file.seek(0)
-        fill = inflating(file, faults) if packed else file.readinto
-        while got := fill(room.data[filled:]):
+        fill = filling(file, faults)
+        while got := fill(room.data[filled:-BEHIND]):
             filled += got
-            if filled < len(room):
+            if filled < len(room) - BEHIND:
                 continue
-            end = _behind_the_last_line(room)
+            end = _behind_the_last_line(room[:filled])
             if end:
-                yield room[:end]
+                yield room, end
                 filled -= end
                 room[:filled] = room[end : end + filled].copy()
             elif filled > _LONGEST_LINE:
                 faults.append("a line is too long")
                 return
             else:
-                room = np.concatenate([room, np.empty(len(room), np.uint8)])
+                room = np.concatenate([room, np.zeros_like(room)])
     if filled:
-        yield room[:filled]
+        room[filled] = ord("\n")
+        yield room, filled + 1
 
 
 def _behind_the_last_line(room: npt.NDArray[np.uint8]) -> int:

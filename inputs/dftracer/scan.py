@@ -3,46 +3,27 @@
 The module needs numba; import it inside the function that uses it.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.kernels import compiled_uncounted, hashed, inner, random_seed
+from ...model.arrays import Ints
+from ...model.kernels import compiled_uncounted, hashed, inlined, inner, random_seed
 from .fields import NUMBERS, TEXTS, UNKNOWN
 
-_LONGEST_KEY: Final = 8
-_OPENING: Final = (34, 58, 91, 123)
-"""What a value that is no number, or more of the gap before it, begins with: a quote, a colon, a bracket, a brace."""
-_FIRST_TEXT: Final = 100
-_NOTHING: Final = -1
-_INSIDE: Final = -2
-"""Place of the object whose own entries matter."""
-_EVENT: Final = -3
-_BLANK: Final = -4
-_BROKEN: Final = -5
-_FEWEST: Final = 16
-_FIRST_ROWS: Final = 1 << 12
-_MOST_GAPS: Final = 256
-_GAP_WORDS: Final = 3
-_LENGTH, _STANDS_FOR, _DEPTH, _OPENED, _BELOW, _BESIDE, _VALUE, _VALUE_LENGTH = range(8)
-"""Columns of what is known of a gap: its characters, what the value behind it stands for, the depth and the opening
-character there, the first gap that follows it, the next that follows the same one, and the last value's own."""
-_GAP_FACTS: Final = 8
-_AFTER: Final = (34, 44, 125, 32)
-"""What may follow a whole number: a quote, a comma, a brace, a blank."""
+_COLUMNS: Final = (*NUMBERS, *TEXTS)
+_FIRST_TEXT: Final = len(NUMBERS)
 _LETTER: Final = NUMBERS.index("ph")
-_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
-_ALL: Final = np.uint64(0xFFFFFFFFFFFFFFFF)
-_ONES: Final = np.uint64(0x0101010101010101)
-_HIGHEST: Final = np.uint64(0x8080808080808080)
-_QUOTES: Final = np.uint64(0x2222222222222222)
-_BACKSLASHES: Final = np.uint64(0x5C5C5C5C5C5C5C5C)
-_NEWLINES: Final = np.uint64(0x0A0A0A0A0A0A0A0A)
-_ZEROS: Final = np.uint64(0x3030303030303030)
-_UPPER: Final = np.uint64(0xF0F0F0F0F0F0F0F0)
-_SIXES: Final = np.uint64(0x0606060606060606)
-_PAIR: Final = np.uint64(0x000000FF000000FF)
+_BLANK_ROW: Final = np.array([*(UNKNOWN for _ in NUMBERS), *(-1 for _ in TEXTS)], np.int64)
+
+_TOP: Final = {"pid": "pid", "tid": "tid", "ts": "ts", "dur": "dur", "ph": "ph", "name": "name", "cat": "cat"}
+_INNER: Final = {
+    **{name: name for name in ("fd", "ret", "offset", "count", "size", "flags", "fname", "fhash", "hostname", "hhash")},
+    "name": "arg_name",
+    "value": "arg_value",
+}
+"""Columns by the keys of an event, and of its arguments."""
 
 
 def _packed(name: str) -> int:
@@ -50,39 +31,82 @@ def _packed(name: str) -> int:
     return int.from_bytes(name.encode(), "big")
 
 
-_TOP: Final = {"pid": 0, "tid": 1, "ts": 2, "dur": 3, "ph": 4, "name": 100, "cat": 101}
-_INNER: Final = {
-    "fd": 5, "ret": 6, "offset": 7, "count": 8, "size": 9, "flags": 10,
-    "fname": 102, "fhash": 103, "hostname": 104, "hhash": 105, "name": 106, "value": 107,
-}  # fmt: skip
+_LONGEST_KEY: Final = 8
 _KEYS: Final = np.array([*map(_packed, _TOP), *map(_packed, _INNER)], np.uint64)
-_PLACES: Final = np.array([*_TOP.values(), *_INNER.values()], np.int64)
+_PLACES: Final = np.array([_COLUMNS.index(name) for name in (*_TOP.values(), *_INNER.values())], np.int64)
 _TOPS: Final = len(_TOP)
 _ARGUMENTS: Final = np.uint64(_packed("args"))
+_NOTHING: Final = -1
+_INSIDE: Final = -2
+"""Place of the object whose own entries matter."""
+_EVENT: Final = -3
+_BLANK: Final = -4
+_BROKEN: Final = -5
+_FULL: Final = -6
+
+_OPENING: Final = (34, 58, 91, 123)
+"""What a value that is no number, or more of the gap before it, begins with: a quote, a colon, a bracket, a brace."""
+_AFTER: Final = (34, 44, 125, 32)
+"""What may follow a whole number: a quote, a comma, a brace, a blank."""
+_FIRST_ROWS: Final = 1 << 12
+_MOST_GAPS: Final = 256
+_GAP_WORDS: Final = 3
+_LENGTH, _STANDS_FOR, _DEPTH, _OPENED, _BELOW, _BESIDE, _VALUE, _VALUE_LENGTH = range(8)
+"""Columns of what is known of a gap: its characters, what the value behind it stands for, the depth and the opening
+character there, the first gap that follows it, the next that follows the same one, and the last value's own."""
+_GAP_FACTS: Final = 8
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+_ALL: Final = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-class Names:
-    """Different texts, numbered as they first come, behind each other in `letters`: a hash table that grows."""
+class _Text(NamedTuple):
+    """Lines that each end with a newline, and `BEHIND` bytes more; as words the eight bytes from each place on."""
 
-    def __init__(self, room: int = 1 << 12) -> None:
-        self.slots = np.full(2 * room, -1, np.int32)
-        # Where each begins and ends, and its hash.
-        self.table = np.empty((room, 3), np.int64)
-        self.letters = np.empty(64 * room, np.uint8)
-        # How many texts, and how many letters.
-        self.counts = np.zeros(2, np.int64)
-        self.seed = random_seed()
+    letters: npt.NDArray[np.uint8]
+    words: npt.NDArray[np.uint64]
 
-    def grow(self) -> None:
-        """Make room for twice as many."""
-        self.table, self.letters = (np.concatenate([one, np.empty_like(one)]) for one in (self.table, self.letters))
-        self.slots = np.full(2 * len(self.table), -1, np.int32)
-        _place_again(self.table, self.counts[0], self.slots, self.seed)
 
-    def texts(self) -> list[str]:
-        """Return the texts in their order, as they were written."""
-        texts = self.letters[: self.counts[1]].tobytes().decode("utf-8", "backslashreplace").split("\n")
-        return texts[:-1]
+class _Names(NamedTuple):
+    """Different texts, numbered as they first come, one behind the other in `text`: a hash table.
+
+    Attributes
+    ----------
+    table : int64 (n, 3)
+        Where each begins and ends, and its hash.
+    counts : int64 (2,)
+        How many texts, and how many letters.
+    last : int64
+        Of each column of texts, −1 at first.
+    """
+
+    slots: npt.NDArray[np.int32]
+    table: Ints
+    text: _Text
+    counts: Ints
+    seed: np.uint64
+    last: Ints
+
+
+class _Gaps(NamedTuple):
+    """What stands between two values of a line, a tree by what gap they follow.
+
+    Attributes
+    ----------
+    letters, masks : uint64 (g, _GAP_WORDS)
+        The characters of each, and how many there are.
+    facts : int64 (g, _GAP_FACTS)
+    values : uint64 (g, 2)
+        The last short value behind each with its mask.
+    """
+
+    letters: npt.NDArray[np.uint64]
+    masks: npt.NDArray[np.uint64]
+    facts: Ints
+    values: npt.NDArray[np.uint64]
+
+
+def _text(letters: npt.NDArray[np.uint8]) -> _Text:
+    return _Text(letters, np.ndarray((len(letters) - 7,), "<u8", letters, strides=(1,)))
 
 
 class Scanner:
@@ -90,55 +114,58 @@ class Scanner:
 
     Attributes
     ----------
-    names : Names
     unreadable : int
         Lines that cannot be read.
     """
 
     def __init__(self) -> None:
-        self.names, self.unreadable = Names(), 0
-        self._rows = 0
-        self._numbers = np.empty((_FIRST_ROWS, len(NUMBERS)), np.int64)
-        self._codes = np.empty((_FIRST_ROWS, len(TEXTS)), np.int32)
-        self._gaps, self._masks = (np.zeros((_MOST_GAPS, _GAP_WORDS), np.uint64) for _ in range(2))
-        self._facts = np.zeros((_MOST_GAPS, _GAP_FACTS), np.int64)
-        self._known = np.zeros((_MOST_GAPS, 2), np.uint64)
-        self._before = np.full(len(TEXTS), -1, np.int64)
+        self.unreadable, self._rows, room = 0, 0, 1 << 12
+        self._table = np.empty((_FIRST_ROWS, len(_COLUMNS)), np.int64)
+        self._gaps = _Gaps(
+            np.zeros((_MOST_GAPS, _GAP_WORDS), np.uint64),
+            np.zeros((_MOST_GAPS, _GAP_WORDS), np.uint64),
+            np.zeros((_MOST_GAPS, _GAP_FACTS), np.int64),
+            np.zeros((_MOST_GAPS, 2), np.uint64),
+        )
+        self._names = _Names(
+            np.full(2 * room, -1, np.int32),
+            np.empty((room, 3), np.int64),
+            _text(np.empty(64 * room, np.uint8)),
+            np.zeros(2, np.int64),
+            random_seed(),
+            np.full(len(TEXTS), -1, np.int64),
+        )
 
-    def add(self, text: npt.NDArray[np.uint8]) -> None:
-        """Read whole lines, uint8 (n,)."""
-        names, start = self.names, 0
-        if len(text) <= _FEWEST:
-            # Loops would be compiled anew for what is too short to have words that overlap.
-            text = np.concatenate([text, np.full(_FEWEST, ord("\n"), np.uint8)])
-        while start < len(text):
+    def add(self, text: npt.NDArray[np.uint8], size: int) -> None:
+        """Read the whole lines, each with a newline, that are the first `size` bytes of a text with `BEHIND` more."""
+        start = 0
+        while start < size:
             start, self._rows, broken = _scan(
-                text, _words_of(text), start, self._numbers, self._codes, self._rows, names.slots, names.table,
-                names.letters, _words_of(names.letters), names.counts, names.seed, _KEYS, _PLACES, self._gaps,
-                self._masks, self._facts, self._known, self._before,
-            )  # fmt: skip
+                _text(text), start, size, self._table, self._rows, _BLANK_ROW, self._names, self._gaps, _KEYS, _PLACES
+            )
             self.unreadable += broken
-            if self._rows == len(self._numbers):
-                # In place, where the system can: large ones are not copied.
-                for table in (self._numbers, self._codes):
-                    table.resize((len(table) * 3 // 2, table.shape[1]), refcheck=False)
-            elif start < len(text):
-                names.grow()
+            if self._rows == len(self._table):
+                # In place, where the system can: a large one is not copied.
+                self._table.resize((len(self._table) * 3 // 2, len(_COLUMNS)), refcheck=False)
+            elif start < size:
+                self._names = _with_more_room(self._names)
 
-    @property
-    def numbers(self) -> npt.NDArray[np.int64]:
-        """Numbers of the events, int64 (n, len(NUMBERS)); `UNKNOWN` where one has no such number."""
-        return self._numbers[: self._rows]
+    def columns(self) -> dict[str, Ints]:
+        """Return numbers of the events, `UNKNOWN` where one has none, and places of texts, −1 where one has none."""
+        return {name: self._table[: self._rows, place] for place, name in enumerate(_COLUMNS)}
 
-    @property
-    def codes(self) -> npt.NDArray[np.int32]:
-        """Places of their texts in `names`, int32 (n, len(TEXTS)); −1 where one has none."""
-        return self._codes[: self._rows]
+    def texts(self) -> list[str]:
+        """Return the different texts in their order, as they were written."""
+        letters = self._names.text.letters[: self._names.counts[1]]
+        return letters.tobytes().decode("utf-8", "backslashreplace").split("\n")[:-1]
 
 
-def _words_of(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """Return the eight bytes from each place on, as one number."""
-    return np.ndarray((max(0, len(text) - 7),), "<u8", text, strides=(1,))
+def _with_more_room(names: _Names) -> _Names:
+    """Return names with room for twice as many."""
+    table, letters = (np.concatenate([one, np.empty_like(one)]) for one in (names.table, names.text.letters))
+    slots = np.full(2 * len(table), -1, np.int32)
+    _place_again(table, names.counts[0], slots, names.seed)
+    return names._replace(slots=slots, table=table, text=_text(letters))
 
 
 @compiled_uncounted
@@ -151,57 +178,50 @@ def _place_again(table: Any, count: int, slots: Any, seed: Any) -> None:
         slots[slot] = code
 
 
-@inner
-def _equal(words: Any, place: int, letter_words: Any, first: int, last: int) -> Any:
-    """Tell whether a text stands at a place of words; there are eight letters of room behind the last one."""
+@inlined
+def _equal(words: Any, place: int, others: Any, first: int, last: int) -> Any:
+    """Tell whether a text of others stands at a place of words."""
     while first + 8 <= last:
-        if words[place] != letter_words[first]:
+        if words[place] != others[first]:
             return False
         place += 8
         first += 8
     rest = last - first
-    return rest == 0 or (words[place] ^ letter_words[first]) << np.uint64(8 * (8 - rest)) == 0
+    return rest == 0 or (words[place] ^ others[first]) << np.uint64(8 * (8 - rest)) == 0
 
 
 @inner
-def _code(
-    text: Any, words: Any, start: int, end: int, slots: Any, table: Any, letters: Any, letter_words: Any, counts: Any,
-    seed: Any,
-) -> Any:  # fmt: skip
-    """Return the number of a text, a new one for a new text; −1 where there is no room for its letters."""
+def _hash(text: Any, start: int, end: int) -> Any:
     value, i = np.uint64(end - start), start
     while i + 8 <= end:
-        value = (value ^ words[i]) * _MIX
+        value = (value ^ text.words[i]) * _MIX
         value ^= value >> np.uint64(29)
         i += 8
-    word = np.uint64(0)
-    while i < end:
-        word = (word << np.uint64(8)) | np.uint64(text[i])
-        i += 1
-    value = (value ^ word) * _MIX
-    mask = slots.size - 1
-    slot = np.int64(hashed(value, seed) & np.uint64(mask))
+    if i < end:
+        value ^= text.words[i] << np.uint64(8 * (8 - (end - i)))
+    return value * _MIX
+
+
+@inner
+def _code(text: Any, start: int, end: int, names: Any) -> Any:
+    """Return the number of a text, a new one for a new text; −1 where there is no room for its letters."""
+    slots, table, own, counts = names.slots, names.table, names.text, names.counts
+    value, mask = _hash(text, start, end), slots.size - 1
+    slot = np.int64(hashed(value, names.seed) & np.uint64(mask))
     while slots[slot] >= 0:
         code = slots[slot]
         first, last = table[code, 0], table[code, 1]
-        if table[code, 2] == np.int64(value) and last - first == end - start:
-            if start + end - start + 8 <= text.size:
-                if _equal(words, start, letter_words, first, last):
-                    return code
-            else:
-                alike = 0
-                while alike < end - start and text[start + alike] == letters[first + alike]:
-                    alike += 1
-                if alike == end - start:
-                    return code
+        alike = table[code, 2] == np.int64(value) and last - first == end - start
+        if alike and _equal(text.words, start, own.words, first, last):
+            return code
         slot = (slot + 1) & mask
     code, first = counts[0], counts[1]
     last = first + end - start
-    if last + 9 > letters.size:
+    if last + 9 > own.letters.size:
         return -1
     for i in range(end - start):
-        letters[first + i] = text[start + i]
-    letters[last] = 10
+        own.letters[first + i] = text.letters[start + i]
+    own.letters[last] = 10
     table[code, 0], table[code, 1], table[code, 2] = first, last, np.int64(value)
     slots[slot] = code
     counts[0], counts[1] = code + 1, last + 1
@@ -209,41 +229,49 @@ def _code(
 
 
 @inner
-def _number(text: Any, i: int, end: int) -> Any:
-    """Return a whole number, of one with a fraction what stands before it; `UNKNOWN` where it is none."""
-    negative = i < end and text[i] == 45
-    if negative:
-        i += 1
-    first = i
-    value = np.int64(0)
-    while i < end and 48 <= text[i] <= 57 and i - first < 18:
-        value = value * 10 + (np.int64(text[i]) - 48)
-        i += 1
-    if i == first or (i < end and text[i] != 46):
-        return UNKNOWN
-    return -value if negative else value
-
-
-@inner
-def _closing(text: Any, words: Any, i: int) -> int:
+def _closing(letters: Any, i: int) -> int:
     """Return where the quote is that ends a text; where the line ends if there is none."""
-    while i < words.size:
-        # A byte of these is 0 where there is such a character; subtracting ones borrows from a 0 only.
-        quote, backslash, newline = words[i] ^ _QUOTES, words[i] ^ _BACKSLASHES, words[i] ^ _NEWLINES
-        found = (quote - _ONES) & ~quote | (backslash - _ONES) & ~backslash | (newline - _ONES) & ~newline
-        if found & _HIGHEST:
-            break
-        i += 8
-    while i < text.size and text[i] != 34 and text[i] != 10:
-        if text[i] == 92 and i + 1 < text.size and text[i + 1] != 10:
+    while letters[i] != 34 and letters[i] != 10:
+        if letters[i] == 92 and letters[i + 1] != 10:
             i += 1
         i += 1
     return i
 
 
 @inner
-def _place(key: Any, depth: int, keys: Any, places: Any) -> Any:
-    """Return what a key stands for; `_NOTHING` for one that does not matter."""
+def _behind(letters: Any, i: int) -> int:
+    """Return where an object or array is over; where the line ends if it is not."""
+    depth = 0
+    while letters[i] != 10:
+        if letters[i] == 34:
+            i = _closing(letters, i + 1)
+            if letters[i] == 10:
+                return i
+        elif letters[i] == 123 or letters[i] == 91:
+            depth += 1
+        elif letters[i] == 125 or letters[i] == 93:
+            depth -= 1
+            if depth == 0:
+                return i + 1
+        i += 1
+    return i
+
+
+@inner
+def _skipped(letters: Any, i: int, one: int, other: int) -> int:
+    """Return where what is neither blank nor one of two characters comes next, or the line ends."""
+    while letters[i] != 10 and (letters[i] <= 32 or letters[i] == one or letters[i] == other):
+        i += 1
+    return i
+
+
+@inner
+def _place(letters: Any, first: int, last: int, depth: int, keys: Any, places: Any) -> Any:
+    """Return the column that a key stands for; `_NOTHING` for one that does not matter."""
+    key = np.uint64(0)
+    if last - first <= _LONGEST_KEY:
+        for one in range(first, last):
+            key = (key << np.uint64(8)) | np.uint64(letters[one])
     if depth == 0 and key == _ARGUMENTS:
         return _INSIDE
     for one in range(_TOPS if depth else 0, keys.size if depth else _TOPS):
@@ -253,241 +281,217 @@ def _place(key: Any, depth: int, keys: Any, places: Any) -> Any:
 
 
 @inner
-def _behind(text: Any, words: Any, i: int) -> int:
-    """Return where an object or array is over; where the line ends if it is not."""
-    depth = 0
-    while i < text.size and text[i] != 10:
-        if text[i] == 34:
-            i = _closing(text, words, i + 1)
-            if i >= text.size or text[i] == 10:
-                return i
-        elif text[i] == 123 or text[i] == 91:
-            depth += 1
-        elif text[i] == 125 or text[i] == 93:
-            depth -= 1
-            if depth == 0:
-                return i + 1
-        i += 1
-    return i
+def _begun(letters: Any, i: int) -> Any:
+    """Return where the event of a line begins, behind its brace, and `_NOTHING`; or `_BLANK` or `_BROKEN`."""
+    i = _skipped(letters, i, 91, 44)
+    if letters[i] == 93:
+        while letters[i] != 10:
+            i += 1
+    if letters[i] == 123:
+        return i + 1, _NOTHING
+    return i + 1, _BLANK if letters[i] == 10 else _BROKEN
 
 
 @inner
-def _gap(text: Any, words: Any, i: int, depth: int, keys: Any, places: Any) -> Any:
+def _gap(letters: Any, i: int, depth: int, keys: Any, places: Any) -> Any:
     """Read what stands between a value, or the line's start, and the next value.
 
     Returns where that begins, behind its quote; what it stands for, `_EVENT` behind the line where the event is over,
     `_BLANK` behind one that has none, `_BROKEN` where it cannot be read; the depth there; and the character that opens
     it, 0 for a number.
     """
-    size = text.size
     if depth < 0:
-        while i < size and text[i] != 10 and (text[i] <= 32 or text[i] == 91 or text[i] == 44):
-            i += 1
-        if i >= size or text[i] == 10:
-            return i + 1, _BLANK, depth, 0
-        if text[i] == 93:
-            while i < size and text[i] != 10:
-                i += 1
-            return i + 1, _BLANK, depth, 0
-        if text[i] != 123:
-            return i, _BROKEN, depth, 0
-        i, depth = i + 1, 0
+        i, place = _begun(letters, i)
+        if place != _NOTHING:
+            return i, place, depth, 0
+        depth = 0
     while True:
-        while i < size and text[i] != 10 and (text[i] <= 32 or text[i] == 44):
-            i += 1
-        if i >= size or text[i] == 10:
-            return i, _BROKEN, depth, 0
-        if text[i] == 125:
-            i += 1
-            depth -= 1
-            if depth >= 0:
-                continue
-            while i < size and text[i] != 10 and (text[i] <= 32 or text[i] == 44 or text[i] == 93):
-                i += 1
-            whole = i >= size or text[i] == 10
-            return (i + 1, _EVENT, depth, 0) if whole else (i, _BROKEN, depth, 0)
-        if text[i] != 34:
-            return i, _BROKEN, depth, 0
-        first = i + 1
-        i = _closing(text, words, first)
-        if i >= size or text[i] == 10:
-            return i, _BROKEN, depth, 0
-        key = np.uint64(0)
-        if i - first <= _LONGEST_KEY:
-            for one in range(first, i):
-                key = (key << np.uint64(8)) | np.uint64(text[one])
-        place = _place(key, depth, keys, places)
-        i += 1
-        while i < size and text[i] != 10 and (text[i] <= 32 or text[i] == 58):
-            i += 1
-        if i >= size or text[i] == 10:
-            return i, _BROKEN, depth, 0
-        letter = np.int64(text[i])
-        if letter == 123 and place == _INSIDE:
-            depth, i = 1, i + 1
+        i = _skipped(letters, i, 44, 44)
+        if letters[i] == 125 and depth == 0:
+            i = _skipped(letters, i + 1, 44, 93)
+            return i + 1, _EVENT if letters[i] == 10 else _BROKEN, depth, 0
+        if letters[i] == 125:
+            i, depth = i + 1, depth - 1
             continue
-        if letter == 34 or letter == 123 or letter == 91:
+        last = _closing(letters, i + 1) if letters[i] == 34 else i
+        if letters[last] != 34 or last == i:
+            return i, _BROKEN, depth, 0
+        place = _place(letters, i + 1, last, depth, keys, places)
+        i = _skipped(letters, last + 1, 58, 58)
+        letter = np.int64(letters[i])
+        if letter == 123 and place == _INSIDE:
+            i, depth = i + 1, 1
+            continue
+        if letter in (34, 123, 91):
             return i + 1, place, depth, letter
-        return i, place, depth, 0
+        return i, _BROKEN if letter == 10 else place, depth, 0
+
+
+@inlined
+def _known_gap(text: Any, i: int, node: int, gaps: Any) -> Any:
+    """Return the gap behind another one that stands at a place; 0 where it is none of those that did before."""
+    words, letters, masks, facts = text.words, gaps.letters, gaps.masks, gaps.facts
+    one = facts[node, _BELOW]
+    while one:
+        if (words[i] ^ letters[one, 0]) & masks[one, 0] == 0:
+            length = facts[one, _LENGTH]
+            if (
+                (length <= 8 or (words[i + 8] ^ letters[one, 1]) & masks[one, 1] == 0)
+                and (length <= 16 or (words[i + 16] ^ letters[one, 2]) & masks[one, 2] == 0)
+                and (
+                    facts[one, _OPENED]
+                    or facts[one, _STANDS_FOR] == _EVENT
+                    or (text.letters[i + length] > 32 and text.letters[i + length] not in _OPENING)
+                )
+            ):
+                break
+        one = facts[one, _BESIDE]
+    return one
+
+
+@inner
+def _keep_gap(
+    text: Any, first: int, last: int, before: int, stands_for: Any, depth: Any, opened: Any, gaps: Any
+) -> Any:
+    """Return the number of a gap that is new; the last one stands for all that are not kept: nothing follows them."""
+    facts, node = gaps.facts, gaps.facts[0, _LENGTH] + 1
+    if last - first > 8 * _GAP_WORDS or node >= _MOST_GAPS - 1 or before >= _MOST_GAPS - 1:
+        return _MOST_GAPS - 1
+    facts[0, _LENGTH] = node
+    for part in range(_GAP_WORDS):
+        there = min(max(last - first - 8 * part, 0), 8)
+        if there:
+            gaps.masks[node, part] = _ALL >> np.uint64(64 - 8 * there)
+            gaps.letters[node, part] = text.words[first + 8 * part] & gaps.masks[node, part]
+    facts[node, _LENGTH], facts[node, _STANDS_FOR] = last - first, stands_for
+    facts[node, _DEPTH], facts[node, _OPENED] = depth, opened
+    facts[node, _BESIDE], facts[before, _BELOW] = facts[before, _BELOW], node
+    return node
+
+
+@inlined
+def _integer(letters: Any, first: int) -> Any:
+    """Return a whole number of up to 18 digits and where it ends; the place itself where there is none."""
+    last, value = first, np.int64(0)
+    if letters[last] == 45:
+        last += 1
+    digits = last
+    while 48 <= letters[last] <= 57 and last - digits < 18:
+        value = value * 10 + (np.int64(letters[last]) - 48)
+        last += 1
+    return (-value if digits > first else value), (last if last > digits else first)
+
+
+@inner
+def _value_end(letters: Any, i: int, opened: Any) -> Any:
+    """Return where a value ends; `_BROKEN` where the line does before."""
+    last = i
+    if opened == 34:
+        last = _closing(letters, i)
+        return _BROKEN if letters[last] == 10 else last
+    while letters[last] > 32 and letters[last] != 44 and letters[last] != 125:
+        last += 1
+    return last if last > i else _BROKEN
+
+
+@inlined
+def _number(letters: Any, first: int, opened: Any) -> Any:
+    """Return a number without its fraction, `UNKNOWN` where it is none, and where it ends, or `_BROKEN`."""
+    value, last = _integer(letters, first)
+    if last > first and (letters[last] == 34) == (opened == 34) and letters[last] in _AFTER:
+        return value, last
+    # A fraction, another text, a number that is too large.
+    end = _value_end(letters, first, opened)
+    return (value if last > first and (last == end or letters[last] == 46) else np.int64(UNKNOWN)), end
+
+
+@inlined
+def _name(text: Any, first: int, column: Any, opened: Any, names: Any) -> Any:
+    """Return the number of a text, −1 where it is empty, and where it ends, or `_BROKEN` or `_FULL`."""
+    code = names.last[column]
+    if code >= 0 and opened == 34:
+        begin, end = names.table[code, 0], names.table[code, 1]
+        last = first + end - begin
+        there = last < text.words.size and text.letters[last] == 34
+        if there and _equal(text.words, first, names.text.words, begin, end):
+            return code, last
+    last = _value_end(text.letters, first, opened)
+    if last <= first:
+        return np.int64(-1), last
+    code = np.int64(_code(text, first, last, names))
+    if code < 0:
+        return code, _FULL
+    names.last[column] = code
+    return code, last
+
+
+@inlined
+def _line(text: Any, i: int, table: Any, row: int, names: Any, gaps: Any, keys: Any, places: Any) -> Any:
+    """Read a line into a row; return where it ends, and `_EVENT`, `_BLANK`, `_BROKEN` or, without room, `_FULL`.
+
+    Lines are alike: what stands between two values of one, and the values, are first compared with those of lines
+    before.
+    """
+    facts, values = gaps.facts, gaps.values
+    node, depth = 0, -1
+    while True:
+        one = _known_gap(text, i, node, gaps)
+        if one:
+            i, node = i + facts[one, _LENGTH], one
+            place, depth, opened = facts[one, _STANDS_FOR], facts[one, _DEPTH], facts[one, _OPENED]
+        else:
+            first = i
+            i, place, depth, opened = _gap(text.letters, i, depth, keys, places)
+            if place in (_BROKEN, _BLANK):
+                return i, place
+            node = _keep_gap(text, first, i, node, place, depth, opened, gaps)
+        if place == _EVENT:
+            return i, place
+        if opened in (123, 91):
+            i = _behind(text.letters, i - 1)
+            continue
+        if values[node, 1] and (text.words[i] & values[node, 1]) == values[node, 0]:
+            # The last one again, with the character behind it.
+            value, last = facts[node, _VALUE], i + facts[node, _VALUE_LENGTH]
+        else:
+            if place >= _FIRST_TEXT:
+                value, last = _name(text, i, place - _FIRST_TEXT, opened, names)
+            elif place >= 0 and place != _LETTER:
+                value, last = _number(text.letters, i, opened)
+            else:
+                value, last = np.int64(text.letters[i]), _value_end(text.letters, i, opened)
+            if last < 0:
+                return i, last
+            if last - i < 8 and node < _MOST_GAPS - 1:
+                values[node, 1] = _ALL >> np.uint64(8 * (7 - (last - i)))
+                values[node, 0] = text.words[i] & values[node, 1]
+                facts[node, _VALUE], facts[node, _VALUE_LENGTH] = value, last - i
+        if place >= 0:
+            table[row, place] = value
+        i = last + (opened == 34)
 
 
 @compiled_uncounted
 def _scan(
-    text: Any, words: Any, i: int, numbers: Any, codes: Any, row: int, slots: Any, table: Any, letters: Any,
-    letter_words: Any, counts: Any, seed: Any, keys: Any, places: Any, gaps: Any, masks: Any, facts: Any, known: Any,
-    before: Any,
-) -> Any:  # fmt: skip
+    text: Any, i: int, size: int, table: Any, row: int, blank: Any, names: Any, gaps: Any, keys: Any, places: Any
+) -> Any:
     """Read lines until there is no room for another one, or may be none for its names.
 
     Returns where the next one begins, how many rows there are then, and how many lines could not be read.
-
-    Lines are alike: what stands between two values of one, and the values, are first compared with those of lines
-    before. Gaps are a tree, by what gap they follow: `gaps` are the characters of each, `masks` how many there are,
-    `facts` the columns below, and `known` the last short value behind it with its mask. `before` are the last texts.
     """
-    size, broken = text.size, 0
-    while i < size and row < numbers.shape[0] and counts[0] + codes.shape[1] <= table.shape[0]:
+    broken = 0
+    while i < size and row < table.shape[0] and names.counts[0] + names.last.size <= names.table.shape[0]:
         line = i
-        for column in range(numbers.shape[1]):
-            numbers[row, column] = UNKNOWN
-        for column in range(codes.shape[1]):
-            codes[row, column] = -1
-        node, depth = 0, -1
-        while True:
-            inside = i + 8 * _GAP_WORDS <= words.size
-            one = facts[node, _BELOW] if inside else 0
-            while one:
-                if (words[i] ^ gaps[one, 0]) & masks[one, 0] == 0:
-                    length = facts[one, _LENGTH]
-                    if (
-                        (length <= 8 or (words[i + 8] ^ gaps[one, 1]) & masks[one, 1] == 0)
-                        and (length <= 16 or (words[i + 16] ^ gaps[one, 2]) & masks[one, 2] == 0)
-                        and (
-                            facts[one, _OPENED]
-                            or facts[one, _STANDS_FOR] == _EVENT
-                            or (text[i + length] > 32 and text[i + length] not in _OPENING)
-                        )
-                    ):
-                        break
-                one = facts[one, _BESIDE]
-            if one:
-                i += facts[one, _LENGTH]
-                place, depth, opened = facts[one, _STANDS_FOR], facts[one, _DEPTH], facts[one, _OPENED]
-                node = one
-            else:
-                first = i
-                i, place, depth, opened = _gap(text, words, i, depth, keys, places)
-                if place in (_BROKEN, _BLANK):
-                    break
-                last, free = min(i, size), facts[0, _LENGTH] + 1
-                # The last gap is full of others that were not kept: nothing follows them.
-                node_before, node = node, _MOST_GAPS - 1
-                if last - first <= 8 * _GAP_WORDS and inside and free < node and node_before < node:
-                    node = free
-                    facts[0, _LENGTH] = free
-                    for part in range(_GAP_WORDS):
-                        bytes_there = min(max(last - first - 8 * part, 0), 8)
-                        if bytes_there:
-                            masks[node, part] = _ALL >> np.uint64(64 - 8 * bytes_there)
-                            gaps[node, part] = words[first + 8 * part] & masks[node, part]
-                    facts[node, _LENGTH] = last - first
-                    facts[node, _STANDS_FOR] = place
-                    facts[node, _DEPTH] = depth
-                    facts[node, _OPENED] = opened
-                    facts[node, _BESIDE] = facts[node_before, _BELOW]
-                    facts[node_before, _BELOW] = node
-            if place == _EVENT:
-                break
-            if opened == 123 or opened == 91:
-                i = _behind(text, words, i - 1)
-                continue
-            if inside and known[node, 1] and (words[i] & known[node, 1]) == known[node, 0]:
-                # The last one again, with the character behind it.
-                if place >= _FIRST_TEXT:
-                    codes[row, place - _FIRST_TEXT] = facts[node, _VALUE]
-                elif place >= 0:
-                    numbers[row, place] = facts[node, _VALUE]
-                i += facts[node, _VALUE_LENGTH] + (opened == 34)
-                continue
-            first, value = i, np.int64(0)
-            if 0 <= place < _FIRST_TEXT and place != _LETTER:
-                last, negative = first, False
-                if last < size and text[last] == 45:
-                    last, negative = last + 1, True
-                digits = last
-                while last < words.size and last - digits < 16:
-                    word = words[last]
-                    small = word - _ZEROS
-                    if (word & _UPPER) != _ZEROS or (small + _SIXES) & _UPPER != 0:
-                        break
-                    small = small * np.uint64(10) + (small >> np.uint64(8))
-                    small = (
-                        (small & _PAIR) * np.uint64(0x000F424000000064)
-                        + ((small >> np.uint64(16)) & _PAIR) * np.uint64(0x0000271000000001)
-                    ) >> np.uint64(32)
-                    value = value * 100_000_000 + np.int64(small)
-                    last += 8
-                while last < size and 48 <= text[last] <= 57 and last - digits < 18:
-                    value = value * 10 + (np.int64(text[last]) - 48)
-                    last += 1
-                if negative:
-                    value = -value
-                if last < size and last > digits and (text[last] == 34) == (opened == 34) and text[last] in _AFTER:
-                    numbers[row, place] = value
-                    i = last + (opened == 34)
-                else:
-                    # A fraction, another text, a number that is too large.
-                    last = -1
-            elif place >= _FIRST_TEXT and before[place - _FIRST_TEXT] >= 0:
-                code = before[place - _FIRST_TEXT]
-                last = first + table[code, 1] - table[code, 0]
-                alike = opened == 34 and last + 8 <= size and text[last] == 34
-                if alike and _equal(words, first, letter_words, table[code, 0], table[code, 1]):
-                    codes[row, place - _FIRST_TEXT] = code
-                    i = last + 1
-                    continue
-                last = -1
-            else:
-                last = -1
-            if last < 0:
-                if opened == 34:
-                    last = _closing(text, words, first)
-                    i = last + 1
-                    if last >= size or text[last] == 10:
-                        i, place = last, _BROKEN
-                        break
-                else:
-                    while i < size and text[i] > 32 and text[i] != 44 and text[i] != 125:
-                        i += 1
-                    last = i
-                    if first == last:
-                        place = _BROKEN
-                        break
-                if place == _LETTER:
-                    value = np.int64(text[first])
-                    numbers[row, place] = value
-                elif place >= _FIRST_TEXT:
-                    if last > first:
-                        value = _code(text, words, first, last, slots, table, letters, letter_words, counts, seed)
-                        if value < 0:
-                            return line, row, broken
-                        before[place - _FIRST_TEXT] = value
-                        codes[row, place - _FIRST_TEXT] = value
-                    else:
-                        value = np.int64(-1)
-                elif place >= 0:
-                    value = _number(text, first, last)
-                    numbers[row, place] = value
-            if last - first < 8 and inside and node < _MOST_GAPS - 1:
-                known[node, 1] = _ALL >> np.uint64(8 * (7 - (last - first)))
-                known[node, 0] = words[first] & known[node, 1]
-                facts[node, _VALUE] = value
-                facts[node, _VALUE_LENGTH] = last - first
+        for column in range(blank.size):
+            table[row, column] = blank[column]
+        i, place = _line(text, i, table, row, names, gaps, keys, places)
+        if place == _FULL:
+            return line, row, broken
         if place == _EVENT:
             row += 1
         elif place == _BROKEN:
             broken += 1
-            while i < size and text[i] != 10:
+            while text.letters[i] != 10:
                 i += 1
             i += 1
     return i, row, broken
