@@ -132,6 +132,7 @@ def unaligned_requests(
     :What helps: Let data begin at a multiple of the block or stripe: H5Pset_alignment, nc__enddef with v_align, or
         padding of headers and records.
     """
+    second = evidence.cells.window.ticks_per_second
     for layer, direction, mode, sums in _both_ways(evidence):
         apart, on = (_of(sums, deed + mode) for deed in (Deed.READS_BESIDE, Deed.READS_ALIGNED))
         count = _count(apart)
@@ -142,7 +143,7 @@ def unaligned_requests(
         if slower is not None and slower <= 1:
             # Nothing is lost by where they begin.
             continue
-        cost = None if slower is None else (1 - 1 / slower) * _longest(evidence, apart)
+        cost = None if slower is None else (1 - 1 / slower) * float(apart["ticks"].max()) / second
         than = "" if slower is None else f"; they take {slower:.1f} times as long a byte as the others"
         yield Match(
             layer,
