@@ -1,11 +1,11 @@
-"""Whether the periods of two signals are one and the same, so that they need telling once."""
+"""Whether the periods of two signals are one and the same, so that they are shown once."""
 
 from typing import Final
 
 from ..results.result import PeriodResult, Regime
 
 ALMOST_ALL: Final = 0.9
-"""Share of the run from which on a single regime is not told from it: what starts up and ends has no phases."""
+"""Share of the run from which on a single regime counts as the whole run: start and end have no phases."""
 
 
 def alike(one: PeriodResult, other: PeriodResult, window: tuple[float, float]) -> bool:
@@ -18,7 +18,7 @@ def alike(one: PeriodResult, other: PeriodResult, window: tuple[float, float]) -
 
 
 def is_part(regime: Regime, result: PeriodResult, window: tuple[float, float]) -> bool:
-    """Tell whether a single regime is to be told from the whole run, `window` in s."""
+    """Tell whether a single regime is less than the whole run, `window` in s."""
     left_out = regime.start > window[0] or regime.end < window[1]
     if result.method == "hybrid":
         return left_out

@@ -23,7 +23,7 @@ class Coherence:
     ----------
     coherence : float or None
         Magnitude-squared coherence in [0, 1]: 1 where amplitude ratio and phase are the same in all segments. None
-        with fewer than three segments, of which it could not tell anything, and where a signal has nothing there.
+        with fewer than three segments, which show nothing, and where a signal has nothing there.
     lag : float or None
         By how much the second signal follows the first, in s, within half a period of 0; None as above.
     segments : int

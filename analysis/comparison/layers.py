@@ -48,7 +48,7 @@ class Comparison:
     layers : frozenset of str
         Layers that were asked for; empty where all were.
     sides : tuple of SideBySide
-        In the place of flows where the recorder tells no single operations.
+        In the place of flows where no single operations are known.
     """
 
     trace: Trace
@@ -168,7 +168,7 @@ def compare_layers(
 
     Notes
     -----
-    Where the recorder tells bytes by intervals and no single operations, layers stand side by side: what each moved in
+    Where bytes by intervals are known and no single operations, layers stand side by side: what each moved in
     all, and both periods. Then there are no flows and no findings, as nobody knows what served what.
     """
     wanted = frozenset(trace.layers[name].name for name in layers)
@@ -196,9 +196,7 @@ def _seen(known: Iterable[LayerPeriod]) -> dict[SignalKey, Analysed]:
 
 def pair_entries(comparison: Comparison, tables: bool = True) -> list[dict[str, Any]]:
     """Return an entry for each pair of layers and direction; `tables` as in `Flow.to_dict`."""
-    told = [flow.to_dict(tables) for flow in comparison.flows] or [side.to_dict() for side in comparison.sides]
-    entries = []
-    for place, entry in enumerate(told):
-        periods = comparison.periods.get(place)
-        entries.append({**entry, **(periods.to_dict() if periods else {})})
+    entries = [flow.to_dict(tables) for flow in comparison.flows] or [side.to_dict() for side in comparison.sides]
+    for place, periods in comparison.periods.items():
+        entries[place] |= periods.to_dict()
     return entries

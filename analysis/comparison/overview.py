@@ -1,4 +1,4 @@
-"""What is told of a trace first: each layer with its period, and what deserves a look."""
+"""The overview of a trace: each layer with its period, what the run did, and findings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,8 +34,7 @@ class OverviewRow:
         """Return the entry of the document."""
         names = ("periodic", "period_s", "period_interval_s", "confidence", "regimes", "reason")
         verdict = None if self.period is None else self.period.result.to_dict()
-        told = {name: None if verdict is None else verdict[name] for name in names}
-        return {**self.statistics.to_dict(), **told}
+        return {**self.statistics.to_dict(), **{name: None if verdict is None else verdict[name] for name in names}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +93,7 @@ def overview_of(
     Parameters
     ----------
     layers : iterable of Layer, optional
-        Those to tell of; all by default. Findings are of the whole trace.
+        Those to look at; all by default. Findings are of the whole trace.
     directions : tuple of {"read", "write", "total"}
     method, fs
         As in `iostrata.analysis.detect.detect_period`.

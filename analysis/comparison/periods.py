@@ -34,7 +34,7 @@ NOTHING_BELOW: Final = 0.01
 
 
 @dataclass(frozen=True)
-class Stretch(Record):
+class PairStretch(Record):
     """A part of the run, in s, with one period above and one below (None: no period there), and their relation."""
 
     KEYS: ClassVar = {"upper_period": "upper_period_s", "lower_period": "lower_period_s"}
@@ -61,7 +61,7 @@ class PeriodComparison:
         ``absent-above``: only the lower layer has a period; ``none``: neither has.
     coherence : Coherence or None
         At the period of the upper layer, or where it has none at that of the lower; None where neither has one.
-    stretches : tuple of Stretch
+    stretches : tuple of PairStretch
         Where a layer has several regimes, or what holds differs in time, the relation stretch by stretch.
     reason : str
         One sentence.
@@ -71,7 +71,7 @@ class PeriodComparison:
     lower: PeriodResult | None
     verdict: str
     coherence: Coherence | None
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[PairStretch, ...]
     reason: str
 
     def to_dict(self) -> dict[str, Plain]:
@@ -176,7 +176,7 @@ def compare_periods(upper: Analysed | None, lower: Analysed | None) -> PeriodCom
     results = tuple(one[1] if one else None for one in (upper, lower))
     above, below = (_period(result) for result in results)
     coherence, period = None, above or below
-    stretches: tuple[Stretch, ...] = ()
+    stretches: tuple[PairStretch, ...] = ()
     if upper and lower:
         coherence = _coherence(upper, lower, period) if period else None
         stretches = _stretches(upper, lower)
@@ -220,7 +220,7 @@ def _period(result: PeriodResult | None) -> float | None:
 
 
 def _verdict(
-    high: float | None, low: float | None, stretches: tuple[Stretch, ...], volumes: tuple[float, ...]
+    high: float | None, low: float | None, stretches: tuple[PairStretch, ...], volumes: tuple[float, ...]
 ) -> tuple[str, str]:
     """Return the verdict on two periods, and the sentence that says why."""
     if high is None and low is None:
@@ -249,14 +249,14 @@ def _same_reason(high: float | None, low: float | None) -> str:
     return f"the {where} layer follows the period {other:.4g} s, which by itself it does not show"
 
 
-def _split_reason(high: float | None, low: float | None, stretches: tuple[Stretch, ...]) -> str:
+def _split_reason(high: float | None, low: float | None, stretches: tuple[PairStretch, ...]) -> str:
     shared = any(stretch.relation in ("same", "harmonic") for stretch in stretches)
     if shared or high is None or low is None:
         return "the layers share a period, but not in all stretches of the run"
     return f"the period {high:.4g} s above became {low:.4g} s below, which is no multiple of it"
 
 
-def _of_stretches(stretches: tuple[Stretch, ...]) -> str:
+def _of_stretches(stretches: tuple[PairStretch, ...]) -> str:
     """Return the relation that holds for most of the time, or ``different`` where none does."""
     times: dict[str, float] = {}
     for stretch in stretches:
@@ -269,7 +269,7 @@ def _of_stretches(stretches: tuple[Stretch, ...]) -> str:
     return "absent-below"
 
 
-def _harmonic_reason(stretches: tuple[Stretch, ...]) -> str:
+def _harmonic_reason(stretches: tuple[PairStretch, ...]) -> str:
     longest = max((one for one in stretches if one.relation == "harmonic"), key=lambda one: one.end - one.start)
     high, low = longest.upper_period or 1.0, longest.lower_period or 1.0
     multiple = round(max(high, low) / min(high, low))
@@ -282,11 +282,11 @@ def _same(above: PeriodResult, below: PeriodResult) -> bool:
         return False
     first, second = above.period_interval, below.period_interval
     overlap = first is not None and second is not None and first[0] <= second[1] and second[0] <= first[1]
-    # Wide intervals overlap with everything, a harmonic too, which the ratio tells better.
+    # Wide intervals overlap with everything, a harmonic too, which the ratio distinguishes better.
     return overlap and max(above.period, below.period) / min(above.period, below.period) < 1.5
 
 
-def _stretches(upper: Analysed, lower: Analysed) -> tuple[Stretch, ...]:
+def _stretches(upper: Analysed, lower: Analysed) -> tuple[PairStretch, ...]:
     """Return the stretches of the run between the edges of the regimes of either layer."""
     window = upper[0].window
     edges = {*window}
@@ -302,7 +302,7 @@ def _stretches(upper: Analysed, lower: Analysed) -> tuple[Stretch, ...]:
     # Edges may lie anywhere within a cycle, and whether a layer follows shows in three cycles only.
     long = [part for part in parts if part[1] - part[0] >= _shortest(part[2], part[3])]
     return tuple(
-        Stretch(start, end, high, low, _relation(upper, lower, high, low, start, end))
+        PairStretch(start, end, high, low, _relation(upper, lower, high, low, start, end))
         for start, end, high, low in long or parts
     )
 

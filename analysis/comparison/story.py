@@ -190,7 +190,7 @@ def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
     """
     layers = (one.layer, *_below(trace, one.layer, one.direction))
     for phases, regime in _trains(one.result, _length(trace)):
-        # Of a log its first line may come an instant before its period holds; a last dump is told, however small.
+        # Of a log its first line may come an instant before its period holds; a last dump counts, however small.
         little = sum(phase.volume for phase in phases) < _LITTLE * one.bytes and one.bytes <= _LITTLE * written
         if regime is not None or not (one.result.regimes and little):
             yield _segment(trace, one, layers, phases, regime, written)
@@ -274,7 +274,7 @@ def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segme
     layers = found[0].layers
     edges = [trace.window[0], *(time for segment in found for time in (segment.start, segment.end)), trace.window[1]]
     for start, end in zip(sorted(edges)[::2], sorted(edges)[1::2], strict=True):
-        moved = float(np.diff(one.signal.volume_until(np.array([start, end])))[0])
+        moved = _volume(one.signal, start, end)
         if moved <= _LITTLE * one.bytes:
             continue
         times, impulses = one.signal.times, one.signal.impulse_times
@@ -322,7 +322,7 @@ def _segment(
     start, end = phases[0].start, phases[-1].end
     amounts = np.array([phase.volume for phase in phases])
     each, moved = float(np.median(amounts)), float(amounts.sum())
-    between = None if one.signal is None else float(np.diff(one.signal.volume_until(np.array([start, end])))[0])
+    between = None if one.signal is None else _volume(one.signal, start, end)
     segment = Segment(start, end, "", one.direction, layers, ranks=_ranks(trace, one, start, end))
     if regime is None:
         # Most of it may flow steadily below the bursts.
@@ -372,12 +372,12 @@ def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto
             start, end = phases[0].start, phases[-1].end
             segment = Segment(start, end, "metadata", layers=(layer,), phases=len(phases))
             if regime is None:
-                events = np.diff(signal.volume_until(np.array([start, end])))[0]
+                events = _volume(signal, start, end)
                 segment = replace(segment, phases=_bursts(phases, _length(trace)))
             else:
                 events = sum(phase.volume for phase in phases)
                 segment = replace(segment, period=regime.period, confidence=regime.confidence)
-            yield replace(segment, metadata_events=round(float(events)))
+            yield replace(segment, metadata_events=round(events))
         return
 
 
@@ -442,16 +442,16 @@ def _is_silent(own: list[_Own], results: Collection[PeriodResult], start: float,
         inside = sum(phase.volume for phase in result.phases if start < 0.5 * (phase.start + phase.end) < end)
         if inside > _LEAST * most:
             return False
-    for one in own:
-        if one.signal is not None:
-            before, after = one.signal.volume_until(np.array([start, end]))
-            if after - before > _LEAST * one.bytes:
-                return False
-    return True
+    return not any(one.signal and _volume(one.signal, start, end) > _LEAST * one.bytes for one in own)
+
+
+def _volume(signal: StepSignal, start: float, end: float) -> float:
+    """Return the volume of a signal between two times."""
+    return float(np.diff(signal.volume_until(np.array([start, end])))[0])
 
 
 def _length(trace: Trace) -> float:
-    """Return the length of the run that is told of, in s."""
+    """Return the length of the run within the window, in s."""
     return trace.window[1] - trace.window[0]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...layers.flow.flow import Flow
 from ...model.quantities import bytes_text, named_ranks
-from .evidence import KIB, MIB, Evidence, Match
+from .facts import KIB, MIB, Facts, Match
 from .rule import finding
 
 _UNITS = {"amplification": "times", "attributed_amplification": "times", "steps": "times"}
@@ -14,7 +14,7 @@ _UNITS |= {"bytes_read_inside_writes": "byte"}
 
 
 @finding("warning", units=_UNITS)
-def write_amplification(evidence: Evidence, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
+def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
     """More bytes are written below than asked for above, at least 1.1 times and 1 MiB more.
 
     Parameters
@@ -34,11 +34,11 @@ def write_amplification(evidence: Evidence, *, amplification: float = 1.1, extra
         H5Pset_fill_time(H5D_FILL_TIME_NEVER). Chunks: choose H5Pset_chunk so that a process writes whole chunks. Data
         sieving: set the MPI-IO hint romio_ds_write=disable.
     """
-    return _amplified(evidence, "write", amplification, extra_bytes)
+    return _amplified(facts, "write", amplification, extra_bytes)
 
 
 @finding("warning", units=_UNITS)
-def read_amplification(evidence: Evidence, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
+def read_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
     """More bytes are read below than asked for above, at least 1.1 times and 1 MiB more.
 
     Reads inside writes are data sieving and do not count.
@@ -58,13 +58,13 @@ def read_amplification(evidence: Evidence, *, amplification: float = 1.1, extra_
     :What helps: Read whole chunks and enlarge the chunk cache (nc_set_chunk_cache, H5Pset_chunk_cache); set the MPI-IO
         hint romio_ds_read=disable, or read collectively.
     """
-    return _amplified(evidence, "read", amplification, extra_bytes)
+    return _amplified(facts, "read", amplification, extra_bytes)
 
 
-def _amplified(evidence: Evidence, direction: str, least: float, extra_bytes: float) -> Iterator[Match]:
+def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -> Iterator[Match]:
     """Find layers for which more is moved at the bottom than at their top."""
-    for flow in evidence.to_bottom(direction):
-        aside = _inside_writes(evidence, flow) if direction == "read" else 0
+    for flow in facts.to_bottom(direction):
+        aside = _inside_writes(facts, flow) if direction == "read" else 0
         moved, asked = flow.lower_bytes - aside, flow.upper_bytes
         if not asked or moved - asked < extra_bytes or moved / asked < least:
             continue
@@ -73,8 +73,8 @@ def _amplified(evidence: Evidence, direction: str, least: float, extra_bytes: fl
         outside = f"; {bytes_text(hidden)} of it outside of {flow.upper} operations" if hidden else ""
         steps = [
             {"upper": step.upper, "lower": step.lower, "amplification": step.amplification}
-            for step in evidence.adjacent(direction)
-            if step.upper_bytes and _on_the_way(evidence, flow, step)
+            for step in facts.adjacent(direction)
+            if step.upper_bytes and _on_the_way(facts, flow, step)
         ]
         yield Match(
             flow.upper,
@@ -93,22 +93,22 @@ def _amplified(evidence: Evidence, direction: str, least: float, extra_bytes: fl
                 "steps": steps,
             },
             cells=flow.parts["lower"],
-            cost_s=(1 - asked / moved) * evidence.longest_s(flow.parts["lower"]),
+            cost_s=(1 - asked / moved) * facts.longest_s(flow.parts["lower"]),
         )
 
 
-def _on_the_way(evidence: Evidence, flow: Flow, step: Flow) -> bool:
+def _on_the_way(facts: Facts, flow: Flow, step: Flow) -> bool:
     """Tell whether what a flow moved passed through the two layers of a step."""
-    cells = evidence.cells
+    cells = facts.cells
     top, bottom, upper, lower = (cells.layer_row(one) for one in (flow.upper, flow.lower, step.upper, step.lower))
     starts = upper == top or bool(cells.descends(top, upper).any())
     ends = lower == bottom or bool(cells.descends(lower, bottom).any())
     return starts and ends
 
 
-def _inside_writes(evidence: Evidence, flow: Flow) -> int | float:
+def _inside_writes(facts: Facts, flow: Flow) -> int | float:
     """Return the bytes of the flow's lower reads that ran inside a write of any higher layer: data sieving."""
-    cells = evidence.cells
+    cells = facts.cells
     writes = cells.of_direction("write")
     inside = np.zeros(len(writes), np.bool_)
     above = cells.attribution.parent
@@ -119,7 +119,7 @@ def _inside_writes(evidence: Evidence, flow: Flow) -> int | float:
 
 
 @finding("warning", units={"share_of_written": "share"})
-def data_sieving(evidence: Evidence, *, least_bytes: float = 64 * KIB, severe_share: float = 0.05) -> Iterator[Match]:
+def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB, severe_share: float = 0.05) -> Iterator[Match]:
     """Reads run inside writes.
 
     Parameters
@@ -137,11 +137,11 @@ def data_sieving(evidence: Evidence, *, least_bytes: float = 64 * KIB, severe_sh
     :What helps: Write without gaps, write collectively, or set the MPI-IO hint romio_ds_write=disable (OMPIO: sharedfp
         and fcoll settings); a larger ind_wr_buffer_size makes fewer blocks.
     """
-    for flow in evidence.adjacent("write"):
+    for flow in facts.adjacent("write"):
         read = flow.against_bytes
         if read < least_bytes:
             continue
-        where = evidence.where(flow.parts["against"])
+        where = facts.where(flow.parts["against"])
         share = read / flow.lower_bytes if flow.lower_bytes else None
         extra = flow.lower_bytes - flow.upper_bytes
         more = f" and {bytes_text(extra)} more written than {flow.upper} asked for" if extra > 0 else ""

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...layers.flow.flow import Flow
 from ...model.quantities import bytes_text, named_ranks, percent_text, seconds_text
-from .evidence import MIB, Evidence, Match, ends_of
+from .facts import MIB, Facts, Match, ends_of
 from .rule import finding
 
 
@@ -16,7 +16,7 @@ from .rule import finding
     units={"participants": "count", "movers": "count", "movers_per_call": "count"},
 )
 def funnelled_collective(
-    evidence: Evidence, *, movers_share: float = 0.25, participants: float = 2, least_bytes: float = MIB
+    facts: Facts, *, movers_share: float = 0.25, participants: float = 2, least_bytes: float = MIB
 ) -> Iterator[Match]:
     """At most a quarter of the ranks of a collective call transfer, in most calls.
 
@@ -40,18 +40,18 @@ def funnelled_collective(
         and as many Lustre stripes (lfs setstripe -c). For little data per rank, or data that is contiguous per rank,
         compare with independent calls.
     """
-    for found in evidence.collective():
+    for found in facts.collective():
         flow, calls = found.flow, found.calls
         funnelled = calls.movers <= np.maximum(1, movers_share * calls.participants)
         funnelled &= calls.participants >= participants
-        ranks, asking = evidence.ranks_of(found.lower), evidence.ranks_of(found.upper)
+        ranks, asking = facts.ranks_of(found.lower), facts.ranks_of(found.upper)
         moved = calls.bytes.sum().item()
         if 2 * int(funnelled.sum()) <= len(calls) or moved < least_bytes:
             continue
-        nodes = np.unique(evidence.definitions.groups.node[evidence.cells.process[found.lower]])
-        names = [evidence.definitions.system_tree.name[row] for row in nodes.tolist() if row >= 0]
+        nodes = np.unique(facts.definitions.groups.node[facts.cells.process[found.lower]])
+        names = [facts.definitions.system_tree.name[row] for row in nodes.tolist() if row >= 0]
         way = "leave" if flow.direction == "write" else "arrive"
-        busy, idle = _idle_below(flow, evidence)
+        busy, idle = _idle_below(flow, facts)
         yield Match(
             flow.upper,
             f"collective {flow.upper} {flow.direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
@@ -71,13 +71,13 @@ def funnelled_collective(
                 "busiest_rank_share": flow.lower_ranks.busiest_share,
             },
             cells=found.upper,
-            where=evidence.where(found.lower),
+            where=facts.where(found.lower),
         )
 
 
 @finding("info", needs=("collective",), by_time=True)
 def collective_without_benefit(
-    evidence: Evidence, *, calls: float = 4, merged: float = 1.1, exclusive_share: float = 0.1
+    facts: Facts, *, calls: float = 4, merged: float = 1.1, exclusive_share: float = 0.1
 ) -> Iterator[Match]:
     """Beneath collective calls every rank transfers its own part and nothing is merged.
 
@@ -99,7 +99,7 @@ def collective_without_benefit(
         nc_var_par_access NC_INDEPENDENT, H5FD_MPIO_INDEPENDENT), or switch collective buffering off:
         romio_cb_write=disable.
     """
-    for found in evidence.collective(calls):
+    for found in facts.collective(calls):
         flow = found.flow
         alone = int((found.calls.movers == found.calls.participants).sum())
         above, below = int(found.calls.participants.sum()), int(found.calls.pieces.sum())
@@ -120,14 +120,14 @@ def collective_without_benefit(
                 "exclusive_s": flow.exclusive_s,
             },
             cells=found.upper,
-            where=found.where_called(evidence),
-            cost_s=exclusive * evidence.longest_s(found.upper),
+            where=found.where_called(facts),
+            cost_s=exclusive * facts.longest_s(found.upper),
         )
 
 
 @finding("warning", needs=("ranks", "collective"), follows=("funnelled-collective",), by_time=True)
 def waiting_ranks(
-    evidence: Evidence, *, least_share: float = 0.05, least_s: float = 0.01, severe_share: float = 0.25
+    facts: Facts, *, least_share: float = 0.05, least_s: float = 0.01, severe_share: float = 0.25
 ) -> Iterator[Match]:
     """Ranks without a transfer of their own wait in collective calls.
 
@@ -150,13 +150,13 @@ def waiting_ranks(
     :What helps: More aggregators (cb_nodes, io_ompio_num_aggregators), non-blocking collective calls
         (MPI_File_iwrite_at_all), or let dedicated I/O ranks write while the others compute.
     """
-    second = evidence.cells.window.ticks_per_second
-    for found in evidence.collective():
+    second = facts.cells.window.ticks_per_second
+    for found in facts.collective():
         flow, calls = found.flow, found.calls
         waiting, summed = int(calls.waiting.sum()) / second, int(calls.ticks.sum()) / second
         if waiting < least_s or waiting < least_share * summed:
             continue
-        ranks = evidence.ranks_of(found.lower)
+        ranks = facts.ranks_of(found.lower)
         yield Match(
             flow.upper,
             f"in collective {flow.upper} {flow.direction}s, ranks wait {seconds_text(waiting)} in all while "
@@ -170,7 +170,7 @@ def waiting_ranks(
                 "transferring_ranks": ranks,
             },
             cells=found.upper,
-            where=found.where_called(evidence),
+            where=found.where_called(facts),
             severe=waiting >= severe_share * summed,
             # All that wait do so beside each other.
             cost_s=waiting / float((calls.participants - calls.movers).mean()),
@@ -184,7 +184,7 @@ def waiting_ranks(
     by_time=True,
 )
 def layer_overhead(
-    evidence: Evidence, *, least_share: float = 0.5, least_s: float = 0.01, share_of_run: float = 0.001
+    facts: Facts, *, least_share: float = 0.5, least_s: float = 0.01, share_of_run: float = 0.001
 ) -> Iterator[Match]:
     """A layer is busy while nothing moves below it.
 
@@ -205,11 +205,11 @@ def layer_overhead(
     :What helps: The time goes to communication, packing, conversion or waiting inside the library: fewer and larger
         calls, data types that match the file's, fewer ranks per call.
     """
-    least = max(least_s, share_of_run * evidence.run_s)
-    for flow in evidence.adjacent("write", "read"):
+    least = max(least_s, share_of_run * facts.run_s)
+    for flow in facts.adjacent("write", "read"):
         if not flow.lower_operations or not flow.upper_operations:
             continue
-        busy, idle = _idle_below(flow, evidence)
+        busy, idle = _idle_below(flow, facts)
         if idle < least or idle < least_share * busy:
             continue
         yield Match(
@@ -222,8 +222,8 @@ def layer_overhead(
         )
 
 
-def _idle_below(flow: Flow, evidence: Evidence) -> tuple[float, float]:
+def _idle_below(flow: Flow, facts: Facts) -> tuple[float, float]:
     """Return in s how long the upper layer is busy, and for how long of it the lower one is not."""
     upper, either, lower = flow.sums.busy_ticks()
-    second = evidence.cells.window.ticks_per_second
+    second = facts.cells.window.ticks_per_second
     return upper / second, (either - lower) / second

@@ -9,7 +9,7 @@ import numpy as np
 from ...layers.statistics.statistics import sums_by
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
-from .evidence import MIB, Evidence, Match, Numbers
+from .facts import MIB, Facts, Match, Numbers
 from .rule import finding
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
@@ -18,7 +18,7 @@ LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch
 
 @finding("info")
 def read_back(
-    evidence: Evidence,
+    facts: Facts,
     *,
     least_bytes: float = MIB,
     least_share: float = 0.01,
@@ -48,9 +48,9 @@ def read_back(
         offset is not seen.
     :What helps: Keep what is needed again in memory or on a node-local file system.
     """
-    cells = evidence.cells
+    cells = facts.cells
     for row, layer in enumerate(cells.layers):
-        back = evidence.sums.read_back[row].bytes if row in evidence.sums.read_back else 0
+        back = facts.sums.read_back[row].bytes if row in facts.sums.read_back else 0
         reads = cells.of(layer, "read")
         read = cells.bytes(reads)
         if back < least_bytes or back < least_share * read:
@@ -58,20 +58,20 @@ def read_back(
         written = cells.bytes(cells.of(layer, "write"))
         times = back / written if written else 0.0
         many = f", {times:.2g} times what is written" if times >= often else ""
-        cost = min(1.0, back / read) * evidence.longest_s(reads)
+        cost = min(1.0, back / read) * facts.longest_s(reads)
         yield Match(
             layer,
             f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
             f"{percent_text(back / read)} of all that is read{many}",
             {"read_back_bytes": back, "read_bytes": read, "written_bytes": written, "share": back / read},
             cells=reads,
-            severe=times >= often and cost >= severe_share_of_run * evidence.run_s,
+            severe=times >= often and cost >= severe_share_of_run * facts.run_s,
             cost_s=cost,
         )
 
 
 @finding("info", units={"inside_layers": "count", "reasons": "count"})
-def stray_files(evidence: Evidence, *, inside: float = 100, local_bytes: float = MIB) -> Iterator[Match]:
+def stray_files(facts: Facts, *, inside: float = 100, local_bytes: float = MIB) -> Iterator[Match]:
     """I/O to system files inside of I/O calls, or to files that only one node sees.
 
     Parameters
@@ -89,13 +89,13 @@ def stray_files(evidence: Evidence, *, inside: float = 100, local_bytes: float =
     :What helps: Reads of /proc or configuration files at each call come from the library: switch the feature off
         (memory statistics, core files) or update the library; put TMPDIR where temporary data belongs.
     """
-    yield from _system_files(evidence, inside)
-    yield from _local_files(evidence, local_bytes)
+    yield from _system_files(facts, inside)
+    yield from _local_files(facts, local_bytes)
 
 
-def _local_files(evidence: Evidence, least_bytes: float) -> Iterator[Match]:
+def _local_files(facts: Facts, least_bytes: float) -> Iterator[Match]:
     """Find the program's own files that only one node can see, by their scope or their folder."""
-    definitions, cells = evidence.definitions, evidence.cells
+    definitions, cells = facts.definitions, facts.cells
     files, nodes = definitions.files, np.unique(definitions.groups.node[cells.processes])
     nodes = nodes[nodes >= 0]
     if len(nodes) < 2:
@@ -106,7 +106,7 @@ def _local_files(evidence: Evidence, least_bytes: float) -> Iterator[Match]:
         moved, count = cells.bytes(mask), cells.operations(mask)
         if moved < least_bytes or not count:
             continue
-        where = evidence.where(mask)
+        where = facts.where(mask)
         yield Match(
             layer,
             f"{layer} moves {bytes_text(moved)} on {joined(where['files'], where['file_count'])}, which "
@@ -117,12 +117,12 @@ def _local_files(evidence: Evidence, least_bytes: float) -> Iterator[Match]:
         )
 
 
-def _system_files(evidence: Evidence, least: float) -> Iterator[Match]:
+def _system_files(facts: Facts, least: float) -> Iterator[Match]:
     """Find operations on files that are set aside, where they run inside of calls that the program waits for.
 
     Others come from the start of the MPI library, the measurement or the system, and count as set aside only.
     """
-    cells = evidence.cells
+    cells = facts.cells
     aside = cells.within & ~cells.selected & (cells.handle >= 0)
     reasons, parent = cells.selection.reasons, cells.attribution.parent
     for row, layer in enumerate(cells.layers):
@@ -131,8 +131,8 @@ def _system_files(evidence: Evidence, least: float) -> Iterator[Match]:
         count, count_inside = cells.operations(mask), cells.operations(inside)
         if count_inside < least:
             continue
-        callers = _counted(evidence, inside, cells.layer[parent], cells.layers)
-        where = evidence.where(inside)
+        callers = _counted(facts, inside, cells.layer[parent], cells.layers)
+        where = facts.where(inside)
         some = f" ({where['files'][0]}, …)" if where["files"] else ""
         yield Match(
             layer,
@@ -146,7 +146,7 @@ def _system_files(evidence: Evidence, least: float) -> Iterator[Match]:
                 "inside_bytes": cells.bytes(inside),
                 "inside_layers": callers,
                 "reasons": _counted(
-                    evidence, mask, cells.selection.reason_of(cells.handle), [one.reason for one in reasons]
+                    facts, mask, cells.selection.reason_of(cells.handle), [one.reason for one in reasons]
                 ),
             },
             cells=inside,
@@ -155,10 +155,10 @@ def _system_files(evidence: Evidence, least: float) -> Iterator[Match]:
         )
 
 
-def _counted(evidence: Evidence, mask: Mask, place: Numbers, names: Sequence[str]) -> dict[str, int]:
+def _counted(facts: Facts, mask: Mask, place: Numbers, names: Sequence[str]) -> dict[str, int]:
     """Return the operations in some cells by the name of their place, in the order of the places."""
     places, row = np.unique(place[mask], return_inverse=True)
-    counts = sums_by(row, evidence.cells.columns.operations[mask], len(places))
+    counts = sums_by(row, facts.cells.columns.operations[mask], len(places))
     found: Counter[str] = Counter()
     for one, count in zip(places.tolist(), counts.tolist(), strict=True):
         found[names[one]] += count

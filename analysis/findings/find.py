@@ -12,7 +12,7 @@ from ...model.errors import IostrataError
 from ...model.plugins import PluginWarning
 from ...model.quantities import percent_text, seconds_text
 from ...model.recording import Recording
-from .evidence import Evidence, Match
+from .facts import Facts, Match
 from .rule import SEVERITIES, Rule, rules
 
 LEAST_COST: Final = 0.001
@@ -116,8 +116,8 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     if not table:
         return ()
     limits = {field: rule.thresholds[name] for rule in table for field, name in rule.limits.items()}
-    evidence = Evidence(trace, Limits(**limits))
-    found = [(rule, _finding(evidence, rule, match)) for rule in table for match in _matches(evidence, rule)]
+    facts = Facts(trace, Limits(**limits))
+    found = [(rule, _finding(facts, rule, match)) for rule in table for match in _matches(facts, rule)]
     found = [(rule, one) for rule, one in found if not _is_explained(rule, one, found)]
     ranked = [_beside_cause(rule, one, found) for rule, one in found]
     return tuple(sorted(ranked, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
@@ -130,10 +130,10 @@ def evidence_units(findings: Iterable[Finding]) -> dict[str, str]:
     return {name: unit for rule, name in names if (unit := rule.unit(name)) is not None}
 
 
-def _matches(evidence: Evidence, rule: Rule) -> Iterator[Match]:
+def _matches(facts: Facts, rule: Rule) -> Iterator[Match]:
     """Give the matches of a rule; one that fails warns, and costs the others nothing."""
     try:
-        yield from rule.look(evidence, **rule.thresholds)
+        yield from rule.look(facts, **rule.thresholds)
     except (IostrataError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001
@@ -166,18 +166,18 @@ def _beside(one: Finding, found: _Found, rule: str) -> Iterator[Finding]:
     return (other for _, other in found if other.id == rule and (other.layer, other.evidence.get("direction")) == where)
 
 
-def _finding(evidence: Evidence, rule: Rule, match: Match) -> Finding:
+def _finding(facts: Facts, rule: Rule, match: Match) -> Finding:
     """Return a match with what it costs, no more than an information where it is about next to nothing."""
-    severity, cost = rule.severity, evidence.cost(match)
+    severity, cost = rule.severity, facts.cost(match)
     if match.severe is not None:
         severity = "warning" if match.severe else "info"
-    if cost is None or cost < LEAST_COST * evidence.run_s or not evidence.matters(match):
+    if cost is None or cost < LEAST_COST * facts.run_s or not facts.matters(match):
         severity = SEVERITIES[-1]
-    share = cost / evidence.run_s if cost is not None and evidence.run_s > 0 else None
+    share = cost / facts.run_s if cost is not None and facts.run_s > 0 else None
     where = match.where
     if where is None:
-        where = {} if match.cells is None else evidence.where(match.cells)
-    caution = " (may come from the trace's damage)" if evidence.trace.damage.damaged else ""
+        where = {} if match.cells is None else facts.where(match.cells)
+    caution = " (may come from the trace's damage)" if facts.trace.damage.damaged else ""
     return Finding(
         rule.id, severity, match.layer, match.text, cost, share, {**match.evidence, **where}, rule.advice, caution
     )

@@ -6,13 +6,13 @@ import numpy as np
 
 from ...model.codes import IoMode
 from ...model.quantities import bytes_text, counted, seconds_text
-from .evidence import Evidence, Match
+from .facts import Facts, Match
 from .rule import finding
 
 
 @finding("warning", needs=("flushes",), by_time=True)
 def flush_dominates(
-    evidence: Evidence, *, least_share: float = 0.5, least_s: float = 0.01, severe_share_of_run: float = 0.01
+    facts: Facts, *, least_share: float = 0.5, least_s: float = 0.01, severe_share_of_run: float = 0.01
 ) -> Iterator[Match]:
     """Flushes take longer than the writes they flush.
 
@@ -34,7 +34,7 @@ def flush_dominates(
         before a close that does it anyway; let one rank flush a shared file; where nothing must outlive a crash of the
         node, do not flush at all.
     """
-    cells = evidence.cells
+    cells = facts.cells
     flush = cells.selected & (cells.mode == IoMode.FLUSH)
     parent = cells.attribution.parent
     reported = np.zeros(len(flush), np.bool_)
@@ -44,7 +44,7 @@ def flush_dominates(
         mask = flush & of_layer & ~reported
         if not mask.any():
             continue
-        one = evidence.trace.layers[layer]
+        one = facts.trace.layers[layer]
         flushing, writing = one.flush_busy_s, one.statistics("write").busy_s
         if flushing < least_s or flushing < least_share * (flushing + writing):
             continue
@@ -56,12 +56,12 @@ def flush_dominates(
             f"{counted(cells.operations(cells.of(layer, 'write')), 'write')} for {seconds_text(writing)}",
             {"flushes": count, "flush_s": flushing, "write_s": writing, "share": flushing / (flushing + writing)},
             cells=mask,
-            severe=flushing >= severe_share_of_run * evidence.run_s,
+            severe=flushing >= severe_share_of_run * facts.run_s,
         )
 
 
 @finding("warning", needs=("metadata",), units={"synchronous_writes": "count"})
-def synchronous_writes(evidence: Evidence, *, least_s: float = 0.001, share_of_run: float = 0.001) -> Iterator[Match]:
+def synchronous_writes(facts: Facts, *, least_s: float = 0.001, share_of_run: float = 0.001) -> Iterator[Match]:
     """Files are opened by ``O_SYNC`` or ``O_DSYNC``.
 
     Parameters
@@ -79,13 +79,13 @@ def synchronous_writes(evidence: Evidence, *, least_s: float = 0.001, share_of_r
     :What helps: Open the file without O_SYNC and O_DSYNC, and flush once where data must outlive a crash; larger writes
         wait less often.
     """
-    cells = evidence.cells
+    cells = facts.cells
     # The last is that of an undefined handle, -1.
-    waits = np.append(evidence.trace.handle_sums.synchronous, False)[cells.handle]
+    waits = np.append(facts.trace.handle_sums.synchronous, False)[cells.handle]
     for layer in cells.layers:
         writes = cells.of(layer, "write")
         mine = writes & waits
-        if evidence.longest_s(mine) < max(least_s, share_of_run * evidence.run_s):
+        if facts.longest_s(mine) < max(least_s, share_of_run * facts.run_s):
             continue
         count = cells.operations(mine)
         yield Match(

@@ -9,14 +9,14 @@ from ...model.arrays import Mask
 from ...model.quantities import named_ranks, seconds_text
 from ..detect import detect_period
 from ..results.parts import Phase
-from .evidence import MIB, RANKS_SHOWN, Evidence, Match
+from .facts import MIB, RANKS_SHOWN, Facts, Match
 from .last_ranks import LateRanks, SignalOf, late_ranks
 from .rule import finding
 
 
 @finding("info", needs=("ranks",), explained_by={"imbalance": 0.5}, by_time=True)
 def stragglers(
-    evidence: Evidence,
+    facts: Facts,
     *,
     phases: float = 4,
     least_share: float = 0.5,
@@ -61,8 +61,8 @@ def stragglers(
     :What helps: See what these ranks do before they write or read: more work than the others, a slower core or node,
         output of their own such as a log; give them less to do, or let their part be moved by others.
     """
-    moving, known = _phases(evidence, phases, least_bytes)
-    for (layer, direction, traffic), found in late_ranks(evidence.trace, known).items():
+    moving, known = _phases(facts, phases, least_bytes)
+    for (layer, direction, traffic), found in late_ranks(facts.trace, known).items():
         number = len(found.gain)
         mine = _often_late(found, least_share, chance)
         # Where others are late as well, the phase would gain less without these.
@@ -70,8 +70,8 @@ def stragglers(
         count, late = int(by_them.sum()), float(found.gain[by_them].sum())
         if number < phases or not mine.any() or count < least_share * number:
             continue
-        others = _others_wait(evidence.trace, found, mine, moving[layer, direction])
-        if late < max(least_s, share_of_run * evidence.run_s) or (others is not None and others < waited * late):
+        others = _others_wait(facts.trace, found, mine, moving[layer, direction])
+        if late < max(least_s, share_of_run * facts.run_s) or (others is not None and others < waited * late):
             continue
         cost = None if others is None else min(late, others)
         extent = known[layer, direction, traffic]
@@ -87,7 +87,7 @@ def stragglers(
                 "late_s": float(np.median(found.after_median[by_them])),
             },
             where={"time_range_s": [extent[0].start, extent[-1].end]},
-            severe=(cost or 0.0) >= severe_share_of_run * evidence.run_s,
+            severe=(cost or 0.0) >= severe_share_of_run * facts.run_s,
             cost_s=cost,
         )
 
@@ -105,16 +105,16 @@ def _sentence(found: LateRanks, mine: Mask, by_them: Mask, transfers: str) -> st
 
 
 def _phases(
-    evidence: Evidence, fewest: float, least_bytes: float
+    facts: Facts, fewest: float, least_bytes: float
 ) -> tuple[Mapping[tuple[str, str], list[int]], Mapping[SignalOf, tuple[Phase, ...]]]:
     """Return who moves what the program asks for, by layer and direction, and its phases where several ranks do."""
     moving: dict[tuple[str, str], list[int]] = {}
     known: dict[SignalOf, tuple[Phase, ...]] = {}
-    for layer, direction, own in evidence.own():
-        moving[layer, direction] = evidence.ranks_of(own)
-        if evidence.cells.bytes(own) < least_bytes or len(moving[layer, direction]) < 2:
+    for layer, direction, own in facts.own():
+        moving[layer, direction] = facts.ranks_of(own)
+        if facts.cells.bytes(own) < least_bytes or len(moving[layer, direction]) < 2:
             continue
-        phases = detect_period(evidence.trace.layers[layer].bandwidth(direction, "own")).phases
+        phases = detect_period(facts.trace.layers[layer].bandwidth(direction, "own")).phases
         if len(phases) >= fewest:
             known[layer, direction, "own"] = phases
     return moving, known

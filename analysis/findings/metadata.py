@@ -12,7 +12,7 @@ from ...model.arrays import Floats, Ints
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import counted, joined, named_ranks, seconds_text
-from .evidence import LEAST_SHARE, Evidence, Match, distinct_names
+from .facts import LEAST_SHARE, Facts, Match, distinct_names
 from .rule import finding
 
 _FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
@@ -22,7 +22,7 @@ _KINDS_NAMED: Final = 3
 
 @finding("warning", needs=("metadata",), by_time=True, units={"most_per_second": "1/s"})
 def metadata_storm(
-    evidence: Evidence, *, operations: float = 1000, per_second: float = 1000, per_transfer: float = 1.0
+    facts: Facts, *, operations: float = 1000, per_second: float = 1000, per_transfer: float = 1.0
 ) -> Iterator[Match]:
     """Opens, closes, deletions and locks come in thousands a second, or more often than transfers.
 
@@ -44,18 +44,18 @@ def metadata_storm(
     :What helps: Keep files open, put many small files into one, open once and hand the data on, use collective metadata
         (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).
     """
-    second, sums = evidence.cells.window.ticks_per_second, evidence.trace.handle_sums
-    for row, layer in enumerate(evidence.cells.layers):
+    second, sums = facts.cells.window.ticks_per_second, facts.trace.handle_sums
+    for row, layer in enumerate(facts.cells.layers):
         times, counts = sums.times(row)
         until = np.append(0, np.cumsum(counts))
         events = int(until[-1])
         if events < max(1, operations):
             continue
         peak = int((until[np.searchsorted(times, times + second, side="left")] - until[:-1]).max())
-        transfers, transfer_s = _transfers(evidence, row)
+        transfers, transfer_s = _transfers(facts, row)
         if events < per_transfer * max(1, transfers) and peak < per_second:
             continue
-        took = _metadata_seconds(evidence, row)
+        took = _metadata_seconds(facts, row)
         text = (
             f"{events:,} {layer} metadata operations beside {transfers:,} transfers: "
             f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
@@ -72,16 +72,16 @@ def metadata_storm(
                 "most_per_second": peak,
                 "metadata_s": None if took is None else float(took.sum()),
                 "transfer_s": transfer_s,
-                **({} if took is None else _busiest(evidence, took)),
+                **({} if took is None else _busiest(facts, took)),
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
             },
-            cost_s=None if took is None else min(float(took.max(initial=0.0)), evidence.run_s),
+            cost_s=None if took is None else min(float(took.max(initial=0.0)), facts.run_s),
         )
 
 
 @finding("info", needs=("metadata",), explained_by={"metadata-storm": 0.5}, by_time=True)
 def metadata_time(
-    evidence: Evidence,
+    facts: Facts,
     *,
     beside_transfers: float = 0.25,
     share_of_run: float = 0.01,
@@ -118,31 +118,31 @@ def metadata_time(
         do not set its size or view anew (MPI_File_set_size, MPI_File_set_view). Where all ranks call together, each
         waits for the last: see who comes late.
     """
-    calls, reported = evidence.trace.calls, 0.0
+    calls, reported = facts.trace.calls, 0.0
     if calls is None:
         return
     every = _metadata_calls(calls)
-    for row in range(len(evidence.cells.layers)):
+    for row in range(len(facts.cells.layers)):
         sums = every.taken(every.keys[0] == row)
-        transfers, transfer_s = _transfers(evidence, row)
-        took = _seconds_of(evidence, calls, sums.keys[2], sums["ticks"])
+        transfers, transfer_s = _transfers(facts, row)
+        took = _seconds_of(facts, calls, sums.keys[2], sums["ticks"])
         if took is None or not transfers:
             continue
-        cost = min(float(took.max(initial=0.0)), evidence.run_s)
+        cost = min(float(took.max(initial=0.0)), facts.run_s)
         beside = took.sum() / transfer_s if transfer_s else np.inf
-        least = least_s if beside >= 1 else share_of_run * evidence.run_s
+        least = least_s if beside >= 1 else share_of_run * facts.run_s
         # What calls of a higher layer take, those below them take as well.
         if cost >= least and cost > reported and beside >= beside_transfers:
             reported = cost
             often = np.bincount(sums.keys[2], sums["calls"]).max() >= severe_calls
-            severe = often or cost >= severe_share_of_run * evidence.run_s
-            yield _metadata_match(evidence, row, calls, sums, took, severe)
+            severe = often or cost >= severe_share_of_run * facts.run_s
+            yield _metadata_match(facts, row, calls, sums, took, severe)
 
 
-def _metadata_match(evidence: Evidence, row: int, calls: Calls, sums: KeyedSums, took: Floats, severe: bool) -> Match:
+def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took: Floats, severe: bool) -> Match:
     """Return the match of calls of a layer that move no data and take `took` s by process."""
-    layer, (transfers, transfer_s) = evidence.cells.layers[row], _transfers(evidence, row)
-    busiest, where = _busiest(evidence, took), _where_called(evidence, sums)
+    layer, (transfers, transfer_s) = facts.cells.layers[row], _transfers(facts, row)
+    busiest, where = _busiest(facts, took), _where_called(facts, sums)
     rank = "".join(f"; longest on rank {number}" for number in busiest.values())
     first, last = where["time_range_s"]
     return Match(
@@ -158,7 +158,7 @@ def _metadata_match(evidence: Evidence, row: int, calls: Calls, sums: KeyedSums,
         },
         where=where,
         severe=severe,
-        cost_s=min(float(took.max(initial=0.0)), evidence.run_s),
+        cost_s=min(float(took.max(initial=0.0)), facts.run_s),
     )
 
 
@@ -187,8 +187,8 @@ def _longest_kinds(calls: Calls, layer: str) -> str:
     return ", ".join(f"{seconds_text(taken)} in {count:,} {name}" for taken, count, name in longest)
 
 
-def _where_called(evidence: Evidence, sums: KeyedSums) -> dict[str, Any]:
-    """Return who made some calls that move no data, on which files and when, as `Evidence.where` does of operations.
+def _where_called(facts: Facts, sums: KeyedSums) -> dict[str, Any]:
+    """Return who made some calls that move no data, on which files and when, as `Facts.where` does of operations.
 
     Files on which they take next to nothing are left out, such as the folder that a library opens at its start.
     """
@@ -196,48 +196,48 @@ def _where_called(evidence: Evidence, sums: KeyedSums) -> dict[str, Any]:
     ticks = np.bincount(by_file, sums["ticks"])
     sums = sums.taken((ticks >= LEAST_SHARE * ticks.max())[by_file])
     return {
-        **evidence.who(sums.keys[2]),
-        **evidence.on_files(sums.keys[4], sums["calls"]),
-        "time_range_s": evidence.extent(sums["begin"], sums["end"]),
+        **facts.who(sums.keys[2]),
+        **facts.on_files(sums.keys[4], sums["calls"]),
+        "time_range_s": facts.extent(sums["begin"], sums["end"]),
     }
 
 
-def _busiest(evidence: Evidence, took: Floats) -> dict[str, int]:
+def _busiest(facts: Facts, took: Floats) -> dict[str, int]:
     """Return the rank whose process takes longest; nothing where it has none."""
-    rank = int(evidence.definitions.groups.rank[took.argmax()]) if len(took) else -1
+    rank = int(facts.definitions.groups.rank[took.argmax()]) if len(took) else -1
     return {"busiest_rank": rank} if rank >= 0 else {}
 
 
-def _transfers(evidence: Evidence, layer: int) -> tuple[int, float]:
+def _transfers(facts: Facts, layer: int) -> tuple[int, float]:
     """Return how many transfers a layer has, and the time in s that they take, summed over processes."""
-    cells = evidence.cells
+    cells = facts.cells
     moving = cells.selected & (cells.layer == layer)
-    return cells.operations(moving), float(evidence.rank_seconds(moving).sum())
+    return cells.operations(moving), float(facts.rank_seconds(moving).sum())
 
 
-def _metadata_seconds(evidence: Evidence, layer: int) -> Floats | None:
+def _metadata_seconds(facts: Facts, layer: int) -> Floats | None:
     """Return what opens, closes and the like in a layer took each process, float64 (processes,), None where unknown."""
-    calls = evidence.trace.calls
+    calls = facts.trace.calls
     if calls is None:
         return None
     sums = calls.counted_metadata
     of_layer = (sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT))
-    return _seconds_of(evidence, calls, sums.keys[2][of_layer], sums["ticks"][of_layer])
+    return _seconds_of(facts, calls, sums.keys[2][of_layer], sums["ticks"][of_layer])
 
 
-def _seconds_of(evidence: Evidence, calls: Calls, process: Ints, ticks: Ints) -> Floats | None:
+def _seconds_of(facts: Facts, calls: Calls, process: Ints, ticks: Ints) -> Floats | None:
     """Return the time of some calls by process, float64 (processes,); None where definitions are damaged.
 
     Of transfers the time is that of known processes only.
     """
     if (process < 0).any():
         return None
-    found = np.bincount(process, ticks, minlength=len(evidence.definitions.groups.id))
+    found = np.bincount(process, ticks, minlength=len(facts.definitions.groups.id))
     return np.asarray(found / calls.scope.window.ticks_per_second)
 
 
 @finding("info", needs=("metadata",), units={"openers": "count", "never_used_opens": "count"})
-def opened_not_used(evidence: Evidence, *, openers: float = 2, openers_share: float = 0.5) -> Iterator[Match]:
+def opened_not_used(facts: Facts, *, openers: float = 2, openers_share: float = 0.5) -> Iterator[Match]:
     """Files that many ranks open and one uses.
 
     Parameters
@@ -255,8 +255,8 @@ def opened_not_used(evidence: Evidence, *, openers: float = 2, openers_share: fl
     :What helps: Let only those open that transfer data, or share the open: romio_no_indep_rw=true with cb_config_list
         defers the open to aggregators.
     """
-    cells = evidence.cells
-    handle, process = evidence.trace.handle_sums.opens.keys
+    cells = facts.cells
+    handle, process = facts.trace.handle_sums.opens.keys
     shown = cells.selection.selected[handle]
     layer_of, file_of = cells.stack.layer[handle], cells.definitions.handles.file[handle]
     ranks = len(cells.processes)
@@ -269,9 +269,9 @@ def opened_not_used(evidence: Evidence, *, openers: float = 2, openers_share: fl
         idle = [file for file, who in opening.items() if len(who) >= least and len(users.get(file, ())) == 1]
         if not idle:
             continue
-        names = [evidence.file_name(file) for file in idle]
+        names = [facts.file_name(file) for file in idle]
         most = max(len(opening[file]) for file in idle)
-        using = evidence.ranks(np.array([process for file in idle for process in users[file]]))
+        using = facts.ranks(np.array([process for file in idle for process in users[file]]))
         yield Match(
             layer,
             f"{joined(names, len(names))}: opened in {layer} by {most:,} of {ranks:,} ranks, "

@@ -8,12 +8,12 @@ from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
-from .evidence import KIB, Evidence, Match
+from .facts import KIB, Facts, Match
 from .rule import finding
 
 
 @finding("warning", units={"share_of_program_bytes": "share", "bytes_written_twice": "byte"})
-def fill_values(evidence: Evidence, *, least_share: float = 0.05, least_bytes: float = 64 * KIB) -> Iterator[Match]:
+def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float = 64 * KIB) -> Iterator[Match]:
     """A format library fills variables before the program writes them.
 
     Parameters
@@ -32,14 +32,14 @@ def fill_values(evidence: Evidence, *, least_share: float = 0.05, least_bytes: f
     :What helps: Where every value is written anyway, switch filling off: nc_set_fill(ncid, NC_NOFILL, &old) or
         nc_def_var_fill(…, NC_NOFILL, …) before nc_enddef; in HDF5 H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER).
     """
-    found = _fill_writes(evidence)
+    found = _fill_writes(facts)
     if found is None:
         return
     flow, fills, _ = found
-    filled = evidence.cells.bytes(fills)
+    filled = facts.cells.bytes(fills)
     if filled < least_bytes or filled < least_share * flow.upper_bytes:
         return
-    where = evidence.where(fills)
+    where = facts.where(fills)
     start, end = where["time_range_s"]
     yield Match(
         flow.upper,
@@ -49,10 +49,10 @@ def fill_values(evidence: Evidence, *, least_share: float = 0.05, least_bytes: f
         {
             "lower": flow.lower,
             "fill_bytes": filled,
-            "fill_operations": evidence.cells.operations(fills),
+            "fill_operations": facts.cells.operations(fills),
             "program_bytes": flow.upper_bytes,
             "share_of_program_bytes": filled / flow.upper_bytes if flow.upper_bytes else None,
-            "first_program_write_s": evidence.cells.extent(flow.parts["upper"])[0],
+            "first_program_write_s": facts.cells.extent(flow.parts["upper"])[0],
             "bytes_written_twice": flow.lower_access.overlapping_bytes,
         },
         cells=fills,
@@ -60,16 +60,16 @@ def fill_values(evidence: Evidence, *, least_share: float = 0.05, least_bytes: f
     )
 
 
-def _fill_writes(evidence: Evidence) -> tuple[Flow, Mask, Mask] | None:
+def _fill_writes(facts: Facts) -> tuple[Flow, Mask, Mask] | None:
     """Return the writes that a format library made to a file before the program's first write to it.
 
     They are by descent from the format layer and outside of its operations; those in the flow's lower layer, and those
     in any layer. A process that writes the file itself is only taken to fill it before its own first write. Of several
     format layers the highest with such writes counts, of layers below it the lowest.
     """
-    cells = evidence.cells
-    for name in evidence.sums.formats:
-        flows = [flow for flow in evidence.flows if flow.upper == name and flow.direction == "write"]
+    cells = facts.cells
+    for name in facts.sums.formats:
+        flows = [flow for flow in facts.flows if flow.upper == name and flow.direction == "write"]
         flows = [flow for flow in flows if flow.lower_operations and flow.upper_operations]
         if not flows:
             continue
@@ -87,7 +87,7 @@ def _fill_writes(evidence: Evidence) -> tuple[Flow, Mask, Mask] | None:
 
 
 @finding("info", needs=("recorded handles",))
-def hidden_traffic(evidence: Evidence, *, least_share: float = 0.01, least_bytes: float = 64 * KIB) -> Iterator[Match]:
+def hidden_traffic(facts: Facts, *, least_share: float = 0.01, least_bytes: float = 64 * KIB) -> Iterator[Match]:
     """A library moves bytes outside of the operations it was asked for.
 
     Parameters
@@ -105,10 +105,10 @@ def hidden_traffic(evidence: Evidence, *, least_share: float = 0.01, least_bytes
     :What helps: Look at what happens on opening, defining and closing files: headers, preallocation
         (MPI_File_preallocate), flushed buffers and caches.
     """
-    for one in evidence.trace.hidden:
+    for one in facts.trace.hidden:
         if one.kind != WITHOUT_PARENT:
             continue
-        fills = _filled(evidence, one.layer) if one.direction == "write" else 0
+        fills = _filled(facts, one.layer) if one.direction == "write" else 0
         rest = one.bytes - fills
         if rest < least_bytes or rest < least_share * one.bytes / one.share:
             continue
@@ -121,17 +121,17 @@ def hidden_traffic(evidence: Evidence, *, least_share: float = 0.01, least_bytes
         )
 
 
-def _filled(evidence: Evidence, layer: str) -> int | float:
+def _filled(facts: Facts, layer: str) -> int | float:
     """Return the fill bytes among a layer's writes that have no parent."""
-    found = _fill_writes(evidence)
+    found = _fill_writes(facts)
     if found is None:
         return 0
-    cells = evidence.cells
+    cells = facts.cells
     return cells.bytes(found[2] & cells.of(layer, "write") & (cells.attribution.parent < 0))
 
 
 @finding("info", needs=("recorded handles",))
-def missing_lower_layer(evidence: Evidence, *, least_bytes: float = 1) -> Iterator[Match]:
+def missing_lower_layer(facts: Facts, *, least_bytes: float = 1) -> Iterator[Match]:
     """A layer moves bytes and nothing of the layers below it is recorded.
 
     That is the recording and not the run, which it costs nothing.
@@ -149,7 +149,7 @@ def missing_lower_layer(evidence: Evidence, *, least_bytes: float = 1) -> Iterat
     :What helps: Record the calls inside the libraries too: build with scorep --io=runtime:posix (library wrapping at
         run time) instead of link-time wrapping, and link the libraries dynamically.
     """
-    cells = evidence.cells
+    cells = facts.cells
     descends_with_operations = np.zeros(len(cells.layers), np.bool_)
     above = np.unique(cells.at_handles(cells.stack.higher))
     while len(above := above[above >= 0]):
@@ -158,7 +158,7 @@ def missing_lower_layer(evidence: Evidence, *, least_bytes: float = 1) -> Iterat
     for row, layer in enumerate(cells.layers):
         of_layer = cells.of(layer, "total")
         moved = cells.bytes(of_layer)
-        if layer not in evidence.parallel or descends_with_operations[row] or moved < least_bytes:
+        if layer not in facts.parallel or descends_with_operations[row] or moved < least_bytes:
             continue
         lower = [name for name in cells.layers[row + 1 :] if cells.of(name, "total").any()]
         others = f"; {' and '.join(lower)} hold the program's own calls only" if lower else ""
@@ -167,5 +167,5 @@ def missing_lower_layer(evidence: Evidence, *, least_bytes: float = 1) -> Iterat
             f"{layer} moved {bytes_text(moved)}, but no operation of a layer below was recorded for it{others}: {layer}"
             " must reach the storage by calls that were not wrapped",
             {"bytes": moved, "operations": cells.operations(of_layer), "recorded_lower_layers": lower},
-            where=evidence.where(of_layer),
+            where=facts.where(of_layer),
         )

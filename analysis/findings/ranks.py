@@ -10,7 +10,7 @@ from ...model.arrays import Floats, Mask
 from ...model.arrays import Links as Ranks
 from ...model.codes import IoFlag
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
-from .evidence import MIB, RANKS_SHOWN, Evidence, Match
+from .facts import MIB, RANKS_SHOWN, Facts, Match
 from .rule import finding
 
 _UNITS = {"rank_imbalance": "ratio", "node_imbalance": "ratio"}
@@ -18,7 +18,7 @@ _UNITS = {"rank_imbalance": "ratio", "node_imbalance": "ratio"}
 
 @finding("warning", needs=("ranks",), by_time=True, units=_UNITS)
 def imbalance(
-    evidence: Evidence, *, least_share: float = 0.5, times_fair: float = 2.0, least_bytes: float = MIB
+    facts: Facts, *, least_share: float = 0.5, times_fair: float = 2.0, least_bytes: float = MIB
 ) -> Iterator[Match]:
     """One rank, few ranks or one node do most of what the program asks for.
 
@@ -38,15 +38,15 @@ def imbalance(
     :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below.
     :What helps: Spread the data over more writers: parallel netCDF or HDF5, MPI-IO, or one aggregator a node.
     """
-    for layer, direction, own in evidence.own():
-        found, moved = moving_ranks(evidence.cells, own), evidence.cells.bytes(own)
+    for layer, direction, own in facts.own():
+        found, moved = moving_ranks(facts.cells, own), facts.cells.bytes(own)
         # One rank alone is serial_io.
         if moved < least_bytes or found.busiest_share is None or found.movers == 1:
             continue
         who = _busiest(found, least_share, times_fair)
         if not who:
             continue
-        seconds = evidence.rank_seconds(own)
+        seconds = facts.rank_seconds(own)
         yield Match(
             layer,
             f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {counted(len(found.rank), 'rank')} "
@@ -76,7 +76,7 @@ def _busiest(found: MovingRanks, least_share: float, times_fair: float) -> str:
 
 
 @finding("warning", needs=("ranks",), units=_UNITS)
-def serial_io(evidence: Evidence, *, least_bytes: float = MIB) -> Iterator[Match]:
+def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     """One rank of several does all of it.
 
     Parameters
@@ -92,12 +92,12 @@ def serial_io(evidence: Evidence, *, least_bytes: float = MIB) -> Iterator[Match
     :What helps: Let several ranks move the data: MPI-IO, parallel netCDF or HDF5, or one writer a node; where it is
         little, it may stay as it is.
     """
-    for layer, direction, own in evidence.own():
-        found, moved = moving_ranks(evidence.cells, own), evidence.cells.bytes(own)
+    for layer, direction, own in facts.own():
+        found, moved = moving_ranks(facts.cells, own), facts.cells.bytes(own)
         ranks = len(found.rank)
         if ranks < 2 or found.movers != 1 or moved < least_bytes:
             continue
-        longest = evidence.longest_s(own)
+        longest = facts.longest_s(own)
         yield Match(
             layer,
             f"rank {found.busiest_rank} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "
@@ -112,7 +112,7 @@ def serial_io(evidence: Evidence, *, least_bytes: float = MIB) -> Iterator[Match
 
 @finding("warning", needs=("ranks",), explained_by={"slow-operations": 1.0}, by_time=True, units={"slower": "times"})
 def slow_ranks(
-    evidence: Evidence,
+    facts: Facts,
     *,
     slower: float = 3.0,
     alike: float = 2.0,
@@ -148,10 +148,10 @@ def slow_ranks(
     :What helps: See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a
         turn behind the others; spread files over more targets (lfs setstripe -c), and let fewer ranks write at a time.
     """
-    for layer, direction, own in evidence.own():
+    for layer, direction, own in facts.own():
         # In a collective call a rank is as slow as the others make it.
-        own &= (evidence.cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0
-        rank, seconds, pace = _paces(evidence, own, least_bytes, alike)
+        own &= (facts.cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0
+        rank, seconds, pace = _paces(facts, own, least_bytes, alike)
         if len(pace) < 2:
             continue
         fast = int(np.argmax(np.diff(np.log(pace)))) + 1
@@ -159,8 +159,8 @@ def slow_ranks(
         times = float(np.median(pace[fast:]) / usual)
         # What the slow ones would save at the pace of the fast ones.
         cost = float((seconds[fast:] * (1 - usual / pace[fast:])).max())
-        if times >= slower and cost >= max(least_s, share_of_run * evidence.run_s):
-            severe = cost >= severe_share_of_run * evidence.run_s
+        if times >= slower and cost >= max(least_s, share_of_run * facts.run_s):
+            severe = cost >= severe_share_of_run * facts.run_s
             text, numbers = _slow_and_fast(rank, seconds, fast, times, f"{layer} {direction}s")
             yield Match(layer, text, {"direction": direction, **numbers}, cells=own, severe=severe, cost_s=cost)
 
@@ -177,17 +177,17 @@ def _slow_and_fast(rank: Ranks, seconds: Floats, fast: int, times: float, transf
     return text, {"slow_ranks": slow[:RANKS_SHOWN], "slower": times, **extremes}
 
 
-def _paces(evidence: Evidence, own: Mask, least_bytes: float, alike: float) -> tuple[Ranks, Floats, Floats]:
+def _paces(facts: Facts, own: Mask, least_bytes: float, alike: float) -> tuple[Ranks, Floats, Floats]:
     """Return rank, time in s and time per byte of ranks that move like amounts, the fastest first.
 
     There are none where next to nothing moves.
     """
-    cells, none = evidence.cells, np.zeros(0)
+    cells, none = facts.cells, np.zeros(0)
     amount = moving_ranks(cells, own)
     if amount.movers < 2 or cells.bytes(own) < least_bytes:
         return none.astype(np.int32), none, none
-    rows = cells.processes[np.argsort(evidence.definitions.groups.rank[cells.processes], kind="stable")]
-    seconds = evidence.rank_seconds(own)[np.searchsorted(cells.processes, rows)]
+    rows = cells.processes[np.argsort(facts.definitions.groups.rank[cells.processes], kind="stable")]
+    seconds = facts.rank_seconds(own)[np.searchsorted(cells.processes, rows)]
     moved = amount.rank_bytes.astype(np.float64)
     # Who moves much less has another task; half of the bytes are moved by ranks with at least the usual amount.
     falling = np.sort(moved)[::-1]
@@ -199,7 +199,7 @@ def _paces(evidence: Evidence, own: Mask, least_bytes: float, alike: float) -> t
 
 
 @finding("info", needs=("ranks", "collective"))
-def shared_file_independent(evidence: Evidence, *, ranks: float = 2, least_bytes: float = MIB) -> Iterator[Match]:
+def shared_file_independent(facts: Facts, *, ranks: float = 2, least_bytes: float = MIB) -> Iterator[Match]:
     """Several ranks write one file by independent calls.
 
     Parameters
@@ -218,7 +218,7 @@ def shared_file_independent(evidence: Evidence, *, ranks: float = 2, least_bytes
     :What helps: Let each rank's part begin and end at a stripe, so that no two ranks fight over a lock, or write one
         file a node. Aggregating calls help only where locks do cost: measure both ways.
     """
-    cells = evidence.cells
+    cells = facts.cells
     independent = cells.own & cells.moving & ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0) & (cells.file >= 0)
     for layer in cells.layers:
         mask = independent & cells.of(layer, "write")
@@ -228,7 +228,7 @@ def shared_file_independent(evidence: Evidence, *, ranks: float = 2, least_bytes
         moved, count = cells.bytes(shared), cells.operations(shared)
         if moved < least_bytes or not shared.any():
             continue
-        where = evidence.where(shared)
+        where = facts.where(shared)
         yield Match(
             layer,
             f"{where['rank_count']:,} ranks write {bytes_text(moved)} to {where['file_count']:,} shared "

@@ -1,18 +1,19 @@
 """Findings about the sizes of requests."""
 
 from collections.abc import Iterator
+from itertools import product
 
 from ...layers.flow.sums import Limits
 from ...layers.selection.directions import DIRECTIONS
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, percent_text
-from .evidence import KIB, Evidence, Match, ends_of
+from .facts import KIB, Facts, Match, ends_of
 from .rule import finding
 
 
 @finding("warning", limits={"small": "size"}, units={"median_request": "byte", "limit": "byte"})
 def small_requests(
-    evidence: Evidence,
+    facts: Facts,
     *,
     size: float = Limits.small,
     operations: float = 100,
@@ -44,42 +45,40 @@ def small_requests(
         more per call. Reads: larger pieces at once (setvbuf, H5Pset_sieve_buf_size, larger chunk caches). Or call
         collectively so that the library can merge.
     """
-    cells = evidence.cells
-    for row, layer in enumerate(cells.layers):
-        for direction in DIRECTIONS:
-            sized, requests = cells.of(layer, direction) & cells.sized, evidence.sums.requests.get((row, direction))
-            # Who takes part in a collective call with no bytes, or reads at the end of a file, asks for nothing that
-            # could be put together; where most do, so few have bytes that theirs are no matter of size.
-            empty = 0 if requests is None else requests.zeros
-            small, count = sized & cells.small, cells.operations(sized) - empty
-            below = cells.operations(small) - empty
-            if requests is None or count < max(operations, empty) or below < least_share * count:
-                continue
-            (median,) = requests.at([empty + (count - 1) // 2])
-            yield Match(
-                layer,
-                f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
-                f"{' that ask for bytes' if empty else ''} ask for less than {int(size) // KIB} KiB; "
-                f"the median is {bytes_text(median)}",
-                {
-                    "direction": direction,
-                    "operations": count,
-                    "small_operations": below,
-                    "share": below / count,
-                    "small_bytes": cells.bytes(small),
-                    "median_request": median,
-                    "limit": size,
-                },
-                cells=small,
-                severe=_matter(evidence, small, sized, severe_share, severe_share_of_run),
-            )
+    cells = facts.cells
+    for (row, layer), direction in product(enumerate(cells.layers), DIRECTIONS):
+        sized, requests = cells.of(layer, direction) & cells.sized, facts.sums.requests.get((row, direction))
+        # Ranks without bytes in a collective call, and reads at the end of a file, ask for nothing: they do not count.
+        empty = 0 if requests is None else requests.zeros
+        small, count = sized & cells.small, cells.operations(sized) - empty
+        below = cells.operations(small) - empty
+        if requests is None or count < max(operations, empty) or below < least_share * count:
+            continue
+        (median,) = requests.at([empty + (count - 1) // 2])
+        yield Match(
+            layer,
+            f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
+            f"{' that ask for bytes' if empty else ''} ask for less than {int(size) // KIB} KiB; "
+            f"the median is {bytes_text(median)}",
+            {
+                "direction": direction,
+                "operations": count,
+                "small_operations": below,
+                "share": below / count,
+                "small_bytes": cells.bytes(small),
+                "median_request": median,
+                "limit": size,
+            },
+            cells=small,
+            severe=_matter(facts, small, sized, severe_share, severe_share_of_run),
+        )
 
 
-def _matter(evidence: Evidence, some: Mask, others: Mask, share: float, share_of_run: float) -> bool:
+def _matter(facts: Facts, some: Mask, others: Mask, share: float, share_of_run: float) -> bool:
     """Tell whether some operations have a share of the bytes or of the time of others, and of the run."""
-    columns = evidence.cells.columns
+    columns = facts.cells.columns
     much = any(column[some].sum() >= share * column[others].sum() for column in (columns.whole, columns.ticks))
-    return much and evidence.longest_s(some) >= share_of_run * evidence.run_s
+    return much and facts.longest_s(some) >= share_of_run * facts.run_s
 
 
 @finding(
@@ -88,7 +87,7 @@ def _matter(evidence: Evidence, some: Mask, others: Mask, share: float, share_of
     units={"pieces": "count", "median_request": "byte", "largest_piece": "byte"},
 )
 def split_requests(
-    evidence: Evidence,
+    facts: Facts,
     *,
     request: float = Limits.split,  # noqa: ARG001 - applied to each operation while they are summed
     pieces: float = Limits.pieces,  # noqa: ARG001
@@ -116,8 +115,8 @@ def split_requests(
     :What helps: Raise the buffer that cuts them: cb_buffer_size, ind_wr_buffer_size (ROMIO), io_ompio_bytes_per_agg
         (OMPIO), H5Pset_buffer; align to the stripe: lfs setstripe -S, H5Pset_alignment.
     """
-    cells = evidence.cells
-    for flow in evidence.adjacent("write", "read"):
+    cells = facts.cells
+    for flow in facts.adjacent("write", "read"):
         split = flow.parts["upper"] & cells.split(cells.layer_row(flow.lower))
         count = cells.operations(split)
         if count < operations or cells.bytes(split) < least_share * flow.upper_bytes:

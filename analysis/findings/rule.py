@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ...model.plugins import Plugins, instance_of
 from ...model.recording import Recording
-from .evidence import Match
+from .facts import Match
 
 SEVERITIES: Final = ("critical", "warning", "info")
 """From the most to the least severe."""
@@ -31,7 +31,7 @@ class Rule:
     severity : str
         One of `SEVERITIES`; what most of its findings have.
     look : callable
-        ``(evidence, **thresholds)`` to an iterator of `Match`.
+        ``(facts, **thresholds)`` to an iterator of `Match`.
     notes : mapping of str to str
         ``Why``, ``How it is measured``, ``When it is wrong`` and ``What helps``.
     thresholds : mapping of str to float
@@ -88,7 +88,7 @@ class Rule:
 def finding(severity: str, **declared: Any) -> Callable[[Callable[..., Iterator[Match]]], Rule]:
     """Make a rule of a function that looks for it.
 
-    The function takes `iostrata.analysis.findings.Evidence` and its thresholds as keyword parameters, and yields a
+    The function takes `iostrata.analysis.findings.Facts` and its thresholds as keyword parameters, and yields a
     `Match` for each place where it applies. Its name is the rule's id, with hyphens. Its docstring is its section of
     the guide and its advice: what it finds; under ``Parameters`` the unit of each threshold and the reason for it;
     under ``Notes`` the fields ``Why``, ``How it is measured``, ``When it is wrong`` and ``What helps``.

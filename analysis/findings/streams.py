@@ -12,14 +12,14 @@ from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.arrays import Ints, Mask
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
-from .evidence import Evidence, Match
+from .facts import Facts, Match
 from .rule import finding
 
 _PACES_PER_OCTAVE: Final = 2
 
 
 @finding("info", units={"turns": "count"})
-def alternating_access(evidence: Evidence, *, operations: float = 100, least_share: float = 0.25) -> Iterator[Match]:
+def alternating_access(facts: Facts, *, operations: float = 100, least_share: float = 0.25) -> Iterator[Match]:
     """At least a quarter of the transfers go the other way than the one before on the same file.
 
     Parameters
@@ -37,7 +37,7 @@ def alternating_access(evidence: Evidence, *, operations: float = 100, least_sha
     :What helps: Read first what is needed and write at the end, or keep it in memory: each change empties read-ahead
         and makes caches on other nodes give up their locks.
     """
-    for layer, sums in _streams(evidence):
+    for layer, sums in _streams(facts):
         turns = _of(sums, Deed.TURNS)
         count = _count(turns)
         all_of = count + _count(_of(sums, Deed.GOES_ON))
@@ -48,14 +48,14 @@ def alternating_access(evidence: Evidence, *, operations: float = 100, least_sha
             f"{count:,} of the program's {all_of:,} {layer} transfers go the other way than the one before on the same "
             f"file ({percent_text(count / all_of)}): it is read and written by turns",
             {"turns": count, "operations": all_of, "share": count / all_of},
-            where=_where(evidence, turns),
-            cost_s=_longest(evidence, turns),
+            where=_where(facts, turns),
+            cost_s=_longest(facts, turns),
         )
 
 
 @finding("info", needs=("flushes",), limits={"empty": "written"})
 def metadata_sync(
-    evidence: Evidence,
+    facts: Facts,
     *,
     written: float = Limits.empty,
     operations: float = 10,
@@ -83,9 +83,9 @@ def metadata_sync(
     :What helps: Flush after data was written and only then: drop the second of two calls (a close, MPI_File_sync and
         nc_sync flush themselves), and do not flush on ranks that wrote nothing.
     """
-    for layer, sums in _streams(evidence):
+    for layer, sums in _streams(facts):
         empty = _of(sums, Deed.FLUSHES_NOTHING)
-        count, cost = _count(empty), _longest(evidence, empty)
+        count, cost = _count(empty), _longest(facts, empty)
         all_of = count + _count(_of(sums, Deed.FLUSHES))
         if count < operations or cost < least_s:
             continue
@@ -94,15 +94,15 @@ def metadata_sync(
             f"{counted(count, 'flush', 'flushes')} of the program's {all_of:,} through {layer} put out next to "
             f"nothing: their process had written at most {bytes_text(written)} to the file since the last one",
             {"flushes": all_of, "empty_flushes": count, "share": count / all_of},
-            where=_where(evidence, empty),
-            severe=cost >= severe_share_of_run * evidence.run_s,
+            where=_where(facts, empty),
+            severe=cost >= severe_share_of_run * facts.run_s,
             cost_s=cost,
         )
 
 
 @finding("info", units={"slower": "times"})
 def unaligned_requests(
-    evidence: Evidence,
+    facts: Facts,
     *,
     operations: float = 100,
     least_share: float = 0.5,
@@ -132,8 +132,8 @@ def unaligned_requests(
     :What helps: Let data begin at a multiple of the block or stripe: H5Pset_alignment, nc__enddef with v_align, or
         padding of headers and records.
     """
-    second = evidence.cells.window.ticks_per_second
-    for layer, direction, mode, sums in _both_ways(evidence):
+    second = facts.cells.window.ticks_per_second
+    for layer, direction, mode, sums in _both_ways(facts):
         apart, on = (_of(sums, deed + mode) for deed in (Deed.READS_BESIDE, Deed.READS_ALIGNED))
         count = _count(apart)
         all_of = count + _count(on)
@@ -157,8 +157,8 @@ def unaligned_requests(
                 "bytes": int(apart["bytes"].sum()),
                 "slower": slower,
             },
-            where=_where(evidence, apart),
-            severe=(cost or 0.0) >= severe_share_of_run * evidence.run_s,
+            where=_where(facts, apart),
+            severe=(cost or 0.0) >= severe_share_of_run * facts.run_s,
             cost_s=cost,
         )
 
@@ -172,7 +172,7 @@ def _times_slower(some: KeyedSums, others: KeyedSums) -> float | None:
 
 @finding("info", by_time=True, units={"times_as_long": "times"})
 def slow_operations(
-    evidence: Evidence,
+    facts: Facts,
     *,
     slower: float = 8.0,
     operations_share: float = 0.25,
@@ -212,14 +212,14 @@ def slow_operations(
         out, a flush, other jobs on the file system. More of the same work elsewhere changes nothing; look at the time
         and the ranks that are named.
     """
-    least = max(least_s, share_of_run * evidence.run_s)
-    for layer, direction, mode, sums in _both_ways(evidence):
+    least = max(least_s, share_of_run * facts.run_s)
+    for layer, direction, mode, sums in _both_ways(facts):
         found = _SlowTransfers(sums.paces.taken(sums.paces.keys[0] == mode), slower)
         few = 0 < found.count <= operations_share * found.all_of and found.ticks >= time_share * found.all_ticks
         # Where all of what these ranks do is slow, that is slow_ranks.
-        if few and 2 * found.count < found.all_of_same_ranks and (cost := found.cost(evidence)) >= least:
-            severe = cost >= severe_share_of_run * evidence.run_s
-            yield _slow_match(evidence, layer, direction, found, most_of_loss, severe)
+        if few and 2 * found.count < found.all_of_same_ranks and (cost := found.cost(facts)) >= least:
+            severe = cost >= severe_share_of_run * facts.run_s
+            yield _slow_match(facts, layer, direction, found, most_of_loss, severe)
 
 
 class _SlowTransfers:
@@ -243,11 +243,11 @@ class _SlowTransfers:
         # What would be left of them at the usual pace.
         self.excess = np.where(slow, paces["ticks"] * (1 - 2.0 ** -np.maximum(self.octaves, 0)), 0)
 
-    def cost(self, evidence: Evidence) -> float:
+    def cost(self, facts: Facts) -> float:
         """Return what the rank that loses most would save at the usual pace, in s."""
         _, place = np.unique(self.paces.keys[3], return_inverse=True)
-        second = evidence.cells.window.ticks_per_second
-        return min(float(np.bincount(place.ravel(), self.excess).max()) / second, evidence.run_s)
+        second = facts.cells.window.ticks_per_second
+        return min(float(np.bincount(place.ravel(), self.excess).max()) / second, facts.run_s)
 
     def worst(self, share: float) -> KeyedSums:
         """Return the slowest that make up a share of the time lost, by mode and process."""
@@ -258,11 +258,11 @@ class _SlowTransfers:
 
 
 def _slow_match(
-    evidence: Evidence, layer: str, direction: str, found: _SlowTransfers, most_of_loss: float, severe: bool
+    facts: Facts, layer: str, direction: str, found: _SlowTransfers, most_of_loss: float, severe: bool
 ) -> Match:
     """Return the match of slow transfers: those that lose most of the time say when and where to look."""
     worst = found.worst(most_of_loss)
-    where, ranks = _where(evidence, worst), evidence.ranks(worst.keys[1])
+    where, ranks = _where(facts, worst), facts.ranks(worst.keys[1])
     start, end = where["time_range_s"]
     who = f" on {named_ranks(ranks)}" if ranks else ""
     share, time_share = found.count / found.all_of, found.ticks / found.all_ticks
@@ -282,22 +282,22 @@ def _slow_match(
         },
         where=where,
         severe=severe,
-        cost_s=found.cost(evidence),
+        cost_s=found.cost(facts),
     )
 
 
-def _both_ways(evidence: Evidence) -> Iterator[tuple[str, str, int, StreamSums]]:
+def _both_ways(facts: Facts) -> Iterator[tuple[str, str, int, StreamSums]]:
     """Give layer, direction, mode of its operations and sums, as `_streams`."""
-    for layer, sums in _streams(evidence):
+    for layer, sums in _streams(facts):
         for direction in DIRECTIONS:
             yield layer, direction, modes_of(direction)[0], sums
 
 
-def _streams(evidence: Evidence) -> Iterator[tuple[str, StreamSums]]:
+def _streams(facts: Facts) -> Iterator[tuple[str, StreamSums]]:
     """Give the layers with operations of the program's own, highest first."""
-    for row, layer in enumerate(evidence.cells.layers):
-        if row in evidence.sums.streams:
-            yield layer, evidence.sums.streams[row]
+    for row, layer in enumerate(facts.cells.layers):
+        if row in facts.sums.streams:
+            yield layer, facts.sums.streams[row]
 
 
 def _of(sums: StreamSums, deed: int) -> KeyedSums:
@@ -308,10 +308,10 @@ def _count(found: KeyedSums) -> int:
     return int(found["count"].sum())
 
 
-def _longest(evidence: Evidence, found: KeyedSums) -> float:
+def _longest(facts: Facts, found: KeyedSums) -> float:
     """Return the time of the process that is longest in some operations, in s."""
     ticks = int(found["ticks"].max(initial=0))
-    return min(ticks / evidence.cells.window.ticks_per_second, evidence.run_s)
+    return min(ticks / facts.cells.window.ticks_per_second, facts.run_s)
 
 
 def _medians(paces: KeyedSums) -> Ints:
@@ -326,7 +326,7 @@ def _medians(paces: KeyedSums) -> Ints:
     return usual
 
 
-def _where(evidence: Evidence, found: KeyedSums) -> dict[str, Any]:
+def _where(facts: Facts, found: KeyedSums) -> dict[str, Any]:
     """Return who did some operations, by process in the second key, and when."""
-    times = evidence.extent(found["begin"], found["end"]) if len(found) else None
-    return {**evidence.who(found.keys[1]), "time_range_s": times}
+    times = facts.extent(found["begin"], found["end"]) if len(found) else None
+    return {**facts.who(found.keys[1]), "time_range_s": times}

@@ -6,7 +6,7 @@ from typing import Any
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.comparison.story import Segment
-from ...analysis.findings.evidence import RANKS_SHOWN
+from ...analysis.findings.facts import RANKS_SHOWN
 from ...analysis.findings.find import evidence_units
 from ...layers.layer import Layer
 from ...layers.trace import Trace

@@ -58,7 +58,7 @@ class Match:
     where: dict[str, Any] | None = None
 
 
-class Evidence:
+class Facts:
     """A trace, for rules to look at: its operations by their kind, and what was added up one by one.
 
     Parameters
@@ -214,9 +214,9 @@ class CollectiveFlow:
         Operations of such calls, and those beneath them that moved bytes.
     """
 
-    def __init__(self, flow: Flow, evidence: Evidence) -> None:
+    def __init__(self, flow: Flow, facts: Facts) -> None:
         self.flow, self.calls = flow, flow.collectives
-        cells = evidence.cells
+        cells = facts.cells
         collective = ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) != 0) & (cells.handle >= 0)
         sequence = cells.sequences.number(np.maximum(cells.handle, 0), cells.process)
         self.upper = flow.parts["upper"] & collective & np.isin(sequence, self.calls.sequence)
@@ -224,9 +224,9 @@ class CollectiveFlow:
         below = (flow.parts["attributed"] | flow.parts["inferred"]) & cells.moving
         self.lower = below & (above >= 0) & self.upper[above]
 
-    def where_called(self, evidence: Evidence) -> dict[str, Any]:
+    def where_called(self, facts: Facts) -> dict[str, Any]:
         """Return who made the calls, on which files and when."""
-        return {**evidence.where(self.upper), "time_range_s": evidence.extent(self.calls.begin, self.calls.end)}
+        return {**facts.where(self.upper), "time_range_s": facts.extent(self.calls.begin, self.calls.end)}
 
 
 def ends_of(flow: Flow) -> dict[str, Any]:
