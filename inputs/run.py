@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import Ints, Links, Mask, column_at
-from ..model.codes import KNOWN_STACK, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32
+from ..model.codes import KNOWN_STACK, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
 from ..model.definitions import (
     Clock,
     Definitions,
@@ -22,7 +22,8 @@ from ..model.definitions import (
 from ..model.events import IoEvents
 from ..model.recording import Recording
 from ..model.stream.damage import LocationDamage
-from .rows import NANOSECONDS, Transfers, checked, pairs_of
+from .functions import NONE
+from .rows import LONGEST, NANOSECONDS, UNRECORDED, Transfers, checked, pairs_of
 from .source import RowSource
 
 _PARALLEL = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "DFS", "DAOS")
@@ -90,6 +91,40 @@ def _parents(level: Links, process: Links, file: Links) -> Links:
     parent = np.full(len(level), -1, np.int32)
     parent[below[under]] = above[under]
     return parent
+
+
+def events_of(
+    calls: Transfers, kind: npt.NDArray[np.uint8], handles: HandleTable, done: Mask, position: Ints = UNRECORDED
+) -> IoEvents:
+    """Return the calls that are metadata events, those of a location together.
+
+    Parameters
+    ----------
+    kind : uint8 (n,)
+        `IoRecord` of each call, `NONE` for one that is no event.
+    done : bool (n,)
+        Whether it did what it should.
+    position : int64 (n,) or (1,)
+        Where a seek went to, −1 where unknown.
+    """
+    file, deletes = column_at(handles.file, calls.handle), kind == IoRecord.DELETE_FILE
+    chosen = np.flatnonzero((kind != NONE) & done & (~deletes | (file >= 0)) & (np.abs(calls.begin) <= LONGEST))
+    rows = chosen[np.lexsort((calls.begin[chosen], calls.location[chosen]))]
+    gone, handle, offset = deletes[rows], calls.handle[rows], np.broadcast_to(position, len(calls))[rows]
+    nothing = np.zeros(len(rows), np.uint64)
+    return IoEvents(
+        location=calls.location[rows],
+        kind=kind[rows],
+        time=calls.begin[rows],
+        handle=np.where(gone, np.uint32(UNDEFINED_UINT32), handle.astype(np.uint32)),
+        mode=np.where(gone, column_at(handles.paradigm, handle), 0).astype(np.uint8),
+        flags=nothing.astype(np.uint32),
+        matching=nothing,
+        value=np.where(gone, file[rows], 0).astype(np.uint64),
+        offset=np.where(
+            (kind[rows] == IoRecord.SEEK) & (offset >= 0), offset.astype(np.uint64), np.uint64(UNDEFINED_UINT64)
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,16 +7,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Ticks
-from ...model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoMode, IoRecord
+from ...model.arrays import Ints, Ticks
+from ...model.codes import IoMode, IoRecord
 from ...model.errors import TraceError
-from ...model.events import IoEvents
 from ...model.recording import Recording
 from ..functions import EVENTS, EXPLICIT, ITEMS, NONE, TRANSFERS, looked_up, plain_names
 from ..inflating import first_text
 from ..recognition import Recorder
 from ..rows import LONGEST, NANOSECONDS, Transfers, pairs_of
-from ..run import HandleTable, Run
+from ..run import HandleTable, Run, events_of
 from ..source import RowSource
 from .events import LAYERS, Events, Joined, without_time
 from .fields import UNKNOWN
@@ -140,7 +139,7 @@ def _source(path: Path, joined: Joined, events: Events) -> RowSource:
         path,
         rows.take(transfers),
         {"no duration": (events.dur == UNKNOWN)[transfers]},
-        _metadata(events, kind, location, handle, file, begin),
+        events_of(rows, kind, handles, (events.ret >= 0) | (events.ret == UNKNOWN), events.ret),
         joined.damage,
         functions=(function.reshape(-1).astype(np.int32), tuple(names[one] for one in function_names.tolist())),
     )
@@ -193,31 +192,6 @@ def _offsets(events: Events, kind: npt.NDArray[np.uint8], functions: list[str], 
     told = explicit & (events.offset >= 0)
     found[told] = events.offset[told]
     return found
-
-
-def _metadata(
-    events: Events, kind: npt.NDArray[np.uint8], location: Links, handle: Links, file: Links, time: Ticks
-) -> IoEvents:
-    """Return openings, closings, seeks and deletions as events."""
-    failed = (events.ret < 0) & (events.ret != UNKNOWN)
-    deletes = kind == IoRecord.DELETE_FILE
-    chosen = np.flatnonzero((kind != NONE) & ~failed & (~deletes | (file >= 0)) & (np.abs(time) <= LONGEST))
-    rows = chosen[np.lexsort((time[chosen], location[chosen]))]
-    gone, offset = deletes[rows], events.ret[rows]
-    nothing = np.zeros(len(rows), np.uint64)
-    return IoEvents(
-        location=location[rows],
-        kind=kind[rows],
-        time=time[rows],
-        handle=np.where(gone, np.uint32(UNDEFINED_UINT32), handle[rows].astype(np.uint32)),
-        mode=np.where(gone, events.layer[rows], 0).astype(np.uint8),
-        flags=nothing.astype(np.uint32),
-        matching=nothing,
-        value=np.where(gone, file[rows], 0).astype(np.uint64),
-        offset=np.where(
-            (kind[rows] == IoRecord.SEEK) & (offset >= 0), offset.astype(np.uint64), np.uint64(UNDEFINED_UINT64)
-        ),
-    )
 
 
 def _recording(joined: Joined, ranks: bool, uncounted: int) -> Recording:

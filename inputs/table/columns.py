@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Links, Mask
 from ...model.stream.damage import LocationDamage
 from ..functions import NONE, looked_up
+from ..parquet import places_of
 from ..rows import lost
 
 _LARGEST: Final = str(2**63 - 1)
@@ -80,15 +81,9 @@ class TableColumns:
 
     def names(self, role: str) -> tuple[Links, tuple[str, ...]]:
         """Return the place of each value in the different texts, −1 for none, and these; none without the column."""
-        import pyarrow
-
-        column = self.columns.get(role)
-        if column is None:
+        if role not in self.columns:
             return np.full(self.rows, -1, np.int32), ()
-        if not pyarrow.types.is_dictionary(column.type):
-            column = column.cast(pyarrow.string()).dictionary_encode()
-        places = np.asarray(column.indices.cast(pyarrow.int32()).fill_null(-1), np.int32)
-        return places, tuple("" if one is None else str(one) for one in column.dictionary.to_pylist())
+        return places_of(self.columns[role])
 
     def codes(self, role: str, known: Mapping[str, int]) -> npt.NDArray[np.uint8]:
         """Return the code of each text, however its letters are written, uint8 (n,); `NONE` for what has none."""
@@ -107,14 +102,6 @@ class TableColumns:
         if values.dtype.kind == "f":
             whole &= (values == np.floor(values)) & (values < 2.0**63)
         return np.where(whole, np.where(whole, values, 0).astype(np.int64), -1), ~whole & ~self.blank(role)
-
-
-def one_array(column: Any) -> Any:
-    """Return a ``pyarrow.ChunkedArray`` as one array."""
-    import pyarrow
-
-    chunks = column.combine_chunks()
-    return chunks if not isinstance(chunks, pyarrow.ChunkedArray) else pyarrow.concat_arrays(chunks.chunks)
 
 
 def text_of(column: Any) -> Any:

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from ...model.errors import TraceError
-from .columns import TableColumns, one_array, text_of
+from ..parquet import one_array
+from .columns import TableColumns, text_of
 from .names import TIMES, table_roles
 
 

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO, Final
 
 from ...model.errors import TraceError
 from ..inflating import GZIP, inflating
-from .columns import TableColumns, one_array, text_of
+from ..parquet import one_array
+from .columns import TableColumns, text_of
 from .names import table_roles
 
 _LONGEST_LINE: Final = 1 << 20

@@ -1,0 +1,53 @@
+"""Parquet files, one or the parts of a folder: which they are, and their columns as one array each."""
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+PARQUET: Final = b"PAR1"
+
+
+def parquet_parts(path: Path) -> list[Path]:
+    """Return a Parquet file, or those of a folder, as other programs leave a large table; none where there are none."""
+    parts = [path]
+    if path.is_dir():
+        parts = [part for part in path.iterdir() if part.suffix == ".parquet" and part.is_file()]
+        parts.sort(key=lambda part: [int(one) if one.isdigit() else one for one in re.split(r"(\d+)", part.name)])
+    return parts if parts and _starts_with_parquet(parts[0]) else []
+
+
+def _starts_with_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(PARQUET)) == PARQUET
+
+
+def parquet_names(path: Path) -> list[str] | None:
+    """Return the names of the columns of a Parquet file; None where they cannot be read."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+
+        return list(pyarrow.parquet.read_schema(path).names)
+    except (ImportError, OSError):
+        return None
+    except pyarrow.ArrowException:
+        return None
+
+
+def one_array(column: Any) -> Any:
+    """Return a ``pyarrow.ChunkedArray`` as one array."""
+    import pyarrow
+
+    chunks = column.combine_chunks()
+    return chunks if not isinstance(chunks, pyarrow.ChunkedArray) else pyarrow.concat_arrays(chunks.chunks)
+
+
+def places_of(column: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return the place of each value of an array in the different texts, int32 (n,), −1 for none, and these."""
+    import numpy as np
+    import pyarrow
+
+    if not pyarrow.types.is_dictionary(column.type):
+        column = column.cast(pyarrow.string()).dictionary_encode()
+    places = np.asarray(column.indices.cast(pyarrow.int32()).fill_null(-1), np.int32)
+    return places, tuple("" if one is None else str(one) for one in column.dictionary.to_pylist())
