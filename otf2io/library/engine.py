@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import c_uint64, c_void_p
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -23,14 +22,13 @@ from ...model.events import IoEvents
 from ...model.interrupts import kept_interrupts
 from ...model.stream.calls import EventBatch, RegionEvents
 from ...model.stream.damage import LocationDamage
+from ..files import reasons
 from ..files.anchor import COMPRESSION_NONE, Anchor
 from ..files.libotf2 import SUCCESS, describe, library, open_reader
-from ..matching.implausible import LONGEST, SLACK_SECONDS
+from ..matching.implausible import credible_times, longest_within, offset_attributes
 from .callbacks import EventBuffer
-from .file_check import EventFile, check_event_file, count_credible_events, more_than
-from .local_check import maps_are_sound
+from .file_check import EventFile, check_event_file, count_credible_events, maps_are_sound
 
-_OFFSET_ATTRIBUTE: Final = "Offset"
 _BATCH: Final = 1 << 16
 
 
@@ -38,9 +36,9 @@ _BATCH: Final = 1 << 16
 class LocationEvents:
     """What was read of a location: I/O events, the number of all events, what is wrong or None, Enter and Leave."""
 
-    events: IoEvents
-    count: int
-    reason: str | None
+    events: IoEvents = field(default_factory=IoEvents.empty)
+    count: int = 0
+    reason: str | None = None
     regions: RegionEvents = field(default_factory=RegionEvents.empty)
 
 
@@ -59,7 +57,7 @@ class LibraryWalk:
         self._anchor = anchor
         self._regions = regions
         self._definitions = definitions
-        self._offsets = sorted(one for one, name in definitions.attributes.items() if name == _OFFSET_ATTRIBUTE)
+        self._offsets = offset_attributes(definitions)
         self._reasons: dict[int, str] = {}
         self.expected = definitions.locations.events.copy()
         self.counts = np.zeros(len(self.expected), np.uint64)
@@ -89,13 +87,15 @@ class LibraryWalk:
             lib.OTF2_Reader_OpenDefFiles(reader)
             lib.OTF2_Reader_OpenEvtFiles(reader)
             try:
-                reads = _BatchReader(self._anchor, self._definitions, reader, buffer, done)
+                reads = _BatchReader(self._anchor, self._definitions, reader, buffer)
                 for row in range(first, last):
                     with kept_interrupts(interrupts):
                         read, self.expected[row] = reads.location(row)
                     self.counts[row] = read.count
                     if read.reason is not None:
                         self._reasons[row] = read.reason
+                    if done is not None:
+                        done(int(self._definitions.locations.events[row]))
                     yield EventBatch(read.events, read.regions)
             finally:
                 lib.OTF2_Reader_CloseEvtFiles(reader)
@@ -111,93 +111,77 @@ class LibraryWalk:
         )
 
 
+@dataclass(frozen=True, eq=False)
 class _BatchReader:
     """Reads locations one after the other with one reader of the library."""
 
-    def __init__(
-        self,
-        anchor: Anchor,
-        definitions: Definitions,
-        reader: int,
-        buffer: EventBuffer,
-        done: Callable[[int], None] | None,
-    ) -> None:
-        self._lib = library()
-        self._anchor = anchor
-        self._definitions = definitions
-        self._reader = reader
-        self._buffer = buffer
-        self._done = done or (lambda _events: None)
+    anchor: Anchor
+    definitions: Definitions
+    reader: int
+    buffer: EventBuffer
+    lib: ctypes.CDLL = field(default_factory=library)
 
     def location(self, row: int) -> tuple[LocationEvents, int]:
         """Read what is sound of the location in `row`; also give how many events it should have."""
-        promised = int(self._definitions.locations.events[row])
+        promised = int(self.definitions.locations.events[row])
         file = self._check(row, promised)
         if not file.sound:
-            self._done(promised)
-            return LocationEvents(IoEvents.empty(), 0, file.reason), file.expected
-        problem = self._read_definitions(int(self._definitions.locations.id[row]))
+            return LocationEvents(reason=file.reason), file.expected
+        problem = self._read_definitions(int(self.definitions.locations.id[row]))
         if problem is not None:
-            self._done(promised)
-            return LocationEvents(IoEvents.empty(), 0, problem), promised
+            return LocationEvents(reason=problem), promised
         read = self._read(row, file.sound + (file.reason is None))
-        off = read.reason is not None or read.count != file.sound or _senseless(read.events, self._definitions)
+        off = read.reason is not None or read.count != file.sound or _senseless(read.events, self.definitions)
         if off and file.expected > promised:
             # The headers agree, what they stand before does not: then the definitions are believed.
-            file = replace(file, sound=promised, expected=promised, reason=more_than(promised))
+            file = replace(file, sound=promised, expected=promised, reason=reasons.MORE.format(expected=promised))
             read = self._read(row, promised)
-            off = read.reason is not None or read.count != promised or _senseless(read.events, self._definitions)
-        self._done(promised)
+            off = read.reason is not None or read.count != promised or _senseless(read.events, self.definitions)
         backwards = bool(np.any(np.diff(read.events.time) < 0))
         if off or backwards:
             read = self._read_credible(row, file, read)
-        order = "its time stamps run backwards" if backwards else None
+        order = reasons.BACKWARDS if backwards else None
         return replace(read, reason=read.reason or file.reason or order), file.expected
 
     def _check(self, row: int, promised: int) -> EventFile:
-        path = self._file(int(self._definitions.locations.id[row]), "evt")
-        if self._anchor.compression == COMPRESSION_NONE:
-            return check_event_file(path, promised, self._anchor.event_chunk)
+        path = self.anchor.location_file(int(self.definitions.locations.id[row]), "evt")
+        if self.anchor.compression == COMPRESSION_NONE:
+            return check_event_file(path, promised, self.anchor.event_chunk)
         return EventFile(path, promised, 0, True, promised, None)
-
-    def _file(self, location: int, suffix: str) -> Path:
-        return self._anchor.base / f"{location}.{suffix}"
 
     def _read_definitions(self, location: int) -> str | None:
         """Read the location's own definitions; without them its ids and times are not those of the archive."""
-        path = self._file(location, "def")
+        path = self.anchor.location_file(location, "def")
         try:
-            sound = self._anchor.compression != COMPRESSION_NONE or maps_are_sound(path, self._anchor.definition_chunk)
+            sound = self.anchor.compression != COMPRESSION_NONE or maps_are_sound(path, self.anchor.definition_chunk)
         except FileNotFoundError:
-            return "its definition file is missing, so its ids and times mean nothing"
+            return reasons.NO_DEFINITIONS
         outcome: int | None = None
-        reader = self._lib.OTF2_Reader_GetDefReader(self._reader, location) if sound else None
+        reader = self.lib.OTF2_Reader_GetDefReader(self.reader, location) if sound else None
         if reader:
             count = c_uint64()
-            outcome = self._lib.OTF2_Reader_ReadAllLocalDefinitions(self._reader, reader, ctypes.byref(count))
-            self._lib.OTF2_Reader_CloseDefReader(self._reader, reader)
-        if outcome != SUCCESS:
-            return "its definition file is damaged, so its ids and times mean nothing"
-        return None
+            outcome = self.lib.OTF2_Reader_ReadAllLocalDefinitions(self.reader, reader, ctypes.byref(count))
+            self.lib.OTF2_Reader_CloseDefReader(self.reader, reader)
+        return None if outcome == SUCCESS else reasons.BAD_DEFINITIONS
 
     def _read(self, row: int, limit: int) -> LocationEvents:
         """Read the first `limit` events of a location."""
-        location = int(self._definitions.locations.id[row])
-        start = self._definitions.clock.start
+        location = int(self.definitions.locations.id[row])
+        start = self.definitions.clock.start
         parts, regions = [IoEvents.empty()], [RegionEvents.empty()]
         rows = total = 0
         count, outcome = c_uint64(), SUCCESS
         with self._event_reader(location) as reader:
             if not reader:
-                return LocationEvents(IoEvents.empty(), 0, "its event file cannot be opened")
+                return LocationEvents(reason="its event file cannot be opened")
             while total < limit:
                 asked = min(_BATCH, limit - total)
-                outcome = self._lib.OTF2_Reader_ReadLocalEvents(self._reader, reader, asked, ctypes.byref(count))
-                if self._buffer.interrupts:
-                    raise self._buffer.interrupts[0]
-                crossed = self._buffer.take_regions(row, start)
+                outcome = self.lib.OTF2_Reader_ReadLocalEvents(self.reader, reader, asked, ctypes.byref(count))
+                if self.buffer.interrupts:
+                    raise self.buffer.interrupts[0]
+                crossed = self.buffer.take_regions(row, start)
                 regions.append(replace(crossed, position=crossed.position + rows))
-                parts.append(self._buffer.take(row, start))
+                parts.append(self.buffer.take(row, start))
                 rows += len(parts[-1])
                 total += count.value
                 if outcome != SUCCESS or count.value < asked:
@@ -207,35 +191,34 @@ class _BatchReader:
 
     @contextmanager
     def _event_reader(self, location: int) -> Iterator[Any]:
-        lib = self._lib
-        reader = lib.OTF2_Reader_GetEvtReader(self._reader, location)
+        lib = self.lib
+        reader = lib.OTF2_Reader_GetEvtReader(self.reader, location)
         if not reader:
             yield None
             return
         table = c_void_p(lib.OTF2_EvtReaderCallbacks_New())
-        for record, callback in self._buffer.callbacks.items():
+        for record, callback in self.buffer.callbacks.items():
             getattr(lib, f"OTF2_EvtReaderCallbacks_Set{record}Callback")(table, callback)
-        lib.OTF2_Reader_RegisterEvtCallbacks(self._reader, reader, table, None)
+        lib.OTF2_Reader_RegisterEvtCallbacks(self.reader, reader, table, None)
         lib.OTF2_EvtReaderCallbacks_Delete(table)
         try:
             yield reader
         finally:
-            lib.OTF2_Reader_CloseEvtReader(self._reader, reader)
+            lib.OTF2_Reader_CloseEvtReader(self.reader, reader)
 
     def _read_credible(self, row: int, file: EventFile, read: LocationEvents) -> LocationEvents:
         """Read a location again, up to the first record that makes no sense."""
-        if self._anchor.compression != COMPRESSION_NONE:
+        if self.anchor.compression != COMPRESSION_NONE:
             return replace(read, reason=read.reason or "its event file ends early")
-        clock = self._definitions.clock
-        longest = 2 * clock.length + SLACK_SECONDS * clock.ticks_per_second
+        longest = longest_within(self.definitions.clock)
         credible, why = count_credible_events(
-            file.path, file.sound, self._anchor.event_chunk, file.little_endian, longest
+            file.path, file.sound, self.anchor.event_chunk, file.little_endian, longest
         )
         if why is None and read.count == file.sound:
             return read
         limit = min(credible, read.count)
         again = self._read(row, limit) if limit < read.count else read
-        return replace(again, reason=f"its event file holds garbage after event {again.count}")
+        return replace(again, reason=reasons.GARBAGE.format(place=again.count))
 
 
 def _senseless(events: IoEvents, definitions: Definitions) -> bool:
@@ -243,6 +226,5 @@ def _senseless(events: IoEvents, definitions: Definitions) -> bool:
     begins = events.kind == IoRecord.OPERATION_BEGIN
     if np.any(events.mode[begins] > IoMode.FLUSH):
         return True
-    clock = definitions.clock
-    slack = min(clock.length + SLACK_SECONDS * clock.ticks_per_second, LONGEST)
-    return bool(np.any((events.time < -slack) | (events.time > min(clock.length, LONGEST) + slack)))
+    earliest, latest = credible_times(definitions.clock)
+    return bool(np.any((events.time < earliest) | (events.time > latest)))

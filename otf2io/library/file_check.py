@@ -1,6 +1,6 @@
-"""Check of a location's ``.evt`` file before anything reads it: how many of its events are there and can be asked for.
+"""Checks of a location's files before the official library gets them: what is there and can be asked for.
 
-The official library never returns on a file that was cut behind its first chunk: it hands out the events of the chunk
+The library never returns on an event file that was cut behind its first chunk: it hands out the events of the chunk
 before, again and again. So no reader here asks for more events than this check found, except for one more where it
 found nothing wrong: in such a file the library comes to the end, and the one shows garbage that passes for events.
 
@@ -8,6 +8,10 @@ Where the library met damage or a file lacks its end, a careful walk over the re
 credible. Garbage between sound records does not always look wrong at once: bytes can pass for a record or two before
 they make no sense. A time stamp in the right range is nine bytes that chance does not produce, so behind garbage only
 the events before the last such stamp count.
+
+Of local definitions the library takes room for as many entries of an id map as the map says it has, and computes the
+room modulo 2^64: a count of 2^61 makes it write over whatever lies behind. A map with fewer entries than it claims goes
+on in the bytes of the next record. So no file comes to it whose maps do not fill their records.
 """
 
 import os
@@ -16,8 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ...model.codes import IoRecord
+from ..files import reasons
 from ..files.anchor import BIG_ENDIAN, CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
+from ..files.libotf2 import IO_FIELDS
 from ..files.regular import END, open_regular
 
 _END_OF_CHUNK, _END_OF_BUFFER, _END_OF_FILE = 0, 1, 2
@@ -26,24 +31,16 @@ _ATTRIBUTES: Final = 6
 _EVENT_TYPES: Final = range(10, 128)
 _WITHOUT_LENGTH: Final = frozenset((12, 13, 16, 17, 20, 21, 24, 28, 29, 30))
 """Record types of one compressed integer, no length byte: Enter, Leave, and some of MPI, of threads and of tasks."""
+_MAPPING: Final = 5
+"""Record type of an id map among local definitions."""
+_LARGEST_DEFINITIONS: Final = 2**26
+"""Bytes of a file of local definitions beyond which it is damaged."""
+_LONG: Final = 255
+"""The length that eight bytes of length follow, and the size of an integer that is undefined."""
+_LONGEST_INTEGER: Final = 8
+_NONSENSE: Final = -1
 
-_FIELDS: Final = {
-    IoRecord.CREATE_HANDLE: "cbcc",
-    IoRecord.DESTROY_HANDLE: "c",
-    IoRecord.DUPLICATE_HANDLE: "ccc",
-    IoRecord.SEEK: "ccbc",
-    IoRecord.CHANGE_STATUS_FLAGS: "cc",
-    IoRecord.DELETE_FILE: "bc",
-    IoRecord.OPERATION_BEGIN: "cbccc",
-    IoRecord.OPERATION_TEST: "cc",
-    IoRecord.OPERATION_ISSUED: "cc",
-    IoRecord.OPERATION_COMPLETE: "ccc",
-    IoRecord.OPERATION_CANCELLED: "cc",
-    IoRecord.ACQUIRE_LOCK: "cb",
-    IoRecord.RELEASE_LOCK: "cb",
-    IoRecord.TRY_LOCK: "cb",
-}
-"""Fields of the I/O records: c a compressed integer, b a byte."""
+_Order = Literal["little", "big"]
 
 
 @dataclass(frozen=True)
@@ -78,65 +75,107 @@ def check_chunk(
     earliest, latest : int
         Range of credible time stamps, in raw ticks.
     """
-    order: Literal["little", "big"] = "little" if little_endian else "big"
-    position = 0
-    count = 0
-    before_stamp = 0
+    order: _Order = "little" if little_endian else "big"
+    position = count = before_stamp = 0
     end = len(records)
-
-    def stopped(reason: Literal["cut", "garbage"]) -> ChunkWalk:
-        return ChunkWalk(count, count if reason == "cut" else before_stamp, reason)
-
     while count < events:
         if position + 2 > end:
-            return stopped("cut")
+            return ChunkWalk(count, count, "cut")
         kind = records[position]
-        if kind == _TIMESTAMP:
-            if position + 9 > end:
-                return stopped("cut")
-            stamp = int.from_bytes(records[position + 1 : position + 9], order)
-            if not earliest <= stamp <= latest:
-                return stopped("garbage")
-            before_stamp = count
-            position += 9
-            continue
-        if kind in _WITHOUT_LENGTH:
-            size = records[position + 1]
-            if size > 8 and size != 255:
-                return stopped("garbage")
-            position += 2 + (size if size != 255 else 0)
-        elif kind in _EVENT_TYPES or kind == _ATTRIBUTES:
-            length, position = records[position + 1], position + 2
-            if length == 255:
-                length, position = int.from_bytes(records[position : position + 8], order), position + 8
-            if position + length <= end and not _consistent(records[position : position + length], kind):
-                return stopped("garbage")
-            position += length
-        else:
-            return stopped("garbage")
+        position = _behind_record(records, position, order, earliest, latest)
+        if position == _NONSENSE:
+            return ChunkWalk(count, before_stamp, "garbage")
         if position > end:
-            return stopped("cut")
-        if kind != _ATTRIBUTES:
+            return ChunkWalk(count, count, "cut")
+        if kind == _TIMESTAMP:
+            before_stamp = count
+        elif kind != _ATTRIBUTES:
             count += 1
     if position < end and records[position] not in (_END_OF_CHUNK, _END_OF_BUFFER, _END_OF_FILE, _TIMESTAMP):
-        return stopped("garbage")
+        return ChunkWalk(count, before_stamp, "garbage")
     return ChunkWalk(count, count, None)
 
 
-def _consistent(payload: bytes, kind: int) -> bool:
-    """Whether the fields of an I/O record fill its payload exactly; other records are taken as they are."""
-    fields = _FIELDS.get(kind)  # type: ignore[call-overload]
-    if fields is None:
+def _behind_record(records: bytes, at: int, order: _Order, earliest: int, latest: int) -> int:
+    """Return the position behind the record at `at`, which may be cut; `_NONSENSE` where it makes no sense."""
+    kind, size = records[at], records[at + 1]
+    if kind == _TIMESTAMP:
+        stamp, end = int.from_bytes(records[at + 1 : at + 9], order), at + 9
+        return end if end > len(records) or earliest <= stamp <= latest else _NONSENSE
+    if kind in _WITHOUT_LENGTH:
+        return at + 2 + size % _LONG if size <= _LONGEST_INTEGER or size == _LONG else _NONSENSE
+    if kind not in _EVENT_TYPES and kind != _ATTRIBUTES:
+        return _NONSENSE
+    begin, end = _extent(records, at, order)
+    return end if end > len(records) or _consistent(records[begin:end], kind) else _NONSENSE
+
+
+def _extent(records: bytes, at: int, order: _Order) -> tuple[int, int]:
+    """Return where the fields of the record at `at`, which has a length, begin and end."""
+    length, begin = records[at + 1], at + 2
+    if length == _LONG:
+        length, begin = int.from_bytes(records[begin : begin + 8], order), begin + 8
+    return begin, begin + length
+
+
+def _behind_integer(fields: bytes, at: int) -> int:
+    """Return the position behind a compressed integer; behind the end of `fields` if its size is one that none has."""
+    size = fields[at]
+    return at + 1 + size % _LONG if size <= _LONGEST_INTEGER or size == _LONG else len(fields) + 1
+
+
+def _consistent(fields: bytes, kind: int) -> bool:
+    """Whether the fields of an I/O record fill it exactly; other records are taken as they are."""
+    if kind not in IO_FIELDS:
         return True
-    position = 0
-    for field in fields:
-        if position >= len(payload):
+    at = 0
+    for name in IO_FIELDS[kind]:
+        if at >= len(fields):
             return False
-        size = payload[position] if field == "c" else 0
-        if size > 8 and size != 255:
+        at = at + 1 if name == "mode" else _behind_integer(fields, at)
+    return at == len(fields)
+
+
+def maps_are_sound(path: Path, chunk_size: int) -> bool:
+    """Tell whether the definitions at `path` end as they should and their id maps have the entries that they claim.
+
+    Raises FileNotFoundError if there is no file. The maps of one that cannot be read are not sound.
+    """
+    try:
+        with open_regular(path) as file:
+            content = file.read(_LARGEST_DEFINITIONS + 1)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return False
+    if not CHUNK_HEADER + len(END) <= len(content) <= _LARGEST_DEFINITIONS or not content.endswith(END):
+        return False
+    order: _Order = "little" if content[1] == LITTLE_ENDIAN else "big"
+    at = CHUNK_HEADER
+    while at + 2 < len(content):
+        kind = content[at]
+        if kind == _END_OF_CHUNK:
+            at = (at // chunk_size + 1) * chunk_size + CHUNK_HEADER
+            continue
+        begin, at = _extent(content, at, order)
+        if at > len(content) or (kind == _MAPPING and not _fills_its_record(content[begin:at], order)):
             return False
-        position += 1 + (size if size != 255 else 0)
-    return position == len(payload)
+    return True
+
+
+def _fills_its_record(fields: bytes, order: _Order) -> bool:
+    """Tell whether an id map is whole: type, count, whether it is sparse, one or two integers an entry."""
+    size = fields[1] if len(fields) > 1 else _LONG
+    at = size + 2
+    if size > _LONGEST_INTEGER or len(fields) <= at:
+        return False
+    integers = int.from_bytes(fields[2:at], order) * (2 if fields[at] else 1)
+    at += 1
+    # Each integer takes a byte or more, so a wrong count ends with the record.
+    while integers and at < len(fields):
+        at = _behind_integer(fields, at)
+        integers -= 1
+    return not integers and at == len(fields)
 
 
 def count_credible_events(
@@ -158,7 +197,7 @@ def count_credible_events(
     reason : str or None
         None where all of them are credible.
     """
-    order: Literal["little", "big"] = "little" if little_endian else "big"
+    order: _Order = "little" if little_endian else "big"
     credible = 0
     earliest, latest = 0, 2**64 - 1
     with open_regular(path) as file:
@@ -229,23 +268,18 @@ def check_event_file(path: Path, promised: int, chunk_size: int) -> EventFile:
             return _check(path, file.fileno(), promised, chunk_size)
     except FileNotFoundError:
         # Score-P writes no event file for a location without events.
-        return EventFile(path, promised, 0, True, 0, "its event file is missing" if promised else None)
+        return EventFile(path, promised, 0, True, 0, reasons.MISSING if promised else None)
     except OSError as error:
-        return EventFile(path, promised, 0, True, 0, f"its event file cannot be read ({error.strerror})")
-
-
-def more_than(promised: int) -> str:
-    """Return what is wrong with a file whose headers count more events than the definitions, and than it has."""
-    return f"its event file holds more events than the {promised} that the definitions promise"
+        return EventFile(path, promised, 0, True, 0, reasons.unopened("event", error))
 
 
 def _check(path: Path, file: int, promised: int, chunk_size: int) -> EventFile:
     size = os.fstat(file).st_size
     head = os.pread(file, CHUNK_HEADER, 0)
     if not head:
-        return EventFile(path, promised, size, True, 0, "its event file is empty")
+        return EventFile(path, promised, size, True, 0, reasons.EMPTY)
     if len(head) < CHUNK_HEADER or head[0] != MAGIC_BYTE or head[1] not in (LITTLE_ENDIAN, BIG_ENDIAN):
-        return EventFile(path, promised, size, True, 0, "its event file has no OTF2 header")
+        return EventFile(path, promised, size, True, 0, reasons.NO_HEADER)
     order = "<" if head[1] == LITTLE_ENDIAN else ">"
     header = struct.Struct(f"{order}BBQQ")
 
@@ -259,13 +293,13 @@ def _check(path: Path, file: int, promised: int, chunk_size: int) -> EventFile:
         before = last
         content = os.pread(file, CHUNK_HEADER, chunk * chunk_size)
         if len(content) < CHUNK_HEADER:
-            return result(before, "its event file is cut short")
+            return result(before, reasons.CUT)
         magic, mark, first, last = header.unpack(content)
         valid = magic == MAGIC_BYTE and mark == head[1] and first == before + 1
         if not valid or not 0 <= last - before <= most:
-            return result(before, f"chunk {chunk} of its event file has no valid header")
+            return result(before, reasons.BAD_CHUNK.format(place=chunk))
     if os.pread(file, 2, size - 2) == END:
         return EventFile(path, last, size, order == "<", last, None)
     start = (chunks - 1) * chunk_size
     walk = check_chunk(os.pread(file, chunk_size, start)[CHUNK_HEADER:], last - before, order == "<")
-    return result(before + walk.whole, "its event file is cut short")
+    return result(before + walk.whole, reasons.CUT)
