@@ -1,15 +1,13 @@
 """Operations that are in memory as a source: partitions of processes, and blocks of them."""
 
-import itertools
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
-from ..model.arrays import Links, Rows
+from ..model.arrays import Ints, Links, Rows
 from ..model.codes import UNDEFINED_TIME
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError, TraceError
@@ -17,20 +15,14 @@ from ..model.events import IoEvents
 from ..model.operations import Operations, check_rows
 from ..model.stream.calls import EventBatch, FollowsCalls, Regions
 from ..model.stream.damage import LocationDamage
-from ..model.stream.source import Block, Partition
+from ..model.stream.source import Block, Partition, ProcessSource
 
-_PARTITIONS_PER_WORKER: Final = 8
-_LEAST: Final = 1 << 18
-"""Operations that are worth a partition."""
-BYTES_PER_OPERATION: Final = 400
-"""What an operation of a block takes while it is attributed and added up."""
-FEWEST_OPERATIONS: Final = 1 << 12
 MOST_LAYERS: Final = 255
 """Paradigms that OTF2 has numbers for; what compares layers takes them by pairs."""
 
 
 @dataclass(frozen=True, eq=False)
-class RowSource:
+class RowSource(ProcessSource):
     """What a recorder wrote, read as a whole: a `iostrata.model.stream.source.Source`.
 
     Attributes
@@ -45,6 +37,8 @@ class RowSource:
     function : int32 (n,), optional
         Place of each operation's function in `function_names`.
     """
+
+    LEAST_WORK: ClassVar[int] = 1 << 18
 
     path: Path
     definitions: Definitions
@@ -97,29 +91,10 @@ class RowSource:
         """Nothing is read any more."""
         return 0
 
-    def worker_count(self, workers: int | None) -> int:
-        """Return how many threads add up."""
-        if workers is not None and workers < 1:
-            raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
-        return workers or len(os.sched_getaffinity(0))
-
-    def partitions(self, memory: int | None = None, workers: int | None = None) -> tuple[Partition, ...]:
-        """Cut the processes into partitions of about equal numbers of operations, as `Source.partitions`."""
-        threads = self.worker_count(workers)
-        most = None if memory is None else max(FEWEST_OPERATIONS, memory // threads // BYTES_PER_OPERATION)
-        group = self.definitions.locations.group
-        if not len(group):
-            return ()
-        order = np.argsort(group, kind="stable")
-        first = np.flatnonzero(np.diff(group[order], prepend=-2))
-        rows = np.bincount(self.operations.location, minlength=len(group))[order] + 1
-        total = np.cumsum(np.add.reduceat(rows, first))
-        size = max(_LEAST, int(total[-1]) // (_PARTITIONS_PER_WORKER * threads))
-        edges = [*first[np.flatnonzero(np.diff((total - 1) // size, prepend=-1))].tolist(), len(order)]
-        return tuple(
-            Partition(number, tuple(sorted(order[start:stop].tolist())), int(rows[start:stop].sum()), most)
-            for number, (start, stop) in enumerate(itertools.pairwise(edges))
-        )
+    @property
+    def work(self) -> Ints:
+        """Operations of each location, int64 (locations,)."""
+        return np.bincount(self.operations.location, minlength=len(self.definitions.locations.id)) + 1
 
     def read(
         self,

@@ -12,35 +12,26 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ints, Mask, Rows, RowsOfIds
-from ..model.errors import SelectionError
+from ..model.arrays import Ints, Mask, RowsOfIds
 from ..model.events import IoEvents
-from ..model.stream.calls import EventBatch, FollowsCalls, RegionEvents, Regions
+from ..model.stream.calls import EventBatch, FollowsCalls, Regions
 from ..model.stream.damage import DamageReport
 from ..model.stream.mapping import Progress, map_partitions
-from ..model.stream.source import Block, Partition
+from ..model.stream.source import Block, Partition, ProcessSource
 from .archive import Archive, open_archive, pick_engine
 from .definitions.read import read_regions
 from .matching.implausible import ImplausibleEvents
 
-_PARTITIONS_PER_WORKER: Final = 8
-_USUAL_WORK: Final = 1 << 20
-"""Events of a partition: what waits to be merged stays small."""
-_MOST_PARTITIONS: Final = 1 << 12
-"""Of larger traces partitions are larger: each costs a millisecond to hand out."""
 _EVENTS_PER_FILE: Final = 1 << 10
 """What opening a location's files costs, in events walked."""
 
-BYTES_PER_OPERATION: Final = 400
-"""What an operation of a block takes while it is matched, ordered and attributed, as measured."""
-FEWEST_OPERATIONS: Final = 1 << 12
 _MOST_PROMISED: Final = 2**40
 _MAKING: Final = threading.Lock()
 """Held while a walk is made: it counts what is read, so all threads need the same, and `cached_property` has no lock
 from Python 3.12 on."""
 
 
-class Otf2Source:
+class Otf2Source(ProcessSource):
     """An archive as a `iostrata.model.stream.source.Source`.
 
     Parameters
@@ -74,30 +65,15 @@ class Otf2Source:
         """Size of a chunk of an event file."""
         return self.archive.anchor.event_chunk
 
+    @property
+    def work(self) -> Ints:
+        """Events that each location promises, and what opening its files takes, int64 (locations,)."""
+        promised = np.minimum(self.definitions.locations.events, np.uint64(_MOST_PROMISED))
+        return promised.astype(np.int64) + _EVENTS_PER_FILE
+
     def worker_count(self, workers: int | None) -> int:
         """Return how many threads read; only one where not asked for more if callbacks hold the interpreter's lock."""
-        if workers is not None and workers < 1:
-            raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
-        return workers or (1 if self.engine == "library" else len(os.sched_getaffinity(0)))
-
-    def partitions(self, memory: int | None = None, workers: int | None = None) -> tuple[Partition, ...]:
-        """Cut the archive's processes into partitions, as `Source.partitions`."""
-        threads = self.worker_count(workers)
-        most = None if memory is None else max(FEWEST_OPERATIONS, memory // threads // BYTES_PER_OPERATION)
-        promised = self.definitions.locations.events
-        if not len(promised):
-            return ()
-        work = np.minimum(promised, np.uint64(_MOST_PROMISED)).astype(np.int64) + _EVENTS_PER_FILE
-        order, first, _ = self._processes
-        total = np.cumsum(np.add.reduceat(work[order], first))
-        usual = max(_USUAL_WORK, int(total[-1]) // _MOST_PARTITIONS)
-        size = max(1, min(int(total[-1]) // (_PARTITIONS_PER_WORKER * threads), usual))
-        cuts = np.flatnonzero(np.diff((total - 1) // size, prepend=-1))
-        edges = [*first[cuts].tolist(), len(order)]
-        return tuple(
-            Partition(number, tuple(order[start:stop].tolist()), int(work[order[start:stop]].sum()), most)
-            for number, (start, stop) in enumerate(itertools.pairwise(edges))
-        )
+        return super().worker_count(1 if workers is None and self.engine == "library" else workers)
 
     def read(
         self,
@@ -111,19 +87,15 @@ class Otf2Source:
 
         matcher = Matcher(self.definitions, self._shared, self._handles, partition.most_operations, calls is not None)
         walk = self._walk(calls is not None)
-        rows = np.array(partition.locations, np.intp)
-        walk.start_again(rows)
         implausible = ImplausibleEvents(self.definitions)
-        for several, run in self._runs(rows):
-            for first, last in run:
-                for batch in walk.batches(first, last, done=done):
-                    plausible = _plausible(batch, implausible)
-                    paths = None if calls is None else calls.add(plausible.events, plausible.regions)
-                    yield from matcher.add(plausible.events, several, paths)
+        for several, batches in self._runs(walk, partition, done):
+            for batch in map(implausible.leave_out, batches):
+                paths = None if calls is None else calls.add(batch.events, batch.regions)
+                yield from matcher.add(batch.events, several, paths)
             if several:
                 yield from matcher.end_process()
         counts, expected = walk.counts, walk.expected
-        rows = np.sort(rows)
+        rows = np.sort(partition.locations)
         block = replace(
             matcher.end(),
             events=sum(counts[rows].tolist()),
@@ -145,23 +117,14 @@ class Otf2Source:
         """Read the I/O events of a partition with Enter and Leave, location by location, as `Source.calls`."""
         if not self.tells_calls:
             return
-        walk = self._walk(True)
-        rows = np.array(partition.locations, np.intp)
-        walk.start_again(rows)
         implausible = ImplausibleEvents(self.definitions)
-        for _, run in self._runs(rows):
-            for first, last in run:
-                for batch in walk.batches(first, last, done=done):
-                    yield _plausible(batch, implausible)
+        for _, batches in self._runs(self._walk(True), partition, done):
+            yield from map(implausible.leave_out, batches)
 
     def events(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[IoEvents]:
         """Read the I/O events of a partition as they are, location by location."""
-        rows = np.array(partition.locations, np.intp)
-        self.walk.start_again(rows)
-        for _, run in self._runs(rows):
-            for first, last in run:
-                for batch in self.walk.batches(first, last, done=done):
-                    yield batch.events
+        for _, batches in self._runs(self.walk, partition, done):
+            yield from (batch.events for batch in batches)
 
     @cached_property
     def regions(self) -> Regions:
@@ -180,13 +143,10 @@ class Otf2Source:
 
     def _walk(self, regions: bool) -> Any:
         with _MAKING:
-            if regions not in self._walks:
-                self._walks[regions] = self._new_walk(regions)
-            return self._walks[regions]
-
-    @cached_property
-    def _walks(self) -> dict[bool, Any]:
-        return {}
+            walks: dict[bool, Any] = vars(self).setdefault("_walks", {})
+            if regions not in walks:
+                walks[regions] = self._new_walk(regions)
+            return walks[regions]
 
     def _new_walk(self, regions: bool) -> Any:
         if self.engine == "direct":
@@ -202,43 +162,23 @@ class Otf2Source:
         return RowsOfIds(self.definitions.handles.id)
 
     @cached_property
-    def _processes(self) -> tuple[Rows, Rows, Ints]:
-        """Locations by process, processes by their first location; where each begins; and the process of each."""
-        group = self.definitions.locations.group
-        key = np.where(group >= 0, group, len(self.definitions.groups.id) + np.arange(len(group)))
-        _, leader, number = np.unique(key, return_index=True, return_inverse=True)
-        process = leader[number.reshape(-1)]
-        order = np.argsort(process, kind="stable")
-        return order, np.flatnonzero(np.diff(process[order], prepend=-1)), process
-
-    @cached_property
     def _shared(self) -> Mask:
         """Whether a location's process has other locations with events, bool (locations,)."""
-        process = self._processes[2]
+        process = self.processes[2]
         active = np.bincount(process[self.definitions.locations.events > 0], minlength=len(process))
         return np.asarray(active[process] > 1, np.bool_)
 
-    def _runs(self, rows: Rows) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
-        """Yield runs of neighbouring locations: many processes of one location at once, or one process of several."""
-        process, shared = self._processes[2][rows], self._shared[rows]
-        alone = np.where(shared, process, -1)
+    def _runs(
+        self, walk: Any, partition: Partition, done: Callable[[int], None] | None
+    ) -> Iterator[tuple[bool, Iterator[EventBatch]]]:
+        """Walk runs of neighbouring locations: many processes of one location at once, or one process of several."""
+        rows = np.array(partition.locations, np.intp)
+        walk.start_again(rows)
+        alone = np.where(self._shared[rows], self.processes[2][rows], -1)
         for part in np.split(rows, np.flatnonzero(np.diff(alone)) + 1):
             pieces = np.split(part, np.flatnonzero(np.diff(part) != 1) + 1)
-            runs = [(int(piece[0]), int(piece[-1]) + 1) for piece in pieces]
-            if self._shared[part[0]]:
-                yield True, runs
-            else:
-                yield from ((False, [run]) for run in runs)
-
-
-def _plausible(batch: EventBatch, implausible: ImplausibleEvents) -> EventBatch:
-    """Return a batch without the I/O events that cannot be."""
-    plausible = implausible.plausible(batch.events)
-    if plausible is None:
-        return batch
-    place = np.concatenate(([0], np.cumsum(plausible)))
-    regions: RegionEvents = replace(batch.regions, position=place[batch.regions.position])
-    return EventBatch(batch.events.take(plausible), regions)
+            batches = (walk.batches(int(piece[0]), int(piece[-1]) + 1, done=done) for piece in pieces)
+            yield bool(self._shared[part[0]]), itertools.chain.from_iterable(batches)
 
 
 def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Otf2Source:

@@ -4,18 +4,34 @@ Everything that is told of a trace is a sum over its blocks. Partitions go out t
 source reads them; operations stay there, and sums come back.
 """
 
+import itertools
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Final, Protocol
 
-from ..arrays import Links
+import numpy as np
+
+from ..arrays import Ints, Links, Rows
 from ..definitions import Definitions
+from ..errors import SelectionError
 from ..events import IoEvents
 from ..operations import Operations
 from .calls import EventBatch, FollowsCalls, Regions
 from .damage import DamageReport, LocationDamage
+
+PARTITIONS_PER_WORKER: Final = 8
+_USUAL_WORK: Final = 1 << 20
+"""Events of a partition: what waits to be merged stays small."""
+_MOST_PARTITIONS: Final = 1 << 12
+"""Of larger traces partitions are larger: each costs a millisecond to hand out."""
+BYTES_PER_OPERATION: Final = 400
+"""What an operation of a block takes while it is matched, ordered, attributed and added up, as measured."""
+FEWEST_OPERATIONS: Final = 1 << 12
+"""Operations that a block may have however little memory there is."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +178,53 @@ class Source(Protocol):
 
         The columns of a batch hold until the next one is asked for.
         """
+
+
+class ProcessSource:
+    """Base of sources that know the work of each location before it is read, and so cut themselves into partitions."""
+
+    definitions: Definitions
+    LEAST_WORK: ClassVar[int] = 1
+    """Work that is worth a partition."""
+
+    @property
+    def work(self) -> Ints:
+        """What reading each location takes, int64 (locations,)."""
+        raise NotImplementedError
+
+    def worker_count(self, workers: int | None) -> int:
+        """Return how many threads read, as `Source.worker_count`."""
+        if workers is not None and workers < 1:
+            raise SelectionError(f"{workers} workers cannot read anything; give 1 or more")
+        return workers or len(os.sched_getaffinity(0))
+
+    def partitions(self, memory: int | None = None, workers: int | None = None) -> tuple[Partition, ...]:
+        """Cut the processes into partitions, as `Source.partitions`."""
+        threads = self.worker_count(workers)
+        most = None if memory is None else max(FEWEST_OPERATIONS, memory // threads // BYTES_PER_OPERATION)
+        order, first, _ = self.processes
+        if not len(order):
+            return ()
+        work = self.work[order]
+        total = np.cumsum(np.add.reduceat(work, first))
+        usual = max(_USUAL_WORK, int(total[-1]) // _MOST_PARTITIONS)
+        size = max(self.LEAST_WORK, min(int(total[-1]) // (PARTITIONS_PER_WORKER * threads), usual))
+        cuts = np.flatnonzero(np.diff((total - 1) // size, prepend=-1))
+        edges = [*first[cuts].tolist(), len(order)]
+        return tuple(
+            Partition(number, tuple(order[start:stop].tolist()), int(work[start:stop].sum()), most)
+            for number, (start, stop) in enumerate(itertools.pairwise(edges))
+        )
+
+    @cached_property
+    def processes(self) -> tuple[Rows, Rows, Ints]:
+        """Locations by process, processes by their first location; where each begins; and the process of each."""
+        group = self.definitions.locations.group
+        key = np.where(group >= 0, group, len(self.definitions.groups.id) + np.arange(len(group)))
+        _, leader, number = np.unique(key, return_index=True, return_inverse=True)
+        process = leader[number.reshape(-1)]
+        order = np.argsort(process, kind="stable")
+        return order, np.flatnonzero(np.diff(process[order], prepend=-1)), process
 
 
 @dataclass

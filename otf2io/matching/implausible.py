@@ -1,6 +1,7 @@
 """Events that cannot be true: far outside of the trace's time, or of more bytes than any operation moves."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...model.arrays import Mask
 from ...model.codes import MOST_BYTES, UNDEFINED_UINT64, IoRecord
 from ...model.definitions import Clock, Definitions
 from ...model.events import IoEvents
+from ...model.stream.calls import EventBatch
 from ...model.stream.damage import LocationDamage
 
 SLACK_SECONDS: Final = 3600
@@ -45,6 +47,15 @@ class ImplausibleEvents:
         """Return the plausible events; `events` themselves where all are."""
         plausible = self.plausible(events)
         return events if plausible is None else events.take(plausible)
+
+    def leave_out(self, batch: EventBatch) -> EventBatch:
+        """Return a batch without the I/O events that are not plausible."""
+        plausible = self.plausible(batch.events)
+        if plausible is None:
+            return batch
+        place = np.concatenate(([0], np.cumsum(plausible)))
+        regions = replace(batch.regions, position=place[batch.regions.position])
+        return EventBatch(batch.events.take(plausible), regions)
 
     def damage(
         self,

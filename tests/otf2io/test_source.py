@@ -16,7 +16,7 @@ import pytest
 from iostrata import SelectionError
 from iostrata.model.codes import IoFlag, IoRecord, Status
 from iostrata.model.operations import Operations
-from iostrata.otf2io import source as otf2_source
+from iostrata.model.stream import source as stream_source
 from iostrata.otf2io.archive import open_archive
 from iostrata.otf2io.matching import matcher
 from iostrata.otf2io.source import Otf2Source, read_events
@@ -42,7 +42,7 @@ def check_same(found: Any, expected: Any) -> None:
 
 def cut_into(monkeypatch: pytest.MonkeyPatch, parts: int) -> None:
     """Make sources give about so many partitions to one worker."""
-    monkeypatch.setattr(otf2_source, "_PARTITIONS_PER_WORKER", parts)
+    monkeypatch.setattr(stream_source, "PARTITIONS_PER_WORKER", parts)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -82,7 +82,7 @@ def test_partitions_are_all_processes_once(name: str) -> None:
 def test_a_small_bound_cuts_at_rest(name: str, collect: Collect, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = open_archive(FIXTURES / name)
     whole = collect(archive)
-    monkeypatch.setattr(otf2_source, "FEWEST_OPERATIONS", 64)
+    monkeypatch.setattr(stream_source, "FEWEST_OPERATIONS", 64)
     source = Otf2Source(archive)
     sizes = [len(block.operations) for part in source.partitions(1, 2) for block in source.read(part)]
     assert len(sizes) > 2 * len(source.partitions(1, 2)) - 1 or max(sizes) <= 128
@@ -174,7 +174,7 @@ def test_many_in_flight(written_archive: Any, new_location: Any, collect: Collec
 def test_more_in_flight_than_a_block_may_have(
     most: int, written_archive: Any, new_location: Any, collect: Collect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(otf2_source, "FEWEST_OPERATIONS", most)
+    monkeypatch.setattr(stream_source, "FEWEST_OPERATIONS", most)
     monkeypatch.setattr(matcher, "_SLICE", 10)
     events = [begin(row, row) for row in range(100)] + [complete(100 + row, row) for row in range(100)]
     archive = open_archive(written_archive([new_location(events=events)]))
@@ -188,7 +188,7 @@ def test_more_in_flight_than_a_block_may_have(
 def test_a_process_that_never_rests_is_cut_and_counted(
     written_archive: Any, new_location: Any, collect: Collect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(otf2_source, "FEWEST_OPERATIONS", 20)
+    monkeypatch.setattr(stream_source, "FEWEST_OPERATIONS", 20)
     monkeypatch.setattr(matcher, "_SLICE", 10)
     always = [begin(0, 0, NON_BLOCKING, 7)]
     events = [event for row in range(1, 500) for event in (begin(10 * row, row), complete(10 * row + 5, row))]
