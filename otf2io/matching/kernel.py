@@ -118,6 +118,16 @@ def _place_of(keys: OpenKeys, handle: np.uint32, matching: np.uint64) -> int:
 
 
 @inlined
+def _copy_key(old: OpenKeys, place: int, new: OpenKeys, target: int) -> None:
+    new.used[target] = True
+    new.handle[target] = old.handle[place]
+    new.matching[target] = old.matching[place]
+    new.blocking[target] = old.blocking[place]
+    new.latest[target] = old.latest[place]
+    new.last[target] = old.last[place]
+
+
+@inlined
 def _forget(keys: OpenKeys, place: int) -> None:
     """Free the place of a key and move keys that were pushed past it back, so that none is lost."""
     mask = len(keys.used) - 1
@@ -128,12 +138,7 @@ def _forget(keys: OpenKeys, place: int) -> None:
     while keys.used[other]:
         home = _home(keys.handle[other], keys.matching[other], keys.seed[0], mask)
         if ((other - home) & mask) >= ((other - gap) & mask):
-            keys.handle[gap] = keys.handle[other]
-            keys.matching[gap] = keys.matching[other]
-            keys.blocking[gap] = keys.blocking[other]
-            keys.latest[gap] = keys.latest[other]
-            keys.last[gap] = keys.last[other]
-            keys.used[gap] = True
+            _copy_key(keys, other, keys, gap)
             keys.used[other] = False
             gap = other
         other = (other + 1) & mask
@@ -187,6 +192,89 @@ def end_location(keys: OpenKeys, found: Operations) -> None:
     keys.counts[IN_FLIGHT] = 0
 
 
+@inlined
+def _begin_operation(
+    columns: IoEvents, event: int, place: int, apart: bool, keys: OpenKeys, found: Operations, waiting: WaitingEvents
+) -> None:
+    """Give an operation its row, and enter it at the place of its key; `apart` where its process decides."""
+    counts = keys.counts
+    row = counts[ROWS]
+    counts[ROWS] += 1
+    found.location[row] = columns.location[event]
+    found.end_location[row] = NONE
+    found.handle[row] = columns.handle[event]
+    found.mode[row] = columns.mode[event]
+    found.flags[row] = columns.flags[event]
+    found.begin[row] = columns.time[event]
+    found.issued[row] = NO_TIME
+    found.end[row] = NO_TIME
+    found.requested[row] = columns.value[event]
+    found.moved[row] = _UNKNOWN
+    found.offset[row] = columns.offset[event]
+    found.matching[row] = columns.matching[event]
+    found.tests[row] = 0
+    found.status[row] = _OPEN
+    if not keys.used[place]:
+        counts[KEYS] += 1
+        keys.used[place] = True
+        keys.handle[place] = columns.handle[event]
+        keys.matching[place] = columns.matching[event]
+        keys.latest[place] = NONE
+    elif keys.blocking[place] != NONE:
+        counts[IN_FLIGHT] -= 1
+    keys.blocking[place] = NONE
+    keys.last[place] = row
+    if columns.flags[event] & _NON_BLOCKING == 0:
+        keys.blocking[place] = row
+        counts[IN_FLIGHT] += 1
+    elif apart:
+        _wait(columns, event, row, keys, waiting)
+    else:
+        found.end_location[row] = keys.latest[place]
+        keys.latest[place] = row
+        counts[IN_FLIGHT] += 1
+
+
+@inlined
+def _match_step(
+    columns: IoEvents, event: int, place: int, apart: bool, keys: OpenKeys, found: Operations, waiting: WaitingEvents
+) -> None:
+    """Note an issued or test event at the operation of its key that is in flight."""
+    row = keys.last[place] if keys.used[place] else NONE
+    if row != NONE and (keys.blocking[place] == row or not apart):
+        note_step(found, row, columns.kind[event], columns.time[event])
+    elif apart:
+        _wait(columns, event, row, keys, waiting)
+    else:
+        keys.counts[UNMATCHED] += 1
+
+
+@inlined
+def _match_end(
+    columns: IoEvents, event: int, place: int, apart: bool, keys: OpenKeys, found: Operations, waiting: WaitingEvents
+) -> None:
+    """Let a complete or cancelled event close an operation of its key."""
+    known = keys.used[place]
+    row = keys.blocking[place] if known else NONE
+    if row != NONE:
+        keys.blocking[place] = NONE
+    elif apart:
+        _wait(columns, event, NONE, keys, waiting)
+        return
+    elif known:
+        row = keys.latest[place]
+        keys.latest[place] = found.end_location[row]
+    else:
+        keys.counts[UNMATCHED] += 1
+        return
+    # The one that ends is the last begun of its key, unless another began and ended since.
+    keys.last[place] = NONE
+    keys.counts[IN_FLIGHT] -= 1
+    end_operation(found, row, columns.location[event], columns.kind[event], columns.time[event], columns.value[event])
+    if keys.latest[place] == NONE:
+        _forget(keys, place)
+
+
 @compiled_uncounted
 def match_rows(
     columns: IoEvents,
@@ -231,73 +319,13 @@ def match_rows(
             return event
         if counts[ROWS] >= enough and counts[IN_FLIGHT] == 0 and counts[WAITING] == 0:
             return event
-        handle, matching = columns.handle[event], columns.matching[event]
-        place = _place_of(keys, handle, matching)
-        known = keys.used[place]
+        place = _place_of(keys, columns.handle[event], columns.matching[event])
         if kind == BEGIN:
-            row = counts[ROWS]
-            counts[ROWS] += 1
-            found.location[row] = location
-            found.end_location[row] = NONE
-            found.handle[row] = handle
-            found.mode[row] = columns.mode[event]
-            found.flags[row] = columns.flags[event]
-            found.begin[row] = columns.time[event]
-            found.issued[row] = NO_TIME
-            found.end[row] = NO_TIME
-            found.requested[row] = columns.value[event]
-            found.moved[row] = _UNKNOWN
-            found.offset[row] = columns.offset[event]
-            found.matching[row] = matching
-            found.tests[row] = 0
-            found.status[row] = _OPEN
-            if not known:
-                counts[KEYS] += 1
-                keys.used[place] = True
-                keys.handle[place] = handle
-                keys.matching[place] = matching
-                keys.latest[place] = NONE
-            elif keys.blocking[place] != NONE:
-                counts[IN_FLIGHT] -= 1
-            keys.blocking[place] = NONE
-            keys.last[place] = row
-            if columns.flags[event] & _NON_BLOCKING == 0:
-                keys.blocking[place] = row
-                counts[IN_FLIGHT] += 1
-            elif shared[location]:
-                _wait(columns, event, row, keys, waiting)
-            else:
-                found.end_location[row] = keys.latest[place]
-                keys.latest[place] = row
-                counts[IN_FLIGHT] += 1
-            continue
-        row = keys.last[place] if known else NONE
-        if kind != COMPLETE and kind != CANCELLED:
-            if row != NONE and (keys.blocking[place] == row or not shared[location]):
-                note_step(found, row, kind, columns.time[event])
-            elif shared[location]:
-                _wait(columns, event, row, keys, waiting)
-            else:
-                counts[UNMATCHED] += 1
-            continue
-        row = keys.blocking[place] if known else NONE
-        if row != NONE:
-            keys.blocking[place] = NONE
-        elif shared[location]:
-            _wait(columns, event, NONE, keys, waiting)
-            continue
-        elif known:
-            row = keys.latest[place]
-            keys.latest[place] = found.end_location[row]
+            _begin_operation(columns, event, place, shared[location], keys, found, waiting)
+        elif kind in (COMPLETE, CANCELLED):
+            _match_end(columns, event, place, shared[location], keys, found, waiting)
         else:
-            counts[UNMATCHED] += 1
-            continue
-        # The one that ends is the last begun of its key, unless another began and ended since.
-        keys.last[place] = NONE
-        counts[IN_FLIGHT] -= 1
-        end_operation(found, row, location, kind, columns.time[event], columns.value[event])
-        if keys.latest[place] == NONE:
-            _forget(keys, place)
+            _match_step(columns, event, place, shared[location], keys, found, waiting)
     return last
 
 
@@ -306,13 +334,7 @@ def move_keys(old: OpenKeys, new: OpenKeys) -> None:
     """Enter all keys into a larger, empty table that has the same counts."""
     for other in range(len(old.used)):
         if old.used[other]:
-            place = _place_of(new, old.handle[other], old.matching[other])
-            new.used[place] = True
-            new.handle[place] = old.handle[other]
-            new.matching[place] = old.matching[other]
-            new.blocking[place] = old.blocking[other]
-            new.latest[place] = old.latest[other]
-            new.last[place] = old.last[other]
+            _copy_key(old, other, new, _place_of(new, old.handle[other], old.matching[other]))
 
 
 @compiled_uncounted

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord, Status
+from ...model.codes import UNDEFINED_UINT64, IoRecord, Status
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, inlined
 from ...model.operations import Operations
@@ -41,7 +41,6 @@ _DELETE: Final = int(IoRecord.DELETE_FILE)
 _LOCK: Final = int(IoRecord.ACQUIRE_LOCK)
 _DONE: Final = int(Status.COMPLETE)
 _OPEN: Final = int(Status.NEVER_COMPLETED)
-_NO_TIME: Final = UNDEFINED_TIME
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 _TIMESTAMP: Final = 5
 _ATTRIBUTES: Final = 6
@@ -128,6 +127,51 @@ def _put_metadata(out: npt.NDArray[np.uint8], at: int, events: IoEvents, row: in
     return at
 
 
+@inlined
+def _next_event(
+    operations: Operations, metadata: IoEvents, lists: EventLists, cursor: Places, stops: Places
+) -> tuple[int, int]:
+    """Return from which list the next event comes, −1 where all are done, and its time."""
+    begin, end, issue, other = cursor[BEGINS], cursor[ENDS], cursor[ISSUED], cursor[METADATA]
+    source = -1
+    time = NEVER
+    if issue < stops[ISSUED]:
+        source, time = ISSUED, operations.issued[lists.issued[issue]]
+    if end < stops[ENDS] and (source < 0 or operations.end[lists.ends[end]] < time):
+        source, time = ENDS, operations.end[lists.ends[end]]
+    if other < stops[METADATA] and (source < 0 or metadata.time[lists.metadata[other]] < time):
+        source, time = METADATA, metadata.time[lists.metadata[other]]
+    if begin < stops[BEGINS] and (source < 0 or operations.begin[lists.begins[begin]] < time or cursor[STEP] > 0):
+        source, time = BEGINS, operations.begin[lists.begins[begin]]
+    return source, time
+
+
+@inlined
+def _kind_of_end(operations: Operations, row: int) -> int:
+    return _COMPLETE if operations.status[row] == _DONE else _CANCELLED
+
+
+@inlined
+def _next_step(operations: Operations, row: int, cursor: Places) -> int:
+    """Return the next event of an operation that begins, and go on: to the next operation behind the last of them."""
+    step = cursor[STEP]
+    tests = int(operations.tests[row])
+    time = operations.begin[row]
+    at_once = 1 if operations.issued[row] == time else 0
+    ends = operations.status[row] != _OPEN and operations.end[row] == time
+    ends = ends and operations.end_location[row] == operations.location[row]
+    if step < tests + at_once + (1 if ends else 0):
+        cursor[STEP] = step + 1
+    else:
+        cursor[STEP] = 0
+        cursor[BEGINS] += 1
+    if step == 0:
+        return _BEGIN
+    if step <= tests:
+        return _TEST
+    return _ISSUED if step <= tests + at_once else _kind_of_end(operations, row)
+
+
 @compiled_uncounted
 def put_events(
     out: npt.NDArray[np.uint8],
@@ -163,17 +207,7 @@ def put_events(
     at, last = state[AT], state[LAST]
     outcome = DONE
     while True:
-        begin, end, issue, other = cursor[BEGINS], cursor[ENDS], cursor[ISSUED], cursor[METADATA]
-        source = -1
-        time = NEVER
-        if issue < stops[ISSUED]:
-            source, time = ISSUED, operations.issued[lists.issued[issue]]
-        if end < stops[ENDS] and (source < 0 or operations.end[lists.ends[end]] < time):
-            source, time = ENDS, operations.end[lists.ends[end]]
-        if other < stops[METADATA] and (source < 0 or metadata.time[lists.metadata[other]] < time):
-            source, time = METADATA, metadata.time[lists.metadata[other]]
-        if begin < stops[BEGINS] and (source < 0 or operations.begin[lists.begins[begin]] < time or cursor[STEP] > 0):
-            source, time = BEGINS, operations.begin[lists.begins[begin]]
+        source, time = _next_event(operations, metadata, lists, cursor, stops)
         if source < 0:
             break
         if time < last or time >= limit:
@@ -190,35 +224,18 @@ def put_events(
             at += 9
             last = time
         state[EVENTS] += 1
+        place = cursor[source]
+        if source == BEGINS:
+            row = lists.begins[place]
+            at = _put_operation(out, at, _next_step(operations, row, cursor), operations, row, attribute)
+            continue
         cursor[source] += 1
         if source == METADATA:
-            at = _put_metadata(out, at, metadata, lists.metadata[other])
+            at = _put_metadata(out, at, metadata, lists.metadata[place])
         elif source == ENDS:
-            row = lists.ends[end]
-            kind = _COMPLETE if operations.status[row] == _DONE else _CANCELLED
-            at = _put_operation(out, at, kind, operations, row, attribute)
-        elif source == ISSUED:
-            at = _put_operation(out, at, _ISSUED, operations, lists.issued[issue], attribute)
+            row = lists.ends[place]
+            at = _put_operation(out, at, _kind_of_end(operations, row), operations, row, attribute)
         else:
-            row = lists.begins[begin]
-            step = cursor[STEP]
-            tests = int(operations.tests[row])
-            at_once = 1 if operations.issued[row] == time else 0
-            here = operations.status[row] != _OPEN and operations.end[row] == time
-            here = here and operations.end_location[row] == operations.location[row]
-            if step == 0:
-                kind = _BEGIN
-            elif step <= tests:
-                kind = _TEST
-            elif step <= tests + at_once:
-                kind = _ISSUED
-            else:
-                kind = _COMPLETE if operations.status[row] == _DONE else _CANCELLED
-            at = _put_operation(out, at, kind, operations, row, attribute)
-            if step < tests + at_once + (1 if here else 0):
-                cursor[STEP] = step + 1
-                cursor[BEGINS] = begin
-            else:
-                cursor[STEP] = 0
+            at = _put_operation(out, at, _ISSUED, operations, lists.issued[place], attribute)
     state[AT], state[LAST] = at, last
     return outcome
