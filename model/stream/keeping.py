@@ -2,27 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, fields
+from types import NoneType
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from ..arrays import Links
 from ..recording import Counters, Recording
 from .damage import DamageReport, LocationDamage
 
 _VERSION: Final = 1
-_TEXTS: Final = ("recorder", "format", "remedy")
-_CHOICES: Final = {"rows": ("operations", "intervals"), "handles": ("recorded", "inferred", "absent")}
-_SWITCHES: Final = ("ranks", "nodes", "threads", "metadata", "offsets", "collective")
-_COLUMNS: Final[dict[str, type[np.int32] | type[np.int64]]] = {
-    "module": np.int32,
-    "file": np.int32,
-    "rank": np.int32,
-    "reads": np.int64,
-    "writes": np.int64,
-    "bytes_read": np.int64,
-    "bytes_written": np.int64,
-}
+_FIELDS: Final = tuple(one.name for one in fields(Recording) if one.name != "kept_in")
 
 
 @dataclass(frozen=True)
@@ -41,29 +32,20 @@ class Kept:
 
 def kept_text(recording: Recording, damage: DamageReport | None = None) -> str:
     """Return a recording, and what was lost or odd when it was read, as JSON in ASCII."""
-    counters = recording.counters
-    found: dict[str, Any] = {
+    damage = damage or DamageReport(0, 0, ())
+    found = {
         "version": _VERSION,
-        **{name: getattr(recording, name) for name in (*_TEXTS, *_CHOICES, *_SWITCHES)},
-        "flushes": recording.flushes,
-        "amounts": recording.amounts,
-        "whole_seconds": recording.whole_seconds,
-        "layers": recording.layers,
-        "facts": dict(recording.facts),
-        "notes": recording.notes,
-        "counters": None
-        if counters is None
-        else {
-            **{name: getattr(counters, name).tolist() for name in _COLUMNS},
-            "modules": counters.modules,
-            "layers": counters.layers,
-        },
-        "losses": []
-        if damage is None
-        else [[one.row, one.events_expected, one.events_read, one.reason] for one in damage.locations],
-        "irregular": {} if damage is None else dict(damage.irregular),
+        **{name: getattr(recording, name) for name in _FIELDS},
+        "losses": [[one.row, one.events_expected, one.events_read, one.reason] for one in damage.locations],
+        "irregular": damage.irregular,
     }
-    return json.dumps(found, separators=(",", ":"))
+    return json.dumps(found, separators=(",", ":"), default=_encoded)
+
+
+def _encoded(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return dict(value if isinstance(value, Mapping) else vars(value))
 
 
 def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: int) -> Kept:
@@ -80,20 +62,12 @@ def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: i
         found = json.loads(text)
         if found["version"] != _VERSION:
             raise ValueError(f"version {found['version']!r}")
-        facts = {_text(key): value if type(value) is int else _text(value) for key, value in found["facts"].items()}
-        if facts.keys() & {"recorder", "format"}:
+        # Files of earlier versions lack some of the fields.
+        recording = _decoded({name: found[name] for name in _FIELDS if name in found}, Recording)
+        if recording.facts.keys() & {"recorder", "format"}:
             raise ValueError("facts that stand elsewhere")
-        fields: dict[str, Any] = {name: _text(found[name]) for name in _TEXTS}
-        fields |= {name: _chosen(found[name], choices) for name, choices in _CHOICES.items()}
-        fields |= {name: _chosen(found[name], (False, True)) for name in _SWITCHES}
-        # Files of earlier versions do not have these.
-        fields["flushes"] = _chosen(found.get("flushes", True), (False, True))
-        fields["amounts"] = _text(found.get("amounts", ""))
-        fields["whole_seconds"] = _chosen(found.get("whole_seconds", False), (False, True))
-        layers = found.get("layers")
-        fields["layers"] = None if layers is None else tuple(map(_text, layers))
-        counters = None if found["counters"] is None else _counters(found["counters"], files)
-        recording = Recording(**fields, facts=facts, notes=tuple(map(_text, found["notes"])), counters=counters)
+        if recording.counters is not None:
+            _check_counters(recording.counters, files)
         losses = []
         for row, expected, read, reason in found["losses"]:
             if not -1 <= _count(row, -1) < len(locations):
@@ -106,16 +80,34 @@ def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: i
     return Kept(recording, tuple(losses), irregular)
 
 
-def _counters(found: dict[str, Any], files: int) -> Counters:
-    columns = {name: _column(found[name], kind) for name, kind in _COLUMNS.items()}
-    modules, layers = (tuple(map(_text, found[name])) for name in ("modules", "layers"))
-    shapes = {column.shape for column in columns.values()}
-    if len(shapes) != 1 or len(modules) != len(layers) or any(len(shape) != 1 for shape in shapes):
+def _decoded(value: Any, hint: Any) -> Any:
+    """Return a value of a declared type, out of what JSON has for it; ValueError or TypeError where that is none."""
+    kinds = get_args(hint)
+    if hint in (Recording, Counters):
+        hints = get_type_hints(hint)
+        return hint(**{name: _decoded(one, hints[name]) for name, one in value.items()})
+    if get_origin(hint) is np.ndarray:
+        return _column(value, np.int32 if hint == Links else np.int64)
+    if get_origin(hint) is Mapping:
+        return {_text(key): one if type(one) is int else _text(one) for key, one in value.items()}
+    if get_origin(hint) is tuple:
+        return tuple(_decoded(one, kinds[0]) for one in value)
+    if NoneType in kinds:
+        return None if value is None else _decoded(value, kinds[0])
+    if hint is bool or get_origin(hint) is Literal:
+        return _chosen(value, kinds or (False, True))
+    return _text(value)
+
+
+def _check_counters(counters: Counters, files: int) -> None:
+    columns = [one for one in vars(counters).values() if isinstance(one, np.ndarray)]
+    shapes = {column.shape for column in columns}
+    names = len(counters.modules)
+    if len(shapes) != 1 or names != len(counters.layers) or any(len(shape) != 1 for shape in shapes):
         raise ValueError("counters that differ in number")
-    for name, low, high in (("module", 0, len(modules)), ("file", -1, files)):
-        if ((columns[name] < low) | (columns[name] >= high)).any():
+    for name, column, low, high in (("module", counters.module, 0, names), ("file", counters.file, -1, files)):
+        if ((column < low) | (column >= high)).any():
             raise ValueError(f"counters of no {name}")
-    return Counters(**columns, modules=modules, layers=layers)
 
 
 def _column(values: object, kind: type[np.int32] | type[np.int64]) -> np.ndarray[Any, Any]:
