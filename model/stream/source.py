@@ -202,9 +202,9 @@ class ProcessSource:
         """Cut the processes into partitions, as `Source.partitions`."""
         threads = self.worker_count(workers)
         most = None if memory is None else max(FEWEST_OPERATIONS, memory // threads // BYTES_PER_OPERATION)
-        order, first, _ = self.processes
-        if not len(order):
+        if not len(self.work):
             return ()
+        order, first, _ = self.processes
         work = self.work[order]
         total = np.cumsum(np.add.reduceat(work, first))
         usual = max(_USUAL_WORK, int(total[-1]) // _MOST_PARTITIONS)

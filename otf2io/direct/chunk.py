@@ -33,12 +33,6 @@ says, but with values that no tracer writes; the chunk's end is missing."""
 
 TIMESTAMP: Final = 5
 ATTRIBUTES: Final = 6
-_FIRST_IO: Final = int(min(IoRecord))
-_LAST_IO: Final = int(max(IoRecord))
-_BEGIN: Final = int(IoRecord.OPERATION_BEGIN)
-_COMPLETE: Final = int(IoRecord.OPERATION_COMPLETE)
-_CANCELLED: Final = int(IoRecord.OPERATION_CANCELLED)
-_WITH_CHOICE: Final = (int(IoRecord.CREATE_HANDLE), int(IoRecord.SEEK))
 _ENTER: Final = 12
 _LEAVE: Final = 13
 _FIRST_EVENT: Final = 10
@@ -47,7 +41,6 @@ _LAST_EVENT: Final = 127
 _LONGEST_FIELDS: Final = 46
 """Bytes that the fields of an I/O record take at most."""
 _LONGEST_RECORD: Final = 2**16
-_LAST_MODE: Final = int(IoMode.FLUSH)
 _LAST_MARK: Final = 2
 _SINGLE_SHORT: Final = (12, 13, 24)
 _SINGLE_LONG: Final = (16, 17, 20, 21, 28, 29, 30)
@@ -62,7 +55,7 @@ def _skip_limits() -> npt.NDArray[np.int64]:
     limits[list(_SINGLE_LONG)] = 8
     limits[: _LAST_MARK + 1] = -1
     limits[[TIMESTAMP, ATTRIBUTES]] = -1
-    limits[_FIRST_IO : _LAST_IO + 1] = -1
+    limits[IoRecord.CREATE_HANDLE : IoRecord.TRY_LOCK + 1] = -1
     return limits
 
 
@@ -218,13 +211,13 @@ def _is_believable(columns: IoEvents, row: int, handles: npt.NDArray[np.uint32])
     handle = columns.handle[row]
     if handle != _NO_HANDLE and not _is_among(handles, np.uint64(handle)):
         return False
-    if kind == _BEGIN and (mode > _LAST_MODE or columns.flags[row] > 3):
+    if kind == IoRecord.OPERATION_BEGIN and (mode > IoMode.FLUSH or columns.flags[row] > 3):
         return False
-    if kind in _WITH_CHOICE and mode > 4:
+    if kind in (IoRecord.CREATE_HANDLE, IoRecord.SEEK) and mode > 4:
         return False
-    if kind > _CANCELLED and mode > 1:
+    if kind > IoRecord.OPERATION_CANCELLED and mode > 1:
         return False
-    if kind in (_BEGIN, _COMPLETE):
+    if kind in (IoRecord.OPERATION_BEGIN, IoRecord.OPERATION_COMPLETE):
         return bool(columns.value[row] <= _MOST_BYTES or columns.value[row] == NO_OFFSET)
     return True
 
@@ -297,7 +290,7 @@ def _walk(tables: Tables, chunk: Chunk, state: Any, careful: bool, care: Care) -
             continue
         if careful and (kind < _FIRST_EVENT or kind > _LAST_EVENT):
             break
-        if _FIRST_IO <= kind <= _LAST_IO:
+        if IoRecord.CREATE_HANDLE <= kind <= IoRecord.TRY_LOCK:
             time, interval = trace_time(ids, _stamp_at(data, stamp_at, stamp), interval, rules.start)
             position = offset if offset_at == at else NO_OFFSET
             last = put_io_record(data, fields, kind, columns, row, ids, time, position)
@@ -307,7 +300,7 @@ def _walk(tables: Tables, chunk: Chunk, state: Any, careful: bool, care: Care) -
                 break
             backwards |= bool(time < latest)
             implausible |= bool(np.uint64(time - rules.earliest) > rules.span)
-            implausible |= kind == _BEGIN and bool(columns.mode[row] > _LAST_MODE)
+            implausible |= kind == IoRecord.OPERATION_BEGIN and bool(columns.mode[row] > IoMode.FLUSH)
             latest = time
             row += 1
         at = behind

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import column_types
 from ...model.kernels import inlined, inner
 from ..files.anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from .integers import is_end, load_byte, load_word, read_integer, record_extent
@@ -54,17 +55,9 @@ class LocalIds(NamedTuple):
 
 def empty_local_ids(entries: int) -> LocalIds:
     """Return maps that change nothing, with room for `entries` ids and as many clock offsets."""
-    return LocalIds(
-        start=np.zeros(MAPPED, np.int64),
-        size=np.zeros(MAPPED, np.int64),
-        sparse=np.zeros(MAPPED, np.bool_),
-        keys=np.zeros(entries, np.uint64),
-        values=np.zeros(entries, np.uint32),
-        clock_size=np.zeros(1, np.int64),
-        clock_times=np.zeros(entries, np.uint64),
-        clock_offsets=np.zeros(entries, np.int64),
-        clock_slopes=np.zeros(entries, np.float64),
-    )
+    sizes = {"start": MAPPED, "size": MAPPED, "sparse": MAPPED, "clock_size": 1}
+    types = zip(LocalIds._fields, column_types(LocalIds), strict=True)
+    return LocalIds(*(np.zeros(sizes.get(name, entries), dtype) for name, dtype in types))
 
 
 @inlined

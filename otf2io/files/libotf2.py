@@ -117,46 +117,36 @@ class FlushCallbacks(ctypes.Structure):
 
 _ERROR_CALLBACK: Final = CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint64, c_char_p, c_int, c_char_p, c_void_p)
 
-_PROTOTYPES: Final[dict[str, tuple[object, tuple[object, ...]]]] = {
-    "OTF2_Error_RegisterCallback": (c_void_p, (c_void_p, c_void_p)),
-    "OTF2_Error_GetDescription": (c_char_p, (c_int,)),
-    "OTF2_Reader_Open": (c_void_p, (c_char_p,)),
-    "OTF2_Reader_Close": (c_int, (c_void_p,)),
-    "OTF2_Reader_SetSerialCollectiveCallbacks": (c_int, (c_void_p,)),
-    "OTF2_Reader_SelectLocation": (c_int, (c_void_p, c_uint64)),
-    "OTF2_Reader_OpenDefFiles": (c_int, (c_void_p,)),
-    "OTF2_Reader_CloseDefFiles": (c_int, (c_void_p,)),
-    "OTF2_Reader_OpenEvtFiles": (c_int, (c_void_p,)),
-    "OTF2_Reader_CloseEvtFiles": (c_int, (c_void_p,)),
-    "OTF2_Reader_GetGlobalDefReader": (c_void_p, (c_void_p,)),
-    "OTF2_Reader_CloseGlobalDefReader": (c_int, (c_void_p, c_void_p)),
-    "OTF2_Reader_RegisterGlobalDefCallbacks": (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
-    "OTF2_Reader_ReadGlobalDefinitions": (c_int, (c_void_p, c_void_p, c_uint64, POINTER(c_uint64))),
-    "OTF2_Reader_GetDefReader": (c_void_p, (c_void_p, c_uint64)),
-    "OTF2_Reader_CloseDefReader": (c_int, (c_void_p, c_void_p)),
-    "OTF2_Reader_ReadAllLocalDefinitions": (c_int, (c_void_p, c_void_p, POINTER(c_uint64))),
-    "OTF2_Reader_GetEvtReader": (c_void_p, (c_void_p, c_uint64)),
-    "OTF2_Reader_CloseEvtReader": (c_int, (c_void_p, c_void_p)),
-    "OTF2_Reader_RegisterEvtCallbacks": (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
-    "OTF2_Reader_ReadLocalEvents": (c_int, (c_void_p, c_void_p, c_uint64, POINTER(c_uint64))),
-    "OTF2_Reader_GetMarkerWriter": (c_void_p, (c_void_p,)),
-    "OTF2_Reader_CloseMarkerWriter": (c_int, (c_void_p, c_void_p)),
-    "OTF2_MarkerWriter_WriteDefMarker": (c_int, (c_void_p, c_uint32, c_char_p, c_char_p, c_uint8)),
-    "OTF2_MarkerWriter_WriteMarker": (c_int, (c_void_p, c_uint64, c_uint64, c_uint32, c_uint8, c_uint64, c_char_p)),
-    "OTF2_Archive_Open": (c_void_p, (c_char_p, c_char_p, c_uint8, c_uint64, c_uint64, c_uint8, c_uint8)),
-    "OTF2_Archive_Close": (c_int, (c_void_p,)),
-    "OTF2_Archive_SetFlushCallbacks": (c_int, (c_void_p, POINTER(FlushCallbacks), c_void_p)),
-    "OTF2_Archive_SetSerialCollectiveCallbacks": (c_int, (c_void_p,)),
-    "OTF2_Archive_SetCreator": (c_int, (c_void_p, c_char_p)),
-    "OTF2_Archive_GetGlobalDefWriter": (c_void_p, (c_void_p,)),
-    "OTF2_Archive_CloseGlobalDefWriter": (c_int, (c_void_p, c_void_p)),
-    "OTF2_GlobalDefReaderCallbacks_New": (c_void_p, ()),
-    "OTF2_GlobalDefReaderCallbacks_Delete": (None, (c_void_p,)),
-    "OTF2_EvtReaderCallbacks_New": (c_void_p, ()),
-    "OTF2_EvtReaderCallbacks_Delete": (None, (c_void_p,)),
-    "OTF2_AttributeList_TestAttributeByID": (c_bool, (c_void_p, c_uint32)),
-    "OTF2_AttributeList_GetUint64": (c_int, (c_void_p, c_uint32, POINTER(c_uint64))),
+_SIGNATURES: Final[dict[tuple[Any, ...], str]] = {
+    (c_void_p, c_void_p, c_void_p): "Error_RegisterCallback",
+    (c_char_p, c_int): "Error_GetDescription",
+    (c_void_p, c_char_p): "Reader_Open",
+    (c_int, c_void_p): (
+        "Reader_Close Reader_SetSerialCollectiveCallbacks Reader_OpenDefFiles Reader_CloseDefFiles "
+        "Reader_OpenEvtFiles Reader_CloseEvtFiles Archive_Close "
+        "Archive_SetSerialCollectiveCallbacks"
+    ),
+    (c_int, c_void_p, c_uint64): "Reader_SelectLocation",
+    (c_void_p, c_void_p): "Reader_GetGlobalDefReader Reader_GetMarkerWriter Archive_GetGlobalDefWriter",
+    (c_int, c_void_p, c_void_p): (
+        "Reader_CloseGlobalDefReader Reader_CloseDefReader Reader_CloseEvtReader "
+        "Reader_CloseMarkerWriter Archive_CloseGlobalDefWriter"
+    ),
+    (c_int, c_void_p, c_void_p, c_void_p, c_void_p): "Reader_RegisterGlobalDefCallbacks Reader_RegisterEvtCallbacks",
+    (c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64)): "Reader_ReadGlobalDefinitions Reader_ReadLocalEvents",
+    (c_void_p, c_void_p, c_uint64): "Reader_GetDefReader Reader_GetEvtReader",
+    (c_int, c_void_p, c_void_p, POINTER(c_uint64)): "Reader_ReadAllLocalDefinitions",
+    (c_int, c_void_p, c_uint32, c_char_p, c_char_p, c_uint8): "MarkerWriter_WriteDefMarker",
+    (c_int, c_void_p, c_uint64, c_uint64, c_uint32, c_uint8, c_uint64, c_char_p): "MarkerWriter_WriteMarker",
+    (c_void_p, c_char_p, c_char_p, c_uint8, c_uint64, c_uint64, c_uint8, c_uint8): "Archive_Open",
+    (c_int, c_void_p, POINTER(FlushCallbacks), c_void_p): "Archive_SetFlushCallbacks",
+    (c_int, c_void_p, c_char_p): "Archive_SetCreator",
+    (c_void_p,): "GlobalDefReaderCallbacks_New EvtReaderCallbacks_New",
+    (None, c_void_p): "GlobalDefReaderCallbacks_Delete EvtReaderCallbacks_Delete",
+    (c_bool, c_void_p, c_uint32): "AttributeList_TestAttributeByID",
+    (c_int, c_void_p, c_uint32, POINTER(c_uint64)): "AttributeList_GetUint64",
 }
+"""Functions of the library, ``OTF2_`` left out, by the types of their result and of their arguments."""
 
 
 @cache
@@ -169,15 +159,14 @@ def library() -> ctypes.CDLL:
         from _otf2 import Config
 
         loaded = ctypes.CDLL(Config.lib_path())
-        for name, (result, arguments) in _PROTOTYPES.items():
-            function = getattr(loaded, name)
-            function.restype = result
-            function.argtypes = arguments
+        for (result, *arguments), names in _SIGNATURES.items():
+            for name in names.split():
+                function = getattr(loaded, f"OTF2_{name}")
+                function.restype, function.argtypes = result, arguments
         for family, types in (("GlobalDefReader", DEFINITION_CALLBACKS), ("EvtReader", EVENT_CALLBACKS)):
             for record, callback in types.items():
                 function = getattr(loaded, f"OTF2_{family}Callbacks_Set{record}Callback")
-                function.restype = c_int
-                function.argtypes = (c_void_p, callback)
+                function.restype, function.argtypes = c_int, (c_void_p, callback)
         for record, callback in DEFINITION_CALLBACKS.items():
             # A record is written with the arguments with which it is handed out.
             function = getattr(loaded, f"OTF2_GlobalDefWriter_Write{record}")

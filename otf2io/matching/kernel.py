@@ -31,6 +31,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import empty_columns
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, hashed, inlined, random_seed
@@ -41,9 +42,6 @@ ISSUED: Final = int(IoRecord.OPERATION_ISSUED)
 COMPLETE: Final = int(IoRecord.OPERATION_COMPLETE)
 CANCELLED: Final = int(IoRecord.OPERATION_CANCELLED)
 _NON_BLOCKING: Final = int(IoFlag.NON_BLOCKING)
-_DONE: Final = int(Status.COMPLETE)
-_STOPPED: Final = int(Status.CANCELLED)
-_OPEN: Final = int(Status.NEVER_COMPLETED)
 NO_TIME: Final = np.int64(UNDEFINED_TIME)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 NONE: Final = -1
@@ -90,16 +88,8 @@ def open_keys(places: int, counts: npt.NDArray[np.int64] | None = None) -> OpenK
     if counts is None:
         counts = np.zeros(6, np.int64)
         counts[LOCATION] = NONE
-    return OpenKeys(
-        handle=np.empty(places, np.uint32),
-        matching=np.empty(places, np.uint64),
-        blocking=np.empty(places, np.int32),
-        latest=np.empty(places, np.int32),
-        last=np.empty(places, np.int32),
-        used=np.zeros(places, np.bool_),
-        counts=counts,
-        seed=np.array([random_seed()]),
-    )
+    keys = empty_columns(OpenKeys, places)
+    return keys._replace(used=np.zeros(places, np.bool_), counts=counts, seed=np.array([random_seed()]))
 
 
 @inlined
@@ -150,7 +140,7 @@ def end_operation(found: Operations, row: int, location: np.int32, kind: int, ti
     found.end_location[row] = location
     found.end[row] = max(time, found.begin[row])
     found.moved[row] = value if kind == COMPLETE else _UNKNOWN
-    found.status[row] = _DONE if kind == COMPLETE else _STOPPED
+    found.status[row] = Status.COMPLETE if kind == COMPLETE else Status.CANCELLED
 
 
 @inlined
@@ -213,7 +203,7 @@ def _begin_operation(
     found.offset[row] = columns.offset[event]
     found.matching[row] = columns.matching[event]
     found.tests[row] = 0
-    found.status[row] = _OPEN
+    found.status[row] = Status.NEVER_COMPLETED
     if not keys.used[place]:
         counts[KEYS] += 1
         keys.used[place] = True

@@ -29,7 +29,7 @@ from .kernel import (
     open_keys,
     renumber,
 )
-from .ordering import copy_rows, rows_by_begin
+from .ordering import rows_by_begin
 from .threads import match_threads
 
 ENOUGH: Final = 1 << 17
@@ -201,11 +201,9 @@ class Matcher:
             # Rows of a location stand in the order of its file.
             rows = rows[np.argsort(identity, kind="stable")]
         rows = rows_by_begin(found.begin, rows)
-        taken: Any = empty_columns(OperationColumns, len(rows))
-        process = np.empty(len(rows), np.int32)
-        copy_rows(found, rows, taken, self._definitions.locations.group, process)
-        columns = {**taken._asdict(), "handle": self._handles.rows(taken.handle)}
-        operations = Operations(**columns, process=process)
+        columns = {name: column[rows] for name, column in cast(Any, found)._asdict().items()}
+        columns["handle"] = self._handles.rows(columns["handle"])
+        operations = Operations(**columns, process=self._definitions.locations.group[columns["location"]])
         metadata = IoEvents.concatenate(self._metadata) if self._metadata else IoEvents.empty()
         block = Block(
             operations,

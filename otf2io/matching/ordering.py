@@ -4,9 +4,8 @@ from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Ints, Links, Ticks
-from ...model.kernels import compiled, compiled_uncounted
-from ...model.operations import Operations
+from ...model.arrays import Ints, Ticks
+from ...model.kernels import compiled
 
 _DIGIT: Final = np.uint64(11)
 """Bits that a pass looks at."""
@@ -53,36 +52,3 @@ def rows_by_begin(begin: Ticks, rows: Ints) -> Ints:
         keys, moved = moved, keys
         shift += _DIGIT
     return rows
-
-
-@compiled_uncounted
-def copy_rows(found: Operations, rows: Ints, target: Operations, group: Links, process: Links) -> None:
-    """Copy some rows of operations, and look up their processes.
-
-    Parameters
-    ----------
-    rows : intp (n,)
-    target : Operations (n,)
-    group : int32 (locations,)
-        Process of each location.
-    process : int32 (n,)
-        What it is written to.
-    """
-    for place in range(len(rows)):
-        row = rows[place]
-        location = found.location[row]
-        target.location[place] = location
-        process[place] = group[location]
-        target.end_location[place] = found.end_location[row]
-        target.handle[place] = found.handle[row]
-        target.mode[place] = found.mode[row]
-        target.flags[place] = found.flags[row]
-        target.begin[place] = found.begin[row]
-        target.issued[place] = found.issued[row]
-        target.end[place] = found.end[row]
-        target.requested[place] = found.requested[row]
-        target.moved[place] = found.moved[row]
-        target.offset[place] = found.offset[row]
-        target.matching[place] = found.matching[row]
-        target.tests[place] = found.tests[row]
-        target.status[place] = found.status[row]

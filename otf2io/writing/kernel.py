@@ -28,19 +28,6 @@ DONE, CHUNK_FULL, TIME_REACHED = range(3)
 """Outcomes: all is written; the chunk is full; the next event lies before the last one or not before the limit."""
 
 NEVER: Final = 2**63 - 1
-_BEGIN: Final = int(IoRecord.OPERATION_BEGIN)
-_TEST: Final = int(IoRecord.OPERATION_TEST)
-_ISSUED: Final = int(IoRecord.OPERATION_ISSUED)
-_COMPLETE: Final = int(IoRecord.OPERATION_COMPLETE)
-_CANCELLED: Final = int(IoRecord.OPERATION_CANCELLED)
-_CREATE: Final = int(IoRecord.CREATE_HANDLE)
-_DUPLICATE: Final = int(IoRecord.DUPLICATE_HANDLE)
-_SEEK: Final = int(IoRecord.SEEK)
-_CHANGE: Final = int(IoRecord.CHANGE_STATUS_FLAGS)
-_DELETE: Final = int(IoRecord.DELETE_FILE)
-_LOCK: Final = int(IoRecord.ACQUIRE_LOCK)
-_DONE: Final = int(Status.COMPLETE)
-_OPEN: Final = int(Status.NEVER_COMPLETED)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 _TIMESTAMP: Final = 5
 _ATTRIBUTES: Final = 6
@@ -78,7 +65,7 @@ def _put_operation(
 ) -> int:
     """Write an event of an operation; return the position behind it."""
     offset = operations.offset[row]
-    if kind == _BEGIN and offset != _UNKNOWN:
+    if kind == IoRecord.OPERATION_BEGIN and offset != _UNKNOWN:
         length = at + 1
         out[at] = _ATTRIBUTES
         at = write_short_integer(out, at + 2, np.uint64(1))
@@ -89,11 +76,11 @@ def _put_operation(
     length = at + 1
     out[at] = kind
     at = write_short_integer(out, at + 2, np.uint64(operations.handle[row]))
-    if kind == _BEGIN:
+    if kind == IoRecord.OPERATION_BEGIN:
         out[at] = operations.mode[row]
         at = write_short_integer(out, at + 1, np.uint64(operations.flags[row]))
         at = write_integer(out, at, operations.requested[row])
-    elif kind == _COMPLETE:
+    elif kind == IoRecord.OPERATION_COMPLETE:
         at = write_integer(out, at, operations.moved[row])
     at = write_integer(out, at, operations.matching[row])
     out[length] = at - length - 1
@@ -107,21 +94,21 @@ def _put_metadata(out: npt.NDArray[np.uint8], at: int, events: IoEvents, row: in
     length = at + 1
     out[at] = kind
     at += 2
-    if kind != _DELETE:
+    if kind != IoRecord.DELETE_FILE:
         at = write_short_integer(out, at, np.uint64(events.handle[row]))
-    if kind in (_CREATE, _DELETE):
+    if kind in (IoRecord.CREATE_HANDLE, IoRecord.DELETE_FILE):
         out[at] = events.mode[row]
         at = write_short_integer(out, at + 1, events.value[row])
-    elif kind == _DUPLICATE:
+    elif kind == IoRecord.DUPLICATE_HANDLE:
         at = write_short_integer(out, at, events.value[row])
-    elif kind == _SEEK:
+    elif kind == IoRecord.SEEK:
         at = write_integer(out, at, events.value[row])
         out[at] = events.mode[row]
         at = write_integer(out, at + 1, events.offset[row])
-    elif kind >= _LOCK:
+    elif kind >= IoRecord.ACQUIRE_LOCK:
         out[at] = events.mode[row]
         at += 1
-    if kind in (_CREATE, _DUPLICATE, _CHANGE):
+    if kind in (IoRecord.CREATE_HANDLE, IoRecord.DUPLICATE_HANDLE, IoRecord.CHANGE_STATUS_FLAGS):
         at = write_short_integer(out, at, np.uint64(events.flags[row]))
     out[length] = at - length - 1
     return at
@@ -148,7 +135,7 @@ def _next_event(
 
 @inlined
 def _kind_of_end(operations: Operations, row: int) -> int:
-    return _COMPLETE if operations.status[row] == _DONE else _CANCELLED
+    return IoRecord.OPERATION_COMPLETE if operations.status[row] == Status.COMPLETE else IoRecord.OPERATION_CANCELLED
 
 
 @inlined
@@ -158,7 +145,7 @@ def _next_step(operations: Operations, row: int, cursor: Places) -> int:
     tests = int(operations.tests[row])
     time = operations.begin[row]
     at_once = 1 if operations.issued[row] == time else 0
-    ends = operations.status[row] != _OPEN and operations.end[row] == time
+    ends = operations.status[row] != Status.NEVER_COMPLETED and operations.end[row] == time
     ends = ends and operations.end_location[row] == operations.location[row]
     if step < tests + at_once + (1 if ends else 0):
         cursor[STEP] = step + 1
@@ -166,10 +153,10 @@ def _next_step(operations: Operations, row: int, cursor: Places) -> int:
         cursor[STEP] = 0
         cursor[BEGINS] += 1
     if step == 0:
-        return _BEGIN
+        return IoRecord.OPERATION_BEGIN
     if step <= tests:
-        return _TEST
-    return _ISSUED if step <= tests + at_once else _kind_of_end(operations, row)
+        return IoRecord.OPERATION_TEST
+    return IoRecord.OPERATION_ISSUED if step <= tests + at_once else _kind_of_end(operations, row)
 
 
 @compiled_uncounted
@@ -236,6 +223,6 @@ def put_events(
             row = lists.ends[place]
             at = _put_operation(out, at, _kind_of_end(operations, row), operations, row, attribute)
         else:
-            at = _put_operation(out, at, _ISSUED, operations, lists.issued[place], attribute)
+            at = _put_operation(out, at, IoRecord.OPERATION_ISSUED, operations, lists.issued[place], attribute)
     state[AT], state[LAST] = at, last
     return outcome

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.model.arrays import empty_columns
-from iostrata.model.operations import OperationColumns
-from iostrata.otf2io.matching.ordering import copy_rows, rows_by_begin
+from iostrata.otf2io.matching.ordering import rows_by_begin
 
 EDGES = [0, 1, 2047, 2048, 2**22 - 1, 2**22, 2**33, 2**61, -1, -(2**61)]
 
@@ -27,15 +25,3 @@ def test_long_runs_of_locations(locations: int) -> None:
     random = np.random.default_rng(locations)
     times = np.cumsum(random.integers(0, 3, (locations, 20000 // locations)), axis=1).ravel()
     assert (rows_by_begin(times, np.arange(len(times))) == np.argsort(times, kind="stable")).all()
-
-
-def test_every_column_is_copied() -> None:
-    random = np.random.default_rng(3)
-    found, target = empty_columns(OperationColumns, 50), empty_columns(OperationColumns, 20)
-    for column in found:
-        column[:] = random.integers(0, 100, 50)
-    rows, group, process = random.permutation(50)[:20], np.arange(100, dtype=np.int32) * 2, np.empty(20, np.int32)
-    copy_rows(found, rows, target, group, process)
-    for before, after in zip(found, target, strict=True):
-        assert (after == before[rows]).all()
-    assert (process == group[found.location[rows]]).all()
