@@ -62,13 +62,7 @@ def read_definitions(anchor: Anchor) -> tuple[Definitions, str]:
     nodes, processes, threads, files, handles = (
         _Table(records[name], texts) for name in ("SystemTreeNode", "LocationGroup", "Location", "File", "IoHandle")
     )
-    locations = Locations(
-        id=threads.column(0, np.uint64),
-        name=threads.texts(1),
-        kind=threads.column(2, np.uint8),
-        events=np.minimum(threads.column(3, np.uint64), np.uint64(MOST_EVENTS)),
-        group=threads.links(4, processes),
-    )
+    locations = _locations(threads, processes)
     sets = tuple(
         Group(identity, texts[name], kind, paradigm, np.frombuffer(members, np.uint64))
         for identity, name, kind, paradigm, _flags, members in _Table(records["Group"], texts)
@@ -183,6 +177,16 @@ class _Table:
         """Turn references into rows of another table, −1 where nothing is defined under them."""
         rows = others.row if isinstance(others, _Table) else others
         return np.fromiter((rows.get(record[place], -1) for record in self), np.int32, len(self))
+
+
+def _locations(threads: _Table, processes: _Table) -> Locations:
+    return Locations(
+        id=threads.column(0, np.uint64),
+        name=threads.texts(1),
+        kind=threads.column(2, np.uint8),
+        events=np.minimum(threads.column(3, np.uint64), np.uint64(MOST_EVENTS)),
+        group=threads.links(4, processes),
+    )
 
 
 def _optional(reference: int) -> int | None:

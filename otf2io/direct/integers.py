@@ -15,6 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ...model.kernels import inlined
+from ..files.anchor import LITTLE_ENDIAN, MAGIC_BYTE
 from ..files.regular import END
 
 PADDING: Final = 4096
@@ -58,6 +59,12 @@ def store_word(_context: Any, buffer: Any, _at: Any, _word: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(buffer, types.int64, types.uint64), generate
+
+
+@inlined
+def begins_chunk(data: npt.NDArray[np.uint8], at: int) -> bool:
+    """Whether a chunk begins at `at`, as written by a little-endian machine."""
+    return bool(load_byte(data, at) == MAGIC_BYTE and load_byte(data, at + 1) == LITTLE_ENDIAN)
 
 
 @inlined

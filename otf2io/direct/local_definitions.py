@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ...model.arrays import column_types
 from ...model.kernels import inlined, inner
-from ..files.anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
-from .integers import is_end, load_byte, load_word, read_integer, record_extent
+from ..files.anchor import CHUNK_HEADER, MAGIC_BYTE
+from .integers import begins_chunk, is_end, load_byte, load_word, read_integer, record_extent
 
 ATTRIBUTE, REGION, IO_FILE, IO_HANDLE = range(4)
 """Rows of the tables in `LocalIds`."""
@@ -227,9 +227,7 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
     ids.size[:] = 0
     ids.sparse[:] = False
     ids.clock_size[0] = 0
-    if size < CHUNK_HEADER + 2 or not is_end(data, size - 2):
-        return BROKEN
-    if load_byte(data, 0) != MAGIC_BYTE or load_byte(data, 1) != LITTLE_ENDIAN:
+    if size < CHUNK_HEADER + 2 or not begins_chunk(data, 0) or not is_end(data, size - 2):
         return BROKEN
     seen = np.uint64(0)
     free = 0

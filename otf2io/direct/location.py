@@ -13,10 +13,10 @@ import numpy.typing as npt
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, inlined, inner
 from ...model.stream.calls import RegionEvents
-from ..files.anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
+from ..files.anchor import CHUNK_HEADER
 from . import damage
 from .chunk import DAMAGED, FULL, IMPLAUSIBLE, TIMESTAMP, Chunk, Rules, Tables, walk_chunk, walk_credible
-from .integers import PADDING, is_end, load_byte, load_word
+from .integers import PADDING, begins_chunk, is_end, load_byte, load_word
 from .local_definitions import NO_ROOM, READ, LocalIds, read_local_ids
 from .posix import close_file, file_size, next_data, open_file, read_bytes
 
@@ -113,11 +113,6 @@ def _read_definitions(source: EventSource, scratch: Scratch, state: Any, cursor:
 
 
 @inlined
-def _begins_chunk(data: npt.NDArray[np.uint8]) -> bool:
-    return bool(load_byte(data, 0) == MAGIC_BYTE and load_byte(data, 1) == LITTLE_ENDIAN)
-
-
-@inlined
 def _is_complete(file: int, size: int, data: npt.NDArray[np.uint8]) -> bool:
     return size >= 2 and read_bytes(file, size - 2, 2, data) == 2 and is_end(data, 0)
 
@@ -131,7 +126,7 @@ def _agreed_events(file: int, event_chunk: int, data: npt.NDArray[np.uint8]) -> 
     before = np.int64(0)
     for chunk in range((size - 1) // event_chunk + 1):
         got = read_bytes(file, chunk * event_chunk, CHUNK_HEADER, data)
-        if got != CHUNK_HEADER or not _begins_chunk(data):
+        if got != CHUNK_HEADER or not begins_chunk(data, 0):
             return np.int64(-1)
         last = np.int64(load_word(data, 10))
         if np.int64(load_word(data, 2)) != before + 1 or not 0 <= last - before <= event_chunk // _SHORTEST_EVENT:
@@ -143,7 +138,7 @@ def _agreed_events(file: int, event_chunk: int, data: npt.NDArray[np.uint8]) -> 
 @inner
 def _skips_hole(file: int, place: int, event_chunk: int, state: Any, data: npt.NDArray[np.uint8]) -> bool:
     """Go on to where a file has data again, if what stands at `place` is no chunk."""
-    if read_bytes(file, place, 2, data) == 2 and _begins_chunk(data):
+    if read_bytes(file, place, 2, data) == 2 and begins_chunk(data, 0):
         return False
     # A file can have holes of terabytes: behind a bad chunk no more than a header is read of the next.
     data_at = next_data(file, place)
@@ -162,7 +157,7 @@ def _look_at(file: int, place: int, count: int, event_chunk: int, state: Any, da
         return _FAILED
     first, last = np.int64(load_word(data, 2)), np.int64(load_word(data, 10))
     in_order = state.position < first <= _EVENTS_LIMIT and min(first, state.expected) <= last <= _EVENTS_LIMIT
-    if not _begins_chunk(data) or not in_order:
+    if not begins_chunk(data, 0) or not in_order:
         damage.note(state, damage.NO_HEADER if state.chunk == 0 else damage.BAD_CHUNK, state.chunk)
         return _REJECTED
     if last > state.expected and state.checked == 0 and state.damage & ~damage.BACKWARDS == 0:

@@ -20,15 +20,14 @@ from .local_definitions import ATTRIBUTE, IO_FILE, IO_HANDLE, LocalIds, correcte
 _NONE: Final = np.uint64(2**64 - 1)
 _NO_HANDLE: Final = np.uint64(2**32 - 1)
 _ZERO: Final = np.uint64(0)
-_ONE_BYTE_TYPES: Final = (1, 5)
-_TWO_BYTE_TYPES: Final = (2, 6)
-_FLOAT: Final = 9
-_DOUBLE: Final = 10
 _UINT64: Final = 4
-_EIGHT_BYTE_TYPES: Final = (4, 8, 13)
-"""UINT64, INT64 and references of locations."""
 _LAST_TYPE: Final = 25
-"""All other types up to this one are numbers and references of 32 bits."""
+"""The last type of attributes that is known; none is 0."""
+_COMPRESSED_32, _COMPRESSED_64 = 0, -1
+_ATTRIBUTE_SIZES: Final = np.full(256, _COMPRESSED_64, np.int64)
+"""Bytes of the values of each type, where they are not compressed integers of 32 or 64 bits."""
+_ATTRIBUTE_SIZES[1 : _LAST_TYPE + 1] = _COMPRESSED_32
+_ATTRIBUTE_SIZES[[1, 2, 4, 5, 6, 8, 9, 10, 13]] = (1, 2, _COMPRESSED_64, 1, 2, _COMPRESSED_64, 4, 8, _COMPRESSED_64)
 _MOST_ATTRIBUTES: Final = 256
 """Attributes of an event beyond which those of any id are not compared with each other: no tracer writes as many."""
 _FEW_BITS: Final = np.uint64(63)
@@ -189,17 +188,10 @@ def read_offset(
 @inlined
 def _attribute_value(data: npt.NDArray[np.uint8], at: int, kind: int) -> tuple[np.uint64, int]:
     """Return an attribute's value, where it is an integer of four bytes or more, and the position behind it."""
-    if kind in _ONE_BYTE_TYPES:
-        return _NONE, at + 1
-    if kind in _TWO_BYTE_TYPES:
-        return _NONE, at + 2
-    if kind == _FLOAT:
-        return _NONE, at + 4
-    if kind == _DOUBLE:
-        return _NONE, at + 8
-    if kind in _EIGHT_BYTE_TYPES or kind == 0 or kind > _LAST_TYPE:
-        return read_integer(data, at)
-    return read_short_integer(data, at)
+    size = _ATTRIBUTE_SIZES[kind]
+    if size > 0:
+        return _NONE, at + size
+    return read_short_integer(data, at) if size == _COMPRESSED_32 else read_integer(data, at)
 
 
 @inner

@@ -159,6 +159,31 @@ def _next_step(operations: Operations, row: int, cursor: Places) -> int:
     return IoRecord.OPERATION_ISSUED if step <= tests + at_once else _kind_of_end(operations, row)
 
 
+@inlined
+def _put_next(
+    out: npt.NDArray[np.uint8],
+    at: int,
+    attribute: np.uint64,
+    operations: Operations,
+    metadata: IoEvents,
+    lists: EventLists,
+    cursor: Places,
+    source: int,
+) -> int:
+    """Write the next event of a list, and go on in that; return the position behind it."""
+    place = cursor[source]
+    if source == BEGINS:
+        row = lists.begins[place]
+        return _put_operation(out, at, _next_step(operations, row, cursor), operations, row, attribute)
+    cursor[source] += 1
+    if source == METADATA:
+        return _put_metadata(out, at, metadata, lists.metadata[place])
+    if source == ENDS:
+        row = lists.ends[place]
+        return _put_operation(out, at, _kind_of_end(operations, row), operations, row, attribute)
+    return _put_operation(out, at, IoRecord.OPERATION_ISSUED, operations, lists.issued[place], attribute)
+
+
 @compiled_uncounted
 def put_events(
     out: npt.NDArray[np.uint8],
@@ -211,18 +236,6 @@ def put_events(
             at += 9
             last = time
         state[EVENTS] += 1
-        place = cursor[source]
-        if source == BEGINS:
-            row = lists.begins[place]
-            at = _put_operation(out, at, _next_step(operations, row, cursor), operations, row, attribute)
-            continue
-        cursor[source] += 1
-        if source == METADATA:
-            at = _put_metadata(out, at, metadata, lists.metadata[place])
-        elif source == ENDS:
-            row = lists.ends[place]
-            at = _put_operation(out, at, _kind_of_end(operations, row), operations, row, attribute)
-        else:
-            at = _put_operation(out, at, IoRecord.OPERATION_ISSUED, operations, lists.issued[place], attribute)
+        at = _put_next(out, at, attribute, operations, metadata, lists, cursor, source)
     state[AT], state[LAST] = at, last
     return outcome
