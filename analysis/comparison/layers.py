@@ -67,17 +67,11 @@ class Comparison:
         from ...model.display import html_table
 
         header = ("layers", "direction", "bytes above", "bytes below", "ratio", "verdict on the period")
-        rows = [
-            (
-                f"{flow.upper} → {flow.lower}",
-                flow.direction,
-                flow.upper_bytes,
-                flow.lower_bytes,
-                flow.amplification,
-                self.periods[place].verdict if place in self.periods else "",
-            )
-            for place, flow in enumerate(self.flows)
-        ]
+        verdicts = {place: periods.verdict for place, periods in self.periods.items()}
+        rows = []
+        for place, one in enumerate(self.flows):
+            numbers = one.upper_bytes, one.lower_bytes, one.amplification
+            rows.append((f"{one.upper} → {one.lower}", one.direction, *numbers, verdicts.get(place, "")))
         found = [(one.id, one.severity, one.layer, one.text) for one in self.findings]
         findings = (
             html_table(found, ("finding", "severity", "layer", ""), "Findings") if found else "<p>No findings.</p>"

@@ -71,13 +71,6 @@ def side_by_side(trace: Trace, directions: tuple[str, ...]) -> Iterator[SideBySi
         for direction in directions:
             above, below = (layer.statistics(direction) for layer in (upper, lower))
             if above.bytes and below.bytes:
-                yield SideBySide(
-                    upper.name,
-                    lower.name,
-                    direction,
-                    other == place + 1,
-                    above.bytes,
-                    below.bytes,
-                    above.ranks if ranks else None,
-                    below.ranks if ranks else None,
-                )
+                who = (above.ranks, below.ranks) if ranks else (None, None)
+                adjacent = other == place + 1
+                yield SideBySide(upper.name, lower.name, direction, adjacent, above.bytes, below.bytes, *who)

@@ -118,8 +118,10 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     limits = {field: rule.thresholds[name] for rule in table for field, name in rule.limits.items()}
     facts = Facts(trace, Limits(**limits))
     found = [(rule, _finding(facts, rule, match)) for rule in table for match in _matches(facts, rule)]
-    found = [(rule, one) for rule, one in found if not _is_explained(rule, one, found)]
-    ranked = [_beside_cause(rule, one, found) for rule, one in found]
+    # What has its cause beside it would report the same time once more.
+    reported = [(rule, one) for rule, one in found if not _is_beside(one, rule.explained_by, found)]
+    follows = (_is_beside(one, dict.fromkeys(rule.follows, 1.0), reported) for rule, one in reported)
+    ranked = (replace(one, severity="info") if less else one for (_, one), less in zip(reported, follows, strict=True))
     return tuple(sorted(ranked, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
 
 
@@ -141,29 +143,11 @@ def _matches(facts: Facts, rule: Rule) -> Iterator[Match]:
         warnings.warn(text, PluginWarning, stacklevel=2)
 
 
-_Found = Iterable[tuple[Rule, Finding]]
-
-
-def _is_explained(rule: Rule, one: Finding, found: _Found) -> bool:
-    """Tell whether another finding gives the cause of this one, so that the same time would be reported twice."""
-    return any(
-        (other.cost_s or 0.0) >= share * (one.cost_s or 0.0)
-        for cause, share in rule.explained_by.items()
-        for other in _beside(one, found, cause)
-    )
-
-
-def _beside_cause(rule: Rule, one: Finding, found: _Found) -> Finding:
-    """Return a finding, for information where it follows from another, which costs at least as much."""
-    others = [other for cause in rule.follows for other in _beside(one, found, cause)]
-    follows = any((other.cost_s or 0.0) >= (one.cost_s or 0.0) for other in others)
-    return replace(one, severity=SEVERITIES[-1]) if follows else one
-
-
-def _beside(one: Finding, found: _Found, rule: str) -> Iterator[Finding]:
-    """Give the findings of a rule in the same layer and direction."""
-    where = one.layer, one.evidence.get("direction")
-    return (other for _, other in found if other.id == rule and (other.layer, other.evidence.get("direction")) == where)
+def _is_beside(one: Finding, causes: Mapping[str, float], found: Iterable[tuple[Rule, Finding]]) -> bool:
+    """Tell whether one of some rules reports in the same layer and direction, at least its share of the cost."""
+    where, cost = (one.layer, one.evidence.get("direction")), one.cost_s or 0.0
+    beside = (other for _, other in found if (other.layer, other.evidence.get("direction")) == where)
+    return any(other.id in causes and (other.cost_s or 0.0) >= causes[other.id] * cost for other in beside)
 
 
 def _finding(facts: Facts, rule: Rule, match: Match) -> Finding:

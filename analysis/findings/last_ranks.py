@@ -178,18 +178,8 @@ def _arrivals(trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]) -> Ite
         edges = np.searchsorted(mine.keys[1], np.arange(len(known) + 1))
         counts = np.diff(edges)
         shared = np.flatnonzero(counts > 1)
-        yield (
-            key,
-            _Arrivals(
-                time[order],
-                ranks[mine.keys[2][order]],
-                shared,
-                edges[shared + 1] - 1,
-                counts[shared],
-                collective,
-                second,
-            ),
-        )
+        last, count, rank = edges[shared + 1] - 1, counts[shared], ranks[mine.keys[2][order]]
+        yield key, _Arrivals(time[order], rank, shared, last, count, collective, second)
 
 
 def _stretches(trace: Trace, layer: str, direction: str, traffic: str, phases: tuple[Phase, ...]) -> Stretches:

@@ -171,18 +171,13 @@ def _metadata_calls(calls: Calls) -> KeyedSums:
 
 def _longest_kinds(calls: Calls, layer: str) -> str:
     """Return in words what kinds of calls that move no data take longest in a layer."""
-    of_layer = [one for one in calls.call_times if one.layer == layer]
-    kinds = [
-        (one.summed_s, one.calls, one.kind.replace("_", " "))
-        for one in of_layer
-        if one.kind not in ("seeks", OTHER_CALLS)
-    ]
-    kinds += [
-        (one.summed_s, one.calls, f"{one.function} calls")
-        for kind in of_layer
-        for one in kind.functions
-        if not _FLUSHES.search(one.function)
-    ]
+    kinds = []
+    for one in calls.call_times:
+        if one.layer == layer:
+            if one.kind not in ("seeks", OTHER_CALLS):
+                kinds.append((one.summed_s, one.calls, one.kind.replace("_", " ")))
+            named = [of for of in one.functions if not _FLUSHES.search(of.function)]
+            kinds += [(of.summed_s, of.calls, f"{of.function} calls") for of in named]
     longest = sorted(kinds, reverse=True)[:_KINDS_NAMED]
     return ", ".join(f"{seconds_text(taken)} in {count:,} {name}" for taken, count, name in longest)
 
