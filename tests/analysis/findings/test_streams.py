@@ -199,7 +199,7 @@ def test_counts_of_recordings(name, memory):
     if not anchor.exists():
         pytest.skip("the recordings of benchmarks are not beside the repository")
     trace = open_trace(anchor, memory=memory)
-    deeds = trace.relations.streams[trace.relations.order.index("POSIX")].deeds
+    deeds = trace.relations.streams[trace.order.index("POSIX")].deeds
     counts = np.bincount(deeds.keys[0], deeds["count"], minlength=len(Deed)).astype(int).tolist()
     expected = streams_of(anchor)
     assert counts[Deed.TURNS] == expected["turns"]
