@@ -227,7 +227,7 @@ def refuse_for_tables(path: Path, *names: str) -> None:
 
 def print_json(document: "Document") -> None:
     """Print `document` on stdout."""
-    from ..export.json.text import json_pieces
+    from ..export.json.documents import json_pieces
 
     for piece in json_pieces(document):
         click.echo(piece, nl=False)
@@ -241,7 +241,7 @@ def print_written(trace: "Trace", written: "Written", as_json: bool) -> None:
 
         print_json(document(trace, output=written.to_dict()))
     else:
-        from ..export.terminal.written import written_lines
+        from ..export.terminal.console import written_lines
 
         console().print(written_lines(written))
 
@@ -297,7 +297,7 @@ def _warn(trace: "Trace", name: str = "") -> None:
     """Warn of damage, and where the selection leaves nothing although the trace has operations; `name` leads."""
     texts = []
     if trace.damage.damaged:
-        from ..export.terminal.notes import damage_summary
+        from ..export.terminal.console import damage_summary
 
         first = trace.damage.locations[0]
         texts.append(f"{damage_summary(trace.damage)} ({first.place}: {first.reason})")

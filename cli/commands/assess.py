@@ -194,7 +194,7 @@ def _finish_training(limits: "Limits", out: Path, as_json: bool) -> None:
         print_json({**limits.to_dict(), "schema_version": SCHEMA_VERSION, "output": written.to_dict()})
     else:
         from ...export.runs.scores_text import print_limits
-        from ...export.terminal.written import written_lines
+        from ...export.terminal.console import written_lines
 
         print_limits(limits, console())
         console().print(written_lines(written))
@@ -234,7 +234,7 @@ def _assess(
         print_json(assess_document(jobs, limits, order, threshold, short, left_out, written))
     else:
         from ...export.runs.scores_text import print_scores
-        from ...export.terminal.written import written_lines
+        from ...export.terminal.console import written_lines
 
         print_scores(jobs, limits, order, short, left_out, SHOWN, console())
         if written is not None:

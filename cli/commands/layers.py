@@ -42,8 +42,7 @@ def command(request: Request, by: str | None) -> None:
 
         print_json(layers_document(trace, chosen, request.directions, request.traffic, table))
     else:
-        from ...export.terminal.breakdown import print_breakdown, print_groups
-        from ...export.terminal.layers import print_layers
+        from ...export.terminal.layers import print_breakdown, print_groups, print_layers
 
         out = console()
         print_layers(trace, chosen, request.directions, out, request.traffic)

@@ -140,7 +140,7 @@ def command(
         print_json(schedule_document(found, jobs, sets, error, written))
     else:
         from ...export.runs.schedule_text import print_schedule
-        from ...export.terminal.written import written_lines
+        from ...export.terminal.console import written_lines
 
         print_schedule(found, jobs, sets, error, console())
         for one in written:

@@ -166,7 +166,7 @@ def command(
         print_json(signature_document(signature, chosen, direction, left_out, written))
     else:
         from ...export.runs.signature_text import print_signature
-        from ...export.terminal.written import written_lines
+        from ...export.terminal.console import written_lines
 
         print_signature(signature, what, left_out, console())
         for one in written:

@@ -26,8 +26,7 @@ from ..exporters import Exporter
 from ..written import Written
 from .groups import write_comparison, write_damage, write_handles, write_statistics, write_story
 from .periods import PeriodSearch, write_components, write_periods, write_regimes
-from .storage import HDF5Storage
-from .variables import GroupWriter
+from .variables import GroupWriter, HDF5Storage
 
 _AT_ONCE: Final = 2**20
 """Bins of the time axis that are made at once."""

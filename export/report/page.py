@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any, Final
 
-from ..json.text import json_text
+from ..json.documents import json_text
 
 SCRIPTS: Final = (
     "text.js",

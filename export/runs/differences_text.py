@@ -11,8 +11,7 @@ from ...model.text import printable
 from ...runs.collection.rows import Run
 from ...runs.differences.changes import Change
 from ...runs.differences.difference import Difference
-from ..terminal.console import print_paragraph
-from ..terminal.written import written_lines
+from ..terminal.console import print_paragraph, written_lines
 from ..written import Written
 
 _VERDICTS: Final = {

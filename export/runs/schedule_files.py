@@ -15,7 +15,7 @@ from ...runs.scheduling.policies import Set
 from ...runs.scheduling.simulation import Simulated
 from ..atomic import atomic_file
 from ..figure import write_figure
-from ..json.text import json_text
+from ..json.documents import json_text
 from ..written import Written
 from .schedule_text import TITLES
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ...runs.scores.limits import Limits
 from ..atomic import atomic_file
-from ..json.text import json_text
+from ..json.documents import json_text
 from ..written import Written
 
 

@@ -15,8 +15,7 @@ from ...runs.signatures.sample import Sample
 from ...runs.signatures.signature import Signature
 from ..atomic import atomic_file
 from ..figure import write_figure
-from ..hdf5.storage import HDF5Storage
-from ..hdf5.variables import GroupWriter
+from ..hdf5.variables import GroupWriter, HDF5Storage
 from ..written import Written
 from .static_page import Section, figure, paragraph, table, write_page
 from .svg import Plot

@@ -12,7 +12,7 @@ from ...model.quantities import bytes_text, counted, rate_text, seconds_text
 from ...model.text import printable, shortened
 from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
 from ..terminal.console import bounded, curve_width, print_paragraph
-from ..terminal.curve import GUTTER, interval_row, labelled_curve, points_per_column
+from ..terminal.periods import GUTTER, interval_row, labelled_curve, points_per_column
 
 _HEIGHT: Final = 5
 _BURSTS_SHOWN: Final = 24

@@ -15,9 +15,7 @@ from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
 from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 from ...model.text import printable
-from .console import bounded, print_paragraph
-from .findings import first_findings, print_findings
-from .notes import print_damage, print_heading
+from .console import bounded, first_findings, print_damage, print_findings, print_heading, print_paragraph
 
 _ROOMY: Final = 120
 _ROOM_FOR_INTERVALS: Final = 100

@@ -12,8 +12,7 @@ from ...layers.layer import Layer
 from ...layers.trace import Trace
 from ...model.quantities import bytes_text, count_text, counted, seconds_text
 from ...model.text import printable, shortened
-from .console import bounded, print_paragraph
-from .notes import print_counts, print_damage, print_heading
+from .console import bounded, print_counts, print_damage, print_heading, print_paragraph
 
 _ROOMY: Final = 100
 """Columns from which on the table has room for more than the essentials."""

@@ -10,7 +10,7 @@ from ...model.quantities import count_text, counted, frequency_text, seconds_tex
 from ...model.recording import OTF2
 from ...model.stream.summary import TraceSummary, start_time
 from ...model.text import printable
-from .notes import print_counters
+from .console import print_counters
 
 _NODES_SHOWN: Final = 4
 _DEEPEST_TREE: Final = 8

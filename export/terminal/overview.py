@@ -12,10 +12,8 @@ from ...layers.summary.statistics import LayerStatistics
 from ...model.metrics import UNKNOWN, columns_of
 from ...model.quantities import counted, range_text, seconds_text
 from ...model.text import printable
-from .console import bounded, print_paragraph
-from .findings import first_findings
-from .notes import print_heading
-from .period_table import Row, notes, print_rows
+from .console import bounded, first_findings, print_heading, print_paragraph
+from .periods import Row, notes, print_rows
 
 _SCREEN: Final = 23
 """Lines of a terminal of 24, one of which is the prompt's."""

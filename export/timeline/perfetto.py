@@ -28,7 +28,7 @@ from ...signals.envelope import envelope
 from ..atomic import atomic_file
 from ..encoding import shortened
 from ..exporters import Exporter
-from ..json.text import json_text
+from ..json.documents import json_text
 from ..written import Written
 from .marks import KINDS, Ints, Marks, marks_of_files, merged_marks
 from .stacks import call_stacks, io_threads

@@ -288,7 +288,7 @@ sys.exit(status)"""
 def test_what_ends_a_run_leaves_nothing_of_its_output(environment, fixtures, tmp_path, name):
     code = f"""
 import signal
-from iostrata.export.hdf5.storage import HDF5Storage
+from iostrata.export.hdf5.variables import HDF5Storage
 signal.signal(signal.{name}, signal.default_int_handler if "{name}" == "SIGINT" else signal.SIG_DFL)
 seek, calls = HDF5Storage.seek, []
 def killed(*arguments):

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from iostrata import detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut, layer_periods, part_periods
-from iostrata.export.json.documents import periods_document
-from iostrata.export.json.text import json_text
+from iostrata.export.json.documents import json_text, periods_document
 from iostrata.export.terminal.console import stdout_console
 from iostrata.export.terminal.periods import print_periods
 from iostrata.layers.selection.directions import QUANTITIES

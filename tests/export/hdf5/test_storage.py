@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.export.hdf5.storage import HDF5Storage
+from iostrata.export.hdf5.variables import HDF5Storage
 
 WRITES = st.lists(st.tuples(st.integers(0, 60), st.binary(min_size=1, max_size=40)), max_size=12)
 

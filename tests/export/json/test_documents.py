@@ -5,8 +5,7 @@ import subprocess
 import sys
 import tracemalloc
 
-from iostrata.export.json.documents import handles_document
-from iostrata.export.json.text import json_pieces
+from iostrata.export.json.documents import handles_document, json_pieces
 
 
 def test_a_document_about_a_trace_imports_nothing_of_many_runs():

@@ -5,7 +5,7 @@ import json
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.export.json.text import json_pieces, json_text
+from iostrata.export.json.documents import json_pieces, json_text
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -15,8 +15,7 @@ from iostrata import Trace, compare_layers, detect_period, step_signal, write_re
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.findings import rules
 from iostrata.export.encoding import Names, shortened, without_long_text
-from iostrata.export.json.documents import handles_document, layers_document, periods_document
-from iostrata.export.json.text import json_pieces
+from iostrata.export.json.documents import handles_document, json_pieces, layers_document, periods_document
 from iostrata.export.report.contents import report_contents
 from iostrata.export.report.page import SCRIPTS, page
 from iostrata.export.report.panels.collectives import collective_calls

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
-from iostrata.export.terminal.curve import area_rows, axis_row, interval_row, points_per_column, tick_row
+from iostrata.export.terminal.periods import area_rows, axis_row, interval_row, points_per_column, tick_row
 
 # NumPy before 2 warns of an overflow where it divides such numbers, and gives the right quotient.
 VALUES = nps.arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1e12, allow_subnormal=False))

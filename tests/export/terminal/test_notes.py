@@ -2,8 +2,7 @@
 
 from io import StringIO
 
-from iostrata.export.terminal.console import stdout_console
-from iostrata.export.terminal.notes import damage_summary, print_damage, print_recording
+from iostrata.export.terminal.console import damage_summary, print_damage, print_recording, stdout_console
 from iostrata.model.codes import MOST_EVENTS
 from iostrata.model.recording import Recording
 from iostrata.model.stream.damage import DamageReport, LocationDamage

@@ -12,14 +12,10 @@ from iostrata import Period, Phase, Regime, detect_period, open_trace, step_sign
 from iostrata.analysis.comparison.layer_periods import LayerPeriod
 from iostrata.analysis.findings import find
 from iostrata.analysis.results.result import PeriodMetrics
-from iostrata.export.terminal.breakdown import print_breakdown
-from iostrata.export.terminal.console import UNBOUNDED, bounded, stdout_console
-from iostrata.export.terminal.findings import first_findings
+from iostrata.export.terminal.console import UNBOUNDED, bounded, damage_summary, first_findings, stdout_console
 from iostrata.export.terminal.handles import print_handles
-from iostrata.export.terminal.layers import print_layers
-from iostrata.export.terminal.notes import damage_summary
-from iostrata.export.terminal.period_table import Row, notes
-from iostrata.export.terminal.periods import print_periods
+from iostrata.export.terminal.layers import print_breakdown, print_layers
+from iostrata.export.terminal.periods import Row, notes, print_periods
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
