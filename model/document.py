@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from types import EllipsisType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from .errors import import_library
 from .metrics import KEYS, metrics_of
@@ -100,7 +100,7 @@ def plain(value: object) -> Plain:
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, Record | RecordTable):
-        return value.to_dict()
+        return cast(Plain, value.to_dict())
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     listed = getattr(value, "tolist", None)

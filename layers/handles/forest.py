@@ -16,7 +16,7 @@ from .lifetimes import Lifetimes
 from .stack import higher_ancestors
 from .sums import LIFETIMES, HandleSums
 
-_ROWS_AT_ONCE: Final = 10_000
+_ROWS_AT_ONCE: Final = 1000
 _ENTRIES: Final = (
     "id", "parent", "layer", "file", "scope", "flags", "name", "depth", "operations", "bytes_read", "bytes_written",
     "subtree_operations", "subtree_bytes_read", "subtree_bytes_written", "ranks", "metadata_events",

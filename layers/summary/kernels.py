@@ -108,7 +108,7 @@ def _is_within(begin: int, end: int, start: int, stop: int, closed: bool) -> boo
 @inlined
 def _moved_within(moved: np.int64, inside: int, length: int) -> tuple[float, np.int64, np.int64, bool]:
     """Return what an operation moved in the ticks `inside` of its `length`: in all, whole bytes, 2^-32, and if cut."""
-    cut = moved > 0 and inside < length
+    cut = bool(moved > 0) and inside < length
     volume, whole, part = float(moved), moved, np.int64(0)
     if cut:
         volume *= float(inside) / float(length)
