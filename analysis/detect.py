@@ -54,7 +54,7 @@ def detect_period(
         bytes of a bandwidth, a number of operations or events of their rate. With a filter, periods and phases are when
         they are in the filtered samples, and periods that the filter does not pass are left out; volumes and metrics
         are those of the signal itself, so that phases hold what was moved during them. ``evidence.filter`` and
-        ``evidence.baseline``, the smallest filtered sample where it is negative, say it.
+        ``evidence.baseline``, the smallest filtered sample where it is negative, record it.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def detect_period(
 
     Examples
     --------
-    What a log tells of jobs, 2 s long every 10 s; only their times; and how many of them run at the same time:
+    Jobs in a log, 2 s long every 10 s; only their times; and how many of them run at the same time:
 
     >>> import numpy as np
     >>> from iostrata import detect_period, event_signal, level_signal, step_signal
@@ -105,7 +105,7 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_
     -------
     PeriodResult
         As of `detect_period`. A constant changes no period, so samples of which some are negative are measured from
-        the smallest; volumes, phases and metrics then count from there and ``evidence.baseline`` says it.
+        the smallest; volumes, phases and metrics then count from there and ``evidence.baseline`` is that one.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def _filtered(
     form = filtered.form
     shown = without_ripple(filtered) if method.name == DEFAULT_METHOD else filtered.signal
     result = method(shown, filtered.fs, **options)
-    # How well bins give the filtered samples says nothing of how well they give the signal.
+    # How well bins fit the filtered samples is no measure of how well they fit the signal.
     sampling = replace(result.sampling, automatic=fs == "auto", abstraction_error=None)
     evidence = replace(result.evidence, filter=str(form), baseline=filtered.baseline)
     # Bursts that ring after a filter still recur as they did before.

@@ -1,13 +1,14 @@
-"""What `watch` says of one layer and direction after an update."""
+"""What `watch` prints about one layer and direction after an update."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from ..model.document import Plain
+from ..model.document import Record
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The present of one layer and direction; times in s on the job's clock.
+class Answer(Record):
+    """The present of one layer and direction, a line of ``iostrata watch``; times in s on the job's clock.
 
     Attributes
     ----------
@@ -39,6 +40,9 @@ class Answer:
         Of the method ``ftio``: intervals in Hz of the frequencies found so far, and the share of them in each.
     """
 
+    KEYS: ClassVar = {"frequencies": "frequency_intervals_hz"}
+    OPTIONAL: ClassVar = frozenset({"frequencies"})
+
     time: float
     layer: str
     direction: str
@@ -55,26 +59,3 @@ class Answer:
     regime_start: float | None
     reason: str
     frequencies: tuple[tuple[float, float, float], ...] | None = None
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Return the answer as one of the lines that ``iostrata watch`` prints."""
-        found: dict[str, Plain] = {
-            "time_s": self.time,
-            "layer": self.layer,
-            "direction": self.direction,
-            "operations": self.operations,
-            "bytes": self.bytes,
-            "phases": self.phases,
-            "in_phase": self.in_phase,
-            "periodic": self.periodic,
-            "period_s": self.period,
-            "period_interval_s": None if self.period_interval is None else list(self.period_interval),
-            "confidence": self.confidence,
-            "next_start_s": None if self.next_start is None else list(self.next_start),
-            "probability": self.probability,
-            "regime_start_s": self.regime_start,
-            "reason": self.reason,
-        }
-        if self.frequencies is not None:
-            found["frequency_intervals_hz"] = [list(one) for one in self.frequencies]
-        return found

@@ -15,7 +15,7 @@ from ..model.document import SCHEMA_VERSION, Plain
 from ..model.operations import view
 from .answer import Answer
 from .job import LiveJob
-from .records.columns import Columns, Counts, Key
+from .records.columns import Counts, Key, Spans
 from .sources import Source
 
 LOOK_AGAIN: Final = 0.2
@@ -97,7 +97,7 @@ def _at_end(sources: Sequence[Source], once: bool) -> bool:
 
 
 def replay(job: LiveJob, trace: Trace, interval: float | None, speed: float | None = None) -> Iterator[Update]:
-    """Replay a trace: operations are told when they end; yield an update every `interval` s of the trace's time.
+    """Replay a trace: operations come in when they end; yield an update every `interval` s of the trace's time.
 
     Parameters
     ----------
@@ -123,11 +123,11 @@ def replay(job: LiveJob, trace: Trace, interval: float | None, speed: float | No
             part = slice(at[row], stop)
             at[row] = stop
             if stop > part.start:
-                job.add(key, Columns(one.start[part], one.end[part], one.volume[part]))
+                job.add(key, Spans(one.start[part], one.end[part], one.volume[part]))
         yield Update(now, job.answers(begin, now, number == count), job.intake.counts, number == count)
 
 
-def trace_columns(trace: Trace) -> Iterator[tuple[Key, Columns]]:
+def trace_columns(trace: Trace) -> Iterator[tuple[Key, Spans]]:
     """Yield the operations of each layer and direction of a trace in the order in which they ended, in s."""
     for layer in trace.layers.values():
         resolution = layer.tick_window.ticks_per_second
@@ -140,5 +140,5 @@ def trace_columns(trace: Trace) -> Iterator[tuple[Key, Columns]]:
             if order.size:
                 yield (
                     Key(layer.name, direction),
-                    Columns(start[order], end[order], moved[moved > 0][order].astype(np.int64)),
+                    Spans(start[order], end[order], moved[moved > 0][order].astype(np.int64)),
                 )

@@ -52,7 +52,7 @@ def frequency_intervals(predictions: list[Prediction]) -> tuple[tuple[float, flo
 
 
 class FtioPredictor:
-    """FTIO's method on the end of a signal, again and again, and what all predictions so far say together."""
+    """FTIO's method on the end of a signal, again and again, and what follows from all predictions so far."""
 
     def __init__(self) -> None:
         self._predictions: deque[Prediction] = deque(maxlen=MOST_PREDICTIONS)
@@ -64,7 +64,7 @@ class FtioPredictor:
         return begin if self._begin is None else max(self._begin, begin)
 
     def predict(self, signal: StepSignal) -> PeriodResult:
-        """Take the signal of the window, and return what the method says of it."""
+        """Take the signal of the window, and return the method's verdict on it."""
         result = detect_period(signal, "ftio")
         self._predictions.append(Prediction(result.frequency, signal.duration))
         self._hits = self._hits + 1 if result.period is not None else 0

@@ -6,7 +6,7 @@ from ..analysis.registry import DEFAULT_METHOD
 from ..model.errors import SelectionError, TraceError
 from ..model.quantities import counted
 from .answer import Answer
-from .records.columns import Columns, Key
+from .records.columns import Key, Spans
 from .records.intake import Intake
 from .watcher import Credit, Watcher
 
@@ -20,7 +20,7 @@ class LiveJob:
     Attributes
     ----------
     intake : Intake
-        What its sources tell.
+        Records of its sources.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class LiveJob:
         method: str = DEFAULT_METHOD,
         direction: str | None = None,
     ) -> None:
-        """Follow the layers of these names, or all, in one direction, ``total`` of both together, or in each by itself.
+        """Follow the layers of these names, or all, in one direction, in ``total`` of both, or in each.
 
         `budget` is processor time in s that an update may take with all that belongs to it, None for as much as it
         needs; `method` is of a `Watcher`.
@@ -43,13 +43,13 @@ class LiveJob:
         self._watchers: dict[Key, Watcher] = {}
 
     def take(self) -> None:
-        """Take in what the sources have told."""
+        """Take in what was read of the sources."""
         if self.intake.jumped:
             self._watchers, self.intake.jumped = {}, False
         for key, columns in self.intake.take().items():
             self.add(key, columns)
 
-    def add(self, key: Key, columns: Columns) -> None:
+    def add(self, key: Key, columns: Spans) -> None:
         """Take in records of one layer and direction."""
         if self._layers and key.layer.lower() not in self._layers:
             return
@@ -72,13 +72,11 @@ class LiveJob:
         known = sorted({key.layer for key in self.intake.keys})
         if not known and self.intake.counts.malformed:
             lines = counted(self.intake.counts.malformed, "line")
-            raise TraceError(
-                f"{lines} and no record among them; the guide's page on running jobs tells what one may be"
-            )
+            raise TraceError(f"{lines} and no record among them; see the guide's page on running jobs for their format")
         missing = sorted(set(self._layers) - {name.lower() for name in known})
         if known and missing:
             name = self._layers[missing[0]]
-            raise SelectionError(f"no layer {name!r} in what was told; there were {', '.join(known)}")
+            raise SelectionError(f"no layer {name!r} in the input; there were {', '.join(known)}")
 
     def answers(self, begin: float, now: float, last: bool = False) -> list[Answer]:
         """Say what holds in each layer and direction at a time, of a run that began at another, in s."""

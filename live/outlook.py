@@ -1,6 +1,6 @@
-"""What a signal says of the present: the regime that holds, as the method `auto` finds it, and its phases."""
+"""What a signal shows of the present: the regime that holds, as the method `auto` finds it, and its phases."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ LATEST = 24
 STEADY_LEAD, LONGEST_LEAD = 0.1, 0.1
 """Of what belongs to a phase before its burst: half of the deviations as a share of it, and its share of a period."""
 LATEST_REGIME = "the latest regime"
-"""Which of several regimes the period is told of."""
+"""Which of several regimes the stated period is that of."""
 NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
 
 
@@ -65,37 +65,29 @@ class Outlook:
 
 
 def outlook(signal: StepSignal) -> Outlook:
-    """Return what a signal says of its end; the decision is that of ``detect_period(signal)``."""
+    """Return what a signal shows at its end; the decision is that of ``detect_period(signal)``."""
     times, cumulative = vertices(signal)
     width = bin_width(times, cumulative)
     decision = decide(times, cumulative, FALSE_ALARM_RATE, width)
     phases = phases_of(decision, times, cumulative)
-    bursts = phases.bursts
-    last = bursts[-LATEST:]
+    why = reason(decision, phases, LATEST_REGIME)
+    found = Outlook(phases=len(phases.bursts), latest=phases.bursts[-LATEST:], reason=why)
     if decision.line is not None:
         period = decision.line[0]
-        return Outlook(
-            phases=len(bursts),
-            latest=last,
-            period=period,
-            period_interval=(period - period**2 / signal.duration, period + period**2 / signal.duration),
-            confidence=confidence(decision, None, width),
-            regime_start=signal.window[0],
-            reason=reason(decision, phases, LATEST_REGIME),
-        )
+        interval = period - period**2 / signal.duration, period + period**2 / signal.duration
+        sure, start = confidence(decision, None, width), signal.window[0]
+        return replace(found, period=period, period_interval=interval, confidence=sure, regime_start=start)
     train = latest_train(decision)
     if train is None:
-        return Outlook(len(bursts), last, reason=reason(decision, phases, LATEST_REGIME))
+        return found
     own = phases.bursts.start[phases.rows[decision.trains.index(train)]]
-    return Outlook(
-        phases=len(bursts),
-        latest=last,
+    return replace(
+        found,
         period=train.period,
         period_interval=train.interval(),
         confidence=confidence(decision, train, width),
         regime_start=max(float(own[0]), train.start - 0.5 * train.period),
         train=train,
-        reason=reason(decision, phases, LATEST_REGIME),
         lead=_lead(train, own),
         since=int((decision.bursts.start > train.bursts.start[-1]).sum()),
         quiet=QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0),

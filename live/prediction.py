@@ -152,7 +152,7 @@ def start_law(train: PulseTrain) -> StartLaw:
     -----
     Starts may keep to a clock, and vary about a line, or follow one another, each an interval after the last. Of both,
     with uniform laws of line, period and logarithm of the deviation, the start that comes next is a Student t; the
-    marginal likelihoods of the starts so far say how much each weighs. With a drift each follows the last.
+    marginal likelihoods of the starts so far decide how much each weighs. With a drift each follows the last.
 
     Intervals need not be normal, nor independent. So what this law would have said of each of the latest starts, by
     those before it, is compared with when they came.
@@ -189,11 +189,11 @@ def start_law(train: PulseTrain) -> StartLaw:
     )
     weight = np.zeros(k.size) if train.drift != 0 else 1 / (1 + np.exp(np.minimum(more_likely, 700.0)))
 
-    told = np.flatnonzero((k >= FIRST) & (k < n))
-    told = told[spans[k[told]] == 1]
-    came = off[k[told] + 1]
-    level = weight[told] * stdtr(freedom[told], (came - clock_mean[told]) / clock_scale[told])
-    level += (1 - weight[told]) * stdtr(freedom[told], (came - follows_mean[told]) / follows_scale[told])
+    tried = np.flatnonzero((k >= FIRST) & (k < n))
+    tried = tried[spans[k[tried]] == 1]
+    came = off[k[tried] + 1]
+    level = weight[tried] * stdtr(freedom[tried], (came - clock_mean[tried]) / clock_scale[tried])
+    level += (1 - weight[tried]) * stdtr(freedom[tried], (came - follows_mean[tried]) / follows_scale[tried])
     usual = float(start[-1]) + period - float(off[-1])
     return StartLaw(
         weight=np.array([weight[-1], 1 - weight[-1]]),

@@ -4,9 +4,11 @@ import os
 import socket
 import stat
 import sys
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol
+from select import select
+from typing import Final
 
 from ..model.errors import SelectionError
 from .records.intake import Intake
@@ -20,23 +22,27 @@ SUFFIXES: Final = (".jsonl", ".json", ".csv")
 """Of the files of a folder that are followed."""
 
 
-class Source(Protocol):
+class Source(ABC):
     """Something that is followed."""
 
+    @abstractmethod
     def read(self) -> bool:
         """Read a piece of what is there, without waiting, and tell whether there may be more."""
 
     def descriptors(self) -> list[int]:
-        """Return the file descriptors that tell when there is more; none where one has to look again."""
+        """Return the file descriptors to wait at for more; none where one has to look again."""
+        return []
 
+    @abstractmethod
     def finished(self) -> bool:
         """Tell whether nothing more is to be expected."""
 
+    @abstractmethod
     def close(self) -> None:
         """Take what is left as the end of the input, and give everything back."""
 
 
-class FileSource:
+class FileSource(Source):
     """A file that grows; one that is cut or replaced is read from its beginning."""
 
     def __init__(self, path: Path, intake: Intake) -> None:
@@ -70,9 +76,6 @@ class FileSource:
             return True
         return False
 
-    def descriptors(self) -> list[int]:
-        return []
-
     def finished(self) -> bool:
         return self._reader.ended
 
@@ -81,7 +84,7 @@ class FileSource:
         os.close(self._descriptor)
 
 
-class FolderSource:
+class FolderSource(Source):
     """The files of a folder, such as one a node; new ones may appear."""
 
     def __init__(self, path: Path, intake: Intake) -> None:
@@ -104,9 +107,6 @@ class FolderSource:
             return sorted(os.listdir(self._path))
         return []
 
-    def descriptors(self) -> list[int]:
-        return []
-
     def finished(self) -> bool:
         return bool(self._files) and all(file.finished() for file in self._files.values())
 
@@ -115,7 +115,7 @@ class FolderSource:
             file.close()
 
 
-class StreamSource:
+class StreamSource(Source):
     """A stream that is open, such as standard input."""
 
     def __init__(self, descriptor: int, intake: Intake) -> None:
@@ -124,8 +124,6 @@ class StreamSource:
         self._ended = False
 
     def read(self) -> bool:
-        from select import select
-
         if self._ended or not select([self._descriptor], [], [], 0)[0]:
             return False
         try:
@@ -150,7 +148,7 @@ class StreamSource:
             self._reader.finish()
 
 
-class SocketSource:
+class SocketSource(Source):
     """A socket that is listened at, and all that have connected to it, each a stream of its own."""
 
     def __init__(self, listening: socket.socket, intake: Intake, path: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""One layer and direction of a running job: its signal, and what it says after every update."""
+"""One layer and direction of a running job: its signal, and the answer after every update."""
 
 import math
 import time
@@ -14,7 +14,7 @@ from .answer import Answer
 from .frequencies import FtioPredictor
 from .outlook import Outlook, outlook
 from .prediction import StartLaw, next_phase, start_law
-from .records.columns import Columns, Key
+from .records.columns import Key, Spans
 from .signal import LiveSignal
 
 GROWTH: Final = 1.25
@@ -41,15 +41,15 @@ class Credit:
         self._for_update = for_update
         self._left = 0.0
         self._looks = 0.0
-        self._told = time.thread_time()
+        self._granted = time.thread_time()
 
     def grant(self) -> None:
         """Say that there is another update."""
         if self._for_update is None:
             return
         now = time.thread_time()
-        others = now - self._told - self._looks
-        self._told, self._looks = now, 0.0
+        others = now - self._granted - self._looks
+        self._granted, self._looks = now, 0.0
         granted = max(self._for_update - others, LEAST_SHARE * self._for_update)
         self._left = min(self._left + granted, MOST_CREDIT)
 
@@ -83,7 +83,7 @@ class Watcher:
         self._credit = credit or Credit()
         self._next_look = -math.inf
 
-    def add(self, columns: Columns) -> None:
+    def add(self, columns: Spans) -> None:
         """Take records in."""
         self.signal.add(columns.start, columns.end, columns.volume)
 
@@ -100,7 +100,7 @@ class Watcher:
             self._next_look = now + SOON * (self._outlook.period or 0.0)
         if self._outlook.train is not before:
             self._law = None if self._outlook.train is None else start_law(self._outlook.train)
-        return self._told(self._outlook, now)
+        return self._answer(self._outlook, now)
 
     def _predict(self, ftio: FtioPredictor, begin: float, now: float) -> None:
         """Do as FTIO does."""
@@ -158,7 +158,7 @@ class Watcher:
         usual = period or self._usual()
         return usual is None or self.signal.whole_width * FEWEST_BINS <= usual
 
-    def _told(self, found: Outlook, now: float) -> Answer:
+    def _answer(self, found: Outlook, now: float) -> Answer:
         following = None if self._law is None or found.since else next_phase(self._law, now, found.lead)
         return Answer(
             time=now,
@@ -181,7 +181,7 @@ class Watcher:
 
 
 def _continued(before: Outlook, found: Outlook) -> Outlook:
-    """Return what the latest phases say, as a part of the run that was looked at before."""
+    """Return what the latest phases show, as a part of the run that was looked at before."""
     known = float(before.latest.start[-1]) if len(before.latest) else float("-inf")
     near = 0.25 * (found.period or before.period or 0.0)
     new = int((found.latest.start > known + near).sum())

@@ -2,8 +2,8 @@
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
+from ..model.arrays import Floats
 from ..model.errors import SelectionError
 from .intervals import checked_intervals, checked_times, checked_window, spread_intervals
 from .step import StepSignal, swept
@@ -92,8 +92,8 @@ LARGEST_SAMPLE = 1e140
 """Largest absolute sample: the square of the sum of as many as memory holds stays finite."""
 
 
-def signal_of_samples(values: NDArray[np.float64], fs: float, start: float, unit: str) -> tuple[StepSignal, float]:
-    """Make a step signal of samples, and say what was taken off them so that none is negative.
+def signal_of_samples(values: Floats, fs: float, start: float, unit: str) -> tuple[StepSignal, float]:
+    """Make a step signal of samples, and return what was taken off them so that none is negative.
 
     Raises SelectionError if a sample is too large to be squared.
 

@@ -2,20 +2,22 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Floats
+from ..model.choices import is_number
 from ..model.display import axes_for
+from ..model.document import Record
 from ..model.errors import SelectionError, import_library
 
-#: Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum.
-MOST_BINS = 2**24
+MOST_BINS: Final = 2**24
+"""Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum."""
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(Record):
     """A signal averaged over bins of equal width; the volume is that of the signal.
 
     Attributes
@@ -32,7 +34,9 @@ class Samples:
         `abstraction_error` of the signal at `fs`, where it was asked for.
     """
 
-    values: npt.NDArray[np.float64]
+    ENTRIES: ClassVar = ("name", "unit", "fs", "start", "abstraction_error", "values")
+
+    values: Floats
     fs: float
     start: float
     unit: str = "byte s-1"
@@ -50,12 +54,12 @@ class Samples:
         )
 
     @property
-    def edges(self) -> npt.NDArray[np.float64]:
+    def edges(self) -> Floats:
         """Edges of the bins in s, float64 (n+1,)."""
         return np.asarray(self.start + np.arange(len(self) + 1) / self.fs, dtype=np.float64)
 
     @property
-    def times(self) -> npt.NDArray[np.float64]:
+    def times(self) -> Floats:
         """Centres of the bins in s, float64 (n,)."""
         return np.asarray(self.start + (np.arange(len(self)) + 0.5) / self.fs, dtype=np.float64)
 
@@ -63,17 +67,6 @@ class Samples:
     def volume(self) -> float:
         """Integral over all bins."""
         return float(self.values.sum() / self.fs)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the samples as a dict of plain numbers and lists."""
-        return {
-            "name": self.name,
-            "unit": self.unit,
-            "fs_hz": self.fs,
-            "start_s": self.start,
-            "abstraction_error": self.abstraction_error,
-            "values": self.values.tolist(),
-        }
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` with ``value`` by ``time_s``, the bin centres; needs pandas."""
@@ -116,7 +109,7 @@ def bin_count(duration: float, fs: float) -> int:
     A remainder of less than 1e-9 of a bin, or within the rounding of ``duration * fs``, opens no further bin. Raises
     SelectionError if `fs` or ``1 / fs`` is not a finite number above 0, or there would be more than 2^24 bins.
     """
-    if not (isinstance(fs, (int, float, np.integer, np.floating)) and math.isfinite(fs) and fs > 0):
+    if not (is_number(fs) and math.isfinite(fs) and fs > 0):
         raise SelectionError(f"sampling frequency {fs!r} is not a finite number of Hz above 0")
     if not math.isfinite(1 / float(fs)):
         raise SelectionError(f"sampling frequency {fs!r} Hz is too low: 1/fs is not a finite number of seconds")

@@ -4,10 +4,10 @@ from ..model.errors import SelectionError
 from .samples import MOST_BINS
 from .step import StepSignal, bin_averages, deviation_share
 
-#: Fewest bins that `automatic_frequency` chooses.
 FEWEST_AUTOMATIC_BINS = 64
-#: Share of the volume that `automatic_frequency` lets the bin averages put at another time.
+"""Fewest bins that `automatic_frequency` chooses."""
 AUTOMATIC_ERROR = 0.05
+"""Share of the volume that `automatic_frequency` lets the bin averages put at another time."""
 
 
 def abstraction_error(signal: StepSignal, fs: float) -> float:
@@ -20,7 +20,7 @@ def abstraction_error(signal: StepSignal, fs: float) -> float:
 
     The abstraction error of the FTIO paper (Tarraf et al., IPDPS 2024, §II-B and §II-E) is the difference in volume
     between the discrete and the original signal, because FTIO takes the value of the signal at points in time. Averages
-    conserve the volume, so that difference is zero here for every fs and says nothing; hence this distance. Raises
+    conserve the volume, so that difference is zero here for every fs and of no use; hence this distance. Raises
     SelectionError as `StepSignal.sample`.
 
     Parameters

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Floats
 from ..model.display import axes_for, html_curve, html_table
+from ..model.document import Record
 from ..model.errors import SelectionError, import_library
 from .intervals import ClippedIntervals, checked_window
 from .samples import Samples, bin_count
@@ -16,7 +18,7 @@ _CURVE_BINS = 240
 
 
 @dataclass(frozen=True, eq=False)
-class StepSignal:
+class StepSignal(Record):
     """A rate that is constant between breakpoints, with impulses for what moved in no time.
 
     Attributes
@@ -37,11 +39,14 @@ class StepSignal:
         Width in s of the bins that it was summed up in; 0 where it is exact.
     """
 
-    times: npt.NDArray[np.float64]
-    values: npt.NDArray[np.float64]
-    impulse_times: npt.NDArray[np.float64]
-    impulse_volumes: npt.NDArray[np.float64]
-    cumulative: npt.NDArray[np.float64]
+    ENTRIES: ClassVar = ("name", "unit", "window", "volume", "times", "values", "impulse_times", "impulse_volumes")
+    KEYS: ClassVar = {"volume": "volume", "window": "window_s", "times": "times_s", "impulse_times": "impulse_times_s"}
+
+    times: Floats
+    values: Floats
+    impulse_times: Floats
+    impulse_volumes: Floats
+    cumulative: Floats
     unit: str = "byte s-1"
     name: str = ""
     resolution: float = 0.0
@@ -84,7 +89,7 @@ class StepSignal:
         """Integral over the window, impulses included; bytes where the signal is a bandwidth."""
         return float(self.cumulative[-1])
 
-    def volume_until(self, t: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def volume_until(self, t: npt.ArrayLike) -> Floats:
         """Return the volume from the window's start up to and including `t`, an impulse at `t` included.
 
         Parameters
@@ -193,19 +198,6 @@ class StepSignal:
             return NotImplemented
         return StepSignal.sum((self, other), self.name if self.name == other.name else "")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the signal as a dict of plain numbers and lists."""
-        return {
-            "name": self.name,
-            "unit": self.unit,
-            "window_s": list(self.window),
-            "volume": self.volume,
-            "times_s": self.times.tolist(),
-            "values": self.values.tolist(),
-            "impulse_times_s": self.impulse_times.tolist(),
-            "impulse_volumes": self.impulse_volumes.tolist(),
-        }
-
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame``, one row a step: ``start_s``, ``end_s``, ``value`` in `unit`, ``volume``.
 
@@ -264,7 +256,7 @@ def swept(spread: ClippedIntervals, window: tuple[float, float], unit: str, name
     return StepSignal(times, values, impulse_times, impulse_volumes, cumulative, unit, name)
 
 
-def bin_averages(signal: StepSignal, fs: float) -> npt.NDArray[np.float64]:
+def bin_averages(signal: StepSignal, fs: float) -> Floats:
     """Return the average of `signal` in each bin of width 1/`fs`, float64 (n,)."""
     from .bins import bin_volumes
 
@@ -273,7 +265,7 @@ def bin_averages(signal: StepSignal, fs: float) -> npt.NDArray[np.float64]:
     return np.asarray(volumes * float(fs), dtype=np.float64)
 
 
-def deviation_share(signal: StepSignal, averages: npt.NDArray[np.float64], fs: float) -> float:
+def deviation_share(signal: StepSignal, averages: Floats, fs: float) -> float:
     """Return `abstraction_error` of `signal` for the bin averages at `fs` already at hand."""
     from .bins import absolute_deviation
 

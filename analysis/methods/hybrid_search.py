@@ -45,7 +45,7 @@ class Hybrid(Record):
     level : int
         Level of the decomposition; 0 where the signal is its own approximation.
     dominant : DominantFrequency or None
-        What the spectrum of the approximation says; None where the period was given.
+        What stands out of the spectrum of the approximation; None where the period was given.
     validity : Validity or None
         When the period holds; None without a period, or with one that is too short or too long for a sliding window.
     reason : str
@@ -89,7 +89,7 @@ class Hybrid(Record):
     def p_value(self) -> float:
         """Probability that noise shows as much, in [0, 1]; 1 where no period holds.
 
-        What the phases of an interval say against chance (`Validity.chances`) is a p-value; that of k intervals is that
+        The chance of an interval's phases (`Validity.chances`) is a p-value; that of k intervals is that
         their product t is as small, t Σ (-ln t)^j / j! for j < k (Fisher), times the number of frequencies searched:
         one where the period was given, else a third of the lines with four samples in a period, as refining the
         frequency leads neighbours to the same one. Of 1,400 signals of noise, 0.8 % are then below 1 %.
@@ -222,8 +222,8 @@ def broad_peak(spectrum: Spectrum, found: DominantFrequency, tolerance: float) -
 class _Candidate:
     """A period to try, and the approximation that shows it; without a period, why there is none.
 
-    ``alias`` says that the samples themselves do not have the period: coefficients that are nearly as far apart as the
-    bursts meet them now and then, like spokes of a wheel in a film.
+    ``alias`` is True where the samples themselves do not have the period: coefficients that are nearly as far apart as
+    the bursts meet them now and then, like spokes of a wheel in a film.
     """
 
     level: int

@@ -158,7 +158,7 @@ def window_result(
     reason : str
         Why.
     evidence : Evidence
-        What else the method has to say for its verdict.
+        What the verdict rests on.
     """
     return PeriodResult(
         method=method,
@@ -179,7 +179,7 @@ def whole_window_result(
 ) -> PeriodResult:
     """Put together the verdict of a method that does not ask when its period holds; None where it names none.
 
-    What there is to say about the window follows the reason.
+    Notes about the window follow the reason.
     """
     periods = () if period is None else (period,)
     regimes = tuple(Regime(*window.signal.window, one.period) for one in periods)

@@ -1,4 +1,4 @@
-"""Bins: whether a signal is made of them, and what they allow to be said."""
+"""Bins: whether a signal is made of them, and which periods they can show."""
 
 from typing import Literal
 

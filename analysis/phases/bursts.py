@@ -170,7 +170,7 @@ def _climb(path: Floats, threshold: float, ratio: float) -> Iterator[tuple[float
 
 def few_bursts(times: Floats, cumulative: Floats) -> Bursts:
     """Return the bursts over the mean rate that are not negligible; there may be fewer than four."""
-    # The mean of the whole window, so that idle time at its edges tells a burst from a constant.
+    # The mean of the whole window, so that idle time at its edges distinguishes a burst from a constant.
     path = cumulative - cumulative[-1] / (times[-1] - times[0]) * (times - times[0])
     rows = rises_above(path, max(NEGLIGIBLE * float(np.ptp(path)), RELATIVE_ROUNDING * float(cumulative[-1])))
     foot, top = rows[::2], rows[1::2]

@@ -53,8 +53,8 @@ def in_whole_periods(train: PulseTrain) -> PulseTrain:
         place = np.arange(n) % length
         means, ends = (np.bincount(place, np.diff(edge)) / np.bincount(place) for edge in (own.start, own.end))
         rest = ((intervals - means[place]) ** 2).sum() / (n - length)
-        # Of many in turn, nearly even, each is a period; a multiple of what they repeat after hardly says more. Where
-        # the ends are far more even some begin early, as those that a burst of another train touches.
+        # Of many in turn, nearly even, each is a period; a multiple of what they repeat after adds hardly anything.
+        # Where the ends are far more even some begin early, as those that a burst of another train touches.
         uneven = min(means.std(), 4 * ends.std()) > mean * (SAME_PERIOD if length == 2 else ALIKE)
         if uneven and rest < min((1 - NEARLY) * spread, 0.5 * least):
             first = np.arange((int(np.argmax(means)) + 1) % length, len(own), length)

@@ -18,7 +18,7 @@ SMALLEST_VOLUME = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
 from which on the bursts that moved most are listed as well."""
 MOST_GAIN = 70.0
-"""A larger gain says no more: many short intervals have more of it than the few long ones that they make up."""
+"""A larger gain adds nothing: many short intervals have more of it than the few long ones that they make up."""
 GAIN_WEIGHT = 6.0
 """Weight of the logarithm of a set's gain, and of the share that it explains, beside that of its thresholds."""
 

@@ -90,7 +90,7 @@ def signal_phases(signal: StepSignal, false_alarm_rate: float = 0.01) -> Phases:
 def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
     """Return the phases that a decision was made on, each with its ramp and its stragglers.
 
-    Where a stretch was looked into by itself, its own bursts take the place of those that it was found between.
+    Where a stretch was analysed alone, its own bursts take the place of those that it was found between.
     """
     found = reduce(_with_others, (*(train.bursts for train in decision.trains), decision.bursts))
     if decision.trains and found.volume.sum() < (1 - SMALLEST_VOLUME) * cumulative[-1]:

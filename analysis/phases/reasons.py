@@ -10,7 +10,7 @@ from .stretches import MOST_JITTER, PulseTrain
 
 
 def reason(decision: Decision, phases: Phases, chosen: str = "the regime that moved most") -> str:
-    """Return one sentence or two that say why a decision is what it is.
+    """Return one sentence or two with the reason of a decision.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def reason(decision: Decision, phases: Phases, chosen: str = "the regime that mo
     phases : Phases
         All of it.
     chosen : str
-        Which of several regimes the period is told of.
+        Which of several regimes the period is that of.
     """
     if decision.line is not None:
         period, p_value = decision.line

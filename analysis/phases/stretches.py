@@ -14,7 +14,7 @@ MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.15, 9
 MOST_POSITIONS = 100
 """Intervals up to which each may be a boundary; of more the positions that differ most from what follows."""
 MOST_JITTER = 0.3
-"""Above this coefficient of variation the next burst cannot be told to a third of a period."""
+"""Above this coefficient of variation the next burst cannot be predicted to a third of a period."""
 SAME_PERIOD = 0.02
 """Share by which the periods of two neighbours differ at most that are one train, beyond their confidence intervals;
 of trains at the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
@@ -156,7 +156,7 @@ def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
     # A period that drifts goes on with the interval that it has reached.
     before, after = (train.period * math.exp(sign * train.drift / 2) for train, sign in ((one, 1), (other, -1)))
     turns = 2 * (other.start - one.bursts.start[-1]) / (before + after)
-    # An interval that is off by itself hardly changes the period of many.
+    # A single interval that is off hardly changes the period of many.
     slack = max(SPAN_WITHIN, one.jitter, other.jitter, SAME_PERIOD * float(one.spans.sum() + other.spans.sum()))
     near = abs(turns - max(round(turns), 1)) <= slack
     apart = abs(math.log(before / after)) > math.hypot(one.error, other.error) + SAME_PERIOD

@@ -1,4 +1,4 @@
-"""What a method has to say for its verdict beside the period, one record a kind of method."""
+"""What a verdict rests on beside the period, one record a kind of method."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ...model.document import Plain, Record
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence(Record):
-    """What else there is to say for a verdict; each method has its own record with more fields.
+    """What a verdict rests on; each method has its own record with more fields.
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ class Regime(Record):
     phases : int or None
         Number of phases that begin in the stretch; None where the method finds none.
     valid_share : float or None
-        Share of the stretch in which the sliding correlation of the DFT × DWT hybrid says that the period holds, in
+        Share of the stretch in which the period holds by the sliding correlation of the DFT × DWT hybrid, in
         [0, 1]; None where the method does not look, or the stretch is too short for it.
     metrics : PeriodMetrics or None
         How well the period describes the stretch; None where the method finds no phases.

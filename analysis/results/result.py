@@ -41,9 +41,9 @@ class PeriodResult(Record):
     sampling : SamplingInfo
         How the signal was sampled.
     reason : str
-        One sentence that says why the verdict is what it is.
+        One sentence: why the verdict is what it is.
     evidence : Evidence
-        What else the method has to say for its verdict; see `iostrata.analysis.results`.
+        What the verdict rests on; see `iostrata.analysis.results`.
     """
 
     ENTRIES: ClassVar = ("periodic", "period", "period_interval", "frequency", "confidence", ...)

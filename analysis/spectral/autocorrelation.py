@@ -1,4 +1,4 @@
-"""The autocorrelation of a sampled signal and the period its peaks tell (FTIO, IPDPS'24, §II-C)."""
+"""The autocorrelation of a sampled signal and the period of its peaks (FTIO, IPDPS'24, §II-C)."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ PEAK_HEIGHT = 0.15
 
 @dataclass(frozen=True, eq=False)
 class AutocorrelationPeriod:
-    """The period that the peaks of an autocorrelation tell.
+    """The period that the peaks of an autocorrelation show.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ SpectrumKind = Literal["power", "amplitude"]
 
 @dataclass(frozen=True, eq=False)
 class DominantFrequency:
-    """What the spectrum says about a period.
+    """What stands out of a spectrum.
 
     Attributes
     ----------

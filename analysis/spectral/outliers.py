@@ -72,7 +72,7 @@ class OutlierCriterion:
     marks : callable
         From the z-scores of the lines, float64 (n,) (eq. 2), and a threshold to bool (n,).
     fewest_samples : callable
-        From a threshold to the number of samples below which no line can be told from the others.
+        From a threshold to the number of samples below which no line can be distinguished from the others.
     threshold : float
         The default.
     limits : (float, float)

@@ -140,7 +140,7 @@ def _ladder(signal: StepSignal, most_bins: int) -> list[Runs]:
 
 
 def _settled(ladder: list[Runs]) -> list[tuple[Runs, Runs]]:
-    """Pick the partitions after which halving shows no further run, each with the finest one that says so."""
+    """Pick the partitions after which halving shows no further run, each with the finest one that shows so."""
     settled = []
     for position, runs in enumerate(ladder[: len(ladder) - DOUBLINGS]):
         finer = ladder[position + 1 : position + 1 + DOUBLINGS]

@@ -99,7 +99,7 @@ def approximation(samples: NDArray[np.float64], level: int, wavelet: str = "db1"
 
     Notes
     -----
-    Details are zeros and not left out: their lengths tell the inverse transform how long each level was on the way
+    Details are zeros and not left out: their lengths give the inverse transform the length of each level on the way
     down. Without them the approximation would be delayed for all wavelets but Haar's. O(n).
     """
     if level == 0:

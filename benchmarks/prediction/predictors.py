@@ -7,7 +7,7 @@ from pathlib import Path
 import iostrata
 import numpy as np
 import numpy.typing as npt
-from iostrata.live.records.columns import Columns, Key
+from iostrata.live.records.columns import Key, Spans
 from iostrata.live.watcher import Watcher
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "accuracy"))
@@ -38,7 +38,7 @@ class Ours:
     def __init__(self) -> None:
         self._watcher = Watcher(Key("layer", "write"))
 
-    def after(self, columns: Columns, now: float, last: float) -> Said:
+    def after(self, columns: Spans, now: float, last: float) -> Said:
         """Take in what has ended by `now`, the end of a phase that began at `last`, and predict."""
         del last
         self._watcher.add(columns)
@@ -64,10 +64,10 @@ class Ftio:
         self._peer = peer
         self._adapts = adapts
         self._fs = max(FTIO_HZ, FTIO_SAMPLES / shortest)
-        self._parts: list[Columns] = []
+        self._parts: list[Spans] = []
         self._begin, self._hits = 0.0, 0
 
-    def after(self, columns: Columns, now: float, last: float) -> Said:
+    def after(self, columns: Spans, now: float, last: float) -> Said:
         """As `Ours.after`."""
         self._parts.append(columns)
         start, end, volume = (

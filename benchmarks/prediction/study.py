@@ -21,7 +21,7 @@ from pathlib import Path
 import iostrata
 import numpy as np
 from iostrata.live.following import trace_columns
-from iostrata.live.records.columns import Columns
+from iostrata.live.records.columns import Spans
 from iostrata.model.errors import IostrataError
 from made import Floats, made_run
 from predictors import Ftio, Ours, Said
@@ -40,7 +40,7 @@ class Stream:
     """What is predicted: operations in the order of their ends, phases, and the regime and true period of each."""
 
     name: str
-    columns: Columns
+    columns: Spans
     start: Floats
     end: Floats
     regime: Floats
@@ -53,7 +53,7 @@ def made_streams(runs: int) -> Iterator[Stream]:
         run = made_run(FIRST_SEED + number, 1 + number % 4)
         yield Stream(
             f"made {number}",
-            Columns(run.start, run.end, run.volume),
+            Spans(run.start, run.end, run.volume),
             run.phase_start,
             run.phase_end,
             run.regime,
@@ -88,7 +88,7 @@ def asked(stream: Stream, predictors: list[Ours | Ftio]) -> Iterator[dict[str, o
     for row in range(stream.start.size - 1):
         now = float(stream.end[row])
         stop = int(np.searchsorted(stream.columns.end, now, side="right"))
-        part = Columns(stream.columns.start[at:stop], stream.columns.end[at:stop], stream.columns.volume[at:stop])
+        part = Spans(stream.columns.start[at:stop], stream.columns.end[at:stop], stream.columns.volume[at:stop])
         at = stop
         first = int(np.flatnonzero(stream.regime == stream.regime[row])[0])
         for predictor in predictors:

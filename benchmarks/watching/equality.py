@@ -20,7 +20,7 @@ import numpy as np
 from iostrata.live.answer import Answer
 from iostrata.live.following import replay, trace_columns
 from iostrata.live.job import LiveJob
-from iostrata.live.records.columns import Columns, Key
+from iostrata.live.records.columns import Key, Spans
 from iostrata.live.records.lines import LineReader
 from iostrata.live.signal import EXACT
 from iostrata.model.errors import IostrataError
@@ -49,7 +49,7 @@ def ways(trace: "iostrata.Trace") -> Iterator[tuple[str, list[Answer]]]:
         )
 
 
-def in_pieces(trace: "iostrata.Trace", columns: list[tuple[Key, Columns]], seed: int, apart: bool) -> list[Answer]:
+def in_pieces(trace: "iostrata.Trace", columns: list[tuple[Key, Spans]], seed: int, apart: bool) -> list[Answer]:
     """Return the last answers of lines that are cut anywhere, of one source or of one a layer and direction."""
     random, job = np.random.default_rng(seed), LiveJob(budget=BUDGET)
     streams = [lines_of([one]) for one in columns] if apart else [lines_of(columns)]
@@ -66,7 +66,7 @@ def in_pieces(trace: "iostrata.Trace", columns: list[tuple[Key, Columns]], seed:
     return job.answers(*trace.window, last=True)
 
 
-def lines_of(columns: list[tuple[Key, Columns]]) -> bytes:
+def lines_of(columns: list[tuple[Key, Spans]]) -> bytes:
     """Return operations as lines in the order in which they ended."""
     rows = [
         (end, {"layer": key.layer, "mode": key.direction, "start": start, "end": end, "bytes": moved})

@@ -19,7 +19,7 @@ class JobClock:
     Attributes
     ----------
     begin, now : float or None
-        Start of the first record, and the latest time that was told, in s.
+        Start of the first record, and the latest time that was read, in s.
     low, high : float
         Times in s between which a record surely is near enough.
     """

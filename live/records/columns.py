@@ -1,11 +1,12 @@
-"""What lines of a running job say, as columns by layer and direction, and what was wrong with them."""
+"""What lines of a running job hold, as columns by layer and direction, and what was wrong with them."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ...model.arrays import Floats, Rows
+from ...model.arrays import Columns, Floats, Rows
+from ...model.document import Record
 
 MOST_BYTES = 2**48
 """Of one operation: more are damage."""
@@ -19,19 +20,16 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class Spans(Columns):
     """Operations in the order in which they came: start and end in s, float64 (n,), and bytes, int64 (n,)."""
 
     start: Floats
     end: Floats
     volume: Rows
 
-    def __len__(self) -> int:
-        return int(self.start.size)
-
 
 @dataclass
-class Counts:
+class Counts(Record):
     """What was wrong with the input, so far.
 
     Attributes
@@ -39,7 +37,7 @@ class Counts:
     malformed : int
         Lines that are no record.
     out_of_order : int
-        Records of operations that ended before one that was told earlier.
+        Records of operations that ended before one that came earlier.
     late : int
         Those of them that came more than `iostrata.live.records.clock.LATE` s behind.
     clock_jumps : int
@@ -60,14 +58,10 @@ class Counts:
     truncations: int = 0
     refused: int = 0
 
-    def to_dict(self) -> dict[str, int]:
-        """Return all counts by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
     def sentence(self) -> str:
         """Return what was wrong, in a sentence; empty where nothing was.
 
-        Records that end out of order are normal where several ranks tell of theirs.
+        Records that end out of order are normal where several ranks write theirs.
         """
         counts = {name: count for name, count in self.to_dict().items() if count and name != "out_of_order"}
         wrong = [f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()]
@@ -78,25 +72,19 @@ class Batch:
     """Records that are collected until they are taken; times in s on the job's clock."""
 
     def __init__(self) -> None:
-        self._parts: list[tuple[Rows, Columns]] = []
+        self._parts: list[tuple[Rows, Spans]] = []
         self.size = 0
 
-    def add(self, numbers: Rows, columns: Columns) -> None:
+    def add(self, numbers: Rows, spans: Spans) -> None:
         """Add operations, and the number of the key of each, int64 (n,)."""
-        self._parts.append((numbers, columns))
-        self.size += len(columns)
+        self._parts.append((numbers, spans))
+        self.size += len(spans)
 
-    def take(self) -> dict[int, Columns]:
+    def take(self) -> dict[int, Spans]:
         """Return what was collected by the number of its key, and forget it."""
-        taken: dict[int, Columns] = {}
-        if self._parts:
-            numbers = np.concatenate([own for own, _ in self._parts])
-            start, end, volume = (
-                np.concatenate([getattr(columns, name) for _, columns in self._parts])
-                for name in ("start", "end", "volume")
-            )
-            for number in np.unique(numbers).tolist():
-                rows = numbers == number
-                taken[number] = Columns(start[rows], end[rows], volume[rows])
-        self._parts, self.size = [], 0
-        return taken
+        parts, self._parts, self.size = self._parts, [], 0
+        if not parts:
+            return {}
+        numbers = np.concatenate([own for own, _ in parts])
+        whole = Spans.concatenate([spans for _, spans in parts])
+        return {number: whole.take(numbers == number) for number in np.unique(numbers).tolist()}

@@ -6,31 +6,31 @@ from typing import Any, Final
 
 from ...inputs.tmio import bandwidth_rows
 from .columns import MOST_BYTES, Key
-from .intake import MOST_LAYERS, Intake, Told
+from .intake import MOST_LAYERS, Intake, ReadRecords
 
 LONGEST_LINE: Final = 2**20
 MOST_BINS: Final = 2**16
 FARTHEST: Final = 1e12
-"""Times in s beyond which none is told."""
+"""Times in s beyond which a record is malformed."""
 MODES: Final = ("read", "write")
 SERVER: Final = "server"
 """The layer that counters of a server are shown as."""
 
 
 class LineReader:
-    """Takes the bytes of one stream in pieces of any size, and tells a job what its lines say."""
+    """Takes the bytes of one stream in pieces of any size, and hands their records to a job."""
 
     def __init__(self, job: Intake) -> None:
         self._job = job
         self._rest = b""
         self._too_long = False
         self._offset = 0.0
-        self._told = False
+        self._begun = False
         self._anew = False
         self._keys: dict[object, Key] = {}
         self._columns: list[str] | None = None
         self._row: tuple[float, list[float]] | None = None
-        self._records = Told()
+        self._records = ReadRecords()
         self._decode = json.JSONDecoder().raw_decode
         self.ended = False
 
@@ -48,14 +48,14 @@ class LineReader:
         if len(self._rest) > LONGEST_LINE:
             self._job.counts.malformed += not self._too_long
             self._rest, self._too_long = b"", True
-        self._tell_all()
+        self._hand_over()
 
     def finish(self) -> None:
         """Take the last line, which has no end, if it is a whole one."""
         if self._rest.strip() and not self._too_long:
             self._line(self._rest)
         self._rest = b""
-        self._tell_all()
+        self._hand_over()
 
     def truncated(self) -> None:
         """Say that the file was cut or replaced: what follows is its beginning."""
@@ -90,13 +90,13 @@ class LineReader:
                 start, end, volume = _number(start), _number(end), _whole(volume)
             if not 0 <= volume <= MOST_BYTES:
                 raise ValueError
-            self._tell(key, start, end, volume)
+            self._add(key, start, end, volume)
             return
         if kind == "bins":
             self._bins(entry)
             return
-        # The clock is that of all that was told before.
-        self._tell_all()
+        # The clock is that of all that was read before.
+        self._hand_over()
         if kind == "time":
             time = _number(entry["time"])
             self._begin(time)
@@ -124,60 +124,60 @@ class LineReader:
         volumes = entry["bytes"]
         if not (width > 0 and isinstance(first, int) and isinstance(volumes, list) and len(volumes) <= MOST_BINS):
             raise ValueError
-        told = [(first + row, _whole(volume)) for row, volume in enumerate(volumes)]
-        for row, volume in told:
+        volumes_of = [(first + row, _whole(volume)) for row, volume in enumerate(volumes)]
+        for row, volume in volumes_of:
             if volume:
-                self._tell(key, origin + row * width, origin + (row + 1) * width, volume)
+                self._add(key, origin + row * width, origin + (row + 1) * width, volume)
 
     def _header(self, entry: dict[str, Any]) -> None:
         job = self._job
         origin = entry.get("origin")
         epoch = None if origin is None else _number(origin)
-        if self._told or self._anew:
+        if self._begun or self._anew:
             job.counts.restarts += 1
         self.ended, self._anew = False, False
         if epoch is not None:
             if job.epoch is None:
                 job.epoch = epoch
             self._offset = epoch - job.epoch
-        elif self._told and job.clock.now is not None:
+        elif self._begun and job.clock.now is not None:
             # A writer that begins anew without an origin begins now.
             self._offset = job.clock.now
         if not job.program and isinstance(entry.get("program"), str):
             job.program = entry["program"][:200]
-        self._told = True
+        self._begun = True
 
     def _begin(self, time: float) -> None:
-        """Look at the first time that a stream tells, or tells after its file was replaced."""
+        """Look at the first time in a stream, or in a file that was replaced."""
         job = self._job
         if self._anew:
             self._anew = False
-            self._tell_all()
+            self._hand_over()
             now, begin = job.clock.now, job.clock.begin
             if now is not None and begin is not None and time + self._offset < 0.5 * (begin + now):
                 job.counts.restarts += 1
                 self._offset = now - time
-        self._told = True
+        self._begun = True
 
-    def _tell(self, key: Key, start: float, end: float, volume: int) -> None:
+    def _add(self, key: Key, start: float, end: float, volume: int) -> None:
         if not -FARTHEST < start <= end < FARTHEST:
             raise ValueError
-        if not self._told or self._anew:
+        if not self._begun or self._anew:
             self._begin(start)
         offset = self._offset
         self._records.append(key, start + offset, end + offset, volume)
 
-    def _tell_all(self) -> None:
-        """Tell the job what was read since the last time."""
-        records, self._records = self._records, Told()
-        self._job.tell(records)
+    def _hand_over(self) -> None:
+        """Hand to the job what was read since the last time."""
+        records, self._records = self._records, ReadRecords()
+        self._job.take_in(records)
 
     def _tmio(self, entry: dict[str, Any]) -> None:
         for direction, rows in bandwidth_rows(entry):
             for volume, start, end in rows:
                 if not 0 <= volume <= MOST_BYTES:
                     raise ValueError
-                self._tell(Key("MPI-IO", direction), start, end, round(volume))
+                self._add(Key("MPI-IO", direction), start, end, round(volume))
 
     def _counters(self, line: str) -> None:
         """Take a row of a table of rates, which hold from its time to that of the next row."""
@@ -195,7 +195,7 @@ class LineReader:
             return
         for direction, rate in zip(self._columns, before[1], strict=True):
             if rate > 0:
-                self._tell(Key(SERVER, direction), before[0], time, _whole(round(rate * (time - before[0]))))
+                self._add(Key(SERVER, direction), before[0], time, _whole(round(rate * (time - before[0]))))
 
 
 _RATES: Final = {

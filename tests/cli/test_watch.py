@@ -237,7 +237,7 @@ def test_what_makes_no_sense_is_wrong_usage(run, arguments, words):
         (line(0.0) + b"null\n", (), 0, "warning: of the input: malformed 1"),
         # As of several ranks.
         (line(1.0) + line(0.5), (), 0, ""),
-        (line(0.0), ("--layer", "nosuch"), 1, "error: no layer 'nosuch' in what was told; there were POSIX"),
+        (line(0.0), ("--layer", "nosuch"), 1, "error: no layer 'nosuch' in the input; there were POSIX"),
         (line(0.0), ("--layer", "posix"), 0, ""),
     ],
 )

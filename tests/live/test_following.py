@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iostrata import detect_period, open_trace, step_signal
 from iostrata.live.following import follow, replay
 from iostrata.live.job import LiveJob
-from iostrata.live.records.columns import Columns, Key
+from iostrata.live.records.columns import Key, Spans
 from iostrata.live.sources import FileSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -106,7 +106,7 @@ def test_nothing_is_said_of_fewer_than_four_phases():
         job = LiveJob()
         rows = slice(0, 3 * phases)
         job.intake.clock.advance(0.0, float(end[rows].max()))
-        job.add(Key("POSIX", "write"), Columns(start[rows], end[rows], volume[rows]))
+        job.add(Key("POSIX", "write"), Spans(start[rows], end[rows], volume[rows]))
         (answer,) = job.answers(0.0, float(end[rows].max()))
         if phases < 4:
             assert not answer.periodic

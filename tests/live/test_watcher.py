@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from iostrata.live import signal as live_signal
-from iostrata.live.records.columns import Columns, Key
+from iostrata.live.records.columns import Key, Spans
 from iostrata.live.watcher import Credit, Watcher
 
 
@@ -18,7 +18,7 @@ def watched(start, end, volume, every):
     watcher, answers = Watcher(Key("POSIX", "write")), []
     for low in range(0, start.size, every):
         rows = slice(low, low + every)
-        watcher.add(Columns(start[rows], end[rows], volume[rows]))
+        watcher.add(Spans(start[rows], end[rows], volume[rows]))
         answers.append(watcher.answer(0.0, float(end[rows].max())))
     return watcher, answers
 
@@ -92,7 +92,7 @@ def test_looks_take_no_more_than_they_may(monkeypatch):
     monkeypatch.setattr(Watcher, "_latest", lambda self, *_: looks.append(1) or self._outlook)
     for low in range(0, start.size, 20):
         rows = slice(low, low + 20)
-        watcher.add(Columns(start[rows], end[rows], volume[rows]))
+        watcher.add(Spans(start[rows], end[rows], volume[rows]))
         watcher.answer(0.0, float(end[rows].max()))
     # One look, and then none is left.
     assert (watcher._seen, looks) == (20, [])
