@@ -112,7 +112,7 @@ def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[
 def _tells_functions(trace: Trace) -> tuple[bool, dict[str, str]]:
     """Return whether the trace defines functions, and what to note where it cannot."""
     try:
-        return bool(trace.callers.function_names), {}
+        return bool(trace.callers.blocks.reading.source.regions.does_io.any()), {}
     except SelectionError as error:
         # The rest of the table is worth as much without them.
         return False, {"function": f"unknown: {error}"}

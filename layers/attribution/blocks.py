@@ -87,7 +87,7 @@ class Blocks:
         """The same; None where operations are not kept."""
         return None if self.in_memory is None else self.traffic
 
-    def _traffic_parts(self) -> Iterator[tuple[Traffic, MetadataEvents]]:
+    def traffic_parts(self) -> Iterator[tuple[Traffic, MetadataEvents]]:
         """Give `traffic` and `metadata` in parts of whole processes; raises as `kept`."""
         if not self._part.any():
             yield self.traffic, self.metadata
@@ -134,7 +134,7 @@ class Blocks:
             return self.reading.summed(make)
         sums = make()
         if isinstance(sums, TrafficSums):
-            for traffic, events in self._traffic_parts():
+            for traffic, events in self.traffic_parts():
                 sums.add_traffic(traffic, events)
         elif self._part.any():
             for rows, event_rows in zip(*self._rows_of_parts, strict=True):

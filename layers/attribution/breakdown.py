@@ -20,7 +20,7 @@ from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from ..statistics.statistics import FRACTION, whole_and_part
 from .attribution import call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
-from .calls.keys import CALL_KEYS, CALLER, FUNCTION, key_rows
+from .calls.keys import CALL_KEYS, CALLER, FUNCTION
 from .traffic import Traffic, TrafficSums
 
 _PLACES: Final = 1 << 21
@@ -170,11 +170,11 @@ class BreakdownSums(TrafficSums):
         if self.by in CALL_KEYS:
             functions = calls.functions
             counted = {FUNCTION: calls.by_function, CALLER: calls.outermost}.get(self.by, calls.counted)
-            region = np.arange(len(functions.regions)) if self.by == FUNCTION else calls.region
+            region = np.arange(len(functions.regions)) if self.by == FUNCTION else calls.paths.region
             rows = np.flatnonzero((functions.layer[region] >= 0) & (counted[:, 0] > 0))
             layer, place = functions.layer[region[rows]], rows.astype(np.int32)
             if self.by != FUNCTION:
-                place = key_rows(self.by, functions.regions, calls.parent, calls.region)[rows]
+                place = calls.paths.keys(self.by)[rows]
             place = np.where(place < 0, _PLACES - 1, place)
             values = dict(zip(_OF_FUNCTIONS, counted[rows].T, strict=True))
         else:

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Final
 
 from ...model.ranges import RangeUnion
+from ...model.stream.source import Partition
 from .blocks import Blocks
-from .calls.calls import Calls, as_calls, sum_calls
+from .calls.calls import Calls
 from .calls.chain import ChainSums, WaitingChain
 from .calls.cost import RunCost, run_cost
 from .calls.functions import FunctionGroups, function_groups
@@ -16,8 +17,6 @@ from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
 from .calls.overlap import NonBlockingSums, Overlap, first_threads, overlap_of
 from .calls.paths import CallPaths, read_call_paths
 from .calls.stacks import StackBars, stack_bars
-from .calls.sums import CallSums
-from .functions import CallingFunctions, io_function_names
 
 _ACTIVITY_BINS: Final = 480
 """Stretches of the window in which ranks in I/O are counted."""
@@ -32,9 +31,7 @@ class Callers:
     def of_selection(self, blocks: Blocks) -> "Callers":
         """Return those of other files or another window, with what is known already and depends on neither."""
         selected = Callers(blocks)
-        selected.__dict__.update(
-            {name: self.__dict__[name] for name in ("paths", "functions") if name in self.__dict__}
-        )
+        selected.__dict__.update({name: paths for name, paths in self.__dict__.items() if name == "paths"})
         return selected
 
     @property
@@ -44,11 +41,11 @@ class Callers:
         return reading is not None and reading.source.tells_calls
 
     @property
-    def make_sums(self) -> Callable[[], CallSums]:
+    def make_sums(self) -> Callable[[], Calls]:
         """What makes sums over no calls; SelectionError where it is not known who called what."""
         blocks = self.blocks
         functions = function_groups(blocks.reading.source.regions, blocks.scope.order)
-        return functools.partial(CallSums, blocks.scope, functions)
+        return functools.partial(Calls, blocks.scope, functions)
 
     @cached_property
     def paths(self) -> CallPaths:
@@ -67,27 +64,29 @@ class Callers:
         )
         if self.recorded:
             # The same pass has told both.
-            self.__dict__.setdefault("calls", as_calls(sums))
+            self.__dict__.setdefault("calls", sums)
         return paths
-
-    @cached_property
-    def functions(self) -> CallingFunctions:
-        """The I/O function in which each operation and other I/O event was recorded; of `paths`."""
-        return CallingFunctions.of_paths(self.paths)
-
-    @property
-    def function_names(self) -> tuple[str, ...]:
-        """The I/O functions that the trace defines; SelectionError where it is not known who called what."""
-        return io_function_names(self.blocks.reading.source.regions)
 
     @cached_property
     def calls(self) -> Calls | None:
         """What the calls took, as their Enter and Leave tell; None where the trace does not record them."""
         if not self.recorded:
             return None
-        reading = self.blocks.reading
-        partitions = reading.source.partitions(reading.memory, reading.workers)
-        return as_calls(sum_calls(reading.source, self.make_sums, partitions, reading.workers, reading.client))
+        reading, make = self.blocks.reading, self.make_sums
+        source = reading.source
+
+        def read(partition: Partition, done: Callable[[int], None]) -> Calls:
+            sums = make()
+            for batch in source.calls(partition, done):
+                sums.add(batch.events, batch.regions)
+            sums.finish()
+            return sums
+
+        def merged(one: Calls, other: Calls) -> Calls:
+            one.merge(other)
+            return one
+
+        return reading.reduced(read, merged, make)
 
     def metadata_calls(self) -> Iterator[MetadataCalls]:
         """Give the metadata events within the window and the calls of I/O without an event, of all files, in parts."""

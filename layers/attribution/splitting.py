@@ -8,14 +8,12 @@ import numpy as np
 
 from ...model.arrays import Ints
 from ...model.operations import Operations
-from ...model.stream.mapping import cluster_of, reduce_partitions
 from ...model.stream.source import Partition
 from ..handles.metadata import metadata_events
 from .breakdown import Breakdown, BreakdownSums
 from .callers import Callers
-from .calls.calls import Calls, as_calls
-from .calls.keys import CALL_KEYS, CALLPATH, NamedRows, key_rows, key_texts, named_keys
-from .calls.sums import CallSums
+from .calls.calls import Calls
+from .calls.keys import CALL_KEYS, CALLPATH, NamedRows, PathTree
 from .collectives import CallPlaces
 from .traffic import Traffic
 
@@ -36,50 +34,42 @@ def split_by_calls(
     """Return all calls and the split by who called; `texts` gives names of keys in place of the usual ones."""
     blocks = callers.blocks
     if blocks.scope.exact:
-        paths, table = callers.paths, BreakdownSums(blocks.scope, by)
-        tree, calls = (paths.regions, paths.parent, paths.region), callers.calls
-        key = np.append(key_rows(by, *tree), np.int32(-1))
+        paths, calls, table = callers.paths, callers.calls, BreakdownSums(blocks.scope, by)
+        key = paths.keys(by)
         table.add_traffic(blocks.traffic, blocks.metadata, (key[paths.operation], key[paths.event]))
+        tree: PathTree = paths
     else:
         table, sums = _read_by_calls(callers, by)
-        tree = (sums.regions, *sums.tree.columns[:2])
-        calls = as_calls(sums) if callers.recorded else None
+        tree, calls = sums.paths, sums if callers.recorded else None
     if calls is not None:
         table.add_calls(calls)
-    table.name_calls(texts or functools.partial(key_texts, by, *tree))
+    table.name_calls(texts or functools.partial(tree.texts, by))
     return calls, table.breakdown()
 
 
-def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, CallSums]:
+def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, Calls]:
     """Read the trace once more for what operations and calls take by who called."""
-    blocks = callers.blocks
-    reading, source, make = blocks.reading, blocks.reading.source, callers.make_sums
+    scope, source, make = callers.blocks.scope, callers.blocks.reading.source, callers.make_sums
 
-    def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, CallSums]:
-        table, calls = BreakdownSums(blocks.scope, by), make()
+    def nothing() -> tuple[BreakdownSums, Calls]:
+        return BreakdownSums(scope, by), make()
+
+    def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, Calls]:
+        table, calls = nothing()
         for block in source.read(partition, calls, done):
-            parent, region, _, _ = calls.tree.columns
-            key = np.append(key_rows(by, calls.regions, parent, region), np.int32(-1))
-            metadata = metadata_events(block.metadata, source.definitions)
+            key, metadata = calls.paths.keys(by), metadata_events(block.metadata, source.definitions)
             called = key[block.path], key[block.metadata_path]
-            table.add_traffic(Traffic.of(blocks.scope, block.operations), metadata, called)
+            table.add_traffic(Traffic.of(scope, block.operations), metadata, called)
         return table, calls
 
-    def merge(
-        one: tuple[BreakdownSums, CallSums], other: tuple[BreakdownSums, CallSums]
-    ) -> tuple[BreakdownSums, CallSums]:
-        places = one[1].tree.placed(*other[1].tree.columns[:3])
-        one[1].merge(other[1])
+    def merge(one: tuple[BreakdownSums, Calls], other: tuple[BreakdownSums, Calls]) -> tuple[BreakdownSums, Calls]:
         if by == CALLPATH:
-            other[0].rename(places)
+            other[0].rename(one[1].tree.placed(*other[1].tree.columns[:3]))
+        one[1].merge(other[1])
         one[0].merge(other[0])
         return one
 
-    with cluster_of(reading.client, source.path) as cluster:
-        partitions = source.partitions(reading.memory, reading.workers)
-        if not partitions:
-            return BreakdownSums(blocks.scope, by), make()
-        return reduce_partitions(read, merge, partitions, 0, reading.workers, cluster=cluster)
+    return callers.blocks.reading.reduced(read, merge, nothing)
 
 
 def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Ints, Mapping[str, NamedRows], int]]:
@@ -94,8 +84,7 @@ def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Int
     if blocks.scope.exact:
         if called:
             paths = callers.paths
-            tree = (paths.regions, paths.parent, paths.region, paths.operation)
-            by = {name: named_keys(name, *tree) for name in CALL_KEYS}
+            by = {name: paths.named(name, paths.operation) for name in CALL_KEYS}
         yield blocks.traffic, blocks.traffic.calls.call, by, 0
         return
     places, first, given = CallPlaces(), 0, False
@@ -105,8 +94,7 @@ def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Int
         places.finish(np.unique(operations.process).astype(np.int64))
         sequence, place = places.keys(operations, traffic.sequences)
         if sums is not None and block.path is not None:
-            tree = (sums.regions, *sums.tree.columns[:2], block.path)
-            by = {name: named_keys(name, *tree) for name in CALL_KEYS}
+            by = {name: sums.paths.named(name, block.path) for name in CALL_KEYS}
         yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
         first += len(operations)
     if not given:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns, Mask, column_at, rows_of_ids
+from ...model.arrays import Columns, Links, Mask, RowsOfIds, column_at
 from ...model.codes import CREATE_FILE, METADATA_NAMES, SYNCHRONOUS, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
@@ -61,19 +61,31 @@ class MetadataEvents(Columns):
     synchronous: npt.NDArray[np.bool_]
 
 
+class EventObjects:
+    """Finds what I/O events are on by the ids that they have."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._known = definitions.handles
+        self.handles, self._files = RowsOfIds(definitions.handles.id), RowsOfIds(definitions.files.id)
+        self._paradigms = RowsOfIds(np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64))
+
+    def of(self, events: IoEvents) -> tuple[Links, Links, Links]:
+        """Return the rows of handle, file and paradigm, −1 for none; of a deletion those that it names itself."""
+        handle = self.handles.rows(events.handle)
+        file, paradigm = column_at(self._known.file, handle), column_at(self._known.paradigm, handle)
+        deletes = np.flatnonzero(events.kind == IoRecord.DELETE_FILE)
+        file[deletes] = self._files.rows(events.value[deletes])
+        paradigm[deletes] = self._paradigms.rows(events.mode[deletes].astype(np.uint64))
+        return handle, file, paradigm
+
+
 def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvents:
     """Tie events that are none of an operation to their handles, files and processes, in their order."""
-    handles, files = definitions.handles, definitions.files
-    handle = rows_of_ids(handles.id, events.handle)
+    objects = EventObjects(definitions)
+    handle, file, paradigm = objects.of(events)
     duplicates = events.kind == IoRecord.DUPLICATE_HANDLE
     new_handle = np.full(len(events), -1, np.int32)
-    new_handle[duplicates] = rows_of_ids(handles.id, events.value[duplicates])
-    file = column_at(handles.file, handle)
-    paradigm = column_at(handles.paradigm, handle)
-    deletes = events.kind == IoRecord.DELETE_FILE
-    file[deletes] = rows_of_ids(files.id, events.value[deletes])
-    paradigm_ids = np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64)
-    paradigm[deletes] = rows_of_ids(paradigm_ids, events.mode[deletes])
+    new_handle[duplicates] = objects.handles.rows(events.value[duplicates])
     process = column_at(definitions.locations.group, events.location)
     creates = (events.kind == IoRecord.CREATE_HANDLE) & (events.value & np.uint64(CREATE_FILE) > 0)
     has_status = np.isin(events.kind, (IoRecord.CREATE_HANDLE, IoRecord.CHANGE_STATUS_FLAGS))

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from ...model.operations import Operations
 from ...model.stream.calls import FollowsCalls
-from ...model.stream.mapping import Progress, cluster_of, map_partitions
+from ...model.stream.mapping import Progress, cluster_of, map_partitions, reduce_partitions
 from ...model.stream.source import Block, Partition, Source, Tally
 from ..handles.metadata import MetadataEvents, metadata_events
 
@@ -22,6 +22,7 @@ class BlockSums(Protocol):
         """Add the sums of another one of its kind, over other processes."""
 
 
+Result = TypeVar("Result")
 BlockSumsT = TypeVar("BlockSumsT", bound=BlockSums)
 FollowsCallsT = TypeVar("FollowsCallsT", bound=FollowsCalls)
 
@@ -57,6 +58,19 @@ class Reading:
             sums = None if make is None else make()
             for block in self.source.read(partition, sums):
                 yield block, sums
+
+    def reduced(
+        self,
+        read: Callable[[Partition, Callable[[int], None]], Result],
+        merge: Callable[[Result, Result], Result],
+        nothing: Callable[[], Result],
+    ) -> Result:
+        """Return what `merge` makes of what is `read` of each partition; `nothing` where there are none."""
+        with cluster_of(self.client, self.source.path) as cluster:
+            partitions = self.source.partitions(self.memory, self.workers)
+            if not partitions:
+                return nothing()
+            return reduce_partitions(read, merge, partitions, 0, self.workers, cluster=cluster)
 
     def summed(
         self,

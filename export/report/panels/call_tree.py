@@ -39,14 +39,15 @@ def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | No
     if calls is None:
         return None
     functions = calls.functions
-    count, second = len(calls.parent), calls.scope.window.ticks_per_second
-    does_io = functions.does_io[calls.region]
-    io = subtree_sums(calls.parent, np.where(does_io, calls.counted[:, 2], 0))
+    paths = calls.paths
+    count, second = len(paths.parent), calls.scope.window.ticks_per_second
+    does_io = functions.does_io[paths.region]
+    io = subtree_sums(paths.parent, np.where(does_io, calls.counted[:, 2], 0))
     moved = np.zeros((2, count))
     rows = np.array([-1 if key is None else int(key) for key in table.key], np.int64)
     for column, name in zip(moved, ("bytes_read", "bytes_written"), strict=True):
         np.add.at(column, rows[rows >= 0], table.columns[name][rows >= 0])
-    shown = np.flatnonzero(subtree_sums(calls.parent, (does_io & (calls.counted[:, 0] > 0)).astype(np.int64)) > 0)
+    shown = np.flatnonzero(subtree_sums(paths.parent, (does_io & (calls.counted[:, 0] > 0)).astype(np.int64)) > 0)
     # What is above has at least as much time as what is below, and comes before it.
     kept = np.sort(shown[np.lexsort((shown, -io[shown]))[: limits.call_paths]])
     place = np.full(count + 1, -1, np.int64)
@@ -67,12 +68,12 @@ def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | No
         "activity": _activity(trace),
         "groups": list(functions.names),
         "paths": {
-            "parent": place[calls.parent[kept]].tolist(),
-            "name": names.numbers(regions.name[row] for row in calls.region[kept].tolist()),
+            "parent": place[paths.parent[kept]].tolist(),
+            "name": names.numbers(regions.name[row] for row in paths.region[kept].tolist()),
             "where": names.numbers(
-                regions.name[row] if library[row] else caller_text(regions, row) for row in calls.region[kept].tolist()
+                regions.name[row] if library[row] else caller_text(regions, row) for row in paths.region[kept].tolist()
             ),
-            "group": functions.group[calls.region[kept]].tolist(),
+            "group": functions.group[paths.region[kept]].tolist(),
             "does_io": does_io[kept].tolist(),
             "calls": calls.counted[kept, 0].tolist(),
             "whole_s": (calls.counted[kept, 1] / second).tolist(),

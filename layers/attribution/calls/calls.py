@@ -1,21 +1,16 @@
 """What calls took: of each function, of each kind of metadata operation, of each process."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from ....model.arrays import Ints, Links, Mask, any_ancestor
+from ....model.arrays import Ints, Mask, any_ancestor
 from ....model.codes import IoRecord
 from ....model.document import Record
 from ....model.keyed import KeyedSums
 from ....model.ranges import RangeUnion
-from ....model.stream.mapping import cluster_of, reduce_partitions
-from ....model.stream.source import Partition, Source
-from ...handles.scope import Scope
-from .functions import FunctionGroups
 from .sums import CallSums, busy_groups, functions_of_groups
 from .walk import NO_EVENT
 
@@ -74,45 +69,19 @@ class CallTime(Record):
         return entry if self.functions else {name: value for name, value in entry.items() if name != "functions"}
 
 
-@dataclass(frozen=True, eq=False)
-class Calls:
-    """What the calls of a trace took, within its window.
-
-    Attributes
-    ----------
-    scope : Scope
-        What counts.
-    functions : FunctionGroups
-        All functions that the trace defines.
-    parent, region : int32 (n,)
-        The tree of call paths, each behind the one above it: row there, −1 at a root; row in ``functions.regions``.
-    recursive : bool (n,)
-        Whether the function is on the path above already.
-    times : int64 (n, 3, 3)
-        Of the calls that count, those on files that are set aside, and those of I/O that do not tell their file: how
-        many, ticks from Enter to Leave, and ticks without the calls inside.
-    metadata, within : KeyedSums
-    busy : RangeUnion
-    shares : KeyedSums
-        As in `iostrata.layers.attribution.calls.sums.CallSums`.
-    left_out : int
-        Calls that found no room among the paths.
-    """
-
-    scope: Scope
-    functions: FunctionGroups
-    parent: Links
-    region: Links
-    recursive: Mask
-    times: Ints
-    metadata: KeyedSums
-    within: KeyedSums
-    busy: RangeUnion
-    shares: KeyedSums
-    left_out: int
+class Calls(CallSums):
+    """What the calls of a trace took, within its window."""
 
     def __repr__(self) -> str:
-        return f"<Calls: {int(self.times[:, :, 0].sum()):,} calls, {len(self.parent):,} call paths>"
+        return f"<Calls: {int(self.times[:, :, 0].sum()):,} calls, {len(self.tree):,} call paths>"
+
+    @property
+    def times(self) -> Ints:
+        """Of each path and the calls that count, are on files set aside or do not tell their file, int64 (n, 3, 3).
+
+        How many, ticks from Enter to Leave, and ticks without the calls inside.
+        """
+        return self.tree.columns[3]
 
     @cached_property
     def undecided_count(self) -> Mask:
@@ -126,7 +95,7 @@ class Calls:
         if self.scope.selection.files == "all":
             return np.ones(len(self.functions.regions), np.bool_)
         tells = np.zeros(len(self.functions.regions), np.bool_)
-        tells[self.region[self.times[:, :2, 0].any(axis=1)]] = True
+        tells[self.paths.region[self.times[:, :2, 0].any(axis=1)]] = True
         low = [row for row, name in enumerate(self.scope.order) if name in _LEAVE_EVENTS]
         silent = ~np.isin(self.functions.layer, low) | self.functions.regions.waits_for_io
         return np.asarray(~tells & (self.functions.layer >= 0) & silent, np.bool_)
@@ -135,15 +104,15 @@ class Calls:
     def counted(self) -> Ints:
         """Calls, ticks and ticks without the calls inside of each path, int64 (n, 3); none that is set aside."""
         decided: Ints = self.times[:, 0]
-        return decided + np.where(self.undecided_count[self.region][:, None], self.times[:, 2], 0)
+        return decided + np.where(self.undecided_count[self.paths.region][:, None], self.times[:, 2], 0)
 
     @cached_property
     def outermost(self) -> Ints:
         """As `counted`, without the ticks of calls inside another one of their layer, so that they can be added up."""
-        found, layer = self.counted.copy(), self.functions.layer[self.region]
+        found, layer = self.counted.copy(), self.functions.layer[self.paths.region]
         for row in range(len(self.scope.order)):
             of_layer = layer == row
-            found[of_layer & any_ancestor(self.parent, of_layer), 1] = 0
+            found[of_layer & any_ancestor(self.paths.parent, of_layer), 1] = 0
         return found
 
     @cached_property
@@ -154,8 +123,8 @@ class Calls:
         """
         sums = np.zeros((len(self.functions.regions), 3), np.int64)
         counted = self.counted.copy()
-        counted[self.recursive, 1] = 0
-        np.add.at(sums, self.region, counted)
+        counted[self.tree.columns[2], 1] = 0
+        np.add.at(sums, self.paths.region, counted)
         return sums
 
     @cached_property
@@ -233,47 +202,3 @@ class Calls:
         counts = self.undecided_count[row]
         of_function = np.where(counts, self.functions.group[row], len(self.functions.names) - 1)
         return KeyedSums((location, np.where(group >= 0, group, of_function)), self.shares.values)
-
-
-def sum_calls(
-    source: Source,
-    make: Callable[[], CallSums],
-    partitions: Sequence[Partition],
-    workers: int,
-    client: object = None,
-) -> CallSums:
-    """Return the sums over all calls of a trace, read on `workers` threads, or by a cluster.
-
-    Parameters
-    ----------
-    make : callable
-        Gives empty sums.
-    client : distributed.Client, str or None
-        The cluster that reads in place of threads here.
-    """
-
-    def read(partition: Partition, done: Callable[[int], None]) -> CallSums:
-        sums = make()
-        for batch in source.calls(partition, done):
-            sums.add(batch.events, batch.regions)
-        sums.finish()
-        return sums
-
-    with cluster_of(client, source.path) as cluster:
-        if not partitions:
-            return make()
-        return reduce_partitions(read, _merged, partitions, 0, workers, cluster=cluster)
-
-
-def _merged(one: CallSums, other: CallSums) -> CallSums:
-    one.merge(other)
-    return one
-
-
-def as_calls(sums: CallSums) -> Calls:
-    """Return what sums have found."""
-    parent, region, recursive, times = sums.tree.columns
-    return Calls(
-        sums.scope, sums.functions, parent, region, recursive, times, sums.metadata, sums.within, sums.busy,
-        sums.shares, sums.tree.left_out,
-    )  # fmt: skip

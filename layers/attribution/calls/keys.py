@@ -1,12 +1,12 @@
-"""Keys that call paths give: the function that did I/O, the program's own function above it, the whole path."""
+"""The tree of call paths, and keys that it gives: the function that did I/O, the program's own above it, the path."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from ....model.arrays import Ints, Links
+from ....model.arrays import Ints, Links, nearest_marked
 from ....model.stream.calls import OF_THE_PROGRAM, Regions
-from .paths import nearest
 
 FUNCTION: Final = "function"
 CALLER: Final = "caller"
@@ -16,41 +16,62 @@ CALL_KEYS: Final = (FUNCTION, CALLER, CALLPATH)
 NamedRows = tuple[tuple[str, ...], Links]
 """Names, and the row of each operation in them, −1 for none."""
 _INNERMOST: Final = 24
-"""Functions of a path that are told one by one; a path can be as long as a trace."""
+"""Functions of a path that its name has; a path can be as long as a trace."""
 
 
-def key_rows(by: str, regions: Regions, parent: Links, region: Links) -> Links:
-    """Return the key of each call path, int32 (n,), −1 where it has none.
+@dataclass(frozen=True, eq=False)
+class PathTree:
+    """A tree of call paths.
 
-    Parameters
+    Attributes
     ----------
-    by : str
-        ``function``: the innermost function that does I/O, and ``caller``: the innermost of the program's own
-        functions, a row of `regions`; ``callpath``: the row of the path.
+    regions : Regions
+    parent, region : int32 (n,)
+        Row of the path above, each behind it, −1 at a root; row in `regions` of the function last called.
     """
-    if by == CALLPATH:
-        return np.arange(len(parent), dtype=np.int32)
-    does_io = regions.does_io
-    wanted = does_io if by == FUNCTION else ~does_io & np.isin(regions.paradigm, OF_THE_PROGRAM)
-    rows = np.where(wanted, np.arange(len(regions)), -1).astype(np.int32)
-    return nearest(parent, rows[region])
 
+    regions: Regions
+    parent: Links
+    region: Links
 
-def named_keys(by: str, regions: Regions, parent: Links, region: Links, path: Links) -> NamedRows:
-    """Return the names of the keys of some operations, whose call paths are known, and the row of each, −1 for none."""
-    key = np.append(key_rows(by, regions, parent, region), np.int32(-1))[path]
-    used = np.unique(key[key >= 0])
-    rows = np.where(key >= 0, np.searchsorted(used, key), -1).astype(np.int32)
-    return tuple(key_texts(by, regions, parent, region, used.astype(np.int64))), rows
+    def keys(self, by: str) -> Links:
+        """Return the key of each call path and, behind them, of none; int32 (n+1,), −1 where there is no key.
 
+        Parameters
+        ----------
+        by : str
+            ``function``: the innermost function that does I/O, and ``caller``: the innermost of the program's own
+            functions, a row of `regions`; ``callpath``: the row of the path.
+        """
+        if by == CALLPATH:
+            return np.append(np.arange(len(self.parent), dtype=np.int32), np.int32(-1))
+        wanted = self.regions.does_io
+        if by == CALLER:
+            wanted = ~wanted & np.isin(self.regions.paradigm, OF_THE_PROGRAM)
+        does = wanted[self.region]
+        nearest = np.where(does, np.arange(len(does)), nearest_marked(self.parent, does))
+        return np.append(np.where(nearest >= 0, self.region[nearest], -1), -1).astype(np.int32)
 
-def key_texts(by: str, regions: Regions, parent: Links, region: Links, rows: Ints) -> list[str]:
-    """Return what keys are called: a function's name, with its source file and line where it is a caller, or a path."""
-    if by == FUNCTION:
-        return [regions.name[row] for row in rows.tolist()]
-    if by == CALLER:
-        return [caller_text(regions, row) for row in rows.tolist()]
-    return [path_text(regions, parent, region, row) for row in rows.tolist()]
+    def named(self, by: str, path: Links) -> NamedRows:
+        """Return the names of the keys of some operations, whose paths are known, and the row of each, −1 for none."""
+        key = self.keys(by)[path]
+        used = np.unique(key[key >= 0])
+        rows = np.where(key >= 0, np.searchsorted(used, key), -1).astype(np.int32)
+        return tuple(self.texts(by, used.astype(np.int64))), rows
+
+    def texts(self, by: str, rows: Ints) -> list[str]:
+        """Return the names of keys: a function's, with its source file and line where it is a caller, or a path's."""
+        if by == CALLPATH:
+            return [self._path_text(row) for row in rows.tolist()]
+        return [caller_text(self.regions, row) if by == CALLER else self.regions.name[row] for row in rows.tolist()]
+
+    def _path_text(self, row: int) -> str:
+        """Return the functions of a path, the outermost first; of a long one its innermost functions only."""
+        names: list[str] = []
+        while row >= 0 and len(names) < _INNERMOST:
+            names.append(self.regions.name[self.region[row]])
+            row = int(self.parent[row])
+        return " > ".join(reversed([*names, "…"] if row >= 0 else names))
 
 
 def caller_text(regions: Regions, row: int) -> str:
@@ -59,14 +80,3 @@ def caller_text(regions: Regions, row: int) -> str:
     if not file:
         return name
     return f"{name} ({file}:{line})" if line else f"{name} ({file})"
-
-
-def path_text(regions: Regions, parent: Links, region: Links, row: int) -> str:
-    """Return the functions of a path, the outermost first; of a long one its innermost functions only."""
-    names: list[str] = []
-    while row >= 0 and len(names) < _INNERMOST:
-        names.append(regions.name[region[row]])
-        row = int(parent[row])
-    if row >= 0:
-        names.append("…")
-    return " > ".join(reversed(names))

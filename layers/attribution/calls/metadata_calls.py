@@ -6,23 +6,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Columns, RowsOfIds, column_at
+from ....model.arrays import Columns
 from ....model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord
 from ....model.events import IoEvents
 from ....model.stream.source import Partition, Source
+from ...handles.metadata import EventObjects
 from ...handles.scope import Scope
 from ...selection.window import TickWindow
 from .functions import FunctionGroups
 from .stacks import STACK_KINDS, StackBars, StackWalker
 from .walk import NO_EVENT
 
-_OF_OPERATIONS = (
-    IoRecord.OPERATION_BEGIN,
-    IoRecord.OPERATION_TEST,
-    IoRecord.OPERATION_ISSUED,
-    IoRecord.OPERATION_COMPLETE,
-    IoRecord.OPERATION_CANCELLED,
-)
+_OF_OPERATIONS = range(IoRecord.OPERATION_BEGIN, IoRecord.OPERATION_CANCELLED + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,26 +129,18 @@ class _Events:
     """Metadata events with their handles, files and layers."""
 
     def __init__(self, scope: Scope) -> None:
-        definitions = scope.definitions
-        self._handles, self._files = RowsOfIds(definitions.handles.id), RowsOfIds(definitions.files.id)
-        self._paradigms = RowsOfIds(np.array([one.id for one in definitions.paradigms], np.uint64))
-        self._file_of, self._paradigm_of = definitions.handles.file, definitions.handles.paradigm
-        self._layers = scope.layer_rows(np.arange(-1, len(definitions.paradigms), dtype=np.int32))
+        self._scope, self._objects = scope, EventObjects(scope.definitions)
 
     def of(self, events: IoEvents) -> MetadataCalls:
         """Return those of some events that are none of an operation."""
         events = events.take(~np.isin(events.kind, _OF_OPERATIONS))
-        handle = self._handles.rows(events.handle)
-        file, paradigm = column_at(self._file_of, handle), column_at(self._paradigm_of, handle)
-        deletes = events.kind == IoRecord.DELETE_FILE
-        file[deletes] = self._files.rows(events.value[deletes])
-        paradigm[deletes] = self._paradigms.rows(events.mode[deletes].astype(np.uint64))
+        handle, file, paradigm = self._objects.of(events)
         return MetadataCalls(
             kind=events.kind,
             location=events.location,
             handle=handle,
             file=file,
-            layer=self._layers[paradigm + 1].astype(np.int32),
+            layer=self._scope.layer_rows(paradigm),
             region=np.full(len(events), -1, np.int32),
             begin=events.time,
             end=events.time,

@@ -9,31 +9,25 @@ from ....model.arrays import Links
 from ....model.errors import TraceError
 from ....model.events import IoEvents
 from ....model.operations import Operations
-from ....model.stream.calls import Regions
 from ....model.stream.columns import PATH, CollectedOperations
 from ....model.stream.mapping import map_partitions
 from ....model.stream.source import Block, Partition, Source
-from .sums import CallSums
+from .calls import Calls
+from .keys import PathTree
 
 
 @dataclass(frozen=True, eq=False)
-class CallPaths:
+class CallPaths(PathTree):
     """A tree of call paths, and which of them operations and other I/O events happened in.
 
     Attributes
     ----------
-    regions : Regions
-    parent, region : int32 (n,)
-        Row of the path above, each behind it, −1 at a root; row in `regions` of the function last called.
     operation : int32 (m,)
         Path in which each operation began, −1 where none is known.
     event : int32 (k,)
         The same for the I/O events that are none of an operation.
     """
 
-    regions: Regions
-    parent: Links
-    region: Links
     operation: Links
     event: Links
 
@@ -42,24 +36,13 @@ class CallPaths:
         return f"<CallPaths: {len(self.parent):,} paths, known of {known:,} of {len(self.operation):,} operations>"
 
 
-def nearest(parent: Links, value: Links) -> Links:
-    """Return for each path the `value` of itself or else of the nearest path above that has one, −1 where none has."""
-    found = value.copy()
-    # Each path stands behind the one above it; one round for each level would take as many as the tree is deep.
-    above = parent.copy()
-    while len(rows := np.flatnonzero((found < 0) & (above >= 0))):
-        found[rows] = found[above[rows]]
-        above[rows] = above[above[rows]]
-    return found
-
-
 def read_call_paths(
     source: Source,
     operations: Operations,
     other_events: IoEvents,
-    make: Callable[[], CallSums],
+    make: Callable[[], Calls],
     workers: int | None = None,
-) -> tuple[CallPaths, CallSums]:
+) -> tuple[CallPaths, Calls]:
     """Read a trace once more, now with the call paths in which its operations began; also sum up its calls.
 
     Raises SelectionError if the source cannot tell who called what; TraceError if the trace is not what it was when the
@@ -79,7 +62,7 @@ def read_call_paths(
         return CallPaths(regions, empty, empty, *unknown), make()
     collected = CollectedOperations(source.definitions, ("location", "begin", PATH))
 
-    def read(partition: Partition, done: Callable[[int], None]) -> tuple[CallSums, list[Block]]:
+    def read(partition: Partition, done: Callable[[int], None]) -> tuple[Calls, list[Block]]:
         sums = make()
         return sums, list(source.read(partition, sums, done))
 

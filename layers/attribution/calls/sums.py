@@ -10,10 +10,11 @@ from ....model.codes import IoRecord
 from ....model.events import IoEvents
 from ....model.keyed import KeyedSums
 from ....model.ranges import RangeUnion
-from ....model.stream.calls import RegionEvents, Regions
+from ....model.stream.calls import RegionEvents
 from ....model.sums import NOBODY, Sums, keyed, nested
 from ...handles.scope import Scope
 from .functions import FunctionGroups
+from .keys import PathTree
 from .walk import NO_EVENT, CallTree, CallWalker, EndedCalls
 
 KINDS: Final = 256
@@ -81,9 +82,9 @@ class CallSums(Sums):
         return np.append(self.tree.placed(*roots), np.int32(-1))[function]
 
     @property
-    def regions(self) -> Regions:
-        """All functions that the trace defines."""
-        return self.functions.regions
+    def paths(self) -> PathTree:
+        """The tree of call paths."""
+        return PathTree(self.functions.regions, *self.tree.columns[:2])
 
     def _take(self, ended: EndedCalls) -> None:
         """Add the calls that ended."""

@@ -5,10 +5,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Ints, Links, Mask, RowsOfIds, column_at, empty_columns
+from ....model.arrays import Ints, Links, Mask, RowsOfIds, empty_columns
 from ....model.codes import IoRecord
 from ....model.events import IoEvents
 from ....model.stream.calls import RegionEvents
+from ...handles.metadata import EventObjects
 from ...handles.scope import Scope
 from ...selection.window import NO_LENGTH
 from .functions import FunctionGroups
@@ -101,7 +102,7 @@ class CallWalker:
     def __init__(self, scope: Scope, functions: FunctionGroups, tree: CallTree, every: bool = False) -> None:
         from . import kernel
 
-        definitions, selection, window = scope.definitions, scope.selection, scope.window
+        selection, window = scope.selection, scope.window
         self.tree, self._scope, self._every, self._groups = tree, scope, every, len(functions.names)
         self._regions = RowsOfIds(functions.regions.id)
         self._about = kernel.Functions(functions.does_io, functions.layer, functions.group)
@@ -110,8 +111,7 @@ class CallWalker:
         self._edges = kernel.Edges(start, end, window.closed)
         self._aside_handles = np.append(selection.handle_reason >= 0, selection.undefined_handle >= 0)
         self._aside_files = np.append(selection.file_reason >= 0, False)
-        self._handles, self._files = RowsOfIds(definitions.handles.id), RowsOfIds(definitions.files.id)
-        self._paradigms = RowsOfIds(np.array([paradigm.id for paradigm in definitions.paradigms], np.uint64))
+        self._objects = EventObjects(scope.definitions)
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._state[[kernel.LOCATION, kernel.TOP, kernel.FREE]] = -1
         self._latest = np.full(len(functions.regions), -1, np.int64)
@@ -176,14 +176,9 @@ class CallWalker:
         """Return what I/O events were on."""
         from . import kernel
 
-        definitions = self._scope.definitions
-        handle = self._handles.rows(events.handle)
-        file = column_at(definitions.handles.file, handle)
-        paradigm = column_at(definitions.handles.paradigm, handle)
+        handle, file, paradigm = self._objects.of(events)
         aside = self._aside_handles[handle]
         deletes = np.flatnonzero(events.kind == IoRecord.DELETE_FILE)
-        file[deletes] = self._files.rows(events.value[deletes])
-        paradigm[deletes] = self._paradigms.rows(events.mode[deletes].astype(np.uint64))
         aside[deletes] = self._aside_files[file[deletes]]
         return kernel.Notes(did, handle, file, self._scope.layer_rows(paradigm), aside.astype(np.uint8))
 

@@ -47,9 +47,10 @@ def walked(anchor):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_functions_as_the_official_reader_tells(fixtures, name, workers):
     trace = open_trace(fixtures / name, workers=workers)
-    found = trace.callers.functions
+    paths = trace.callers.paths
+    (of_events, event), (of_begins, begin) = (paths.named("function", rows) for rows in (paths.event, paths.operation))
     events, begins = walked(trace.path)
-    named = [found.names[row] if row >= 0 else None for row in found.event.tolist()]
+    named = [of_events[row] if row >= 0 else None for row in event.tolist()]
     by_location = defaultdict(list)
     for location, function in zip(trace.other_events.location.tolist(), named, strict=True):
         by_location[location].append(function)
@@ -62,8 +63,8 @@ def test_functions_as_the_official_reader_tells(fixtures, name, workers):
         strict=True,
     )
     of_operations = defaultdict(list)
-    for location, key, row in zip(operations.location.tolist(), keys, found.operation.tolist(), strict=True):
-        of_operations[location].append((key, found.names[row]))
+    for location, key, row in zip(operations.location.tolist(), keys, begin.tolist(), strict=True):
+        of_operations[location].append((key, of_begins[row]))
     assert {row: sorted(some) for row, some in of_operations.items()} == {
         row: sorted(some) for row, some in begins.items()
     }
@@ -88,15 +89,14 @@ def test_breakdown_by_function_counts_operations_and_metadata(fixtures):
 
 def test_a_trace_without_functions_has_none(fixtures):
     trace = open_trace(fixtures / "ior384")
-    assert trace.callers.functions.names == ()
-    assert (trace.callers.functions.operation == -1).all()
+    assert (trace.callers.paths.operation == -1).all()
     assert {row["function"] for row in trace.breakdown("function").to_dict()} == {None}
 
 
 def test_selections_share_them(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
-    known = trace.callers.functions
-    assert trace.select(files="all", window=(0.1, 0.2)).callers.functions is known
+    known = trace.callers.paths
+    assert trace.select(files="all", window=(0.1, 0.2)).callers.paths is known
 
 
 @pytest.mark.parametrize("options", [{"engine": "library"}, {"memory": 500 * 10**6}], ids=str)

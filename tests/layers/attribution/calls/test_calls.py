@@ -77,7 +77,7 @@ def functions(paths):
 
 def found_paths(calls):
     """Return calls, ticks and own ticks by path of functions."""
-    names, parent, region = calls.functions.regions.name, calls.parent.tolist(), calls.region.tolist()
+    names, parent, region = calls.functions.regions.name, calls.paths.parent.tolist(), calls.paths.region.tolist()
     path, found = [], {}
     for row, above in enumerate(parent):
         path.append((*(path[above] if above >= 0 else ()), names[region[row]]))
@@ -190,7 +190,7 @@ def test_a_window_takes_what_falls_into_it(fixtures):
 def test_own_times_add_up_to_the_time_of_the_outermost_calls(fixtures):
     trace = open_trace(fixtures / "ckpt4_compiler")
     calls = trace.calls
-    roots = calls.parent < 0
+    roots = calls.paths.parent < 0
     assert calls.times[:, :, 2].sum() == calls.times[roots, :, 1].sum()
     assert sum(calls.group_seconds.values()) == pytest.approx(
         calls.times[:, :, 2].sum() / calls.scope.window.ticks_per_second

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import open_trace
 from iostrata.layers.attribution.calls import kernel
-from iostrata.layers.attribution.calls.calls import as_calls
+from iostrata.layers.attribution.calls.calls import Calls
 from iostrata.layers.attribution.calls.functions import function_groups
-from iostrata.layers.attribution.calls.sums import CallSums
 from iostrata.layers.selection.files import select_files
 from iostrata.layers.selection.window import TickWindow
 from iostrata.model import kernels
@@ -33,7 +32,7 @@ def make(request):
 
     def sums(start=0, end=10**6):
         window = TickWindow(start, end, True, 1)
-        return CallSums(replace(trace.scope, selection=selection, window=window), functions)
+        return Calls(replace(trace.scope, selection=selection, window=window), functions)
 
     return sums
 
@@ -124,7 +123,7 @@ def test_recursion_does_not_count_twice(make):
     sums = make()
     sums.add(*batch([(0, 0, 0, True), (0, 2, 0, True), (0, 5, 0, False), (0, 9, 0, False)]))
     sums.finish()
-    assert as_calls(sums).by_function.tolist() == [[2, 9, 9], [0, 0, 0], [0, 0, 0]]
+    assert sums.by_function.tolist() == [[2, 9, 9], [0, 0, 0], [0, 0, 0]]
 
 
 def test_calls_that_cross_share_no_own_time(make):
@@ -197,5 +196,5 @@ def test_calls_inside_calls_of_their_layer_are_not_added_twice(make):
     sums.functions = SimpleNamespace(**{**vars(sums.functions), "layer": np.zeros(3, np.int32)})
     sums.add(*batch([(0, 0, 0, True), (0, 2, 1, True), (0, 5, 1, False), (0, 9, 0, False)]))
     sums.finish()
-    assert as_calls(sums).counted.tolist() == [[1, 9, 6], [1, 3, 3]]
-    assert as_calls(sums).outermost.tolist() == [[1, 9, 6], [1, 0, 3]]
+    assert sums.counted.tolist() == [[1, 9, 6], [1, 3, 3]]
+    assert sums.outermost.tolist() == [[1, 9, 6], [1, 0, 3]]
