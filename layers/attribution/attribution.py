@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import column_at, nearest_marked
+from ...model.arrays import Ints, Mask, Rows, column_at, nearest_marked
 from ...model.codes import UNDEFINED_TIME, IoFlag
 from ...model.definitions import Definitions
 from ...model.operations import Operations
@@ -100,44 +100,32 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
     ancestor = nearest_marked(stack.parent, used & (rank < rank.max(initial=0)))
     inherits = column_at(stack.higher, operations.handle) >= 0
 
-    threads, start = rows_by_key(operations.location, len(definitions.locations.id))
     # In the order of threads memory is read from its start to its end, which takes half the time.
-    handle, begin = operations.handle[threads], operations.begin[threads]
-    found = enclosing_on_ancestors(
-        start, inherits[threads], handle, rank, ancestor, begin, _ends(operations.end[threads])
-    )
-    parent = np.full(len(operations), -1, np.int64)
-    parent[threads] = np.where(found >= 0, threads[found], -1)
+    threads, start = rows_by_key(operations.location, len(definitions.locations.id))
+    parent, inferred = np.full(len(operations), -1, np.int64), np.zeros(len(operations), np.bool_)
 
+    def search(rows: Ints, first: Ints, asked: Mask) -> Rows:
+        """Find the parents of the `asked` operations in the segments of some rows; return whose were found."""
+        end = operations.end[rows]
+        end = np.where(end == UNDEFINED_TIME, FOREVER, end)
+        handle, begin = operations.handle[rows], operations.begin[rows]
+        found = enclosing_on_ancestors(first, asked[rows], handle, rank, ancestor, begin, end)
+        parent[rows[found >= 0]] = rows[found[found >= 0]]
+        return rows[found >= 0]
+
+    search(threads, start, inherits)
     orphaned = inherits & (parent < 0)
-    inferred = np.zeros(len(operations), np.bool_)
     if orphaned.any() and (orphaned := orphaned & _in_processes_of_several_threads(operations)).any():
-        processes, first = rows_by_key(operations.process, len(definitions.groups.id))
-        found = enclosing_on_ancestors(
-            first,
-            orphaned[processes],
-            operations.handle[processes],
-            rank,
-            ancestor,
-            operations.begin[processes],
-            _ends(operations.end[processes]),
-        )
-        helped = processes[found >= 0]
-        parent[helped] = processes[found[found >= 0]]
-        inferred[helped] = True
+        inferred[search(*rows_by_key(operations.process, len(definitions.groups.id)), orphaned)] = True
 
     asked = defined & ~inherits & (layer > 0)
     if asked.any():
-        found = enclosing_calls(start, asked[threads], layer[threads], layers, begin, call_ends(operations)[threads])
+        begin, end = operations.begin[threads], call_ends(operations)[threads]
+        found = enclosing_calls(start, asked[threads], layer[threads], layers, begin, end)
         within = threads[found >= 0]
         parent[within] = threads[found[found >= 0]]
         inferred[within] = True
     return Attribution(layer, parent, inferred)
-
-
-def _ends(end: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the ends of operations, the last possible time where they never ended."""
-    return np.where(end == UNDEFINED_TIME, FOREVER, end)
 
 
 def call_ends(operations: Operations) -> npt.NDArray[np.int64]:

@@ -12,7 +12,7 @@ from .blocks import Blocks
 from .calls.calls import Calls
 from .calls.chain import ChainSums, WaitingChain
 from .calls.cost import RunCost, run_cost
-from .calls.functions import FunctionGroups, function_groups
+from .calls.functions import function_groups
 from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
 from .calls.overlap import NonBlockingSums, Overlap, first_threads, overlap_of
 from .calls.paths import CallPaths, read_call_paths
@@ -119,23 +119,21 @@ class Callers:
         """As `iostrata.layers.trace.Trace.overlap`."""
         if self.calls is None:
             return None
-        blocks, functions = self.blocks, self.calls.functions
-        return overlap_of(self._bars(functions), self.non_blocking, blocks.scope, functions, _ACTIVITY_BINS)
+        return overlap_of(self._bars(self.calls), self.non_blocking, self.calls, _ACTIVITY_BINS)
 
     @cached_property
     def chain(self) -> WaitingChain | None:
         """As `iostrata.layers.trace.Trace.waiting_chain`."""
         if self.calls is None:
             return None
-        functions = self.calls.functions
-        sums = ChainSums(self.blocks.scope, functions, self.calls.undecided_count)
-        for bars in self._bars(functions):
+        sums = ChainSums(self.calls)
+        for bars in self._bars(self.calls):
             sums.add(bars)
         return sums.chain()
 
-    def _bars(self, functions: FunctionGroups) -> Iterator[StackBars]:
+    def _bars(self, calls: Calls) -> Iterator[StackBars]:
         """Give the calls of first threads."""
-        blocks, reading = self.blocks, self.blocks.reading
+        reading = self.blocks.reading
         partitions = reading.source.partitions(reading.memory, reading.workers)
-        first = first_threads(blocks.scope.definitions)
-        return stack_bars(reading.source, partitions, functions, blocks.scope, first.tolist())
+        first = first_threads(calls.scope.definitions)
+        return stack_bars(reading.source, partitions, calls.functions, calls.scope, first.tolist())

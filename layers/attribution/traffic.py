@@ -11,11 +11,10 @@ import numpy.typing as npt
 from ...model.arrays import column_at, nearest_marked
 from ...model.codes import PROCESS, Status
 from ...model.definitions import Definitions
-from ...model.errors import SelectionError
 from ...model.operations import Operations, view
 from ...model.sums import Sums
 from ..handles.metadata import MetadataEvents
-from ..handles.order import layer_name
+from ..handles.order import layer_name, layer_place
 from ..handles.scope import Scope
 from ..handles.stack import HandleStack
 from ..selection.directions import is_of_direction
@@ -89,9 +88,7 @@ class Attributed(ABC):
 
     def layer_row(self, name: str) -> int:
         """Return the place of a layer, 0 for the highest; raises SelectionError if the trace has no such layer."""
-        if name not in self.layers:
-            raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(self.layers) or 'none'}")
-        return self.layers.index(name)
+        return layer_place(self.layers, name)
 
     def of_direction(self, direction: str) -> npt.NDArray[np.bool_]:
         """Return whether an operation is of a direction, bool (n,); ``total`` is reads and writes.

@@ -6,10 +6,25 @@ The module needs numba; import it inside the function that uses it.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...model.arrays import Ints
-from ...model.kernels import compiled, hashed
+from ...model.kernels import compiled, hashed, inlined
+
+
+@inlined
+def _place(rows: Any, row: int, parent: int, table: Ints, cells: Any, seed: np.uint64) -> Any:
+    """Return where in the table the cell of a row is, or may be put."""
+    mask = len(table) - 1
+    handle, process, bits = rows.handle[row], rows.process[row], rows.bits[row]
+    mixed = hashed(np.uint64(parent) ^ (np.uint64(handle) << np.uint64(32)), seed)
+    place = np.int64(hashed(mixed ^ np.uint64(bits) ^ (np.uint64(process) << np.uint64(40)), seed)) & mask
+    while table[place] >= 0:
+        cell = table[place]
+        same = cells.parent[cell] == parent and cells.handle[cell] == handle
+        if same and cells.process[cell] == process and cells.bits[cell] == bits:
+            break
+        place = (place + 1) & mask
+    return place
 
 
 @compiled
@@ -17,7 +32,7 @@ def add_to_cells(
     rows: Any,
     first: int,
     cell_of_row: Ints,
-    table: npt.NDArray[np.int64],
+    table: Ints,
     cells: Any,
     used: int,
     seed: np.uint64,
@@ -44,31 +59,18 @@ def add_to_cells(
     row, used : int
         Where there was no more room, n at the end; and the number of cells.
     """
-    mask = len(table) - 1
     for row in range(first, len(rows.handle)):
         parent = cell_of_row[rows.parent[row]] if rows.parent[row] >= 0 else -1
-        handle, process, bits = rows.handle[row], rows.process[row], rows.bits[row]
-        mixed = hashed(np.uint64(parent) ^ (np.uint64(handle) << np.uint64(32)), seed)
-        mixed = hashed(mixed ^ np.uint64(bits) ^ (np.uint64(process) << np.uint64(40)), seed)
-        place = np.int64(mixed) & mask
-        while True:
-            cell = table[place]
-            if cell < 0 or (
-                cells.parent[cell] == parent
-                and cells.handle[cell] == handle
-                and cells.process[cell] == process
-                and cells.bits[cell] == bits
-            ):
-                break
-            place = (place + 1) & mask
+        place = _place(rows, row, parent, table, cells, seed)
+        cell = table[place]
         if cell < 0:
             if used == len(cells.handle) or 2 * used >= len(table):
                 return row, used
             cell = used
             used += 1
             table[place] = cell
-            cells.parent[cell], cells.handle[cell] = parent, handle
-            cells.process[cell], cells.bits[cell] = process, bits
+            cells.parent[cell], cells.handle[cell] = parent, rows.handle[row]
+            cells.process[cell], cells.bits[cell] = rows.process[row], rows.bits[row]
             cells.operations[cell] = cells.whole[cell] = cells.part[cell] = cells.ticks[cell] = 0
             cells.begin[cell], cells.end[cell] = rows.begin[row], rows.end[row]
         cell_of_row[row] = cell

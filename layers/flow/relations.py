@@ -2,6 +2,7 @@
 
 from ...model.errors import SelectionError
 from ..attribution.blocks import Blocks
+from ..handles.order import layer_place
 from ..selection.directions import DIRECTIONS, modes_of
 from .flow import Flow
 from .sums import DEFAULT_LIMITS, Limits, RelationSums
@@ -30,10 +31,7 @@ def flow_between(blocks: Blocks, upper: str, lower: str, direction: str, known: 
     """
     modes_of(direction)
     order = blocks.scope.order
-    for name in (upper, lower):
-        if name not in order:
-            raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(order) or 'none'}")
-    high, low = order.index(upper), order.index(lower)
+    high, low = layer_place(order, upper), layer_place(order, lower)
     if high >= low:
         raise SelectionError(f"layer {upper} does not stand above {lower}; the order is {', '.join(order)}")
     for flow in known:

@@ -13,6 +13,7 @@ from ...model.document import RecordTable, rows_of
 from ...model.errors import SelectionError, import_library
 from ..selection.window import Amounts
 from .lifetimes import Lifetimes
+from .order import layer_place
 from .stack import higher_ancestors
 from .sums import LIFETIMES, HandleSums
 
@@ -143,9 +144,7 @@ class HandleForest(RecordTable):
         SelectionError
             If the trace has no such layer.
         """
-        if layer not in self.layers:
-            raise SelectionError(f"no layer {layer!r} in this trace; there are {', '.join(self.layers) or 'none'}")
-        return any_ancestor(self.parent, self.layer_row == self.layers.index(layer))
+        return any_ancestor(self.parent, self.layer_row == layer_place(self.layers, layer))
 
     def to_dataframe(self) -> Any:
         """Return a ``pandas.DataFrame`` with the columns of `to_dict`, indexed by OTF2 handle id."""

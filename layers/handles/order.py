@@ -6,6 +6,7 @@ import numpy.typing as npt
 from ...model.arrays import column_at
 from ...model.codes import KNOWN_STACK
 from ...model.definitions import Definitions, Paradigm
+from ...model.errors import SelectionError
 
 
 def layer_name(paradigm: Paradigm) -> str:
@@ -51,6 +52,13 @@ def layer_rows(
     rank = {name: row for row, name in enumerate(order)}
     by_paradigm = np.array([rank.get(layer_name(paradigm), -1) for paradigm in definitions.paradigms], np.int32)
     return column_at(by_paradigm, paradigm)
+
+
+def layer_place(order: tuple[str, ...], name: str) -> int:
+    """Return the place of a layer, 0 for the highest; raises SelectionError if the trace has no such layer."""
+    if name not in order:
+        raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(order) or 'none'}")
+    return order.index(name)
 
 
 def _layers_by_paradigm(paradigms: tuple[Paradigm, ...]) -> tuple[list[str], npt.NDArray[np.int32]]:

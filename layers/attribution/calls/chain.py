@@ -6,12 +6,11 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from ....model.arrays import Floats, Ints, Links, Mask
+from ....model.arrays import Floats, Ints, Links
 from ....model.document import Record, rows_of
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI
-from ...handles.scope import Scope
-from .functions import FunctionGroups
+from .calls import Calls
 from .stacks import StackBars
 
 _WAITS_FOR_ALL: Final = re.compile(
@@ -102,18 +101,13 @@ class ChainSums:
 
     Parameters
     ----------
-    undecided_count : bool (functions,)
-        As `Calls.undecided_count`: where not, calls that do not tell their file are set aside.
+    counted : Calls
+        What calls count.
     """
 
-    def __init__(
-        self,
-        scope: Scope,
-        functions: FunctionGroups,
-        undecided_count: Mask,
-    ) -> None:
-        self._scope, self._functions = scope, functions
-        self._aside, self._undecided_count = np.append(scope.selection.handle_reason >= 0, False), undecided_count
+    def __init__(self, counted: Calls) -> None:
+        self._counted, scope, functions = counted, counted.scope, counted.functions
+        self._aside = np.append(scope.selection.handle_reason >= 0, False)
         self._of_mpi = of_mpi = functions.regions.paradigm == OF_MPI
         named = np.array([bool(_WAITS_FOR_ALL.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
         self._together = of_mpi & named
@@ -123,9 +117,9 @@ class ChainSums:
 
     def add(self, bars: StackBars) -> None:
         """Add calls of first threads."""
-        process = self._scope.definitions.locations.group[bars.location].astype(np.int64)
-        decided = (bars.handle >= 0) | (bars.kind > 0) | self._undecided_count[bars.region]
-        does_io = self._functions.does_io[bars.region] & ~self._aside[bars.handle] & decided
+        process = self._counted.scope.definitions.locations.group[bars.location].astype(np.int64)
+        decided = (bars.handle >= 0) | (bars.kind > 0) | self._counted.undecided_count[bars.region]
+        does_io = self._counted.functions.does_io[bars.region] & ~self._aside[bars.handle] & decided
         for union, chosen in ((self._io, does_io), (self._either, does_io | self._of_mpi[bars.region])):
             union.add(process[chosen], bars.begin[chosen], bars.end[chosen])
         calls = bars.take(self._together[bars.region])
@@ -134,7 +128,7 @@ class ChainSums:
 
     def chain(self) -> WaitingChain | None:
         """Return the chain; None where there are less than two ranks, or too many calls."""
-        definitions, window = self._scope.definitions, self._scope.window
+        definitions, window = self._counted.scope.definitions, self._counted.scope.window
         second = window.ticks_per_second
         if self._count > _MOST_CALLS or not self._calls:
             return None
@@ -156,7 +150,7 @@ class ChainSums:
         process = definitions.locations.group[locations[last]].astype(np.int64)
         io = _covered(self._io, process, edges)
         either = _covered(self._either, process, edges)
-        names = self._functions.regions.name
+        names = self._counted.functions.regions.name
         return WaitingChain(
             rank=tuple(one if one >= 0 else None for one in rank[last].tolist()),
             start=edges[:-1] / second,

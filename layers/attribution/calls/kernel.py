@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Ints, Links, Mask, Ticks
+from ....model.arrays import Ints, Links, Mask, Ticks, named_columns
 from ....model.kernels import compiled_uncounted, hashed, inlined
+from ....model.stream.calls import RegionEvents
 
 UNKNOWN: Final = -1
 """The path of what happens outside of any call."""
@@ -119,14 +120,8 @@ class Stamps(NamedTuple):
     time: Ticks
 
 
-class Crossings(NamedTuple):
-    """Enter and Leave of a batch; `region` is a row, `position` the I/O event that follows."""
-
-    location: Links
-    time: Ticks
-    region: Links
-    enter: Mask
-    position: Ints
+Crossings: Final = named_columns(RegionEvents, "Crossings", region=Links)
+"""Enter and Leave of a batch; `region` is a row."""
 
 
 class Functions(NamedTuple):
@@ -353,7 +348,7 @@ def _note(event: int, events: Notes, walk: Walk) -> int | np.int64:
 
 
 @compiled_uncounted
-def walk_calls(stamps: Stamps, events: Notes, crossings: Crossings, walk: Walk, found: Links, over: bool) -> int:
+def walk_calls(stamps: Stamps, events: Notes, crossings: RegionEvents, walk: Walk, found: Links, over: bool) -> int:
     """Follow the calls of a batch; give the number of rows written to ``walk.ended``.
 
     A Leave ends the latest open call of its region, whatever was entered since: Score-P writes calls of helper threads

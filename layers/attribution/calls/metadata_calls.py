@@ -1,12 +1,13 @@
 """Metadata events with the calls that they happened in, and calls of I/O that leave no event, one row each."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Columns
+from ....model.arrays import Columns, column_types
 from ....model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord
 from ....model.events import IoEvents
 from ....model.stream.source import Partition, Source
@@ -17,7 +18,13 @@ from .functions import FunctionGroups
 from .stacks import STACK_KINDS, StackBars, StackWalker
 from .walk import NO_EVENT
 
-_OF_OPERATIONS = range(IoRecord.OPERATION_BEGIN, IoRecord.OPERATION_CANCELLED + 1)
+_OF_EVENTS: Final = ("kind", "location", "time", "mode", "flags", "value", "offset")
+_UNKNOWN: Final = {
+    "kind": NO_EVENT, "handle": -1, "file": -1, "region": -1, "time": UNDEFINED_TIME, "mode": 0, "flags": 0, "value": 0,
+    "offset": UNDEFINED_UINT64,
+}  # fmt: skip
+"""Columns of rows of which nothing else is known."""
+_OF_OPERATIONS: Final = range(IoRecord.OPERATION_BEGIN, IoRecord.OPERATION_CANCELLED + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,37 +142,19 @@ class _Events:
         """Return those of some events that are none of an operation."""
         events = events.take(~np.isin(events.kind, _OF_OPERATIONS))
         handle, file, paradigm = self._objects.of(events)
-        return MetadataCalls(
-            kind=events.kind,
-            location=events.location,
-            handle=handle,
-            file=file,
-            layer=self._scope.layer_rows(paradigm),
-            region=np.full(len(events), -1, np.int32),
-            begin=events.time,
-            end=events.time,
-            time=events.time,
-            mode=events.mode,
-            flags=events.flags,
-            value=events.value,
-            offset=events.offset,
-        )
+        return _rows(
+            len(events), **{name: getattr(events, name) for name in _OF_EVENTS}, handle=handle, file=file,
+            layer=self._scope.layer_rows(paradigm), begin=events.time, end=events.time,
+        )  # fmt: skip
 
 
 def _of_calls(bars: StackBars, functions: FunctionGroups) -> MetadataCalls:
-    count = len(bars)
-    return MetadataCalls(
-        kind=np.full(count, NO_EVENT, np.uint8),
-        location=bars.location,
-        handle=np.full(count, -1, np.int32),
-        file=np.full(count, -1, np.int32),
-        layer=functions.layer[bars.region],
-        region=bars.region,
-        begin=bars.begin,
-        end=bars.end,
-        time=np.full(count, UNDEFINED_TIME, np.int64),
-        mode=np.zeros(count, np.uint8),
-        flags=np.zeros(count, np.uint32),
-        value=np.zeros(count, np.uint64),
-        offset=np.full(count, UNDEFINED_UINT64, np.uint64),
-    )
+    known = {name: getattr(bars, name) for name in ("location", "region", "begin", "end")}
+    return _rows(len(bars), **known, layer=functions.layer[bars.region])
+
+
+def _rows(count: int, **known: npt.NDArray[Any]) -> MetadataCalls:
+    """Return rows of which some columns are known."""
+    columns = {**_UNKNOWN, **known}
+    types = zip(fields(MetadataCalls), column_types(MetadataCalls), strict=True)
+    return MetadataCalls(*(np.broadcast_to(np.asarray(columns[one.name], dtype), count) for one, dtype in types))

@@ -15,7 +15,7 @@ from ....model.stream.calls import OF_MPI
 from ....model.sums import Sums, nested
 from ...handles.metadata import MetadataEvents
 from ...handles.scope import Scope
-from .functions import FunctionGroups
+from .calls import Calls
 from .stacks import StackBars
 
 
@@ -72,10 +72,9 @@ def first_threads(definitions: Definitions) -> Ints:
     return np.asarray(first[processes >= 0], np.int64)
 
 
-def overlap_of(
-    parts: Iterable[StackBars], under_way: RangeUnion, scope: Scope, functions: FunctionGroups, bins: int
-) -> Overlap:
+def overlap_of(parts: Iterable[StackBars], under_way: RangeUnion, calls: Calls, bins: int) -> Overlap:
     """Add up the calls of the first threads, which `parts` has, beside non-blocking operations."""
+    scope, functions = calls.scope, calls.functions
     definitions, window = scope.definitions, scope.window
     io, either, together = (RangeUnion(scope.exact) for _ in range(3))
     process_of = definitions.locations.group.astype(np.int64)

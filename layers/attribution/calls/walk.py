@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Ints, Links, Mask, RowsOfIds, empty_columns
+from ....model.arrays import Ints, Links, Mask, RowsOfIds, columns_as, empty_columns
 from ....model.codes import IoRecord
 from ....model.events import IoEvents
 from ....model.stream.calls import RegionEvents
@@ -165,7 +165,7 @@ class CallWalker:
             self.tree.nodes, self._frames, self._noted, self._state, self._latest, self._about, self._edges, shares,
             calls, noted, self._every,
         )  # fmt: skip
-        crossings = kernel.Crossings(regions.location, time, rows, regions.enter, regions.position)
+        crossings = columns_as(kernel.Crossings, regions, time=time, region=rows)
         stamps = kernel.Stamps(events.location, event_time)
         count = kernel.walk_calls(stamps, self._notes(events, did), crossings, walk, found, over)
         tables: Any = calls, noted
