@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from .arrays import Ints, Mask
+from .arrays import Floats, Ints, Mask
 from .keyed import KeyedSums, rows_beyond
 from .sums import Sums, largest
 
@@ -40,6 +40,16 @@ class Coverage(NamedTuple):
     def lengths(self, groups: Ints) -> Ints:
         """Return how much of each of some groups is covered, int64 (n,)."""
         return KeyedSums([self.group], {"length": self.end - self.begin}).at([groups], "length")
+
+    def until(self, group: int, times: Ints | Floats) -> Floats:
+        """Return how much of a group is covered until each of some times, float64 (n,)."""
+        first, last = np.searchsorted(self.group, (group, group + 1))
+        begin, end = self.begin[first:last], self.end[first:last]
+        if first == last:
+            return np.zeros(len(times))
+        covered = np.cumsum(end - begin)
+        edges, sums = np.stack((begin, end), 1).ravel(), np.stack((covered - (end - begin), covered), 1).ravel()
+        return np.interp(times, edges, sums)
 
     def taken(self, rows: Mask) -> Self:
         """Return some stretches."""

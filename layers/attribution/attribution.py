@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask, Rows, column_at, nearest_marked
+from ...model.arrays import Ints, Links, Mask, Rows, column_at, nearest_marked
 from ...model.codes import UNDEFINED_TIME, IoFlag
 from ...model.definitions import Definitions
 from ...model.operations import Operations
@@ -89,15 +89,9 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
     """
     from .attribution_kernel import enclosing_calls, enclosing_on_ancestors, rows_by_key
 
-    layers = int(stack.layer.max(initial=-1)) + 1
-    layer = column_at(stack.layer, operations.handle)
-    defined = operations.handle >= 0
+    layer, defined = column_at(stack.layer, operations.handle), operations.handle >= 0
 
-    # A handle of an undefined paradigm is below all.
-    rank = np.where(stack.layer < 0, np.int32(layers), stack.layer).astype(np.int32)
-    used = np.zeros(len(rank), np.bool_)
-    used[operations.handle[defined]] = True
-    ancestor = nearest_marked(stack.parent, used & (rank < rank.max(initial=0)))
+    rank, ancestor = _ranked_ancestors(stack, operations.handle[defined])
     inherits = column_at(stack.higher, operations.handle) >= 0
 
     # In the order of threads memory is read from its start to its end, which takes half the time.
@@ -121,11 +115,21 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
     asked = defined & ~inherits & (layer > 0)
     if asked.any():
         begin, end = operations.begin[threads], call_ends(operations)[threads]
-        found = enclosing_calls(start, asked[threads], layer[threads], layers, begin, end)
+        found = enclosing_calls(start, asked[threads], layer[threads], int(rank.max(initial=0)) + 1, begin, end)
         within = threads[found >= 0]
         parent[within] = threads[found[found >= 0]]
         inferred[within] = True
     return Attribution(layer, parent, inferred)
+
+
+def _ranked_ancestors(stack: HandleStack, used: Links) -> tuple[Links, Links]:
+    """Return the rank of each handle, the lower the higher its layer, and its nearest ancestor that was used."""
+    # A handle of an undefined paradigm is below all.
+    layers = stack.layer.max(initial=-1) + 1
+    rank = np.where(stack.layer < 0, layers, stack.layer).astype(np.int32)
+    marked = np.zeros(len(rank), np.bool_)
+    marked[used] = True
+    return rank, nearest_marked(stack.parent, marked & (rank < rank.max(initial=0)))
 
 
 def call_ends(operations: Operations) -> npt.NDArray[np.int64]:

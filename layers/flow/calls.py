@@ -16,8 +16,8 @@ from ..statistics.counts import ValueCounts
 from ..statistics.distribution import Distribution
 from ..statistics.statistics import FRACTION, whole_and_part
 from ..summary.busy_time import BusyTime
-from .request_sizes import CLASSES, RequestFlow, size_class
 from .rows import FlowRows
+from .tables import CLASSES, RequestFlow, size_class
 
 ALIGNMENT: Final = 4096
 """Where a request that begins at a multiple of it counts as aligned."""

@@ -130,6 +130,11 @@ class CellSums(Sums):
             )
 
 
+def _bit(place: int, doc: str) -> Any:
+    """Return the property that tells which cells have a bit."""
+    return property(lambda cells: cells.has(place), doc=doc)
+
+
 @dataclass(frozen=True, eq=False)
 class Cells(Attributed):
     """The cells of a trace, columns of shape (n,), with what tells of each where it stands."""
@@ -170,10 +175,10 @@ class Cells(Attributed):
         """`IoFlag`, uint32."""
         return (self.columns.bits >> _FLAG & 0xF).astype(np.uint32)
 
-    @cached_property
-    def within(self) -> Mask:
-        """Whether the operations overlap the window."""
-        return self.has(_WITHIN)
+    within = _bit(_WITHIN, "Whether the operations overlap the window.")
+    moving = _bit(_MOVING, "Whether they moved bytes.")
+    small = _bit(_SMALL, "Whether they asked for less than what is small.")
+    bare = _bit(_BARE, "Whether no operation of a lower layer ran inside.")
 
     @cached_property
     def selected(self) -> Mask:
@@ -181,24 +186,9 @@ class Cells(Attributed):
         return np.asarray(self.within & (self.selection.reason_of(self.handle) < 0))
 
     @property
-    def moving(self) -> Mask:
-        """Whether they moved bytes."""
-        return self.has(_MOVING)
-
-    @property
-    def small(self) -> Mask:
-        """Whether they asked for less than what is small."""
-        return self.has(_SMALL)
-
-    @property
     def sized(self) -> Mask:
         """Whether the trace knows what they asked for."""
         return self.has(_SMALL) | self.has(_LARGE)
-
-    @property
-    def bare(self) -> Mask:
-        """Whether no operation of a lower layer ran inside."""
-        return self.has(_BARE)
 
     def early(self, layer: int) -> Mask:
         """Return whether they serve the format of a layer before their process first writes the file there."""

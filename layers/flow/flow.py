@@ -17,8 +17,7 @@ from .access_pattern import AccessPattern
 from .calls import FlowCollectives, FlowSums
 from .cells import Cells
 from .ranks import MovingRanks, moving_ranks
-from .request_sizes import RequestFlow
-from .tables import FlowTable, OperationClass, flow_table
+from .tables import FlowTable, OperationClass, RequestFlow, flow_table
 
 _PARTS: Final = ("upper", "lower", "attributed", "inferred", "hidden")
 _TABLES: Final = {

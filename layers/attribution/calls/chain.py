@@ -182,20 +182,10 @@ def _together(calls: StackBars, locations: Links) -> tuple[Ints, Ints]:
     return np.concatenate(regions), np.concatenate(begins)
 
 
-def _covered(union: RangeUnion, group: Ints, edges: Ints) -> Ints:
-    """Return how much a union covers between edges, int64 (n,); of another group each."""
-    groups, begin, end = union.stretches
-    until = np.append(0, np.cumsum(end - begin))
-    first, stop = (np.searchsorted(groups, group, side=side) for side in ("left", "right"))
-
-    def before(times: Ints) -> Ints:
-        place = first.copy()
-        for one in np.unique(group):
-            rows = np.flatnonzero(group == one)
-            low, high = first[rows[0]], stop[rows[0]]
-            place[rows] += np.searchsorted(begin[low:high], times[rows])
-        # The stretch before may reach beyond the time.
-        beyond = np.where(place > first, np.append(end, 0)[place - 1] - times, 0)
-        return np.asarray(until[place] - until[first] - np.maximum(beyond, 0))
-
-    return before(edges[1:]) - before(edges[:-1])
+def _covered(union: RangeUnion, group: Ints, edges: Ints) -> Floats:
+    """Return how much a union covers between edges, float64 (n,); of another group each."""
+    found = np.zeros(len(group))
+    for one in np.unique(group).tolist():
+        rows = np.flatnonzero(group == one)
+        found[rows] = union.stretches.until(one, edges[rows + 1]) - union.stretches.until(one, edges[rows])
+    return found

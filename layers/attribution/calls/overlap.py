@@ -93,7 +93,10 @@ def overlap_of(parts: Iterable[StackBars], under_way: RangeUnion, calls: Calls, 
     second = window.ticks_per_second
     edges = np.linspace(window.start, window.end, bins + 1)
     width = max(float(edges[1] - edges[0]), 1e-300)
-    in_io, in_either = (np.diff(_covered(union, edges)) / width for union in (io, either))
+    in_io, in_either = (
+        np.diff(sum((union.stretches.until(one, edges) for one in processes.tolist()), np.zeros(bins + 1))) / width
+        for union in (io, either)
+    )
     return Overlap(
         rank=tuple(rank if rank >= 0 else None for rank in definitions.groups.rank[processes].tolist()),
         under_way=whole / second,
@@ -102,16 +105,3 @@ def overlap_of(parts: Iterable[StackBars], under_way: RangeUnion, calls: Calls, 
         io=in_io,
         mpi=np.maximum(0.0, in_either - in_io),
     )
-
-
-def _covered(union: RangeUnion, times: Floats) -> Floats:
-    """Return how much stretches cover until some times, summed over all groups."""
-    _, begin, end = union.stretches
-    if not len(begin):
-        return np.zeros(len(times))
-    covered = np.zeros(len(times))
-    for edge, sign in ((np.sort(begin), 1.0), (np.sort(end), -1.0)):
-        # Of all edges before a time, the time since each.
-        count = np.searchsorted(edge, times)
-        covered += sign * (count * times - np.append(0, np.cumsum(edge.astype(np.float64)))[count])
-    return covered
