@@ -13,7 +13,7 @@ from ..model.stream.columns import CollectedOperations
 from ..model.stream.mapping import Progress, cluster_of, map_partitions
 from ..model.stream.source import Block, Partition, Source, Tally
 from ..signals.samples import bin_count
-from .attribution.blocks import Kept
+from .attribution.blocks import KeptEvents
 from .flow.sums import RelationSums
 from .handles.metadata import MetadataEvents
 from .handles.order import layer_order
@@ -195,7 +195,7 @@ def read_trace(
     )
 
 
-def _all_rows(source: Source, tally: Tally, threads: int, progress: Progress | None, client: object) -> Kept:
+def _all_rows(source: Source, tally: Tally, threads: int, progress: Progress | None, client: object) -> KeptEvents:
     """Read all operations and other I/O events."""
     collected, total = CollectedOperations(source.definitions), sum(source.definitions.locations.events.tolist())
     with cluster_of(client, source.path) as cluster:
@@ -207,7 +207,7 @@ def _all_rows(source: Source, tally: Tally, threads: int, progress: Progress | N
                 tally.add(block)
     tally.damage.check_something_read(source.path)
     (other_events, _), operations = collected.metadata(), collected.operations()
-    return Kept(operations, other_events)
+    return KeptEvents(operations, other_events)
 
 
 def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -> list[Block]:

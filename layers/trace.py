@@ -15,7 +15,7 @@ from ..model.events import IoEvents
 from ..model.operations import Operations, check_rows
 from ..model.stream.damage import DamageReport
 from .attribution.attribution import Attribution
-from .attribution.blocks import Blocks, Kept
+from .attribution.blocks import Blocks, KeptEvents
 from .attribution.breakdown import Breakdown
 from .attribution.callers import Callers
 from .attribution.calls.calls import Calls
@@ -30,7 +30,7 @@ from .flow.cells import Cells
 from .flow.flow import Flow
 from .flow.hidden import HiddenTraffic
 from .flow.relations import flow_between, flows_of, sum_relations
-from .flow.sums import DEFAULT_LIMITS, Limits, RelationSums
+from .flow.sums import DEFAULT_LIMITS, RelationSums, SizeLimits
 from .handles.forest import HandleForest, handle_forest
 from .handles.lifetimes import handle_lifetimes
 from .handles.metadata import MetadataEvents
@@ -88,7 +88,7 @@ class Trace:
         Which files are no application files.
     selection : FileSelection
         Which handles are selected.
-    kept : Kept or None
+    kept : KeptEvents or None
         All operations; None where the trace was read in bounded memory.
     binned : Binned or None
         What is there in their place.
@@ -108,7 +108,7 @@ class Trace:
     tick_window: TickWindow
     rules: tuple[FileRule, ...]
     selection: FileSelection
-    kept: Kept | None = None
+    kept: KeptEvents | None = None
     binned: Binned | None = None
     io_events: int = 0
     unmatched_events: int = 0
@@ -316,7 +316,7 @@ class Trace:
     def relations_with(
         self,
         directions: tuple[str, ...] = DIRECTIONS,
-        limits: Limits = DEFAULT_LIMITS,
+        limits: SizeLimits = DEFAULT_LIMITS,
         pairs: tuple[tuple[int, int], ...] | None = None,
     ) -> RelationSums:
         """Add up what the layers are to each other: flows of some directions, limits and pairs of layers."""

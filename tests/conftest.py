@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from iostrata import DamageReport, Trace
-from iostrata.layers.attribution.blocks import Kept
+from iostrata.layers.attribution.blocks import KeptEvents
 from iostrata.layers.selection.files import DEFAULT_RULES, select_files
 from iostrata.layers.selection.window import trace_window
 from iostrata.model.arrays import column_types
@@ -210,7 +210,7 @@ def make_trace() -> Callable[..., Trace]:
             tick_window=trace_window(definitions.clock, columns.extent),
             rules=DEFAULT_RULES,
             selection=select_files(definitions, files),
-            kept=Kept(columns, found.take(other)),
+            kept=KeptEvents(columns, found.take(other)),
             io_events=len(events),
         )
 

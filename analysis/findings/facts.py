@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.flow.flow import Flow
-from ...layers.flow.sums import Limits
+from ...layers.flow.sums import SizeLimits
 from ...layers.handles.order import layer_name
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.statistics import sums_by
@@ -64,13 +64,13 @@ class Facts:
     Parameters
     ----------
     trace : Trace
-    limits : Limits
+    limits : SizeLimits
         From where on requests are small or split.
     """
 
-    def __init__(self, trace: Trace, limits: Limits) -> None:
+    def __init__(self, trace: Trace, limits: SizeLimits) -> None:
         self.trace = trace
-        self.sums = trace.relations if limits == Limits() else trace.relations_with(limits=limits)
+        self.sums = trace.relations if limits == SizeLimits() else trace.relations_with(limits=limits)
         self.cells = trace.cells if self.sums is trace.relations else self.sums.table()
         self.definitions = trace.definitions
 

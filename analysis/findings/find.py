@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
-from ...layers.flow.sums import Limits
+from ...layers.flow.sums import SizeLimits
 from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.errors import IostrataError
@@ -116,7 +116,7 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     if not table:
         return ()
     limits = {field: rule.thresholds[name] for rule in table for field, name in rule.limits.items()}
-    facts = Facts(trace, Limits(**limits))
+    facts = Facts(trace, SizeLimits(**limits))
     found = [(rule, _finding(facts, rule, match)) for rule in table for match in _matches(facts, rule)]
     # What has its cause beside it would report the same time once more.
     reported = [(rule, one) for rule, one in found if not _is_beside(one, rule.explained_by, found)]

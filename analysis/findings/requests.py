@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from ...layers.flow.sums import Limits
+from ...layers.flow.sums import SizeLimits
 from ...layers.selection.directions import DIRECTIONS
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, percent_text
@@ -15,7 +15,7 @@ from .rule import finding
 def small_requests(
     facts: Facts,
     *,
-    size: float = Limits.small,
+    size: float = SizeLimits.small,
     operations: float = 100,
     least_share: float = 0.6,
     severe_share: float = 0.1,
@@ -89,8 +89,8 @@ def _matter(facts: Facts, some: Mask, others: Mask, share: float, share_of_run: 
 def split_requests(
     facts: Facts,
     *,
-    request: float = Limits.split,  # noqa: ARG001 - applied to each operation while they are summed
-    pieces: float = Limits.pieces,  # noqa: ARG001
+    request: float = SizeLimits.split,  # noqa: ARG001 - applied to each operation while they are summed
+    pieces: float = SizeLimits.pieces,  # noqa: ARG001
     least_share: float = 0.1,
     operations: float = 4,
 ) -> Iterator[Match]:

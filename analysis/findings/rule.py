@@ -50,8 +50,8 @@ class Rule:
     by_time : bool
         Whether times decide, so that one run has the finding and the next does not.
     limits : mapping of str to str
-        Thresholds that are applied operation by operation: name of the field of `iostrata.layers.flow.sums.Limits` to
-        name of the threshold.
+        Thresholds that are applied operation by operation: field of `iostrata.layers.flow.sums.SizeLimits` to name
+        of the threshold.
     """
 
     id: str

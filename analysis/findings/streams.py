@@ -7,7 +7,7 @@ import numpy as np
 
 from ...layers.flow.calls import ALIGNMENT
 from ...layers.flow.streams import Deed, StreamSums
-from ...layers.flow.sums import Limits
+from ...layers.flow.sums import SizeLimits
 from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.arrays import Ints, Mask
 from ...model.keyed import KeyedSums
@@ -57,7 +57,7 @@ def alternating_access(facts: Facts, *, operations: float = 100, least_share: fl
 def metadata_sync(
     facts: Facts,
     *,
-    written: float = Limits.empty,
+    written: float = SizeLimits.empty,
     operations: float = 10,
     least_s: float = 0.01,
     severe_share_of_run: float = 0.01,

@@ -24,7 +24,7 @@ MOST_PARTS: Final = 16
 """Parts that they are divided into: sums grow with what they hold, and so does merging two of them."""
 
 
-class Kept(NamedTuple):
+class KeptEvents(NamedTuple):
     """All I/O of a trace, of all files and times."""
 
     operations: Operations
@@ -42,7 +42,7 @@ class Blocks:
         For messages.
     scope : Scope
         What counts.
-    in_memory : Kept or None
+    in_memory : KeptEvents or None
         All operations; None where the trace was read in bounded memory.
     known_reading : Reading or None
         How the trace is read once more; None where it was made by hand.
@@ -50,11 +50,11 @@ class Blocks:
 
     path: Path
     scope: Scope
-    in_memory: Kept | None
+    in_memory: KeptEvents | None
     known_reading: Reading | None
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> KeptEvents:
         """All operations and other events; SelectionError where the trace was read in bounded memory."""
         if self.in_memory is None:
             raise SelectionError(f"{self.path}: operations are not kept where a trace is read in bounded memory")

@@ -5,13 +5,13 @@ from ..attribution.blocks import Blocks
 from ..handles.order import layer_place
 from ..selection.directions import DIRECTIONS, modes_of
 from .flow import Flow
-from .sums import DEFAULT_LIMITS, Limits, RelationSums
+from .sums import DEFAULT_LIMITS, RelationSums, SizeLimits
 
 
 def sum_relations(
     blocks: Blocks,
     directions: tuple[str, ...] = DIRECTIONS,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: SizeLimits = DEFAULT_LIMITS,
     pairs: tuple[tuple[int, int], ...] | None = None,
 ) -> RelationSums:
     """Add up what the layers are to each other: flows of some directions, limits and pairs of layers."""

@@ -33,7 +33,7 @@ _CALL: Final = ("count", "whole", "part", "begin", "end")
 
 
 @dataclass(frozen=True)
-class Limits:
+class SizeLimits:
     """From where on requests are small or large, for what is looked at operation by operation.
 
     Attributes
@@ -54,7 +54,7 @@ class Limits:
     empty: float = 4096
 
 
-DEFAULT_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = SizeLimits()
 
 
 class RelationSums(TrafficSums):
@@ -72,7 +72,7 @@ class RelationSums(TrafficSums):
 
     scope: Scope
     directions: tuple[str, ...] = DIRECTIONS
-    limits: Limits = DEFAULT_LIMITS
+    limits: SizeLimits = DEFAULT_LIMITS
     pairs: Iterable[tuple[int, int]] | None = None
     cells: CellSums = nested(lambda _sums: CellSums())
     flows: dict[tuple[int, int, str], FlowSums] = by_key()

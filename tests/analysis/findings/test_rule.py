@@ -14,7 +14,7 @@ from iostrata.analysis.findings import Rule, find, rules
 from iostrata.analysis.findings.find import applicable
 from iostrata.analysis.findings.rule import SEVERITIES
 from iostrata.cli.run import run
-from iostrata.export.report.panels.limits import Limits
+from iostrata.export.report.panels.limits import SizeLimits
 from iostrata.model.plugins import PluginWarning
 from iostrata.model.recording import Recording
 
@@ -37,7 +37,7 @@ def test_a_finding_says_what_it_is_and_gives_a_reason_for_each_threshold(rule):
         assert len(reason) > 10, f"{rule.id}: reason of {name}"
     assert rule.severity in SEVERITIES
     # No advice is cut on a page.
-    assert len(rule.advice) <= Limits().characters
+    assert len(rule.advice) <= SizeLimits().characters
     known = {one.id for one in rules()}
     assert {*rule.explained_by, *rule.follows} <= known
     assert not rule.reason_missing(Recording())

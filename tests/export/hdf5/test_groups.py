@@ -12,7 +12,7 @@ import xarray
 from iostrata import Trace, open_trace, write_hdf5
 from iostrata.export.hdf5.variables import storable
 from iostrata.export.written import Written
-from iostrata.layers.attribution.blocks import Kept
+from iostrata.layers.attribution.blocks import KeptEvents
 
 Check = Callable[[Path], None]
 Texts = Callable[[h5py.Dataset], list[str]]
@@ -119,7 +119,7 @@ def test_trace_without_handles(trace: Trace, tmp_path: Path, opens_everywhere: C
     bare = Trace(
         path=trace.path,
         definitions=replace(definitions, handles=handles),
-        kept=Kept(trace.operations.take(nothing), trace.other_events.take(nothing)),
+        kept=KeptEvents(trace.operations.take(nothing), trace.other_events.take(nothing)),
         damage=trace.damage,
         engine=trace.engine,
         events_total=0,

@@ -51,6 +51,6 @@ def test_events_of_a_process_without_operations_are_in_a_part(monkeypatch):
     trace = iostrata.open_trace(FIXTURES / "small_files2")
     kept = trace._blocks.kept
     of_one = kept.operations.take(kept.operations.process == kept.operations.process.max())
-    only = blocks.Blocks(**{**vars(trace._blocks), "in_memory": blocks.Kept(of_one, kept.other_events)})
+    only = blocks.Blocks(**{**vars(trace._blocks), "in_memory": blocks.KeptEvents(of_one, kept.other_events)})
     found = only.summed(Count)
     assert (found.operations, found.metadata) == (len(of_one), len(kept.other_events))
