@@ -19,9 +19,9 @@ from ..model.codes import (
 from ..model.definitions import Definitions
 from ..model.errors import import_library
 from ..model.events import EVENT_TYPES
+from .attribution.calls.functions import NO_EVENT
 from .attribution.calls.keys import NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
-from .attribution.calls.walk import NO_EVENT
 from .attribution.traffic import Traffic
 from .handles.stack import handle_stack
 from .selection.files import FileSelection

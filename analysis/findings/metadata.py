@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
-from ...layers.attribution.calls.walk import NO_EVENT
+from ...layers.attribution.calls.functions import NO_EVENT
 from ...model.arrays import Floats, Ints
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums

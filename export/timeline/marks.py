@@ -6,8 +6,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...layers.attribution.calls.functions import NO_EVENT
 from ...layers.attribution.calls.metadata_calls import MetadataCalls
-from ...layers.attribution.calls.walk import NO_EVENT
 from ...layers.handles.lifetimes import Lifetimes, UsedHandles, handle_lifetimes
 from ...layers.handles.metadata import MetadataEvents
 from ...layers.selection.window import TickWindow

@@ -92,22 +92,19 @@ def hidden_traffic(cells: Cells, calls: KeyedSums, children: KeyedSums) -> Itera
         return
     above = cells.at_handles(cells.stack.higher)
     above_layer = column_at(cells.stack.layer, above)
-    bare_calls = _without(calls, children)
+    bare_calls, none = _without(calls, children), calls.taken(np.zeros(len(calls), np.bool_))
     handle = np.maximum(cells.handle, 0)
     sequence = cells.sequences.number(handle, cells.process)
     collective = ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) != 0) & (cells.handle >= 0)
     for row, layer in enumerate(cells.layers):
         for direction in DIRECTIONS:
             shown = cells.of(layer, direction)
-            whole = cells.bytes(shown)
-            if not whole:
+            if not cells.bytes(shown):
                 continue
             orphans = shown & (cells.attribution.parent < 0) & ~cells.own
             for upper in np.unique(above_layer[orphans]).tolist():
                 mask = orphans & (above_layer == upper)
-                found = _entry(cells, mask, WITHOUT_PARENT, row, direction, cells.layers[upper], whole, None)
-                if found:
-                    yield found
+                yield from _entry(cells, shown, mask, mask, none, WITHOUT_PARENT, row, direction, cells.layers[upper])
             if _is_lowest(cells, layer):
                 continue
             # All of a collective call count as one: it has children where one of its ranks has.
@@ -115,12 +112,8 @@ def hidden_traffic(cells: Cells, calls: KeyedSums, children: KeyedSums) -> Itera
             alone = shown & cells.bare & ~collective
             together = shown & cells.bare & collective & np.isin(sequence, of_direction.keys[0])
             mine = of_direction.taken(np.isin(of_direction.keys[0], sequence[together]))
-            below = (cells.layers[lower] for lower in layers_below(cells, row))
-            found = _entry(
-                cells, alone | together, WITHOUT_CHILDREN, row, direction, next(below, None), whole, (alone, mine)
-            )
-            if found:
-                yield found
+            below = next((cells.layers[lower] for lower in layers_below(cells, row)), None)
+            yield from _entry(cells, shown, alone | together, alone, mine, WITHOUT_CHILDREN, row, direction, below)
 
 
 def _without(calls: KeyedSums, children: KeyedSums) -> KeyedSums:
@@ -131,38 +124,33 @@ def _without(calls: KeyedSums, children: KeyedSums) -> KeyedSums:
 
 def _entry(
     cells: Cells,
+    shown: Mask,
     mask: Mask,
+    alone: Mask,
+    calls: KeyedSums,
     kind: str,
     layer: int,
     direction: str,
     other: str | None,
-    whole: int | float,
-    parts: tuple[Mask, KeyedSums] | None,
-) -> HiddenTraffic | None:
-    """Return the entry of some cells; with `parts`, the numbers are those of a part of them and of some calls."""
-    alone, calls = parts or (mask, None)
-    operations, volume = cells.operations(alone), cells.bytes(alone)
-    second = cells.window.ticks_per_second
-    times = [cells.extent(alone)] if alone.any() else []
-    if calls is not None and len(calls):
-        operations += int(calls["count"].sum())
-        volume += cells.amount(int(calls["whole"].sum()), int(calls["part"].sum()))
-        times.append((int(calls["begin"].min()) / second, int(calls["end"].max()) / second))
+) -> Iterator[HiddenTraffic]:
+    """Give the entry of some cells (`mask`) if they moved bytes: of those that stand `alone`, and of some calls."""
+    columns, second = cells.columns, cells.window.ticks_per_second
+    volume = cells.bytes(alone) + cells.amount(int(calls["whole"].sum()), int(calls["part"].sum()))
     if not volume:
-        return None
+        return
     files = np.unique(cells.file[mask])
-    return HiddenTraffic(
+    yield HiddenTraffic(
         kind=kind,
         layer=cells.layers[layer],
         direction=direction,
         other=other,
-        operations=operations,
+        operations=cells.operations(alone) + int(calls["count"].sum()),
         bytes=volume,
-        share=volume / whole,
+        share=volume / cells.bytes(shown),
         files=int((files >= 0).sum()),
         ranks=len(np.unique(cells.process[mask])),
-        start_s=min(start for start, _ in times),
-        end_s=max(end for _, end in times),
+        start_s=int(np.append(columns.begin[alone], calls["begin"]).min()) / second,
+        end_s=int(np.append(columns.end[alone], calls["end"]).max()) / second,
         cause="outside-operations" if kind == WITHOUT_PARENT else _cause(cells, layer, cells.handles(mask)),
     )
 

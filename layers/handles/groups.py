@@ -66,9 +66,10 @@ def handle_groups(
     """
     layers = forest.layer
     kept = _shown(forest, chosen)
-    columns = (forest.operations.tolist(), forest.bytes_read.tolist(), forest.bytes_written.tolist())
-    amounts = list(zip(*columns, strict=True))
-    parents, seconds = forest.parent.tolist(), None if metadata_s is None else metadata_s.tolist()
+    seconds = np.zeros(len(forest)) if metadata_s is None else metadata_s
+    columns = (forest.operations, forest.bytes_read, forest.bytes_written, seconds)
+    amounts = list(zip(*(column.tolist() for column in columns), strict=True))
+    parents = forest.parent.tolist()
     shown_as = series_names(file for file, shown in zip(forest.file, kept, strict=True) if file and shown)
     groups: dict[tuple[int, str | None, str | None, str], HandleGroup] = {}
     group_of: list[HandleGroup | None] = [None] * len(forest)
@@ -84,12 +85,12 @@ def handle_groups(
         group = groups.get(key)
         if group is None:
             group = groups[key] = HandleGroup(layers[row], series, name, parent)
-        operations, read, written = amounts[row]
+        operations, read, written, took = amounts[row]
         group.handles += 1
         group.operations += operations
         group.bytes_read += read
         group.bytes_written += written
-        group.metadata_s += 0.0 if seconds is None else seconds[row]
+        group.metadata_s += took
         if file is not None:
             group.files.add(file)
             group.scopes.add(forest.scope[row])

@@ -11,8 +11,8 @@ from ....model.codes import IoRecord
 from ....model.document import Record
 from ....model.keyed import KeyedSums
 from ....model.ranges import RangeUnion
+from .functions import NO_EVENT
 from .sums import CallSums, busy_groups, functions_of_groups
-from .walk import NO_EVENT
 
 OTHER_CALLS: Final = "other_calls"
 CALL_KINDS: Final = {

@@ -8,6 +8,10 @@ import numpy as np
 from ....model.arrays import Links, Mask
 from ....model.stream.calls import OF_MPI, OF_THE_PROGRAM, PARADIGMS, Regions
 
+NO_EVENT: Final = 0
+"""In place of a record's kind where a call has no I/O event of its own."""
+TRANSFER: Final = 128
+"""In place of a record's kind, from here on, where a call transfers."""
 PROGRAM: Final = "program"
 """The group of the program's own functions."""
 SET_ASIDE: Final = "set aside"

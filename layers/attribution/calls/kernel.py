@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ....model.arrays import Ints, Links, Mask, Ticks, named_columns
 from ....model.kernels import compiled_uncounted, hashed, inlined
 from ....model.stream.calls import RegionEvents
+from .functions import NO_EVENT, TRANSFER
 
 UNKNOWN: Final = -1
 """The path of what happens outside of any call."""
@@ -27,10 +28,6 @@ innermost call, a free place among those used before (−1 for none of either), 
 """
 NODES, LEFT_OUT = range(2)
 """What ``Paths.used`` holds: nodes, and calls that found no room for one."""
-
-NO_EVENT: Final = 0
-TRANSFER: Final = 128
-"""What a call did: no I/O event of its own, the record of its first metadata event, or from here on a transfer."""
 
 CALLS, WHOLE, OWN = range(3)
 """Columns of `Paths.times`: calls, their ticks from Enter to Leave, and those without the calls inside."""
@@ -94,7 +91,7 @@ class Notes(NamedTuple):
     """What I/O events, or calls by the events in them, did, and what that was on."""
 
     did: npt.NDArray[np.uint8]
-    """`NO_EVENT`, the record of a metadata event, or `TRANSFER` and more."""
+    """`NO_EVENT`, the record of the first metadata event, or `TRANSFER` and more."""
     handle: Links
     file: Links
     layer: Links

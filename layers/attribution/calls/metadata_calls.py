@@ -14,9 +14,8 @@ from ....model.stream.source import Partition, Source
 from ...handles.metadata import EventObjects
 from ...handles.scope import Scope
 from ...selection.window import TickWindow
-from .functions import FunctionGroups
+from .functions import NO_EVENT, FunctionGroups
 from .stacks import STACK_KINDS, StackBars, StackWalker
-from .walk import NO_EVENT
 
 _OF_EVENTS: Final = ("kind", "location", "time", "mode", "flags", "value", "offset")
 _UNKNOWN: Final = {

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -13,11 +12,25 @@ from ....model.codes import IoMode, IoRecord
 from ....model.stream.calls import EventBatch
 from ....model.stream.source import Partition, Source
 from ...handles.scope import Scope
-from .functions import FunctionGroups
-from .walk import NO_EVENT, CallTree, CallWalker, EndedCalls
+from .functions import NO_EVENT, TRANSFER, FunctionGroups
+from .walk import CallTree, CallWalker, EndedCalls
 
 STACK_KINDS: Final = ("none", "read", "write", "flush", "open", "close", "other")
 """What a call did: nothing that left an I/O event, a transfer, or a metadata operation."""
+_DID: Final = np.arange(256, dtype=np.uint8)
+# What only goes on with an operation tells nothing.
+_DID[IoRecord.OPERATION_TEST : IoRecord.OPERATION_CANCELLED + 1] = NO_EVENT
+_NAMES: Final = {
+    NO_EVENT: "none",
+    IoRecord.CREATE_HANDLE: "open",
+    IoRecord.DUPLICATE_HANDLE: "open",
+    IoRecord.DESTROY_HANDLE: "close",
+    TRANSFER + IoMode.READ: "read",
+    TRANSFER + IoMode.WRITE: "write",
+    TRANSFER + IoMode.FLUSH: "flush",
+}
+_KINDS: Final = np.array([STACK_KINDS.index(_NAMES.get(did, "other")) for did in range(256)], np.uint8)
+"""Places in `STACK_KINDS` of what calls did."""
 _DEEPEST: Final = 1 << 10
 """Calls deeper than that are left out."""
 
@@ -79,13 +92,7 @@ class StackWalker:
     """Follows the calls of all locations, batch by batch."""
 
     def __init__(self, functions: FunctionGroups, scope: Scope) -> None:
-        from .kernel import TRANSFER
-
         self._walker = CallWalker(scope, functions, CallTree(), every=True)
-        self._did = np.arange(256, dtype=np.uint8)
-        # What only goes on with an operation tells nothing.
-        self._did[IoRecord.OPERATION_TEST : IoRecord.OPERATION_CANCELLED + 1] = NO_EVENT
-        self._transfer = TRANSFER
 
     @property
     def location(self) -> int:
@@ -95,7 +102,7 @@ class StackWalker:
     def add(self, batch: EventBatch) -> StackBars:
         """Take a batch, and give the calls that ended in it."""
         kind, mode = batch.events.kind, batch.events.mode
-        did = np.where(kind == IoRecord.OPERATION_BEGIN, self._transfer + mode, self._did[kind]).astype(np.uint8)
+        did = np.where(kind == IoRecord.OPERATION_BEGIN, TRANSFER + mode, _DID[kind]).astype(np.uint8)
         return self._bars(self._walker.add(batch.events, did, batch.regions)[0])
 
     def finish(self) -> StackBars:
@@ -105,23 +112,7 @@ class StackWalker:
     def _bars(self, ended: EndedCalls) -> StackBars:
         calls, did = ended.calls, ended.did
         bars = StackBars(
-            calls.location, calls.depth, calls.region, did.handle, self._kinds[did.did], calls.begin, calls.end,
+            calls.location, calls.depth, calls.region, did.handle, _KINDS[did.did], calls.begin, calls.end,
             np.ones(len(calls.begin), np.int64),
         )  # fmt: skip
         return bars.take(bars.depth < _DEEPEST)
-
-    @cached_property
-    def _kinds(self) -> npt.NDArray[np.uint8]:
-        """Places in `STACK_KINDS` of what calls did."""
-        names = {
-            NO_EVENT: "none",
-            IoRecord.CREATE_HANDLE: "open",
-            IoRecord.DUPLICATE_HANDLE: "open",
-            IoRecord.DESTROY_HANDLE: "close",
-            self._transfer + IoMode.READ: "read",
-            self._transfer + IoMode.WRITE: "write",
-            self._transfer + IoMode.FLUSH: "flush",
-        }
-        kinds = np.full(256, STACK_KINDS.index("other"), np.uint8)
-        kinds[list(names)] = [STACK_KINDS.index(name) for name in names.values()]
-        return kinds

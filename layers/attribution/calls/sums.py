@@ -13,12 +13,15 @@ from ....model.ranges import RangeUnion
 from ....model.stream.calls import RegionEvents
 from ....model.sums import NOBODY, Sums, keyed, nested
 from ...handles.scope import Scope
-from .functions import FunctionGroups
+from .functions import NO_EVENT, TRANSFER, FunctionGroups
 from .keys import PathTree
-from .walk import NO_EVENT, CallTree, CallWalker, EndedCalls
+from .walk import CallTree, CallWalker, EndedCalls
 
 KINDS: Final = 256
 """More than there are kinds of records: of a layer and a kind one group is made."""
+_DID: Final = np.arange(KINDS, dtype=np.uint8)
+_DID[IoRecord.OPERATION_BEGIN : IoRecord.OPERATION_CANCELLED + 1] = TRANSFER
+"""What the records of events tell of the calls that they are in."""
 _MOST_LAYERS: Final = 62
 """Layers that have a bit of an int64."""
 
@@ -56,16 +59,12 @@ class CallSums(Sums):
     tree: CallTree = nested(lambda _sums: CallTree())
 
     def __post_init__(self) -> None:
-        from .kernel import TRANSFER
-
         super().__post_init__()
         self._walker = CallWalker(self.scope, self.functions, self.tree)
-        self._did = np.arange(KINDS, dtype=np.uint8)
-        self._did[IoRecord.OPERATION_BEGIN : IoRecord.OPERATION_CANCELLED + 1] = TRANSFER
 
     def add(self, events: IoEvents, regions: RegionEvents) -> Links:
         """Take a batch; batches of a location come one after the other. Give the path of each I/O event, int32 (n,)."""
-        ended, paths = self._walker.add(events, self._did[events.kind], regions)
+        ended, paths = self._walker.add(events, _DID[events.kind], regions)
         self._take(ended)
         return paths
 
@@ -88,7 +87,7 @@ class CallSums(Sums):
 
     def _take(self, ended: EndedCalls) -> None:
         """Add the calls that ended."""
-        from .kernel import ASIDE, TRANSFER, UNDECIDED
+        from .kernel import ASIDE, UNDECIDED
 
         calls, did = ended.calls, ended.did
         location, group = np.nonzero(ended.shares)

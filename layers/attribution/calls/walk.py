@@ -14,8 +14,6 @@ from ...handles.scope import Scope
 from ...selection.window import NO_LENGTH
 from .functions import FunctionGroups
 
-NO_EVENT: Final = 0
-"""In place of a record's kind where a call has no I/O event of its own."""
 _FEWEST: Final = 1 << 8
 
 
