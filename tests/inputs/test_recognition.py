@@ -97,7 +97,7 @@ def test_entry_points_add_recorders(small_table, install):
     path = small_table.with_name("other")
     path.write_bytes(b"MINE")
     assert iostrata.open_trace(path).layers["POSIX"].statistics("read").bytes == 7
-    assert [one.name for one in recorders()] == ["Darshan", "DFTracer", "Table", "TMIO", "mine"]
+    assert recorders()[-1].name == "mine"
 
 
 def test_one_that_cannot_be_loaded_hides_nothing(small_table, install, capsys):
