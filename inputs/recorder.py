@@ -1,0 +1,132 @@
+"""Recorder's traces as its converter writes them: a folder of Parquet files, one row a call."""
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.arrays import Ints, Ticks
+from ..model.codes import IoFlag, IoMode, IoRecord
+from ..model.errors import TraceError, import_library
+from ..model.quantities import counted
+from .functions import EVENTS, NONE, TRANSFERS, plain_names
+from .parquet import one_array, parquet_names, parquet_parts, places_of
+from .recognition import Recorder
+from .rows import Transfers, pairs_of
+from .run import HandleTable, Run, events_of
+from .source import RowSource
+
+_LAYERS: Final = ("MPI-IO", "ISOC", "POSIX")
+_NUMBERS: Final = ("rank", "thread_id", "size", "tmid", "duration")
+_NAMES: Final = ("func_id", "file_name", "hostname")
+_OWN: Final = {*_NUMBERS, *_NAMES, "io_cat", "acc_pat"}
+"""Columns that no other tables have together."""
+_TICK: Final = 100
+"""ns that the middle of a call is counted in."""
+_MPI: Final = re.compile(r"MPI_File_(i?)(read|write)(?:_at|_shared)?(_all|_ordered)?(?:_begin)?")
+_MPI_EVENTS: Final = {
+    "MPI_File_sync": (IoMode.FLUSH, NONE),
+    "MPI_File_open": (NONE, IoRecord.CREATE_HANDLE),
+    "MPI_File_close": (NONE, IoRecord.DESTROY_HANDLE),
+    "MPI_File_seek": (NONE, IoRecord.SEEK),
+    "MPI_File_delete": (NONE, IoRecord.DELETE_FILE),
+}
+_STREAMS: Final = re.compile("f(?!sync|datasync).*|rewind")
+"""Functions of ISO C among those that read, write, open and so on."""
+
+
+def recognises(_head: bytes, path: Path) -> bool:
+    """Tell a folder of Recorder's Parquet files by the columns of the first."""
+    return path.is_dir() and any(set(parquet_names(part) or ()) >= _OWN for part in parquet_parts(path)[:1])
+
+
+def open_recorder(path: Path) -> RowSource:
+    """Read the calls of a folder.
+
+    Raises TraceError if they cannot be read.
+    """
+    columns = _columns(path)
+    function, functions = places_of(columns["func_id"])
+    meanings = np.array([*map(_meaning, functions), (0, NONE, NONE, 0)], np.int64)[function]
+    used = np.flatnonzero((meanings[:, 1] != NONE) | (meanings[:, 2] != NONE))
+    layer, mode, kind, flags = meanings[used].T
+    (file, files), (node, nodes) = (places_of(columns[name]) for name in ("file_name", "hostname"))
+    numbers = {name: np.asarray(columns[name].fill_null(0))[used] for name in _NUMBERS}
+    ranks, first, process = np.unique(numbers["rank"], return_index=True, return_inverse=True)
+    threads, number = np.unique(numbers["thread_id"], return_inverse=True)
+    location, of_process, of_thread = pairs_of(process.reshape(-1), number.reshape(-1))
+    handle, handles = HandleTable.inferred(layer, file[used], _LAYERS, ("MPI-IO", "POSIX"), process.reshape(-1))
+    begin, end = _times(numbers["tmid"], numbers["duration"])
+    moved = np.where(mode == IoMode.FLUSH, -1, numbers["size"].astype(np.int64))
+    calls = Transfers(location, handle, mode.astype(np.uint8), begin, end, moved, moved, flags=flags.astype(np.uint32))
+    transfers = np.flatnonzero(mode != NONE)
+    notes = ["bytes are those asked for: what calls returned is not kept"]
+    if len(used) < len(function):
+        notes.append(
+            f"left out: {counted(len(function) - len(used), 'call')} that move nothing (stat, mkdir and the like)"
+        )
+    run = Run(
+        recording=RECORDER.recording(
+            format="Recorder, Parquet", handles="inferred", layers=_LAYERS, notes=tuple(notes)
+        ),
+        ranks=ranks.astype(np.int64),
+        process_names=tuple(f"rank {one}" for one in ranks.tolist()),
+        nodes=tuple((*nodes, "")[one] for one in node[used][first].tolist()),
+        location_process=of_process,
+        location_names=tuple(f"thread {one}" for one in threads[of_thread].tolist()),
+        paradigms=_LAYERS,
+        files=files,
+        handles=handles,
+        length=int(end.max(initial=0)),
+    )
+    return run.source(
+        path,
+        calls.take(transfers),
+        {"a negative size": moved[transfers] < -1},
+        events_of(calls, kind.astype(np.uint8), handles, np.ones(len(calls), np.bool_)),
+        functions=(function[used][transfers], functions),
+    )
+
+
+def _columns(path: Path) -> dict[str, Any]:
+    """Return the columns of all files of a folder, those of the first."""
+    parquet, pyarrow = import_library("pyarrow.parquet", path), import_library("pyarrow")
+    names = [*_NUMBERS, *_NAMES]
+    try:
+        parts = [parquet.read_table(part, columns=names, partitioning=None) for part in parquet_parts(path)]
+        table = pyarrow.concat_tables(parts)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise TraceError(f"{path}: Recorder's Parquet cannot be read: {str(error).splitlines()[0]}") from None
+    return {name: one_array(table.column(name)) for name in names}
+
+
+def _times(middle: Ints, duration: npt.NDArray[np.floating]) -> tuple[Ticks, Ticks]:
+    """Return begin and end in ns; start and end are told to seven digits only, what is between them better."""
+    length = np.rint(duration.astype(np.float64) * 1e9).astype(np.int64)
+    begin = np.maximum(middle * _TICK - length // 2, 0)
+    return begin, begin + length
+
+
+def _meaning(name: str) -> tuple[int, int, int, int]:
+    """Return the layer of a function, its `IoMode` and `IoRecord`, `NONE` where it has none, and its `IoFlag`."""
+    call = _MPI.fullmatch(name)
+    if call:
+        flags = (IoFlag.NON_BLOCKING if call[1] else 0) | (IoFlag.COLLECTIVE if call[3] else 0)
+        return 0, TRANSFERS[call[2]], NONE, flags
+    if name in _MPI_EVENTS:
+        return 0, *_MPI_EVENTS[name], 0
+    (plain,) = plain_names([name])
+    return 1 if _STREAMS.fullmatch(plain) else 2, TRANSFERS.get(plain, NONE), EVENTS.get(plain, NONE), 0
+
+
+RECORDER: Final = Recorder(
+    "Recorder",
+    recognises,
+    open_recorder,
+    format="a folder of Parquet files, as its converter writes them",
+    description="Every call of MPI-IO, ISO C and POSIX by rank and thread, with the file and the function called.",
+    page="recorders/recorder.rst",
+    never_recorded=("offsets",),
+)

@@ -1,0 +1,109 @@
+"""Recorder's Parquet files: calls by their functions, times that are better than what is told of them."""
+
+import iostrata
+import pytest
+from iostrata.inputs.recognition import find_recorder
+from iostrata.layers.selection.source import open_source
+from iostrata.model.codes import IoFlag
+
+pyarrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+CALLS = [
+    # rank, function, file, size, begin in s, duration in s
+    (0, "MPI_File_open", "/a", 0, 1.0, 0.5),
+    (0, "open", "/a", 0, 1.1, 0.2),
+    (0, "MPI_File_write_at_all", "/a", 100, 2.0, 1.0),
+    (0, "pwrite64", "/a", 100, 2.25, 0.5),
+    (1, "MPI_File_iread", "/a", 7, 4.0, 0.125),
+    (1, "fread", "/b", 30, 5.0, 0.25),
+    (1, "fsync", "/a", 0, 6.0, 0.25),
+    (1, "lseek", "/a", 20, 6.5, 0.001),
+    (1, "unlink", "/b", 0, 7.0, 0.001),
+    (1, "__xstat", "/b", 0, 7.1, 0.001),
+    (0, "close", "/a", 0, 8.0, 0.5),
+]
+
+
+def write(folder, calls, **others):
+    rank, function, file, size, begin, duration = (list(column) for column in zip(*calls, strict=True))
+    middle = [round((start + length / 2) * 1e7) for start, length in zip(begin, duration, strict=True)]
+    columns = {
+        "rank": pyarrow.array(rank, pyarrow.int32()),
+        "thread_id": pyarrow.array([70 + one for one in rank], pyarrow.int32()),
+        "io_cat": pyarrow.array([0] * len(rank), pyarrow.int32()),
+        "acc_pat": pyarrow.array([0] * len(rank), pyarrow.int32()),
+        "tstart": pyarrow.array(begin, pyarrow.float32()),
+        "func_id": pyarrow.array(function, pyarrow.large_string()),
+        "hostname": pyarrow.array([f"n{one}" for one in rank], pyarrow.large_string()),
+        "file_name": pyarrow.array(file, pyarrow.large_string()),
+        "size": pyarrow.array(size, pyarrow.int64()),
+        "tmid": pyarrow.array(middle, pyarrow.int64()),
+        "duration": pyarrow.array(duration, pyarrow.float32()),
+        **others,
+    }
+    folder.mkdir(exist_ok=True)
+    parquet.write_table(pyarrow.table(columns), folder / f"part.{len(list(folder.iterdir()))}.parquet")
+    return folder
+
+
+@pytest.fixture
+def calls(tmp_path):
+    folder = write(tmp_path / "run", CALLS[:6])
+    return write(folder, CALLS[6:])
+
+
+def test_calls_are_operations_of_their_layer(calls):
+    assert find_recorder(calls).name == "Recorder"
+    trace = iostrata.open_trace(calls)
+    found = {
+        (name, way): (layer.statistics(way).operations, layer.statistics(way).bytes)
+        for name, layer in trace.layers.items()
+        for way in layer.directions
+    }
+    assert found == {
+        ("MPI-IO", "read"): (1, 7),
+        ("MPI-IO", "write"): (1, 100),
+        ("ISOC", "read"): (1, 30),
+        ("POSIX", "write"): (1, 100),
+    }
+    assert trace.flow("MPI-IO", "POSIX", "write").amplification == 1.0
+    assert trace.ranks == 2
+
+
+def test_what_is_recorded_of_each_call(calls):
+    source = open_source(calls)
+    rows = source.operations
+    assert (rows.begin / 1e9).tolist() == pytest.approx([2.0, 2.25, 4.0, 5.0, 6.0], abs=1e-7)
+    assert (rows.end / 1e9).tolist() == pytest.approx([3.0, 2.75, 4.125, 5.25, 6.25], abs=1e-7)
+    assert rows.mode.tolist() == [1, 1, 0, 0, 2]
+    assert rows.flags.tolist() == [IoFlag.COLLECTIVE, 0, IoFlag.NON_BLOCKING, 0, 0]
+    assert [source.function_names[one] for one in source.function.tolist()] == [
+        *("MPI_File_write_at_all", "pwrite64", "MPI_File_iread", "fread", "fsync")
+    ]
+    assert len(source.metadata) == 5
+    recording = source.definitions.recording
+    assert recording.missing == ("offsets",)
+    assert recording.notes[1].startswith("left out: 1 call ")
+
+
+def test_times_are_better_than_seven_digits(tmp_path):
+    folder = write(tmp_path / "run", [(0, "write", "/a", 1, 6683.0000125, 0.000002)])
+    rows = open_source(folder).operations
+    assert rows.begin.tolist() == [6683000012500]
+    assert rows.end.tolist() == [6683000014500]
+
+
+def test_files_that_do_not_fit_together_are_refused(calls):
+    write(calls, CALLS, size=pyarrow.array(["x"] * len(CALLS)))
+    with pytest.raises(iostrata.TraceError, match="Recorder's Parquet cannot be read: "):
+        iostrata.open_trace(calls)
+
+
+def test_cm1_as_published(recorders):
+    """1,282 reads of 20.03 GiB and 2,303 writes of 1.15 GiB in 0.58 s, by WisIO, whose authors publish the trace."""
+    trace = iostrata.open_trace(recorders / "recorder", files="all")
+    reads, writes = (trace.layers["POSIX"].statistics(way) for way in ("read", "write"))
+    assert (reads.operations, reads.bytes) == (1282, 21_508_390_912)
+    assert (writes.operations, writes.bytes) == (2303, 1_230_852_944)
+    assert writes.summed_s == pytest.approx(0.58, abs=0.005)
