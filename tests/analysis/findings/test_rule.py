@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import iostrata
+import pyarrow.parquet as pq
 import pytest
 from iostrata.analysis.findings import Rule, find, rules
 from iostrata.analysis.findings.find import applicable
@@ -133,6 +134,8 @@ def test_a_finding_of_another_package_is_in_all_views(installed, fixtures, tmp_p
     assert "MPI-IO writes a lot" in page.read_text()
     assert '"handles_used":"count"' in page.read_text().replace(" ", "")
     assert run(["collect", trace, "-o", str(tmp_path / "runs")]) == 0
+    collected = pq.read_table(tmp_path / "runs" / "finding.parquet").to_pylist()
+    assert "many-writes" in {row["id"] for row in collected}
     capfd.readouterr()
     assert run(["diff", str(fixtures / "ckpt4"), trace, "--json"]) == 0
     changes = json.loads(capfd.readouterr().out)["changes"]
