@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -83,6 +83,10 @@ class Change(Record):
         return told
 
 
+Place = tuple[str, str | None, str | None]
+"""Id, layer and direction of a change."""
+
+
 @dataclass(frozen=True)
 class _Tested:
     """A change before all p-values are known."""
@@ -126,7 +130,7 @@ def changes_between(
 
 
 def _without_credit(changes: list[Change], before: Sequence[Run], order: Sequence[str]) -> list[Change]:
-    """Return changes of which none counts as good that comes of doing less: shorter times, findings of what went."""
+    """Return the changes; what only improved because less is done, as times or findings did, is not good any more."""
     less = {(one.layer, one.direction) for one in changes if one.matters and _is_less(one)}
     lighter = {
         direction for direction in ("read", "write") if (main_layer(before, direction, order), direction) in less
@@ -165,7 +169,7 @@ def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | 
         sides = [_present(value(run) for run in side) for side in (before, after)]
         if all(len(side) for side in sides):
             good = -1 if name == "duration" else 0
-            one = _ratio_change(name, None, None, sides, spread, good, functools.partial(run_text, name))
+            one = _ratio_change((name, None, None), sides, spread, good, functools.partial(run_text, name))
             if name == "duration" and one.candidate and not _rest_agrees(before, after, one.change.size):
                 one = replace(one, candidate=False)
             yield one
@@ -182,30 +186,30 @@ def _partly_timed(runs: Sequence[Run]) -> Spread:
 
 
 def _of_layers(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]) -> Iterator[_Tested | NotRecorded]:
-    rows: list[dict[tuple[str, str], list[LayerRow]]] = [
-        {(row.layer, row.direction): [] for run in side for row in run.layers} for side in (before, after)
-    ]
-    for side, found in zip((before, after), rows, strict=True):
-        for run in side:
-            for row in run.layers:
-                found[row.layer, row.direction].append(row)
-    keys = dict.fromkeys((*rows[0], *rows[1]))
-    for layer, direction in sorted(keys, key=lambda key: order.index(key[0])):
+    runs = (before, after)
+    rows = [_by_layer(side) for side in runs]
+    for layer, direction in sorted(dict.fromkeys((*rows[0], *rows[1])), key=lambda key: order.index(key[0])):
         sides = [found.get((layer, direction), []) for found in rows]
         if not all(sides):
-            yield _came_or_went(layer, direction, sides, (before, after))
-            continue
-        blind = _blind_side(layer, direction, (before, after))
-        if blind is not None:
+            yield _came_or_went(layer, direction, sides, runs)
+        elif (blind := _blind_side(layer, direction, runs)) is not None:
             text = f"{things_text(layer, direction)} as the other records them"
-            yield not_recorded("operations", layer, None, blind, (before, after)[blind], text)
-            continue
-        yield from _of_quantities(layer, direction, sides, (before, after))
-        yield from _of_period(layer, direction, sides)
+            yield not_recorded("operations", layer, None, blind, runs[blind], text)
+        else:
+            yield from _of_quantities(layer, direction, sides, runs)
+            yield from _of_period(layer, direction, sides)
+
+
+def _by_layer(runs: Iterable[Run]) -> dict[tuple[str, str], list[LayerRow]]:
+    found: dict[tuple[str, str], list[LayerRow]] = {}
+    for run in runs:
+        for row in run.layers:
+            found.setdefault((row.layer, row.direction), []).append(row)
+    return found
 
 
 def _blind_side(layer: str, direction: str, runs: tuple[Sequence[Run], Sequence[Run]]) -> int | None:
-    """Return the side, 0 or 1, that does not tell of a layer and direction what the other tells; None where both do."""
+    """Return the side, 0 or 1, whose recorder lacks a layer and direction of the other side; None where none does."""
     for place in (1, 0):
         having = with_layer(runs[1 - place], layer, direction)
         if not could_tell_layer(runs[place], layer, direction, having):
@@ -225,17 +229,20 @@ def _came_or_went(
     able = [could_tell_layer(side, layer, direction, having) for side in runs]
     if not able[1 - mine]:
         return not_recorded("layer", layer, direction, 1 - mine, runs[1 - mine], things_text(layer, direction))
-    counts = (len(sides[0]), len(able[0])), (len(sides[1]), len(able[1]))
     known = [_present(row.operations for row in side) for side in sides]
     operations = [float(values.mean()) if len(values) else None for values in known]
     moved = _mean([row.bytes for row in sides[mine]])
-    p_value = _presence(*counts)
     values = [
         None if not side else moved if count is None else count for side, count in zip(sides, operations, strict=True)
     ]
     text = layer_text(layer, direction, mine == 1, operations[mine], moved)
-    change = Change("layer", layer, direction, values[0], values[1], None, None, None, False, 0, text, math.inf)
-    return _Tested(change, p_value, _is_much(sides[mine], runs[mine]))
+    change = _change(("layer", layer, direction), values[0], values[1], text, math.inf)
+    return _Tested(change, _presence(*_counts(sides, able)), _is_much(sides[mine], runs[mine]))
+
+
+def _counts(having: Sequence[Sized], able: Sequence[Sized]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return of each side how many have something, and how many could."""
+    return (len(having[0]), len(able[0])), (len(having[1]), len(able[1]))
 
 
 def _is_much(rows: Sequence[LayerRow], runs: Sequence[Run]) -> bool:
@@ -257,95 +264,117 @@ def _presence(before: tuple[int, int], after: tuple[int, int]) -> float:
 def _of_quantities(
     layer: str, direction: str, sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]]
 ) -> Iterator[_Tested | NotRecorded]:
-    recurring = _partly_timed((*runs[0], *runs[1]))
-    moved = {row.bytes for side in sides for row in side}
-    within = _variance_within(sides)
     for quantity in QUANTITIES:
         values = [_present(quantity.value(row) for row in side) for side in sides]
-        none = [not len(one) for one in values]
-        if quantity.told and none[0] != none[1] and (not quantity.share or any(one.any() for one in values)):
-            place = none.index(True)
+        empty = [not len(one) for one in values]
+        if quantity.told and empty[0] != empty[1] and (not quantity.share or any(one.any() for one in values)):
+            place = empty.index(True)
             yield not_recorded(quantity.id, layer, direction, place, runs[place], quantity_name(quantity.id))
-        # A period that some runs do not have is told by itself.
+        # A period that only some runs have is a change of its own.
         complete = all(len(one) == len(side) for one, side in zip(values, sides, strict=True))
-        if not all(len(one) for one in values) or (quantity.id == "period" and not complete):
-            continue
+        if not any(empty) and (complete or quantity.id != "period"):
+            yield _of_quantity(quantity, layer, direction, values, sides, runs)
 
-        def text(words: Words, quantity: Quantity = quantity) -> str:
-            return value_text(quantity.id, layer, direction, words)
 
-        if quantity.share:
-            yield _share_change(quantity.id, layer, direction, values, text)
-        else:
-            noise = within if quantity.id in ("time", "bandwidth") else 0.0
-            spread = recurring if quantity.spread is RECURRING else quantity.spread
-            one = _ratio_change(quantity.id, layer, direction, values, spread, quantity.good, text, noise)
-            if quantity.id in ("time", "bandwidth") and one.candidate and not _phases_agree(sides, one.change.size):
-                one = replace(one, candidate=False)
-            if quantity.id == "bandwidth" and len(moved) == 1:
-                # Of the same bytes it says what the time says, and is no test of its own.
-                one = replace(one, p_value=None, candidate=False)
-            yield one
+def _of_quantity(
+    quantity: Quantity,
+    layer: str,
+    direction: str,
+    values: list[Values],
+    sides: list[list[LayerRow]],
+    runs: tuple[Sequence[Run], Sequence[Run]],
+) -> _Tested:
+    """Return the change of a quantity that both sides have."""
+    place = (quantity.id, layer, direction)
+    text = functools.partial(value_text, *place)
+    if quantity.share:
+        return _share_change(place, values, text)
+    timed = quantity.spread is TIMED
+    spread = _partly_timed((*runs[0], *runs[1])) if quantity.spread is RECURRING else quantity.spread
+    one = _ratio_change(place, values, spread, quantity.good, text, _variance_within(sides) if timed else 0.0)
+    if timed and one.candidate and not _phases_agree(sides, one.change.size):
+        one = replace(one, candidate=False)
+    if quantity.id == "bandwidth" and len({row.bytes for side in sides for row in side}) == 1:
+        # Of the same bytes it says what the time says, and is no test of its own.
+        one = replace(one, p_value=None, candidate=False)
+    return one
 
 
 def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Iterator[_Tested]:
     known = [[row for row in side if row.periodic is not None] for side in sides]
-    if not all(known):
-        return
     with_period = [[row.period_s for row in side if row.period_s is not None] for side in known]
-    counts = [(len(have), len(side)) for have, side in zip(with_period, known, strict=True)]
-    if counts[0][0] * counts[1][1] == counts[1][0] * counts[0][1]:
+    counts = _counts(with_period, known)
+    if not all(known) or _as_many(*counts):
         return
     periods = [_mean(have) if have else None for have in with_period]
+    text, unsure = (say(layer, direction, *counts, *periods) for say in (period_text, unsure_period_text))
+    change = _change(("period", layer, direction), periods[0], periods[1], text, 0.5)
     # Whether a verdict falls this way or that hangs on the noise of a run, so few runs say nothing.
-    p_value = compare_counts(counts[0], counts[1])
-    text, unsure = (
-        say(layer, direction, counts[0], counts[1], periods[0], periods[1]) for say in (period_text, unsure_period_text)
-    )
-    change = Change("period", layer, direction, periods[0], periods[1], None, None, None, False, 0, text, 0.5)
-    yield _Tested(change, p_value, True, unsure)
+    yield _Tested(change, compare_counts(*counts), True, unsure)
+
+
+def _as_many(before: tuple[int, int], after: tuple[int, int]) -> bool:
+    """Tell whether the same share of both sides has something."""
+    return before[0] * after[1] == after[0] * before[1]
 
 
 def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | NotRecorded]:
-    sides: list[dict[tuple[str, str], dict[str, FindingRow]]] = [
-        {(one.id, one.layer): {} for run in side for one in run.findings} for side in (before, after)
-    ]
-    for side, found in zip((before, after), sides, strict=True):
-        for run in side:
-            for one in run.findings:
-                found[one.id, one.layer].setdefault(run.job.job, one)
-    # One run has them and the next does not.
-    decided_by_time = {rule.id for rule in rules() if rule.by_time}
+    sides = [_by_finding(side) for side in (before, after)]
     for key in dict.fromkeys((*sides[0], *sides[1])):
         have = [found.get(key, {}) for found in sides]
-        first = next(iter((have[0] or have[1]).values()))
         owners = [run for run in (*before, *after) if run.job.job in have[0] or run.job.job in have[1]]
+        first = next(iter((have[0] or have[1]).values()))
         able = [could_tell_finding(side, first, owners) for side in (before, after)]
         if not all(able):
             place = 1 if able[0] else 0
-            text = f"finding {key[0]} ({key[1]})"
-            yield not_recorded(f"finding:{key[0]}", key[1], None, place, (before, after)[place], text)
-            continue
-        counts = (len(have[0]), len(able[0])), (len(have[1]), len(able[1]))
-        if counts[0][0] * counts[1][1] == counts[1][0] * counts[0][1]:
-            continue
-        came = counts[1][0] * counts[0][1] > counts[0][0] * counts[1][1]
-        example = next(iter((have[1] or have[0]).values())) if came else next(iter((have[0] or have[1]).values()))
-        by_time = key[0] in decided_by_time
-        p_value = compare_counts(*counts) if by_time else _presence(*counts)
-        severities = [next(iter(one.values())).severity if one else None for one in have]
-        text = finding_text(example.id, example.text, came, counts)
-        change = Change(
-            f"finding:{key[0]}", key[1], None, severities[0], severities[1], None, None, None, False,
-            -1 if came else 1, text, 0.6,
-        )  # fmt: skip
-        yield _Tested(change, p_value, example.severity != "info")
+            text = f"finding {first.id} ({first.layer})"
+            yield not_recorded(f"finding:{first.id}", first.layer, None, place, (before, after)[place], text)
+        elif not _as_many(*_counts(have, able)):
+            yield _came_or_went_finding(have, _counts(have, able))
+
+
+def _by_finding(runs: Iterable[Run]) -> dict[tuple[str, str], dict[str, FindingRow]]:
+    """Return the first finding of each id and layer of each run, by the run's key."""
+    found: dict[tuple[str, str], dict[str, FindingRow]] = {}
+    for run in runs:
+        for one in run.findings:
+            found.setdefault((one.id, one.layer), {}).setdefault(run.job.job, one)
+    return found
+
+
+def _came_or_went_finding(
+    have: Sequence[Mapping[str, FindingRow]], counts: tuple[tuple[int, int], tuple[int, int]]
+) -> _Tested:
+    """Return the change of a finding that more of one side have."""
+    came = counts[1][0] * counts[0][1] > counts[0][0] * counts[1][1]
+    firsts = [next(iter(one.values()), None) for one in have]
+    example = next(one for one in (reversed(firsts) if came else firsts) if one is not None)
+    # What is decided by times, one run has and the next does not.
+    by_time = any(rule.by_time for rule in rules() if rule.id == example.id)
+    severities = [None if one is None else one.severity for one in firsts]
+    place = (f"finding:{example.id}", example.layer, None)
+    text = finding_text(example.id, example.text, came, counts)
+    change = _change(place, severities[0], severities[1], text, 0.6, -1 if came else 1)
+    p_value = compare_counts(*counts) if by_time else _presence(*counts)
+    return _Tested(change, p_value, example.severity != "info")
+
+
+def _change(
+    place: Place,
+    before: float | str | None,
+    after: float | str | None,
+    text: str,
+    size: float,
+    good: int = 0,
+    ratio: float | None = None,
+    interval: tuple[float, float] | None = None,
+) -> Change:
+    """Return a change of which it is not yet known whether it matters."""
+    return Change(*place, before, after, ratio, interval, None, False, good, text, size)
 
 
 def _ratio_change(
-    name: str,
-    layer: str | None,
-    direction: str | None,
+    place: Place,
     sides: list[Values],
     spread: Spread,
     good: int,
@@ -359,28 +388,22 @@ def _ratio_change(
     before, after = (0.0 if absent else float(np.exp(side.mean())) for absent, side in zip(none, logs, strict=True))
     # What rounding makes of equal numbers is no difference.
     size = 0.0 if abs(outcome.difference) < 1e-9 else abs(outcome.difference)
-    if any(none):
-        ratio, interval = None, None
-    else:
+    ratio, interval = None, None
+    if not any(none):
         ratio, interval = _limited_exp(outcome.difference), (_limited_exp(outcome.low), _limited_exp(outcome.high))
-    words = Words(before, after, ratio, interval, min(map(len, sides)))
-    change = Change(
-        name, layer, direction, before, after, ratio, interval, None, False,
-        _sign(outcome.difference) * good, text(words), size,
-    )  # fmt: skip
+    sentence = text(Words(before, after, ratio, interval, min(map(len, sides))))
+    change = _change(place, before, after, sentence, size, int(np.sign(outcome.difference)) * good, ratio, interval)
     return _Tested(change, outcome.p_value, size >= spread.least and _apart(outcome, sides))
 
 
-def _share_change(name: str, layer: str, direction: str, sides: list[Values], text: Callable[[Words], str]) -> _Tested:
+def _share_change(place: Place, sides: list[Values], text: Callable[[Words], str]) -> _Tested:
     outcome = compare(sides[0], sides[1], COUNTED)
     before, after = (float(side.mean()) for side in sides)
-    words = Words(before, after, outcome.difference, (outcome.low, outcome.high), min(map(len, sides)))
+    interval = (outcome.low, outcome.high)
+    sentence = text(Words(before, after, outcome.difference, interval, min(map(len, sides))))
     # A tenth of all operations counts as much as a factor of 1.6: shares have no ratio.
     size = 5 * abs(outcome.difference)
-    change = Change(
-        name, layer, direction, before, after, outcome.difference, (outcome.low, outcome.high), None, False, 0,
-        text(words), size,
-    )  # fmt: skip
+    change = _change(place, before, after, sentence, size, 0, outcome.difference, interval)
     return _Tested(change, outcome.p_value, abs(outcome.difference) >= _LEAST_SHARE and _apart(outcome, sides))
 
 
@@ -439,7 +462,3 @@ def _mean(values: Sequence[float]) -> float:
 
 def _limited_exp(value: float) -> float:
     return math.exp(min(max(value, -700.0), 700.0))
-
-
-def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)

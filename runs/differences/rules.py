@@ -39,6 +39,21 @@ class _Ratio:
     more: bool
     limit: float
 
+    def is_about(self, one: Change | LayerRow | NotRecorded) -> bool:
+        """Tell whether something is of the layer and direction that are named, if any are."""
+        return self.layer in (None, one.layer) and self.direction in (None, one.direction)
+
+    def broken_by(self, change: Change) -> bool:
+        """Tell whether a change is beyond the limit."""
+        if not self.is_about(change) or (change.id != self.id and not self.came_or_went(change)):
+            return False
+        low, high = _interval(change)
+        return low > self.limit if self.more else high < self.limit
+
+    def came_or_went(self, change: Change) -> bool:
+        """Tell whether a change is a layer that one side has not, and the quantity 0 where a layer does nothing."""
+        return change.id == "layer" and self.id in _KNOWN_OF.get(change.direction or "", _COUNTED)
+
 
 @dataclass(frozen=True)
 class FailRule:
@@ -103,36 +118,39 @@ class FailRule:
         if ratio is None:
             return None
         if ratio.id in _OF_RUNS:
-            untold = [one for one in difference.not_recorded if one.id == ratio.id]
-            self._refuse(untold, ratio.id)
+            self._refuse([one for one in difference.not_recorded if one.id == ratio.id], ratio.id)
             return None
-        layer, direction = ratio.layer, ratio.direction
+        if ratio.layer is not None:
+            self._check_layer(ratio.layer, difference)
+        return self._nothing_to_compare(ratio, difference)
+
+    def _check_layer(self, layer: str, difference: Difference) -> None:
+        """Raise SelectionError where a layer is not recorded on both sides."""
         sides = [_layers(difference.before), _layers(difference.after)]
-        if layer is not None and layer not in (*sides[0], *sides[1]):
+        if layer not in (*sides[0], *sides[1]):
             known = tuple(dict.fromkeys((*difference.layers, *sides[0], *sides[1])))
             near = _nearest(layer, (*known, *_DIRECTIONS))
             raise self._wrong(f"no layer {layer!r} is recorded; {near}there are {', '.join(known) or 'none'}")
         for letter, runs, layers in zip("AB", (difference.before, difference.after), sides, strict=True):
-            if layer is not None and layer not in layers and all(run.job.layers_recorded for run in runs):
+            if layer not in layers and all(run.job.layers_recorded for run in runs):
                 raise self._wrong(f"{layer} is not recorded in {letter}")
 
-        def meant(one: Change | LayerRow | NotRecorded) -> bool:
-            return layer in (None, one.layer) and direction in (None, one.direction)
-
-        rows = [
-            [row for run in runs for row in run.layers if meant(row)] for runs in (difference.before, difference.after)
-        ]
-        what = " ".join(one for one in (layer, direction) if one)
+    def _nothing_to_compare(self, ratio: _Ratio, difference: Difference) -> str | None:
+        """Return why neither side, or only one, has the quantity; None where both have it, or a layer came or went."""
+        runs = (difference.before, difference.after)
+        rows = [[row for run in side for row in run.layers if ratio.is_about(row)] for side in runs]
+        operations = " ".join([*(one for one in (ratio.layer, ratio.direction) if one), "operations"])
         if not any(rows):
-            return f"rule {self.text!r}: neither A nor B has {f'{what} operations' if what else 'operations'}"
+            return f"rule {self.text!r}: neither A nor B has {operations}"
         value = next(one.value for one in QUANTITIES if one.id == ratio.id)
         having = [{(row.layer, row.direction) for row in side if value(row) is not None} for side in rows]
-        came = any(one.id == "layer" and meant(one) and ratio.id in _counted(one) for one in difference.changes)
-        if having[0] & having[1] or came:
+        if having[0] & having[1] or any(ratio.came_or_went(one) and ratio.is_about(one) for one in difference.changes):
             return None
-        self._refuse([one for one in difference.not_recorded if one.id in (ratio.id, "layer") and meant(one)], ratio.id)
+        untold = [one for one in difference.not_recorded if one.id in (ratio.id, "layer") and ratio.is_about(one)]
+        self._refuse(untold, ratio.id)
         which = "neither A nor B has" if not any(having) else f"{'A' if not having[0] else 'B'} does not have"
-        return f"rule {self.text!r}: {which} {ratio.id}{f' of {what} operations' if what else ''} to compare"
+        of = f" of {operations}" if ratio.layer or ratio.direction else ""
+        return f"rule {self.text!r}: {which} {ratio.id}{of} to compare"
 
     def _refuse(self, untold: Sequence[NotRecorded], quantity: str) -> None:
         if untold:
@@ -141,29 +159,13 @@ class FailRule:
     def broken_by(self, difference: Difference) -> tuple[str, ...]:
         """Return the sentences of the changes that break the rule."""
         ratio = self._ratio
-        if ratio is None:
-            return tuple(
-                change.text
-                for change in difference.mattering
-                if self.text == "changed"
-                or (self.text == "worse" and change.good < 0)
-                or (self.text == "finding" and change.id.startswith("finding") and change.good < 0)
-            )
-        broken = []
-        for change in difference.changes:
-            if ratio.layer not in (None, change.layer) or ratio.direction not in (None, change.direction):
-                continue
-            if change.id != ratio.id and not (change.id == "layer" and ratio.id in _counted(change)):
-                continue
-            low, high = _interval(change)
-            if low > ratio.limit if ratio.more else high < ratio.limit:
-                broken.append(change.text)
-        return tuple(broken)
-
-
-def _counted(change: Change) -> tuple[str, ...]:
-    """Return the quantities that are 0 where a layer does nothing in a direction."""
-    return _KNOWN_OF.get(change.direction or "", _COUNTED)
+        if ratio is not None:
+            return tuple(change.text for change in difference.changes if ratio.broken_by(change))
+        return tuple(
+            change.text
+            for change in difference.mattering
+            if self.text == "changed" or (change.good < 0 and (self.text == "worse" or change.id.startswith("finding")))
+        )
 
 
 def _nearest(text: str, known: Sequence[str]) -> str:

@@ -34,13 +34,7 @@ def other_work(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
         Layers, highest first.
     """
     sides = (before, after)
-    moved = {}
-    for direction in ("read", "write"):
-        known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
-        main = [main_layer(side, direction, known) for side in sides]
-        moved[direction] = [
-            0.0 if layer is None else _moved(side, layer, direction) for side, layer in zip(sides, main, strict=True)
-        ]
+    moved = {direction: _by_program(sides, direction, order) for direction in ("read", "write")}
     most = max(sum(amounts) for amounts in zip(*moved.values(), strict=True))
     told = [
         f"it {direction}s {_amount(was)} in A, {_amount(now)} in B"
@@ -48,9 +42,9 @@ def other_work(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
         if max(was, now) >= _MAIN_SHARE * most and _differs(was, now)
     ]
     if not most and len({run.job.recorder for run in (*before, *after)}) == 1:
-        counts = [sum(run.job.metadata_operations or 0 for run in side) / len(side) for side in sides]
-        if _differs(*counts):
-            numbers = [counted(round(count), "metadata operation") for count in counts]
+        was, now = (sum(run.job.metadata_operations or 0 for run in side) / len(side) for side in sides)
+        if _differs(was, now):
+            numbers = [counted(round(count), "metadata operation") for count in (was, now)]
             told.append(f"it has {numbers[0]} in A, {numbers[1]} in B")
     if not told:
         return None
@@ -58,6 +52,13 @@ def other_work(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
         f"The program itself does other work: {'; '.join(told)}. If A and B are not one program with one input, their "
         "times and findings cannot be compared, so B is called neither better nor worse"
     )
+
+
+def _by_program(sides: tuple[Sequence[Run], Sequence[Run]], direction: str, order: Sequence[str]) -> list[float]:
+    """Return the bytes that the program asks for on each side, of layers that both recorders watch."""
+    known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
+    layers = [main_layer(side, direction, known) for side in sides]
+    return [0.0 if layer is None else _moved(side, layer, direction) for side, layer in zip(sides, layers, strict=True)]
 
 
 def _moved(runs: Sequence[Run], layer: str, direction: str) -> float:
