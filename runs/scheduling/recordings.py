@@ -73,29 +73,14 @@ def recorded_job(
     SelectionError
         If nothing in it has phases.
     """
-    entries = [
-        entry
-        for entry in document["layers"]
-        if isinstance(entry, dict)
-        and entry.get("phases")
-        and entry.get("signal", "bandwidth") == "bandwidth"
-        and "part" not in entry
-        and layer in (None, entry.get("layer"))
-        and direction in (None, entry.get("direction"))
-    ]
-    if not entries:
-        raise SelectionError(f"{name}: no phases of I/O{'' if layer is None else f' in {layer}'}")
-    lowest = entries[-1].get("layer")
+    entry, trace = _entry(name, document, layer, direction), document.get("trace")
     try:
-        entry = max((one for one in entries if one.get("layer") == lowest), key=lambda one: float(one["bytes"]))
-        trace = document["trace"]
         begin, end = map(float, trace.get("window_s") or (0.0, trace["duration_s"]))
         nodes = float(trace.get("nodes") or 1)
-        start = np.array([phase["start_s"] for phase in entry["phases"]], np.float64)
-        stop = np.array([phase["end_s"] for phase in entry["phases"]], np.float64)
+        start, stop = (np.array([phase[key] for phase in entry["phases"]], np.float64) for key in ("start_s", "end_s"))
         period = None if entry["period_s"] is None else float(entry["period_s"])
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-        raise TraceError(f"{name}: its phases are not those of 'iostrata periods --json'") from None
+        raise _not_periods(name) from None
     ascending = start.ndim == 1 and bool((stop > start).all() and (start[1:] >= stop[:-1]).all() and start[0] >= begin)
     if not ascending or not all(map(math.isfinite, (begin, end, stop[-1]))) or not 1 <= nodes <= MOST_NODES:
         raise TraceError(f"{name}: its phases do not follow one another")
@@ -110,6 +95,31 @@ def recorded_job(
         nodes=nodes,
         signal=f"{entry.get('layer')} {entry.get('direction')}",
     )
+
+
+def _entry(name: str, document: Mapping[str, Any], layer: str | None, direction: str | None) -> Mapping[str, Any]:
+    """Return the entry of a document whose phases count."""
+    entries = [
+        entry
+        for entry in document["layers"]
+        if isinstance(entry, dict)
+        and entry.get("phases")
+        and entry.get("signal", "bandwidth") == "bandwidth"
+        and "part" not in entry
+        and layer in (None, entry.get("layer"))
+        and direction in (None, entry.get("direction"))
+    ]
+    if not entries:
+        raise SelectionError(f"{name}: no phases of I/O{'' if layer is None else f' in {layer}'}")
+    lowest = [one for one in entries if one.get("layer") == entries[-1].get("layer")]
+    try:
+        return max(lowest, key=lambda one: float(one["bytes"]))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise _not_periods(name) from None
+
+
+def _not_periods(name: str) -> TraceError:
+    return TraceError(f"{name}: its phases are not those of 'iostrata periods --json'")
 
 
 def named_apart(jobs: Sequence[Job]) -> list[Job]:

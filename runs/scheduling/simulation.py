@@ -84,78 +84,123 @@ def simulate(workload: Workload, queue: Ints, weight: Floats, record_rates: bool
     """
     weights, kind_of_queue = np.unique(weight, return_inverse=True)
     # Python's own numbers: a loop over elements of arrays takes several times as long.
-    kinds: list[int] = kind_of_queue.tolist()
-    weighing: list[float] = weights.tolist()
-    queues: list[int] = queue.tolist()
-    work: list[float] = workload.work.tolist()
+    server = _Server(weights.tolist(), kind_of_queue.tolist(), queue.tolist(), workload.work.tolist())
     compute: list[float] = workload.compute.tolist()
-    is_last = [False] * len(work)
-    for after in workload.first[1:].tolist():
-        is_last[after - 1] = True
-    request, start, end = ([0.0] * len(work) for _ in range(3))
-    waiting: dict[int, deque[int]] = {}
-    served: list[list[tuple[float, int]]] = [[] for _ in weighing]
-    level = [0.0] * len(weighing)
-    times: list[float] = []
-    shares: list[tuple[float, ...]] = []
-    transfers: list[tuple[int, ...]] = []
-
+    is_last = np.isin(np.arange(len(compute)), workload.first[1:] - 1).tolist()
+    request, start, end = ([0.0] * len(compute) for _ in range(3))
+    history: list[tuple[float, tuple[float, ...], tuple[int, ...]]] = []
     first = workload.first[:-1].tolist()
     arrivals = [(when + compute[phase], phase) for when, phase in zip(workload.release.tolist(), first, strict=True)]
     heapify(arrivals)
     now = 0.0
     while True:
-        total, done, least = 0.0, -1, _NEVER
-        for kind, heap in enumerate(served):
-            if heap:
-                total += len(heap) * weighing[kind]
-        for kind, heap in enumerate(served):
-            if heap:
-                duration = (heap[0][0] - level[kind]) * (total / weighing[kind])
-                if duration < least:
-                    done, least = kind, duration
+        kind, duration = server.next_end()
         arrival = arrivals[0][0] if arrivals else _NEVER
-        if done < 0 and not arrivals:
+        if kind < 0 and not arrivals:
             break
+        then = min(now + max(duration, 0.0), arrival)
         # Of what ends at the time of a request the bandwidth is free for it.
-        ends = now + max(least, 0.0) <= arrival
-        then = now + max(least, 0.0) if ends else arrival
+        ends = now + max(duration, 0.0) <= arrival
         if record_rates and then > now:
-            times.append(now)
-            shares.append(tuple(one / total if heap else 0.0 for one, heap in zip(weighing, served, strict=True)))
-            transfers.append(tuple(map(len, served)))
-        if total:
-            for kind, heap in enumerate(served):
-                if heap:
-                    level[kind] += (then - now) * (weighing[kind] / total)
+            history.append((now, *server.shares()))
+        server.advance(then - now)
         now = then
         if ends:
-            level[done], phase = heappop(served[done])
+            phase, served = server.end(kind)
             end[phase] = now
             if not is_last[phase]:
                 heappush(arrivals, (now + compute[phase + 1], phase + 1))
-            behind = waiting[queues[phase]]
-            if not behind:
-                del waiting[queues[phase]]
-                continue
-            phase = behind.popleft()
         else:
             _, phase = heappop(arrivals)
             request[phase] = now
-            if queues[phase] in waiting:
-                waiting[queues[phase]].append(phase)
-                continue
-            waiting[queues[phase]] = deque()
-        kind = kinds[queues[phase]]
-        start[phase] = now
-        heappush(served[kind], (level[kind] + work[phase], phase))
-    rates = None
-    if record_rates:
-        size = (len(shares), len(weighing))
-        rates = Rates(
-            weights,
-            np.array([*times, now]),
-            np.array(shares, np.float64).reshape(size),
-            np.array(transfers, np.int64).reshape(size),
-        )
+            served = server.ask(phase)
+        if served >= 0:
+            start[served] = now
+    rates = _rates(weights, history, now) if record_rates else None
     return Simulated(workload, queue, np.array(request), np.array(start), np.array(end), rates)
+
+
+class _Server:
+    """Queues that share the bandwidth by their weights; what a transfer of each weight has had is one level.
+
+    Parameters
+    ----------
+    weights : list of float
+        The different ones.
+    kinds : list of int
+        Place of the weight of each queue.
+    queues : list of int
+        The queue of each phase.
+    work : list of float
+        Of each phase, in s with the whole bandwidth.
+    """
+
+    def __init__(self, weights: list[float], kinds: list[int], queues: list[int], work: list[float]) -> None:
+        self._weights, self._kinds, self._queues, self._work = weights, kinds, queues, work
+        self._waiting: dict[int, deque[int]] = {}
+        self._served: list[list[tuple[float, int]]] = [[] for _ in weights]
+        self._by_kind = list(enumerate(self._served))
+        self._level = [0.0] * len(weights)
+        self._total = 0.0
+
+    def next_end(self) -> tuple[int, float]:
+        """Return the weight of which a transfer ends first, and in how many s; −1 and infinity without transfers."""
+        weights, level, by_kind = self._weights, self._level, self._by_kind
+        total, done, least = 0.0, -1, _NEVER
+        for kind, heap in by_kind:
+            if heap:
+                total += len(heap) * weights[kind]
+        for kind, heap in by_kind:
+            if heap:
+                duration = (heap[0][0] - level[kind]) * (total / weights[kind])
+                if duration < least:
+                    done, least = kind, duration
+        self._total = total
+        return done, least
+
+    def shares(self) -> tuple[tuple[float, ...], tuple[int, ...]]:
+        """Return the share that a transfer of each weight has, and the number of transfers."""
+        shares = (one / self._total if heap else 0.0 for one, heap in zip(self._weights, self._served, strict=True))
+        return tuple(shares), tuple(map(len, self._served))
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, in which nothing begins or ends."""
+        weights, level, total = self._weights, self._level, self._total
+        if total:
+            for kind, heap in self._by_kind:
+                if heap:
+                    level[kind] += seconds * (weights[kind] / total)
+
+    def end(self, kind: int) -> tuple[int, int]:
+        """End the first transfer of a weight; return its phase, and the one served instead, −1 for none."""
+        self._level[kind], phase = heappop(self._served[kind])
+        behind = self._waiting[self._queues[phase]]
+        if behind:
+            return phase, self._serve(behind.popleft())
+        del self._waiting[self._queues[phase]]
+        return phase, -1
+
+    def ask(self, phase: int) -> int:
+        """Put a phase into its queue; return it where it is served at once, else −1."""
+        queue = self._queues[phase]
+        if queue in self._waiting:
+            self._waiting[queue].append(phase)
+            return -1
+        self._waiting[queue] = deque()
+        return self._serve(phase)
+
+    def _serve(self, phase: int) -> int:
+        kind = self._kinds[self._queues[phase]]
+        heappush(self._served[kind], (self._level[kind] + self._work[phase], phase))
+        return phase
+
+
+def _rates(weights: Floats, history: list[tuple[float, tuple[float, ...], tuple[int, ...]]], end: float) -> Rates:
+    times, shares, transfers = zip(*history, strict=True) if history else ((), (), ())
+    size = (len(history), len(weights))
+    return Rates(
+        weights,
+        np.array([*times, end]),
+        np.array(shares, np.float64).reshape(size),
+        np.array(transfers, np.int64).reshape(size),
+    )

@@ -4,9 +4,12 @@ The module needs numba; import it inside the function that uses it.
 """
 
 import numpy as np
+import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Ints, Mask
 from ...model.kernels import compiled
+
+Table = npt.NDArray[np.float64]
 
 
 @compiled
@@ -106,60 +109,79 @@ def assess_jobs(
         A segment is intensive where its JScore is above.
     """
     jobs = len(segments)
-    intensive = np.zeros(jobs, np.int64)
-    nodes = np.zeros(jobs, np.int64)
-    utilization = np.zeros(jobs)
-    balance = np.full(jobs, np.nan)
-    used = np.zeros(jobs, np.int64)
-    there = np.zeros(jobs, np.int64)
+    intensive, nodes = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
+    utilization, balance = np.zeros(jobs), np.full(jobs, np.nan)
+    used, there = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
     for job in range(jobs):
         count = segments[job]
         total = np.zeros(count)
         highest = np.zeros((systems, count))
         largest = np.zeros(count)
-        # Of the nodes that have a value in a segment, one after the other.
-        own = np.zeros(count)
-        known = np.zeros(count, np.bool_)
-        present = np.zeros(count, np.int64)
-        previous = np.int64(-1)
-        for one in range(begin[job], begin[job + 1] + 1):
-            if one == begin[job + 1] or node[one] != previous:
-                if previous >= 0:
-                    nodes[job] += 1
-                    for segment in range(count):
-                        if known[segment]:
-                            present[segment] += 1
-                            largest[segment] = max(largest[segment], own[segment])
-                            own[segment] = 0.0
-                            known[segment] = False
-                if one == begin[job + 1]:
-                    break
-                previous = node[one]
-            for place in range(offset[one], offset[one + 1]):
-                score = scores[place]
-                if np.isnan(score):
-                    continue
-                segment = first[one] + place - offset[one]
-                there[job] += 1
-                known[segment] = True
-                total[segment] += score
-                own[segment] += score
-                highest[filesystem[one], segment] = max(highest[filesystem[one], segment], score)
-        shares = 0.0
-        for segment in range(count):
-            if total[segment] > threshold:
-                intensive[job] += 1
-                shares += total[segment] / (present[segment] + idle[job]) / largest[segment]
+        # Nodes that have a value in a segment.
+        present = np.full(count, idle[job])
+        low = begin[job]
+        while low < begin[job + 1]:
+            high = low + 1
+            while high < begin[job + 1] and node[high] == node[low]:
+                high += 1
+            there[job] += _add_node(low, high, filesystem, first, offset, scores, total, highest, largest, present)
+            nodes[job] += 1
+            low = high
         nodes[job] += idle[job]
-        if not intensive[job]:
-            continue
-        balance[job] = shares / intensive[job]
-        for system in range(systems):
-            summed = 0.0
-            for segment in range(count):
-                if total[segment] > threshold:
-                    summed += highest[system, segment]
-            if summed > 0:
-                used[job] += 1
-                utilization[job] += summed / intensive[job]
+        busy = total > threshold
+        intensive[job] = busy.sum()
+        if intensive[job]:
+            shares = 0.0
+            for segment in np.flatnonzero(busy):
+                shares += total[segment] / present[segment] / largest[segment]
+            balance[job] = shares / intensive[job]
+            used[job], utilization[job] = _load_of_systems(highest, busy, intensive[job])
     return intensive, nodes, utilization, balance, used, there
+
+
+@compiled
+def _add_node(
+    low: int,
+    high: int,
+    filesystem: Ints,
+    first: Ints,
+    offset: Ints,
+    scores: Floats,
+    total: Floats,
+    highest: Table,
+    largest: Floats,
+    present: Ints,
+) -> int:
+    """Add the series of a node, those from `low` to `high`, to what its job has in each segment; count their values."""
+    own = np.zeros(len(total))
+    known = np.zeros(len(total), np.bool_)
+    there = 0
+    for one in range(low, high):
+        for place in range(offset[one], offset[one + 1]):
+            score = scores[place]
+            if np.isnan(score):
+                continue
+            segment = first[one] + place - offset[one]
+            there += 1
+            known[segment] = True
+            total[segment] += score
+            own[segment] += score
+            highest[filesystem[one], segment] = max(highest[filesystem[one], segment], score)
+    for segment in np.flatnonzero(known):
+        present[segment] += 1
+        largest[segment] = max(largest[segment], own[segment])
+    return there
+
+
+@compiled
+def _load_of_systems(highest: Table, busy: Mask, intensive: int) -> tuple[int, float]:
+    """Return how many file systems intensive segments use, and the sum of the means of their highest scores."""
+    used, load = 0, 0.0
+    for system in range(len(highest)):
+        summed = 0.0
+        for segment in np.flatnonzero(busy):
+            summed += highest[system, segment]
+        if summed > 0:
+            used += 1
+            load += summed / intensive
+    return used, load

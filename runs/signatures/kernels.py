@@ -43,17 +43,13 @@ def matched_bursts(
     """
     low = np.searchsorted(second, first - farthest)
     beyond = np.searchsorted(second, first + farthest, side="right")
-    offset = np.zeros(len(first) + 1, np.int64)
-    for one in range(len(first)):
-        offset[one + 1] = offset[one] + beyond[one] - low[one]
+    offset = np.append(0, np.cumsum(beyond - low))
     score = np.zeros(offset[-1])
     before = np.full(offset[-1], -1, np.int64)
-    row = np.zeros(offset[-1], np.int64)
     best, last = -np.inf, -1
     for one in range(len(first)):
         for other in range(low[one], beyond[one]):
             place = offset[one] + other - low[one]
-            row[place] = one
             drift = second[other] - first[one]
             likeness = min(volumes[one], other_volumes[other]) / max(volumes[one], other_volumes[other])
             score[place] = likeness - skip * (one + other)
@@ -70,6 +66,12 @@ def matched_bursts(
             final = score[place] - skip * (len(first) - 1 - one + len(second) - 1 - other)
             if final > best:
                 best, last = final, place
+    return _pairs(before, last, offset, low)
+
+
+@compiled
+def _pairs(before: Ints, last: int, offset: Ints, low: Ints) -> Ints:
+    """Return the pairs at `last` and all places before it; `offset` has the place of each burst's first partner."""
     count, place = 0, last
     while place >= 0:
         count += 1
@@ -78,8 +80,9 @@ def matched_bursts(
     place = last
     while place >= 0:
         count -= 1
-        pairs[count, 0] = row[place]
-        pairs[count, 1] = place - offset[row[place]] + low[row[place]]
+        one = np.searchsorted(offset, place, side="right") - 1
+        pairs[count, 0] = one
+        pairs[count, 1] = place - offset[one] + low[one]
         place = before[place]
     return pairs
 
