@@ -21,7 +21,7 @@ from ..model.errors import OutputError
 from ..runs.collection.collect import read_runs
 from ..runs.collection.read import Settings
 from ..runs.collection.rows import TABLES, Run
-from ..runs.collection.tables import PENDING, SUFFIX, Collection, arrow, is_collection, schema, table_of
+from ..runs.collection.tables import PENDING, SUFFIX, Collection, arrow, is_collection, schema, table_of, without_jobs
 from .atomic import atomic_file, output_error, written_together
 
 _MOST_RUNS: Final = 256
@@ -175,10 +175,7 @@ class CollectionWriter:
         ):
             held, size = [], 0
             for part in collection.parts(name):
-                if outdated:
-                    gone = pyarrow.compute.is_in(part["job"], pyarrow.array(sorted(outdated), pyarrow.string()))
-                    part = part.filter(pyarrow.compute.invert(gone))
-                held.append(part)
+                held.append(without_jobs(part, outdated))
                 size += part.nbytes
                 if size > _GROUP_BYTES:
                     writer.write_table(pyarrow.concat_tables(held))

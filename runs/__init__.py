@@ -1,4 +1,4 @@
-"""Many runs: a collection of them in tables, what they have in common, which deserve a look, and what differs.
+"""Many runs: a collection of them in tables, what they have in common, which to look at first, and what differs.
 
 The names below are handed on from the modules here on first use.
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from .differences.difference import Difference as Difference, diff_runs as diff_runs
     from .differences.rules import FailRule as FailRule
     from .scheduling.comparison import PolicyComparison as PolicyComparison, compare_policies as compare_policies
-    from .scheduling.jobs import Job as Job
+    from .scheduling.jobs import PeriodicJob as PeriodicJob
     from .scheduling.recordings import read_periods as read_periods, recorded_job as recorded_job
     from .scheduling.tables import read_job_table as read_job_table
     from .scores.assessment import JobScore as JobScore, assess as assess, ranked as ranked
-    from .scores.limits import Limits as Limits, read_limits as read_limits, train as train
+    from .scores.limits import MetricLimits as MetricLimits, read_limits as read_limits, train as train
     from .scores.tables import MetricTable as MetricTable
     from .scores.traces import TraceJobs as TraceJobs
     from .signatures.sample import Sample as Sample

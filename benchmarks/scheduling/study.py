@@ -15,7 +15,7 @@ from pathlib import Path
 import iostrata
 import numpy as np
 from iostrata.runs.scheduling.comparison import compare_policies
-from iostrata.runs.scheduling.jobs import Job, make_workload
+from iostrata.runs.scheduling.jobs import PeriodicJob, make_workload
 from iostrata.runs.scheduling.metrics import Metrics, measure
 from iostrata.runs.scheduling.policies import Queues, queues_of
 from iostrata.runs.scheduling.simulation import simulate
@@ -29,12 +29,12 @@ SHARE = 0.0625
 Scheduling = Callable[[Workload, np.random.Generator], Queues]
 
 
-def regular(name: str, period: float, share: float = SHARE, jitter: float = 0.0) -> Job:
+def regular(name: str, period: float, share: float = SHARE, jitter: float = 0.0) -> PeriodicJob:
     """Return a job of one period in s."""
-    return Job(name, np.array([period * (1 - share)]), np.array([period * share]), period=period, jitter=jitter)
+    return PeriodicJob(name, np.array([period * (1 - share)]), np.array([period * share]), period=period, jitter=jitter)
 
 
-def ftio_jobs(jitter: float = 0.0) -> list[Job]:
+def ftio_jobs(jitter: float = 0.0) -> list[PeriodicJob]:
     """Return the jobs of FTIO's experiment (IPDPS'24, section IV)."""
     return [regular("fast", 19.2, jitter=jitter)] + [regular(f"slow {n}", 384.0, jitter=jitter) for n in range(1, 16)]
 
@@ -74,7 +74,9 @@ def means(metrics: Sequence[Metrics]) -> np.ndarray:
     return np.mean([(one.mean_stretch, one.mean_io_slowdown, one.utilization) for one in metrics], axis=0)
 
 
-def under(jobs: Sequence[Job], ways: Sequence[str], runs: int, random_start: bool = True) -> dict[str, np.ndarray]:
+def under(
+    jobs: Sequence[PeriodicJob], ways: Sequence[str], runs: int, random_start: bool = True
+) -> dict[str, np.ndarray]:
     """Return what each way makes of the jobs, over runs."""
     found: dict[str, list[Metrics]] = {way: [] for way in ways}
     for run in range(runs):
@@ -213,7 +215,7 @@ def of_way(way: str, workload: Workload, random: np.random.Generator) -> np.ndar
     return means([measure(simulate(workload, queues.queue, queues.weight))])
 
 
-def mixed_jobs(random: np.random.Generator, load: float) -> list[Job]:
+def mixed_jobs(random: np.random.Generator, load: float) -> list[PeriodicJob]:
     """Return jobs that together ask for a share `load` of the bandwidth."""
     count = int(random.integers(8, 61))
     shares = load * random.dirichlet(np.full(count, 2.0))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from iostrata.runs.signatures.coincidence import Stretch, coincidences
+from iostrata.runs.signatures.coincidence import BusyStretch, coincidences
 from iostrata.runs.signatures.signature import Signature
 from made import Application, true_peaks, true_signature
 from scipy.signal import correlate
@@ -61,7 +61,7 @@ def by_chance(signature: Signature, application: Application, burst: tuple[float
     step = signature.interval_s
     places = [(round(start / step), round(end / step)) for start, end in true_peaks(application)]
     own = (round(burst[0] / step), round(burst[1] / step))
-    stretch = Stretch(*own, round(USUAL_LAG_S / step))
+    stretch = BusyStretch(*own, round(USUAL_LAG_S / step))
     others = [one for one in places if one != own]
     least = signature.parameters.supporting_samples
     return float(coincidences(signature.prepared, [stretch], others, least)[0])

@@ -12,7 +12,7 @@ from ..request import Request, console, print_json, refuse_for_tables, runs_comm
 
 if TYPE_CHECKING:
     from ...runs.collection.tables import Collection
-    from ...runs.scores.limits import Limits
+    from ...runs.scores.limits import MetricLimits
     from ...runs.scores.tables import MetricTable
     from ...runs.scores.traces import TraceJobs
 
@@ -166,7 +166,7 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
 
 def _trained(
     tables: "list[Jobs]", segment: float, quantiles: tuple[float, float], critical: float | None, train: bool
-) -> "Limits":
+) -> "MetricLimits":
     from ...runs.scores.limits import Training
 
     bounds = [table.most_values for table in tables]
@@ -185,7 +185,7 @@ def _trained(
     return training.limits(segment, critical)
 
 
-def _finish_training(limits: "Limits", out: Path, as_json: bool) -> None:
+def _finish_training(limits: "MetricLimits", out: Path, as_json: bool) -> None:
     from ...export.runs.scores_files import write_limits
     from ...model.document import SCHEMA_VERSION
 
@@ -202,7 +202,7 @@ def _finish_training(limits: "Limits", out: Path, as_json: bool) -> None:
 
 def _assess(
     tables: "list[Jobs]",
-    limits: "Limits",
+    limits: "MetricLimits",
     threshold: float,
     order: str,
     least_duration: float | None,

@@ -11,7 +11,7 @@ from ..progress import Progress
 from ..request import Request, command_of, console, prepare_picture, print_json
 
 if TYPE_CHECKING:
-    from ...runs.scheduling.jobs import Job
+    from ...runs.scheduling.jobs import PeriodicJob
 
 JOBS = click.argument("traces", metavar="JOBS...", nargs=-1, required=True, type=click.Path(path_type=Path))
 LAYER = click.option(
@@ -147,7 +147,7 @@ def command(
             console().print(written_lines(one))
 
 
-def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, direction: str | None) -> "list[Job]":
+def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, direction: str | None) -> "list[PeriodicJob]":
     """Return all jobs; recordings that cannot be used are left out with a warning."""
     from ...model.errors import MissingLibraryError, SelectionError, TraceError
     from ...model.text import printable
@@ -156,7 +156,7 @@ def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, directio
     from ...runs.scheduling.recordings import is_periods_document, named_apart, read_periods, recorded_job
     from ...runs.scheduling.tables import is_job_table, read_job_table
 
-    found: list[Job] = []
+    found: list[PeriodicJob] = []
     failed: list[str] = []
     for path in paths:
         if is_job_table(path):

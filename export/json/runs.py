@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from ...model.document import SCHEMA_VERSION, Document, plain
 from ...runs.scheduling.comparison import PolicyComparison
-from ...runs.scheduling.jobs import Job
+from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
 from ...runs.scores.assessment import JobScore
-from ...runs.scores.limits import Limits
+from ...runs.scores.limits import MetricLimits
 from ...runs.signatures.signature import SampleUse, Signature
 from ..written import Written
 
@@ -34,7 +34,7 @@ def signature_document(
 
 def assess_document(
     jobs: Iterable[JobScore],
-    limits: Limits,
+    limits: MetricLimits,
     order: str,
     threshold: float,
     short: float = 0.0,
@@ -60,7 +60,7 @@ def assess_document(
 
 def schedule_document(
     found: PolicyComparison,
-    jobs: Sequence[Job],
+    jobs: Sequence[PeriodicJob],
     sets: Iterable[Set],
     error: float = 0.0,
     written: Iterable[Written] = (),

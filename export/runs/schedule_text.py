@@ -8,8 +8,8 @@ from rich.table import Table
 
 from ...model.quantities import count_text, counted, percent_text, seconds_text
 from ...model.text import printable, shortened
-from ...runs.scheduling.comparison import Outcome, PolicyComparison
-from ...runs.scheduling.jobs import Job
+from ...runs.scheduling.comparison import PolicyComparison, PolicyOutcome
+from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
 from ..terminal.console import print_paragraph
 
@@ -24,7 +24,7 @@ _NAMES_SHOWN: Final = 3
 
 
 def print_schedule(
-    found: PolicyComparison, jobs: Sequence[Job], sets: Sequence[Set], error: float, console: Console
+    found: PolicyComparison, jobs: Sequence[PeriodicJob], sets: Sequence[Set], error: float, console: Console
 ) -> None:
     """Print what each policy makes of the jobs, the sets of Set-10, and how the first jobs fare.
 
@@ -83,7 +83,7 @@ def _policies(found: PolicyComparison, error: float) -> Table:
     return table
 
 
-def _cells(one: Outcome, runs: int) -> tuple[str, str, str, str]:
+def _cells(one: PolicyOutcome, runs: int) -> tuple[str, str, str, str]:
     stretch, slowdown, use = f"{one.stretch:.3g}", f"{one.io_slowdown:.3g}", _percent(one.utilization)
     if runs > 1:
         stretch += f" ({one.stretch_range[0]:.3g}…{one.stretch_range[1]:.3g})"
@@ -115,7 +115,7 @@ def _sets(sets: Sequence[Set], load: dict[str, float]) -> Table:
     return table
 
 
-def _jobs(found: PolicyComparison, jobs: Sequence[Job], sets: dict[str, Set], width: int) -> Table:
+def _jobs(found: PolicyComparison, jobs: Sequence[PeriodicJob], sets: dict[str, Set], width: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("job", overflow="fold", min_width=8)
     for title in ("period", "set", "I/O"):

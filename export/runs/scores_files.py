@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
-from ...runs.scores.limits import Limits
+from ...runs.scores.limits import MetricLimits
 from ..atomic import atomic_file
 from ..json.documents import json_text
 from ..written import Written
 
 
-def write_limits(limits: Limits, path: str | os.PathLike[str]) -> Written:
+def write_limits(limits: MetricLimits, path: str | os.PathLike[str]) -> Written:
     """Write limits as JSON, whole or not at all; raises OutputError."""
     text = json_text(limits.to_dict()) + "\n"
     with atomic_file(path) as temporary:

@@ -12,8 +12,8 @@ from ...model.arrays import Floats, Ints
 from ...model.quantities import counted, seconds_text, share_text
 from ...model.text import printable
 from ...runs.scores.assessment import JobScore, block_scores, ranked
-from ...runs.scores.blocks import METRICS, Block
-from ...runs.scores.limits import Limits
+from ...runs.scores.blocks import METRICS, MetricBlock
+from ...runs.scores.limits import MetricLimits
 from ..written import Written
 from .scores_text import TITLES, value_text
 from .static_page import Section, figure, paragraph, table, write_page
@@ -33,7 +33,7 @@ _KEY: Final = (
 class Jobs(Protocol):
     """Where jobs come from."""
 
-    def blocks(self) -> Iterable[Block]:
+    def blocks(self) -> Iterable[MetricBlock]:
         """Give the jobs."""
 
 
@@ -57,7 +57,7 @@ class _Scores:
 def write_scores_page(
     tables: Sequence[Jobs],
     jobs: Sequence[JobScore],
-    limits: Limits,
+    limits: MetricLimits,
     order: str,
     threshold: float,
     short: float,
@@ -100,7 +100,7 @@ def write_scores_page(
     return write_page(path, f"Which of {counted(len(jobs), 'job')} deserve a look", intro, sections)
 
 
-def _seen(tables: Sequence[Jobs], limits: Limits, wanted: set[str]) -> _Seen:
+def _seen(tables: Sequence[Jobs], limits: MetricLimits, wanted: set[str]) -> _Seen:
     """Read the jobs, and keep what is drawn."""
     seen = _Seen()
     generator = np.random.default_rng(0)
@@ -118,7 +118,7 @@ def _seen(tables: Sequence[Jobs], limits: Limits, wanted: set[str]) -> _Seen:
     return seen
 
 
-def _job_scores(block: Block, number: int, scores: Floats) -> _Scores:
+def _job_scores(block: MetricBlock, number: int, scores: Floats) -> _Scores:
     rows: Ints = np.flatnonzero(block.job == number)
     count = int(block.segments[number])
     found = np.full((len(rows), count), np.nan)
@@ -194,7 +194,7 @@ def _penalties(rankings: Mapping[str, Sequence[JobScore]]) -> str:
     return f'<div class="row">{"".join(pictures)}</div>'
 
 
-def _timelines(wanted: Sequence[str], known: dict[str, JobScore], seen: _Seen, limits: Limits) -> str:
+def _timelines(wanted: Sequence[str], known: dict[str, JobScore], seen: _Seen, limits: MetricLimits) -> str:
     parts = [_KEY]
     for job in wanted:
         if job not in seen.scores:
@@ -282,7 +282,7 @@ def _power_text(metric: str) -> Callable[[float], str]:
     return lambda power: value_text(metric, 10**power - 1)
 
 
-def _limits(limits: Limits, seen: _Seen) -> str:
+def _limits(limits: MetricLimits, seen: _Seen) -> str:
     low, high = limits.quantiles
     rows = [
         (metric, value_text(metric, lower), value_text(metric, upper))

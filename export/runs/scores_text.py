@@ -10,7 +10,7 @@ from rich.text import Text
 from ...model.quantities import count_text, counted, rate_text, seconds_text, share_text
 from ...model.text import printable, shortened
 from ...runs.scores.assessment import JobScore
-from ...runs.scores.limits import Limits
+from ...runs.scores.limits import MetricLimits
 from ..terminal.console import print_paragraph
 
 TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity"}
@@ -21,7 +21,7 @@ def value_text(metric: str, value: float) -> str:
     return rate_text(value) if metric.endswith("_bytes") else f"{value:.4g}/s"
 
 
-def print_limits(limits: Limits, console: Console) -> None:
+def print_limits(limits: MetricLimits, console: Console) -> None:
     """Print the limits of each metric."""
     console.print(_limits_table(limits))
     low, high = limits.quantiles
@@ -33,7 +33,13 @@ def print_limits(limits: Limits, console: Console) -> None:
 
 
 def print_scores(
-    jobs: Sequence[JobScore], limits: Limits, order: str, short: float, left_out: int, shown: int, console: Console
+    jobs: Sequence[JobScore],
+    limits: MetricLimits,
+    order: str,
+    short: float,
+    left_out: int,
+    shown: int,
+    console: Console,
 ) -> None:
     """Print the first jobs of the ranking, and how all are distributed.
 
@@ -99,7 +105,7 @@ def print_scores(
     print_paragraph(text, console, "dim", indent=0)
 
 
-def _limits_table(limits: Limits) -> Table:
+def _limits_table(limits: MetricLimits) -> Table:
     low, high = limits.quantiles
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("metric")

@@ -130,7 +130,7 @@ def _in_processes(tasks: Iterator[Task], settings: Settings, workers: int) -> It
                         done[pending[future].number] = future.result()
                         del pending[future]
             except BrokenProcessPool:
-                # Which of them it was is not known, so each is read by itself.
+                # Which of them it was is not known, so each is read alone.
                 suspects = list(pending.values())
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)

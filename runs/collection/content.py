@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -72,20 +72,25 @@ def _below(folder: Path, recorders_known: tuple[Recorder, ...]) -> Iterator[Path
         except OSError:
             continue
         # Links may lead in circles.
-        if (status.st_dev, status.st_ino) in walked:
+        if (status.st_dev, status.st_ino) in walked or is_collection(here):
             continue
         walked.add((status.st_dev, status.st_ino))
-        if is_collection(here):
-            continue
         files = [name for name, is_folder in known if not is_folder]
-        anchors = [name for name in files if name.endswith(_ANCHOR)]
-        yield from (here / name for name in anchors)
-        if not anchors and any(name.endswith(_EVENTS) for name in files):
-            yield here.parent if here != folder else here
-        others = (here / name for name in files if not name.endswith((_ANCHOR, *_MEMBERS)))
-        yield from _recorded(here, others, recorders_known, bool(anchors))
-        events = {Path(name).stem for name in anchors}
-        waiting += [here / name for name, is_folder in reversed(known) if is_folder and name not in events]
+        anchors = {Path(name).stem for name in files if name.endswith(_ANCHOR)}
+        yield from _traces_in(here, files, recorders_known, here if here == folder else here.parent)
+        waiting += [here / name for name, is_folder in reversed(known) if is_folder and name not in anchors]
+
+
+def _traces_in(
+    here: Path, files: Sequence[str], recorders_known: tuple[Recorder, ...], unfinished: Path
+) -> Iterator[Path]:
+    """Give the traces that the files of a folder are; one without its anchor is `unfinished`."""
+    anchors = [name for name in files if name.endswith(_ANCHOR)]
+    yield from (here / name for name in anchors)
+    if not anchors and any(name.endswith(_EVENTS) for name in files):
+        yield unfinished
+    others = (here / name for name in files if not name.endswith((_ANCHOR, *_MEMBERS)))
+    yield from _recorded(here, others, recorders_known, bool(anchors))
 
 
 def _recorded(folder: Path, files: Iterable[Path], known: tuple[Recorder, ...], archive: bool) -> Iterator[Path]:

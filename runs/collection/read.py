@@ -148,16 +148,16 @@ def _recorded(trace: Trace) -> dict[str, Any]:
     """Return the columns of a run on what ran, and what was recorded of it."""
     definitions = trace.definitions
     recording, groups = definitions.recording, definitions.groups
-    told = recording.layers
-    if told is None:
-        told = tuple(one.identification for one in definitions.paradigms)
+    watched = recording.layers
+    if watched is None:
+        watched = tuple(one.identification for one in definitions.paradigms)
     rest = {"flush": recording.flushes, "metadata": recording.metadata}
     # Of some processes it may not be known where they ran.
     nodes_known = recording.nodes and (groups.node[groups.kind == PROCESS] >= 0).all()
     return {
         "engine": trace.engine,
         "recorder": recording.recorder,
-        "layers_recorded": tuple(dict.fromkeys(printable(one) for one in (*told, *trace.layers))) if told else (),
+        "layers_recorded": tuple(dict.fromkeys(printable(one) for one in (*watched, *trace.layers))) if watched else (),
         "directions_recorded": ("read", "write", *(name for name, known in rest.items() if known)),
         "findings_sought": tuple(rule.id for rule in applicable(recording)),
         "start_utc": _start(definitions.clock.realtime_ns),

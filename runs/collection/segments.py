@@ -17,6 +17,7 @@ from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import Operations, view
 from ...model.ranges import RangeUnion
 from ...model.recording import Recording
+from ...model.sums import Sums, by_key, nested
 from ...model.text import printable
 from .rows import SegmentRow
 
@@ -61,7 +62,7 @@ _MOST_VALUES: Final = 2**21
 """Over all nodes, file systems and metrics."""
 
 
-class SegmentSums:
+class SegmentSums(Sums):
     """Adds up, block by block, what each node did in each segment, metadata events, and the time in which anything ran.
 
     Parameters
@@ -75,11 +76,22 @@ class SegmentSums:
     ----------
     metadata : dict of str to int
         Metadata events by the identification of their paradigm.
+    sums : dict of (int, str) to float64 (segments,)
+        By group, a node and file system, and metric.
+    busy : RangeUnion
+        When anything ran, in ticks.
     """
 
-    def __init__(self, trace: Trace, seconds: float) -> None:
+    trace: Trace
+    seconds: float
+    metadata: dict[str, int] = by_key()
+    sums: dict[tuple[int, str], npt.NDArray[np.float64]] = by_key()
+    busy: RangeUnion = nested(lambda _sums: RangeUnion(exact=False))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        trace, seconds = self.trace, self.seconds
         definitions, window = trace.definitions, trace.tick_window
-        self._trace = trace
         self._nodes, self._node_of = grouping(definitions, "node")
         self._systems, self._system_of = grouping(definitions, "filesystem")
         groups = len(self._nodes) * len(self._systems)
@@ -89,18 +101,16 @@ class SegmentSums:
             width *= 2
         self._width = width
         self._count = max(1, int(np.ceil(length / width)))
-        self._sums: dict[tuple[int, str], npt.NDArray[np.float64]] = {}
-        self._busy = RangeUnion(exact=False)
         names = [paradigm.identification for paradigm in definitions.paradigms]
-        self.metadata: dict[str, int] = dict.fromkeys(names, 0)
+        self.metadata = dict.fromkeys(names, 0)
         self._system_paradigms = np.array([row for row, name in enumerate(names) if name in SYSTEM_LAYERS], np.int32)
 
     def add(self, operations: Operations, metadata: MetadataEvents) -> None:
         """Add operations and metadata events of some processes."""
-        definitions, window, selection = self._trace.definitions, self._trace.tick_window, self._trace.selection
+        definitions, window, selection = self.trace.definitions, self.trace.tick_window, self.trace.selection
         shown = view(operations, (selection.reason_of(operations.handle) < 0) & window.overlaps(operations))
         ended = view(shown, shown.end != UNDEFINED_TIME)
-        self._busy.add(np.zeros(len(ended), np.int64), *window.clipped(ended))
+        self.busy.add(np.zeros(len(ended), np.int64), *window.clipped(ended))
         of_system = np.isin(column_at(definitions.handles.paradigm, shown.handle), self._system_paradigms)
         shown = view(shown, of_system)
         group = self._group(definitions.handles.file[shown.handle], shown.process, shown.handle)
@@ -117,8 +127,8 @@ class SegmentSums:
         self._add_metadata(metadata)
 
     def _add_metadata(self, metadata: MetadataEvents) -> None:
-        definitions, window = self._trace.definitions, self._trace.tick_window
-        chosen = selected_metadata(metadata, self._trace.selection, window)
+        definitions, window = self.trace.definitions, self.trace.tick_window
+        chosen = selected_metadata(metadata, self.trace.selection, window)
         paradigm = metadata.paradigm[chosen & (metadata.paradigm >= 0)]
         for row, count in enumerate(np.bincount(paradigm, minlength=len(definitions.paradigms)).tolist()):
             self.metadata[definitions.paradigms[row].identification] += count
@@ -129,36 +139,28 @@ class SegmentSums:
             self._count_events(name, group[wanted], events.time[wanted])
         self._count_events("md_file_create", group[events.creates_file], events.time[events.creates_file])
 
-    def merge(self, other: "SegmentSums") -> None:
-        """Add the sums of other processes."""
-        for key, values in other._sums.items():
-            self._of(key)[:] += values
-        self._busy.merge(other._busy)
-        for name, count in other.metadata.items():
-            self.metadata[name] += count
-
     @property
     def segment_s(self) -> float:
         """Length of a segment in s, which may be longer than asked for."""
-        return self._width / self._trace.tick_window.ticks_per_second
+        return self._width / self.trace.tick_window.ticks_per_second
 
     @property
     def busy_s(self) -> float:
         """Time in s in which at least one operation of any layer was under way."""
-        return self._busy.length / self._trace.tick_window.ticks_per_second
+        return self.busy.length / self.trace.tick_window.ticks_per_second
 
     def rows(self, job: str) -> tuple[SegmentRow, ...]:
         """Return a row for each metric of each node and file system that did anything."""
-        window = self._trace.tick_window
+        window = self.trace.tick_window
         second = window.ticks_per_second
         lengths = np.full(self._count, self._width / second)
         lengths[-1] = max(1, window.end - window.start - self._width * (self._count - 1)) / second
         rows = []
-        for group in sorted({group for group, _ in self._sums}):
+        for group in sorted({group for group, _ in self.sums}):
             node, system = divmod(group, len(self._systems))
-            for metric in told_metrics(self._trace.definitions.recording):
+            for metric in told_metrics(self.trace.definitions.recording):
                 # A metric of a node that did something else is none there, not unknown.
-                values = self._sums.get((group, metric), np.zeros(self._count)) / lengths
+                values = self.sums.get((group, metric), np.zeros(self._count)) / lengths
                 rows.append(
                     SegmentRow(
                         job=job,
@@ -177,12 +179,12 @@ class SegmentSums:
         return found
 
     def _of(self, key: tuple[int, str]) -> npt.NDArray[np.float64]:
-        if key not in self._sums:
-            self._sums[key] = np.zeros(self._count)
-        return self._sums[key]
+        if key not in self.sums:
+            self.sums[key] = np.zeros(self._count)
+        return self.sums[key]
 
     def _segment(self, time: Ints) -> Ints:
-        places = ((time - self._trace.tick_window.start) / self._width).astype(np.int64)
+        places = ((time - self.trace.tick_window.start) / self._width).astype(np.int64)
         return np.clip(places, 0, self._count - 1)
 
     def _count_events(self, metric: str, group: Ints, time: Ints) -> None:
@@ -193,7 +195,7 @@ class SegmentSums:
 
     def _spread(self, metric: str, group: Ints, begin: Ints, end: Ints, length: Any, volume: Any) -> None:
         """Add volumes, each spread evenly over its `length` of which [begin, end] lies in the window."""
-        start, width, count = self._trace.tick_window.start, self._width, self._count
+        start, width, count = self.trace.tick_window.start, self._width, self._count
         first, last = self._segment(begin), self._segment(end)
         rate = np.divide(volume, length, out=np.zeros(len(volume)), where=length > 0)
         within = np.where(length > 0, rate * (end - begin), volume)

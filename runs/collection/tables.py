@@ -129,7 +129,7 @@ class Collection:
     def outdated(self) -> frozenset[str]:
         """Return the runs that failed in an earlier call, in whose folder there is a trace since that could be read.
 
-        A folder of event files is tried by itself as long as there is no anchor, while they are being written.
+        A folder of event files is read as a trace as long as there is no anchor, while they are being written.
         """
         failed, folders = set[str](), set[str]()
         for part in self.parts("job"):
@@ -169,23 +169,14 @@ class Collection:
             for job in _column(batch, "job")
         }
         for place, file in enumerate([whole, *batches]):
-            if file is None:
-                continue
-            with reading(file), pyarrow.parquet.ParquetFile(file) as opened:
-                expected = schema(name)
-                written = (opened.schema_arrow.metadata or {}).get(b"schema_version", b"").decode(errors="replace")
-                if written not in ("", str(SCHEMA_VERSION)) or not {*expected.names} <= {*opened.schema_arrow.names}:
-                    raise TraceError(f"{file} is of another version of iostrata; collect the runs into a new folder")
-                for group in range(opened.num_row_groups):
-                    part = opened.read_row_group(group, columns=expected.names).cast(expected)
-                    later = [job for job in part["job"].unique().to_pylist() if last.get(job, place) > place]
-                    if later:
-                        held = pyarrow.compute.is_in(part["job"], pyarrow.array(later, pyarrow.string()))
-                        part = part.filter(pyarrow.compute.invert(held))
-                    if wanted is not None:
-                        part = part.filter(pyarrow.compute.is_in(part["job"], wanted))
-                    if part.num_rows:
-                        yield part
+            for part in () if file is None else _row_groups(file, name):
+                later = [job for job in part["job"].unique().to_pylist() if last.get(job, place) > place]
+                if later:
+                    part = without_jobs(part, later)
+                if wanted is not None:
+                    part = part.filter(pyarrow.compute.is_in(part["job"], wanted))
+                if part.num_rows:
+                    yield part
 
     def runs(self, tables: Iterable[str] = tuple(TABLES), jobs: Iterable[str] | None = None) -> tuple[Run, ...]:
         """Return runs, ordered by their key.
@@ -209,6 +200,24 @@ class Collection:
         for part in self._parts(table, jobs):
             for row in part.to_pylist():
                 yield kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
+
+
+def without_jobs(part: Any, jobs: Iterable[str]) -> Any:
+    """Return the rows of a ``pyarrow.Table`` that are of other runs."""
+    pyarrow = arrow()
+    held = pyarrow.compute.is_in(part["job"], pyarrow.array(sorted(jobs), pyarrow.string()))
+    return part.filter(pyarrow.compute.invert(held))
+
+
+def _row_groups(file: Path, table: str) -> Iterator[Any]:
+    """Give the row groups of a file of a table; TraceError if it cannot be read, or is of another version."""
+    with reading(file), arrow().parquet.ParquetFile(file) as opened:
+        expected = schema(table)
+        written = (opened.schema_arrow.metadata or {}).get(b"schema_version", b"").decode(errors="replace")
+        if written not in ("", str(SCHEMA_VERSION)) or not {*expected.names} <= {*opened.schema_arrow.names}:
+            raise TraceError(f"{file} is of another version of iostrata; collect the runs into a new folder")
+        for group in range(opened.num_row_groups):
+            yield opened.read_row_group(group, columns=expected.names).cast(expected)
 
 
 def _run(job: JobRow, rows: Mapping[str, list[Row]]) -> Run:

@@ -13,7 +13,7 @@ from ...model.document import Record
 from ..collection.rows import FindingRow, LayerRow, Run
 from .quantities import COUNTED, QUANTITIES, RECURRING, TIMED, Quantity
 from .recorded import NotRecorded, could_tell_finding, could_tell_layer, not_recorded, with_layer
-from .testing import ALPHA, ENOUGH, Outcome, Spread, Values, compare, compare_counts, holm
+from .testing import ALPHA, ENOUGH, Outcome, RunSpread, Values, compare, compare_counts, holm
 from .words import (
     Words,
     finding_text,
@@ -160,7 +160,7 @@ def _rank(change: Change, order: Sequence[str]) -> tuple[Any, ...]:
 
 
 def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | NotRecorded]:
-    columns: tuple[tuple[str, Callable[[Run], float | None], Spread], ...] = (
+    columns: tuple[tuple[str, Callable[[Run], float | None], RunSpread], ...] = (
         ("ranks-of-run", lambda run: run.job.ranks, COUNTED),
         ("nodes-of-run", lambda run: run.job.nodes, COUNTED),
         ("duration", lambda run: run.job.duration_s, _partly_timed((*before, *after))),
@@ -178,7 +178,7 @@ def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | 
             yield not_recorded(name, None, None, place, (before, after)[place], name.removesuffix("-of-run"))
 
 
-def _partly_timed(runs: Sequence[Run]) -> Spread:
+def _partly_timed(runs: Sequence[Run]) -> RunSpread:
     """Return how much times vary of which only the share that is I/O varies as I/O does."""
     shares = [(run.job.io_s or 0.0) / run.job.duration_s for run in runs if run.job.duration_s]
     share = min(max(shares, default=1.0), 1.0)
@@ -376,7 +376,7 @@ def _change(
 def _ratio_change(
     place: Place,
     sides: list[Values],
-    spread: Spread,
+    spread: RunSpread,
     good: int,
     text: Callable[[Words], str],
     within: float = 0.0,

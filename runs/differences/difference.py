@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...model.document import SCHEMA_VERSION, Document
+from ...model.document import SCHEMA_VERSION, Document, plain
 from ...model.errors import TraceError
 from ..collection.names import distinct_names
 from ..collection.rows import Run
@@ -99,11 +99,9 @@ class Difference:
             "before": [run.job.job for run in self.before],
             "after": [run.job.job for run in self.after],
             "unusable": [{"job": run.job.job, "reason": run.job.reason} for run in self.unusable],
-            "changes": [change.to_dict() for change in self.changes],
-            "cautions": list(self.cautions),
-            "not_recorded": [one.to_dict() for one in self.not_recorded],
+            **{name: plain(getattr(self, name)) for name in ("changes", "cautions", "not_recorded")},
             "phases": [
-                {"layer": layer, "direction": direction, **dict(zip(PhasePair._fields, pair, strict=True))}
+                {"layer": layer, "direction": direction, **pair._asdict()}
                 for layer, direction in keys
                 for pair in self.phases(layer, direction)
             ],

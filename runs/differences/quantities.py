@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..collection.rows import LayerRow
-from .testing import Spread
+from .testing import RunSpread
 
-COUNTED: Final = Spread(deviation=0.012, least=0.05)
+COUNTED: Final = RunSpread(deviation=0.012, least=0.05)
 """Of what a program does: runs of one program and input agree in it."""
-TIMED: Final = Spread(deviation=0.35, least=0.10)
+TIMED: Final = RunSpread(deviation=0.35, least=0.10)
 """Of how long it takes: on a shared file system a run easily takes 1.4 times as long as the one before."""
-RECURRING: Final = Spread(deviation=0.1, least=0.05)
+RECURRING: Final = RunSpread(deviation=0.1, least=0.05)
 """Of periods and whole durations: most of them is computation."""
-JUDGED: Final = Spread(deviation=1.0, least=0.10)
+JUDGED: Final = RunSpread(deviation=1.0, least=0.10)
 """Of how many phases are seen: that a burst is one of them, or each of its pieces, hangs on short pauses."""
 
 
@@ -27,7 +27,7 @@ class Quantity:
         As in ``diff --json``.
     value : callable
         Takes it from a row; None where the run does not have it.
-    spread : Spread
+    spread : RunSpread
     good : int
         1 where more is better, −1 where less is, 0 where neither.
     share : bool
@@ -38,7 +38,7 @@ class Quantity:
 
     id: str
     value: Callable[[LayerRow], float | None]
-    spread: Spread
+    spread: RunSpread
     good: int = 0
     share: bool = False
     told: bool = False

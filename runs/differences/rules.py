@@ -4,7 +4,7 @@ import difflib
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -138,7 +138,7 @@ class FailRule:
     def _nothing_to_compare(self, ratio: _Ratio, difference: Difference) -> str | None:
         """Return why neither side, or only one, has the quantity; None where both have it, or a layer came or went."""
         runs = (difference.before, difference.after)
-        rows = [[row for run in side for row in run.layers if ratio.is_about(row)] for side in runs]
+        rows = [[row for row in _rows(side) if ratio.is_about(row)] for side in runs]
         operations = " ".join([*(one for one in (ratio.layer, ratio.direction) if one), "operations"])
         if not any(rows):
             return f"rule {self.text!r}: neither A nor B has {operations}"
@@ -148,7 +148,8 @@ class FailRule:
             return None
         untold = [one for one in difference.not_recorded if one.id in (ratio.id, "layer") and ratio.is_about(one)]
         self._refuse(untold, ratio.id)
-        which = "neither A nor B has" if not any(having) else f"{'A' if not having[0] else 'B'} does not have"
+        lacking = [letter for letter, found in zip("AB", having, strict=True) if not found]
+        which = "neither A nor B has" if len(lacking) == 2 else f"{(*lacking, 'B')[0]} does not have"
         of = f" of {operations}" if ratio.layer or ratio.direction else ""
         return f"rule {self.text!r}: {which} {ratio.id}{of} to compare"
 
@@ -184,6 +185,11 @@ def _interval(change: Change) -> tuple[float, float]:
         return 0.0, math.inf
     ratio = after / before if before else math.inf
     return ratio, ratio
+
+
+def _rows(runs: Sequence[Run]) -> Iterator[LayerRow]:
+    for run in runs:
+        yield from run.layers
 
 
 def _layers(runs: tuple[Run, ...]) -> tuple[str, ...]:

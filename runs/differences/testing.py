@@ -2,7 +2,7 @@
 
 Amounts and times are compared by their ratio, so by differences of logarithms. With three runs a side or more the test
 is Welch's (1947). With fewer the spread between runs cannot be learnt from them: it is then taken to be what
-`Spread` says, as 30 runs had shown it, together with what the runs do show (the moderated t-test of Smyth 2004,
+`RunSpread` says, as 30 runs had shown it, together with what the runs do show (the moderated t-test of Smyth 2004,
 Statistical Applications in Genetics and Molecular Biology 3(1), §4, with a prior that is given instead of estimated).
 Tests of one comparison are corrected by Holm's method (1979), so that all of them together err at most in `ALPHA` of
 cases.
@@ -25,7 +25,7 @@ Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Spread:
+class RunSpread:
     """How much a quantity differs between runs in which nothing was changed.
 
     Attributes
@@ -63,7 +63,7 @@ class Outcome:
     apart: bool
 
 
-def compare(before: Values, after: Values, spread: Spread, within: float = 0.0) -> Outcome:
+def compare(before: Values, after: Values, spread: RunSpread, within: float = 0.0) -> Outcome:
     """Compare two samples, float64 (n,) and (m,), at least one value each.
 
     Parameters

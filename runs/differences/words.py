@@ -68,7 +68,7 @@ def layer_text(layer: str, direction: str, came: bool, operations: float | None,
 
 
 def quantity_name(name: str) -> str:
-    """Return what a quantity is, for a sentence that says of what there is none."""
+    """Return the name of a quantity, for sentences on what is not recorded."""
     return {
         "collective": "the collective share",
         "request-size": "request sizes",

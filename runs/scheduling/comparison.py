@@ -7,7 +7,7 @@ import numpy as np
 
 from ...model.document import Record
 from ...model.errors import SelectionError
-from .jobs import Job, make_workload
+from .jobs import PeriodicJob, make_workload
 from .metrics import Metrics, measure
 from .policies import POLICIES, queues_of
 from .simulation import Simulated, simulate
@@ -17,7 +17,7 @@ Window = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
-class Outcome(Record):
+class PolicyOutcome(Record):
     """What a policy makes of the jobs: means over the runs, and the least and the most of them.
 
     Attributes
@@ -46,7 +46,7 @@ class PolicyComparison:
 
     Attributes
     ----------
-    outcomes : tuple of Outcome
+    outcomes : tuple of PolicyOutcome
         In the order of the policies.
     metrics : mapping of str to Metrics
         Of the first run, by policy.
@@ -55,7 +55,7 @@ class PolicyComparison:
     runs : int
     """
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PolicyOutcome, ...]
     metrics: Mapping[str, Metrics]
     schedules: Mapping[str, Simulated]
     runs: int
@@ -65,13 +65,13 @@ class PolicyComparison:
         """The workload of the first run."""
         return next(iter(self.schedules.values())).workload
 
-    def outcome(self, policy: str) -> Outcome:
+    def outcome(self, policy: str) -> PolicyOutcome:
         """Return what a policy makes of the jobs."""
         return next(one for one in self.outcomes if one.policy == policy)
 
 
 def compare_policies(
-    jobs: Sequence[Job],
+    jobs: Sequence[PeriodicJob],
     policies: Sequence[str] = POLICIES,
     *,
     iterations: int | None = None,
@@ -86,7 +86,7 @@ def compare_policies(
 
     Parameters
     ----------
-    jobs : sequence of Job
+    jobs : sequence of PeriodicJob
     policies : sequence of str
         Of `POLICIES`.
     iterations : int, optional
@@ -129,11 +129,11 @@ def compare_policies(
     return PolicyComparison(outcomes, {policy: several[0] for policy, several in found.items()}, schedules, runs)
 
 
-def _outcome(policy: str, several: Sequence[Metrics]) -> Outcome:
+def _outcome(policy: str, several: Sequence[Metrics]) -> PolicyOutcome:
     stretch = [one.mean_stretch for one in several]
     slowdown = [one.mean_io_slowdown for one in several]
     utilization = [one.utilization for one in several]
-    return Outcome(
+    return PolicyOutcome(
         policy=policy,
         stretch=float(np.mean(stretch)),
         max_stretch=float(np.mean([one.max_stretch for one in several])),

@@ -18,7 +18,7 @@ MOST_PHASES: Final = 2**21
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class PeriodicJob:
     """A job that computes and does I/O in turns, over and over.
 
     Attributes
@@ -29,7 +29,7 @@ class Job:
     rest : float
         Time in s that the job computes after the last of these; the n phases come again after it.
     period : float or None
-        The period in s that the scheduler is told; None where it is told that there is none.
+        The period in s that the scheduler knows; None where it knows of none.
     iterations : int or None
         Number of I/O phases.
     release : float or None
@@ -60,13 +60,13 @@ class Job:
 
 
 def make_workload(
-    jobs: Sequence[Job], random: np.random.Generator, iterations: int | None = None, random_start: bool = False
+    jobs: Sequence[PeriodicJob], random: np.random.Generator, iterations: int | None = None, random_start: bool = False
 ) -> Workload:
     """Lay the phases of jobs one after another, with the times that chance decides drawn.
 
     Parameters
     ----------
-    jobs : sequence of Job
+    jobs : sequence of PeriodicJob
         At least one.
     random : Generator
         Times that jobs compute are drawn from gamma distributions with their mean and coefficient of variation.
@@ -111,7 +111,7 @@ def make_workload(
     )
 
 
-def _phase_counts(jobs: Sequence[Job], iterations: int | None) -> Ints:
+def _phase_counts(jobs: Sequence[PeriodicJob], iterations: int | None) -> Ints:
     """Return the number of phases of each job."""
     lengths = np.array([job.duration / len(job.work) for job in jobs])
     given = np.array(

@@ -105,7 +105,7 @@ def queues_of(workload: Workload, policy: str, error: float = 0.0, random: np.ra
     workload : Workload
     policy : {"fair", "exclusive", "set-10", "clairvoyant"}
         All that do I/O share the bandwidth equally; one does I/O at a time, first come, first served; Set-10 with the
-        periods that the scheduler is told; Set-10 with the mean time between phases that each job really has.
+        periods that the scheduler knows; Set-10 with the mean time between phases that each job really has.
     error : float
         For ``set-10``: at each phase the period told is too long or too short by this share of it, one as often as the
         other (FTIO, IPDPS'24, section IV, "Set-10 + error": 0.5).

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...model.document import checked_document
 from ...model.errors import SelectionError, TraceError
-from .jobs import Job
+from .jobs import PeriodicJob
 from .policies import LONGEST, SHORTEST
 from .tables import MOST_NODES
 
@@ -52,7 +52,7 @@ def recorded_job(
     document: Mapping[str, Any],
     layer: str | None = None,
     direction: str | None = None,
-) -> Job:
+) -> PeriodicJob:
     """Return the job that a recording is of.
 
     Its I/O phases take as long as they were recorded, as if it had been alone; between them it computes.
@@ -73,7 +73,7 @@ def recorded_job(
     SelectionError
         If nothing in it has phases.
     """
-    entry, trace = _entry(name, document, layer, direction), document.get("trace")
+    entry, trace = _entry(name, document, layer, direction), document.get("trace", {})
     try:
         begin, end = map(float, trace.get("window_s") or (0.0, trace["duration_s"]))
         nodes = float(trace.get("nodes") or 1)
@@ -86,7 +86,7 @@ def recorded_job(
         raise TraceError(f"{name}: its phases do not follow one another")
     if period is not None and not SHORTEST <= period <= LONGEST:
         raise TraceError(f"{name}: a period of {period:g} s cannot be scheduled")
-    return Job(
+    return PeriodicJob(
         name=name,
         compute=start - np.append(begin, stop[:-1]),
         work=stop - start,
@@ -122,7 +122,7 @@ def _not_periods(name: str) -> TraceError:
     return TraceError(f"{name}: its phases are not those of 'iostrata periods --json'")
 
 
-def named_apart(jobs: Sequence[Job]) -> list[Job]:
+def named_apart(jobs: Sequence[PeriodicJob]) -> list[PeriodicJob]:
     """Return jobs with different names: a second one of a name has its number behind it."""
     seen: dict[str, int] = {}
     found = []

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...model.errors import TraceError, import_library
 from ...model.text import printable, shortened
-from .jobs import Job
+from .jobs import PeriodicJob
 from .policies import LONGEST, SHORTEST
 
 OF_JOBS: Final = ("period_s", "known_period_s", "io_share", "io_time_s")
@@ -59,7 +59,7 @@ def is_job_table(path: Path) -> bool:
     return isinstance(names, list | dict) and "job" in names and not set(OF_JOBS).isdisjoint(names)
 
 
-def read_job_table(path: Path) -> list[Job]:
+def read_job_table(path: Path) -> list[PeriodicJob]:
     """Read a table of jobs.
 
     ==================  ===================================================================================
@@ -72,7 +72,7 @@ def read_job_table(path: Path) -> list[Job]:
     ``release_s``       when the job begins, in s
     ``compute_jitter``  coefficient of variation of the time from one I/O phase to the next, 0 where empty
     ``nodes``           compute nodes that it holds, 1 where empty
-    ``known_period_s``  what the scheduler is told in place of ``period_s``; where empty that there is no period
+    ``known_period_s``  what the scheduler knows in place of ``period_s``; where empty it knows of no period
     ==================  ===================================================================================
 
     The first two and one of the ways to say how long I/O takes are needed. Where ``iterations`` or ``release_s`` is
@@ -83,7 +83,7 @@ def read_job_table(path: Path) -> list[Job]:
     TraceError
         If a row has no sense, or the file cannot be read.
     """
-    jobs: list[Job] = []
+    jobs: list[PeriodicJob] = []
     seen: set[str] = set()
     for place, row in _rows(path):
         job = _job(path, place, row)
@@ -152,7 +152,7 @@ def _sound_parquet(path: Path) -> Iterator[Any]:
         raise TraceError(f"{path}: not a sound Parquet file") from None
 
 
-def _job(path: Path, place: str, row: Mapping[str, Any]) -> Job:
+def _job(path: Path, place: str, row: Mapping[str, Any]) -> PeriodicJob:
     name = str(row.get("job") or "").strip()[:_LONGEST_NAME]
     if not name:
         raise TraceError(f"{path}: {place}: no name in the column 'job'")
@@ -167,7 +167,7 @@ def _job(path: Path, place: str, row: Mapping[str, Any]) -> Job:
             f"{period:g} s; give io_share, io_time_s, or bytes and bandwidth, so that a part of the period is I/O"
         )
     iterations = numbers["iterations"]
-    job = Job(
+    job = PeriodicJob(
         name=name,
         compute=np.array([period - io_time]),
         work=np.array([io_time]),

@@ -19,7 +19,7 @@ class Workload:
     release : float64 (jobs,)
         When it begins, in s.
     period : float64 (jobs,)
-        The period that the scheduler is told, in s; NaN where it is told that there is none.
+        The period that the scheduler knows, in s; NaN where it knows of none.
     first : int64 (jobs + 1,)
         First phase of each job; each has at least one.
     compute : float64 (phases,)

@@ -1,1 +1,1 @@
-"""Which of many jobs deserve a look (Betke and Kunkel, ISC'20): segments, scores and rankings."""
+"""Which of many jobs to look at first (Betke and Kunkel, ISC'20): segments, scores and rankings."""

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from ...model.document import Record
-from .blocks import METRICS, Block
-from .limits import Limits
+from .blocks import METRICS, MetricBlock
+from .limits import MetricLimits
 
 DEFAULT_THRESHOLD: Final = 1.0
 """A job segment is I/O-intensive where its JScore is above, as the paper prints it."""
@@ -76,8 +76,8 @@ Penalty = Callable[[float, float, float, int], float]
 
 
 def assess(
-    blocks: Iterable[Block],
-    limits: Limits,
+    blocks: Iterable[MetricBlock],
+    limits: MetricLimits,
     *,
     threshold: float = DEFAULT_THRESHOLD,
     allocated: Mapping[str, int] | None = None,
@@ -87,9 +87,9 @@ def assess(
 
     Parameters
     ----------
-    blocks : iterable of Block
+    blocks : iterable of MetricBlock
         With segments of the length that the limits are for.
-    limits : Limits
+    limits : MetricLimits
     threshold : float
         Of the JScore.
     allocated : mapping of str to int, optional
@@ -100,7 +100,7 @@ def assess(
     return [one for block in blocks for one in _assessed(block, limits, threshold, allocated or {}, penalty)]
 
 
-def block_scores(block: Block, limits: Limits) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def block_scores(block: MetricBlock, limits: MetricLimits) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return the MScore of each value of a block: 0, 1 or Z; NaN where value or limit is missing."""
     from .kernels import score_series
 
@@ -112,7 +112,7 @@ def block_scores(block: Block, limits: Limits) -> np.ndarray[tuple[int], np.dtyp
 
 
 def _assessed(
-    block: Block, limits: Limits, threshold: float, allocated: Mapping[str, int], penalty: Penalty
+    block: MetricBlock, limits: MetricLimits, threshold: float, allocated: Mapping[str, int], penalty: Penalty
 ) -> list[JobScore]:
     from .kernels import assess_jobs
 

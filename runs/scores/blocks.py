@@ -38,7 +38,7 @@ def too_long(job: str, there: float, wanted: float) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class MetricBlock:
     """Some jobs, whole ones, as series: one metric of one node on one file system each.
 
     Attributes

@@ -12,7 +12,7 @@ import numpy as np
 from ...model.arrays import Floats
 from ...model.document import SCHEMA_VERSION, Document, checked_document
 from ...model.errors import SelectionError, TraceError
-from .blocks import DEFAULT_SEGMENT_S, METRICS, Block
+from .blocks import DEFAULT_SEGMENT_S, METRICS, MetricBlock
 
 DEFAULT_QUANTILES: Final = (0.99, 0.999)
 LEAST_CRITICAL: Final = 2
@@ -21,7 +21,7 @@ _SLACK: Final = 2**16
 
 
 @dataclass(frozen=True)
-class Limits:
+class MetricLimits:
     """Limits of each metric, per second, and how they were found.
 
     Attributes
@@ -100,7 +100,7 @@ class Training:
         self._counts = np.zeros(len(METRICS), np.int64)
         self._jobs = 0
 
-    def add(self, block: Block) -> None:
+    def add(self, block: MetricBlock) -> None:
         """Add the jobs of a block."""
         metric, values = block.metric_of_values, block.values
         known = ~np.isnan(values)
@@ -119,7 +119,7 @@ class Training:
                 # What is as small as the smallest kept is needed no more.
                 self._least[row] = whole.min()
 
-    def limits(self, segment_s: float = DEFAULT_SEGMENT_S, critical: float | None = None) -> Limits:
+    def limits(self, segment_s: float = DEFAULT_SEGMENT_S, critical: float | None = None) -> MetricLimits:
         """Return the limits; those of a metric without values are not there.
 
         Parameters
@@ -142,7 +142,7 @@ class Training:
                 above = np.sort(np.concatenate([*self._above[row], np.zeros(0)]))
                 found[metric] = tuple(_quantile(above, int(self._counts[row]), share) for share in self._quantiles)
         limits = {metric: (low, high) for metric, (low, high) in found.items()}
-        return Limits(
+        return MetricLimits(
             limits,
             segment_s,
             self._quantiles,
@@ -166,13 +166,13 @@ def _quantile(above: Floats, count: int, share: float) -> float:
 
 
 def train(
-    blocks: Iterable[Block],
+    blocks: Iterable[MetricBlock],
     *,
     segment_s: float = DEFAULT_SEGMENT_S,
     quantiles: tuple[float, float] = DEFAULT_QUANTILES,
     critical: float | None = None,
     most_values: int | None = None,
-) -> Limits:
+) -> MetricLimits:
     """Return the limits that blocks of jobs give (Betke & Kunkel, section 3.2): quantiles pooled over all jobs.
 
     Parameters and errors are those of `Training` and its methods.
@@ -183,7 +183,7 @@ def train(
     return training.limits(segment_s, critical)
 
 
-def read_limits(path: Path) -> Limits:
+def read_limits(path: Path) -> MetricLimits:
     """Read limits that ``iostrata assess --train`` wrote; TraceError if it is no such file."""
     with path.open("rb") as file:
         content = file.read(_MOST_BYTES + 1)
@@ -198,7 +198,7 @@ def read_limits(path: Path) -> Limits:
     raise TraceError(f"{path}: not a file of limits ({reason}); make one with iostrata assess --train")
 
 
-def _parsed(document: Document) -> Limits:
+def _parsed(document: Document) -> MetricLimits:
     limits = {}
     if not isinstance(document["limits"], dict) or not document["limits"]:
         raise ValueError("its limits are no object with a pair of numbers for each metric")
@@ -215,7 +215,7 @@ def _parsed(document: Document) -> Limits:
     segment, critical = _number(document["segment_s"], "segment_s"), _number(document["critical"], "critical")
     if not (segment > 0 and critical >= 1):
         raise ValueError(f"segment_s {segment:g} or critical {critical:g} makes no sense")
-    return Limits(limits, segment, (first, second), critical, None, int(_number(document.get("jobs", 0), "jobs")))
+    return MetricLimits(limits, segment, (first, second), critical, None, int(_number(document.get("jobs", 0), "jobs")))
 
 
 def _pair(values: Any, what: str) -> tuple[float, float]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ...model.arrays import Floats, Ints, Mask
 from ...model.errors import TraceError
 from ..collection.tables import Collection, arrow
-from .blocks import METRICS, Block, too_long
+from .blocks import METRICS, MetricBlock, too_long
 
 NAMES: Final = ("job", "node", "filesystem", "metric")
 SAMPLES: Final = ("time", "value")
@@ -38,7 +38,7 @@ _MOST_KEYS: Final = 2**58
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _MetricRows:
     """Rows as codes of names; of series the values with offsets, of samples one value a row."""
 
     names: tuple[npt.NDArray[np.int64], ...]
@@ -47,20 +47,20 @@ class _Rows:
     step: Floats | None = None
     offset: Ints | None = None
 
-    def take(self, rows: Ints) -> "_Rows":
+    def take(self, rows: Ints) -> "_MetricRows":
         names = tuple(column[rows] for column in self.names)
         if self.offset is None or self.step is None:
-            return _Rows(names, self.time[rows], self.value[rows])
+            return _MetricRows(names, self.time[rows], self.value[rows])
         lengths = np.diff(self.offset)[rows]
         offset = np.append(0, np.cumsum(lengths))
         places = np.repeat(self.offset[rows] - offset[:-1], lengths) + np.arange(offset[-1])
-        return _Rows(names, self.time[rows], self.value[places], self.step[rows], offset)
+        return _MetricRows(names, self.time[rows], self.value[places], self.step[rows], offset)
 
     def __len__(self) -> int:
         return len(self.time)
 
     @classmethod
-    def joined(cls, parts: list["_Rows"]) -> "_Rows":
+    def joined(cls, parts: list["_MetricRows"]) -> "_MetricRows":
         if len(parts) == 1:
             return parts[0]
         names = tuple(np.concatenate(columns) for columns in zip(*(part.names for part in parts), strict=True))
@@ -122,12 +122,12 @@ class MetricTable:
         with self._explained():
             self.most_values = self._measured()
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[MetricBlock]:
         """Give the jobs of the table, whole ones.
 
         Raises TraceError if the table cannot be read, or is large and the rows of a job do not stand together.
         """
-        carried: list[_Rows] = []
+        carried: list[_MetricRows] = []
         done: set[int] = set()
         together = self._expected > _SORTED_HERE
         with self._explained():
@@ -136,7 +136,7 @@ class MetricTable:
                 if not together or (carried and job[-1] == carried[0].names[0][0] and (job == job[-1]).all()):
                     carried.append(part)
                     continue
-                rows = _Rows.joined([*carried, part])
+                rows = _MetricRows.joined([*carried, part])
                 starts = np.flatnonzero(np.append(True, np.diff(rows.names[0]) != 0))
                 runs = rows.names[0][starts]
                 if len(np.unique(runs)) < len(runs) or not done.isdisjoint(runs.tolist()):
@@ -148,7 +148,7 @@ class MetricTable:
                 carried = [rows.take(np.arange(starts[-1], len(rows)))]
                 yield from self._blocks(rows.take(np.arange(starts[-1])))
             if carried:
-                yield from self._blocks(_Rows.joined(carried))
+                yield from self._blocks(_MetricRows.joined(carried))
             idle = [job for job in self._nodes if job not in self._codes[0]]
             if idle:
                 yield self._idle(idle)
@@ -194,7 +194,7 @@ class MetricTable:
         self._expected = self._rows if not self._parquet else values
         return int(values)
 
-    def _parts(self) -> Iterator[_Rows]:
+    def _parts(self) -> Iterator[_MetricRows]:
         wanted = [*NAMES, *(SERIES if self._series else SAMPLES)]
         for batch in self._batches(wanted):
             if not batch.num_rows:
@@ -206,12 +206,12 @@ class MetricTable:
                 flat = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
                 offset = np.append(0, np.cumsum(lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)))
                 step = _floats(batch["segment_s"])
-                rows = _Rows(names, _floats(batch["start_s"]), flat, step, offset.astype(np.int64))
+                rows = _MetricRows(names, _floats(batch["start_s"]), flat, step, offset.astype(np.int64))
                 known &= np.diff(offset) > 0
                 known &= np.isfinite(rows.time) & (step > 0)
                 known &= ~self._too_long(names[0], step)
             else:
-                rows = _Rows(names, _floats(batch["time"]), _floats(batch["value"]))
+                rows = _MetricRows(names, _floats(batch["time"]), _floats(batch["value"]))
                 known &= np.isfinite(rows.time)
             self.missing += int((~((rows.value >= 0) & np.isfinite(rows.value))).sum())
             if known.any():
@@ -279,7 +279,7 @@ class MetricTable:
                 self.ignored[names[code]] = self.ignored.get(names[code], 0) + count
         return known
 
-    def _blocks(self, rows: _Rows) -> Iterator[Block]:
+    def _blocks(self, rows: _MetricRows) -> Iterator[MetricBlock]:
         """Give rows that hold whole jobs as blocks."""
         if not len(rows):
             return
@@ -293,7 +293,7 @@ class MetricTable:
             rows, key = rows.take(order), key[order]
         yield (self._of_series if rows.offset is not None else self._of_samples)(rows, key)
 
-    def _of_samples(self, rows: _Rows, key: Ints) -> Block:
+    def _of_samples(self, rows: _MetricRows, key: Ints) -> MetricBlock:
         start = np.append(np.flatnonzero(np.append(True, np.diff(key) != 0)), len(key))
         names = [column[start[:-1]] for column in rows.names]
         step = _typical_step(rows.time, key)
@@ -305,18 +305,18 @@ class MetricTable:
             )
         return block
 
-    def _idle(self, jobs: list[str]) -> Block:
+    def _idle(self, jobs: list[str]) -> MetricBlock:
         """Return runs of a collection that did nothing on any node."""
         none = np.zeros(0, np.int64)
         lengths = np.array([self._lengths[job] for job in jobs])
-        return Block(
+        return MetricBlock(
             jobs=tuple(jobs), filesystems=("",), node_names=(), job=none, node=none, filesystem=none, metric=none,
             first=none, offset=np.zeros(1, np.int64), values=np.zeros(0),
             segments=np.maximum(np.ceil(lengths / self.segment), 1).astype(np.int64), duration=lengths,
             idle=np.array([self._nodes[job] for job in jobs], np.int64),
         )  # fmt: skip
 
-    def _of_series(self, rows: _Rows, key: Ints) -> Block:
+    def _of_series(self, rows: _MetricRows, key: Ints) -> MetricBlock:
         assert rows.offset is not None
         assert rows.step is not None
         lengths = np.diff(rows.offset)
@@ -327,7 +327,7 @@ class MetricTable:
         start = np.append(rows.offset[first], rows.offset[-1])
         return self._block(names, start, time, rows.value, float(rows.step.max()))
 
-    def _block(self, columns: list[Ints], start: Ints, time: Floats, value: Floats, step: float) -> Block:
+    def _block(self, columns: list[Ints], start: Ints, time: Floats, value: Floats, step: float) -> MetricBlock:
         """Return the block of series, whose samples begin at `start`."""
         from .kernels import segment_means
 
@@ -349,7 +349,7 @@ class MetricTable:
         active = np.bincount(np.unique(place * len(names[1]) + node) // len(names[1]), minlength=len(jobs))
         idle = np.array([max(0, self._nodes.get(job, 0) - count) for job, count in zip(told, active, strict=True)])
         first, offset, means = segment_means(start, time, value, origin[place], float(self.segment))
-        return Block(
+        return MetricBlock(
             jobs=told,
             filesystems=tuple(names[2]),
             node_names=tuple(names[1]),

@@ -15,7 +15,7 @@ from ..collection.read import job_key
 from ..collection.rows import SegmentRow
 from ..collection.segments import METRICS as RECORDED
 from ..collection.segments import SegmentSums
-from .blocks import METRICS, Block, too_long
+from .blocks import METRICS, MetricBlock, too_long
 
 
 @dataclass
@@ -54,7 +54,7 @@ class TraceJobs:
         """The first of them."""
         return self.paths[0]
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[MetricBlock]:
         """Give a block a trace, without those that cannot be used; raises TraceError if that are all."""
         names = distinct_names({job_key(path): trace_name(path) for path in self.paths})
         for path in self.paths:
@@ -74,7 +74,7 @@ class TraceJobs:
             yield block_of_rows(name, sums.rows(name), trace.nodes, self.segment, trace.duration)
 
 
-def block_of_rows(job: str, rows: Iterable[SegmentRow], nodes: int, segment: float, duration: float) -> Block:
+def block_of_rows(job: str, rows: Iterable[SegmentRow], nodes: int, segment: float, duration: float) -> MetricBlock:
     """Return one job as a block.
 
     Parameters
@@ -92,7 +92,7 @@ def block_of_rows(job: str, rows: Iterable[SegmentRow], nodes: int, segment: flo
     lengths = [len(row.values) for row in known]
     count = max(lengths, default=max(1, math.ceil(duration / segment)))
     place, system = ({name: number for number, name in enumerate(every)} for every in (names, systems))
-    return Block(
+    return MetricBlock(
         jobs=(job,),
         filesystems=systems,
         node_names=names,

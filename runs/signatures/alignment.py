@@ -48,20 +48,7 @@ def ordered_bursts(
     supported : int
         Samples that make a burst common.
     """
-    outstanding = [np.flatnonzero([one.counts for one in own]) for own in found]
-    runs = [
-        _Run(
-            rows,
-            np.array([own[row].centre for row in rows.tolist()], np.float64),
-            np.array([own[row].volume for row in rows.tolist()]),
-        )
-        for own, rows in zip(found, outstanding, strict=True)
-    ]
-    best: list[list[tuple[int, int]]] = []
-    for reference in _references(runs):
-        groups = [group for group in _groups(runs, reference, farthest) if len(group) >= supported]
-        if sum(map(len, groups)) > sum(map(len, best)):
-            best = groups
+    best = _best_groups([_BurstTimes.of(own) for own in found], farthest, supported)
     member = [np.full(len(own), -1) for own in found]
     for number, group in enumerate(best):
         for sample, row in group:
@@ -73,22 +60,39 @@ def ordered_bursts(
     return common
 
 
-class _Run(NamedTuple):
+def _best_groups(runs: "Sequence[_BurstTimes]", farthest: float, supported: int) -> list[list[tuple[int, int]]]:
+    """Return the common bursts, as sample and row of each member, of the reference of which they have the most."""
+    best: list[list[tuple[int, int]]] = []
+    for reference in _references(runs):
+        groups = [group for group in _groups(runs, reference, farthest) if len(group) >= supported]
+        if sum(map(len, groups)) > sum(map(len, best)):
+            best = groups
+    return best
+
+
+class _BurstTimes(NamedTuple):
     """The bursts of a sample that count: their rows among all, times of their crests, and volumes."""
 
     rows: Rows
     times: Floats
     volumes: Floats
 
+    @classmethod
+    def of(cls, bursts: Sequence[Burst]) -> "_BurstTimes":
+        rows = np.flatnonzero([one.counts for one in bursts])
+        counting = [bursts[row] for row in rows.tolist()]
+        times = np.array([one.centre for one in counting], np.float64)
+        return cls(rows, times, np.array([one.volume for one in counting]))
 
-def _references(runs: Sequence[_Run]) -> list[int]:
+
+def _references(runs: Sequence[_BurstTimes]) -> list[int]:
     """Return the samples to try as reference: those whose number of bursts is nearest to the median number."""
     counts = np.array([len(run.rows) for run in runs])
     order = np.argsort(np.abs(counts - np.median(counts)), kind="stable")
     return [int(place) for place in order[:MOST_REFERENCES] if counts[place]]
 
 
-def _groups(runs: Sequence[_Run], reference: int, farthest: float) -> list[list[tuple[int, int]]]:
+def _groups(runs: Sequence[_BurstTimes], reference: int, farthest: float) -> list[list[tuple[int, int]]]:
     """Return for each burst of the reference the sample and row of all bursts that match it, its own among them."""
     from .kernels import matched_bursts
 

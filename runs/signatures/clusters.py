@@ -12,7 +12,7 @@ from scipy.special import bdtrc
 
 from ...model.arrays import Floats, Ints, Rows
 from .bursts import Burst
-from .coincidence import Stretch, coincidences
+from .coincidence import BusyStretch, coincidences
 from .sample import Sample
 
 HEIGHTS: Final = (0.05, 0.25)
@@ -53,7 +53,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Grid:
+class UnitGrid:
     """Width in s and height of a unit."""
 
     width: float
@@ -72,14 +72,14 @@ class Found:
         Those of the points, then stretches of samples in which other traffic covers it.
     evidence : float
         −log10 of the probability that samples agree so well by chance anywhere.
-    grid : Grid
+    grid : UnitGrid
         That showed it, the finest where several did.
     """
 
     rows: Rows
     bursts: tuple[Burst, ...]
     evidence: float
-    grid: Grid
+    grid: UnitGrid
 
 
 def stacked(bursts: Sequence[Burst]) -> tuple[Floats, int]:
@@ -118,7 +118,7 @@ def correlations(bursts: Sequence[Burst]) -> Floats:
     return np.clip(found, 0.0, 1.0)
 
 
-def grids(durations: Floats, times: Sequence[Floats]) -> list[Grid]:
+def grids(durations: Floats, times: Sequence[Floats]) -> list[UnitGrid]:
     """Return the grids to try: widths from the mean duration of bursts to their mean distance, and all heights.
 
     Parameters
@@ -133,7 +133,7 @@ def grids(durations: Floats, times: Sequence[Floats]) -> list[Grid]:
     wide = max(narrow, float(gaps.mean())) if len(gaps) else narrow
     widths = dict.fromkeys(np.linspace(narrow, wide, SETTINGS).tolist())
     heights = [*np.linspace(*HEIGHTS, SETTINGS).tolist(), ANY_SHAPE]
-    return [Grid(*sides) for sides in product(widths, heights)]
+    return [UnitGrid(*sides) for sides in product(widths, heights)]
 
 
 class Clusters:
@@ -189,7 +189,7 @@ class Clusters:
         sample, time = self.points.sample, self.points.time
         own = [np.sort(time[sample == place]) for place in range(len(self._prepared))]
         durations = np.array([len(one.values) * self._interval for one in self._bursts])
-        candidates: dict[bytes, tuple[Rows, Grid]] = {}
+        candidates: dict[bytes, tuple[Rows, UnitGrid]] = {}
         for grid in grids(durations, own):
             for rows in self.neighbourhoods(grid):
                 candidates.setdefault(rows.tobytes(), (rows, grid))
@@ -210,7 +210,7 @@ class Clusters:
                 break
         return found
 
-    def neighbourhoods(self, grid: Grid) -> list[Rows]:
+    def neighbourhoods(self, grid: UnitGrid) -> list[Rows]:
         """Return for each dense unit of a grid the points that its neighbourhood votes for."""
         samples = len(self._prepared)
         column = np.floor(self.points.time / grid.width).astype(np.int64)
@@ -234,7 +234,7 @@ class Clusters:
             voted.append(_voted(self.points, near, grid))
         return voted
 
-    def _judged(self, rows: Rows, grid: Grid, rates: tuple[Floats, Ints], shapes: Floats) -> Found | None:
+    def _judged(self, rows: Rows, grid: UnitGrid, rates: tuple[Floats, Ints], shapes: Floats) -> Found | None:
         """Return the common burst of the points that a neighbourhood voted for; None where it is none.
 
         Of the points the nearest to their median time are taken, as many as make chance the least probable: that so
@@ -278,14 +278,14 @@ class Clusters:
                 return Found(core, members, -math.log10(probability), grid)
         return None
 
-    def _busy(self, candidates: Sequence[tuple[Rows, Grid]], known: Sequence[Found]) -> list[Found]:
+    def _busy(self, candidates: Sequence[tuple[Rows, UnitGrid]], known: Sequence[Found]) -> list[Found]:
         """Return those candidates at whose time too many samples are too busy for chance.
 
         Their points are those within half a burst of the median time.
 
         Parameters
         ----------
-        candidates : sequence of (intp (k,), Grid)
+        candidates : sequence of (intp (k,), UnitGrid)
             What neighbourhoods voted for.
         known : sequence of Found
             Common bursts, which do not count as what samples usually have.
@@ -301,7 +301,7 @@ class Clusters:
             _, start, end = self._window(core)
             lag = max(1, round(float(distance[distance <= half].max()) / self._interval))
             cores.append((core, grid))
-            stretches.append(Stretch(max(0, start), end, lag))
+            stretches.append(BusyStretch(max(0, start), end, lag))
         taken = [self._window(one.rows)[1:] for one in known]
         chance = TESTS * coincidences(self._prepared, stretches, taken, self._supported)
         found = []
@@ -375,7 +375,7 @@ def _median(values: Floats | Ints) -> float:
     return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-def _voted(points: Points, near: Rows, grid: Grid) -> Rows:
+def _voted(points: Points, near: Rows, grid: UnitGrid) -> Rows:
     """Return of each sample the point of a neighbourhood with the least distance to those of the other samples."""
     time, correlation = points.time[near] / grid.width, points.correlation[near] / grid.height
     sample = points.sample[near]

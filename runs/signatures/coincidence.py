@@ -27,7 +27,7 @@ FEW_LEVELS: Final = 32
 """From more on, values are sorted to count those above each of them."""
 
 
-class Stretch(NamedTuple):
+class BusyStretch(NamedTuple):
     """Values from `start` to before `end`, which may lie by up to `lag` elsewhere in another sample."""
 
     start: int
@@ -36,7 +36,7 @@ class Stretch(NamedTuple):
 
 
 def coincidences(
-    samples: Sequence[Sample], stretches: Sequence[Stretch], busy: Sequence[tuple[int, int]], least: int
+    samples: Sequence[Sample], stretches: Sequence[BusyStretch], busy: Sequence[tuple[int, int]], least: int
 ) -> Floats:
     """Return for each stretch the probability that samples agree so well by chance anywhere, float64 (n,).
 
@@ -48,7 +48,7 @@ def coincidences(
     ----------
     samples : sequence of Sample
         Of one length.
-    stretches : sequence of Stretch
+    stretches : sequence of BusyStretch
     busy : sequence of (int, int)
         Stretches known not to be chance; what samples have there and at the stretch itself does not count as elsewhere.
     least : int

@@ -227,7 +227,7 @@ def _regular(path: Path, times: Floats, values: Floats) -> ThroughputLog:
 def job_samples(
     log: ThroughputLog, jobs: list[JobTimes], interval: float | None = None
 ) -> tuple[list[Sample], list[tuple[JobTimes, str]]]:
-    """Return the samples of jobs, and those of which there is none with the reason.
+    """Return the samples of the jobs, and the jobs without a sample, each with the reason.
 
     Raises SelectionError if `interval` is shorter than the log's.
     """

@@ -1,14 +1,14 @@
 """The I/O signature of an application: IOSI's steps in their order, and the baselines."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
 from ...model.arrays import Floats
-from ...model.document import Document, Record
+from ...model.document import Record
 from ...model.errors import SelectionError
 from .alignment import ordered_bursts
 from .bursts import Burst, bursts_of
@@ -85,7 +85,7 @@ class SignatureParameters(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Signature:
+class Signature(Record):
     """What the runs of an application have in common.
 
     Attributes
@@ -109,6 +109,9 @@ class Signature:
         Which of them are common, in the order of `bursts`.
     """
 
+    ENTRIES = ("interval_s", "duration_s", "volume", "samples", "signature", "bursts", "parameters")
+    KEYS: ClassVar[Mapping[str, str]] = {"volume": "volume"}
+
     interval_s: float
     duration_s: float
     samples: tuple[SampleUse, ...]
@@ -124,18 +127,6 @@ class Signature:
     def volume(self) -> float:
         """Bytes of the whole signature."""
         return float(self.signature.sum()) * self.interval_s
-
-    def to_dict(self) -> Document:
-        """Return the entries of the document of ``iostrata signature``."""
-        return {
-            "interval_s": self.interval_s,
-            "duration_s": self.duration_s,
-            "volume": self.volume,
-            "samples": [sample.to_dict() for sample in self.samples],
-            "signature": self.signature.tolist(),
-            "bursts": [burst.to_dict() for burst in self.bursts],
-            "parameters": self.parameters.to_dict(),
-        }
 
     def __repr__(self) -> str:
         used = sum(sample.used for sample in self.samples)
@@ -183,12 +174,7 @@ def extract_signature(
     """
     given = tuple(samples)
     checked_samples(given)
-    if method not in METHODS:
-        raise SelectionError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
-    if not 1 <= level <= 8:
-        raise SelectionError(f"level {level} of the wavelet decomposition makes no sense: take 1 to 8")
-    if not 0 < gamma <= kappa <= 1:
-        raise SelectionError(f"gamma {gamma:g} and kappa {kappa:g} make no sense: 0 < gamma ≤ kappa ≤ 1")
+    _check(method, level, gamma, kappa)
     uses, prepared, level_of_background = _prepared(given, recorded, method)
     parameters = SignatureParameters(
         method=method,
@@ -201,31 +187,55 @@ def extract_signature(
         supporting_samples=max(1, math.ceil(kappa * len(prepared) - 1e-9)),
         background=level_of_background,
     )
-    interval, length = prepared[0].interval, max(len(sample.values) for sample in prepared)
     in_order = recorded == "program" and method == "iosi"
     found = [bursts_of(sample, place, level, parts=in_order) for place, sample in enumerate(prepared)]
     numbers = iter([sum(one.counts for one in own) for own in found])
     uses = tuple(replace(use, bursts=next(numbers)) if use.used else use for use in uses)
-    if method == "dtw":
+    kept = [len(sample.values) for sample, use in zip(given, uses, strict=True) if use.used]
+    drawn = _common(found, prepared, parameters, max(kept) - min(kept))
+    interval = prepared[0].interval
+    duration = max(len(sample.values) for sample in prepared) * interval
+    return Signature(interval, duration, uses, drawn.values, drawn.bursts, parameters, given, prepared, *drawn.clusters)
+
+
+def _check(method: str, level: int, gamma: float, kappa: float) -> None:
+    """Do nothing where the parameters make sense; SelectionError elsewhere."""
+    if method not in METHODS:
+        raise SelectionError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
+    if not 1 <= level <= 8:
+        raise SelectionError(f"level {level} of the wavelet decomposition makes no sense: take 1 to 8")
+    if not 0 < gamma <= kappa <= 1:
+        raise SelectionError(f"gamma {gamma:g} and kappa {kappa:g} make no sense: 0 < gamma ≤ kappa ≤ 1")
+
+
+class _Drawn(NamedTuple):
+    """The signal of the common bursts, what each of them is, and of clusters their points and which are common."""
+
+    values: Floats
+    bursts: tuple[CommonBurst, ...] = ()
+    clusters: tuple[Points, tuple[Found, ...]] | tuple[()] = ()
+
+
+def _common(
+    found: Sequence[Sequence[Burst]], prepared: tuple[Sample, ...], parameters: SignatureParameters, farthest: int
+) -> _Drawn:
+    """Return the bursts that samples have in common; runs may be `farthest` values apart."""
+    interval, length = prepared[0].interval, max(len(sample.values) for sample in prepared)
+    if parameters.method == "dtw":
         values = warped_mean([sample.values for sample in prepared], length)
-        bursts = tuple(
-            _common_burst(one.start, one.centre, one.end, one.values, interval, (), ())
-            for one in bursts_of(Sample("", values, interval), 0, level)
-        )
-        return Signature(interval, length * interval, uses, values, bursts, parameters, given, prepared)
+        bursts = bursts_of(Sample("", values, interval), 0, parameters.level)
+        common = (_common_burst(one.start, one.centre, one.end, one.values, interval, (), ()) for one in bursts)
+        return _Drawn(values, tuple(common))
     every = [burst for own in found for burst in own if burst.counts]
     if not every:
-        return Signature(interval, length * interval, uses, np.zeros(length), (), parameters, given, prepared)
-    if in_order:
-        kept = [len(sample.values) for sample, use in zip(given, uses, strict=True) if use.used]
-        ordered = ordered_bursts(found, prepared, max(kept) - min(kept), parameters.supporting_samples)
-        values, bursts = _drawn(ordered, prepared, length, exact=True)
-        return Signature(interval, length * interval, uses, values, bursts, parameters, given, prepared)
+        return _Drawn(np.zeros(length))
+    if parameters.recorded == "program" and parameters.method == "iosi":
+        ordered = ordered_bursts(found, prepared, farthest, parameters.supporting_samples)
+        return _Drawn(*_drawn(ordered, prepared, length, exact=True))
     clusters = Clusters(every, prepared, parameters.dense_samples, parameters.supporting_samples)
-    common = clusters.common()
-    values, bursts = _drawn([one.bursts for one in common], prepared, length, exact=False)
-    points = clusters.points
-    return Signature(interval, length * interval, uses, values, bursts, parameters, given, prepared, points, common)
+    clustered = clusters.common()
+    drawn = _drawn([one.bursts for one in clustered], prepared, length, exact=False)
+    return _Drawn(*drawn, (clusters.points, clustered))
 
 
 def _prepared(

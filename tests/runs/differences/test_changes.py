@@ -12,7 +12,7 @@ from iostrata import SelectionError, TraceError
 from iostrata.runs.collection import FindingRow, JobRow, LayerRow, Run, Settings, read_run
 from iostrata.runs.differences import FailRule, diff_runs
 from iostrata.runs.differences.phases import aligned_phases
-from iostrata.runs.differences.testing import Spread, compare, holm
+from iostrata.runs.differences.testing import RunSpread, compare, holm
 from scipy.stats import ttest_ind
 
 BENCHMARKS = Path(__file__).resolve().parents[4] / "shared" / "benchmarks"
@@ -162,7 +162,7 @@ def test_three_runs_and_more_are_tested_as_scipy_does(before, after):
     one, other = np.array(before), np.array(after)
     if one.var() + other.var() < 1e-6:
         return
-    found = compare(one, other, Spread(0.35, 0.1))
+    found = compare(one, other, RunSpread(0.35, 0.1))
     expected = ttest_ind(other, one, equal_var=False)
     interval = expected.confidence_interval(0.95)
     assert found.p_value == pytest.approx(expected.pvalue, abs=1e-9)

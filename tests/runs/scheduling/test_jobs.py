@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from iostrata import SelectionError
-from iostrata.runs.scheduling.jobs import Job, make_workload
+from iostrata.runs.scheduling.jobs import PeriodicJob, make_workload
 
 
 def random():
@@ -11,10 +11,10 @@ def random():
 
 
 def row(period, **more):
-    return Job("row", np.array([period * 0.9]), np.array([period * 0.1]), period=period, **more)
+    return PeriodicJob("row", np.array([period * 0.9]), np.array([period * 0.1]), period=period, **more)
 
 
-RECORDED = Job("recorded", np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3]), rest=4.0, signal="POSIX total")
+RECORDED = PeriodicJob("recorded", np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3]), rest=4.0, signal="POSIX total")
 
 
 def test_a_recording_is_what_was_recorded():

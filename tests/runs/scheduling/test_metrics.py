@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from iostrata.runs.scheduling.comparison import compare_policies
-from iostrata.runs.scheduling.jobs import Job
+from iostrata.runs.scheduling.jobs import PeriodicJob
 from iostrata.runs.scheduling.metrics import measure
 from iostrata.runs.scheduling.simulation import simulate
 
 
 def regular(name, period, share=0.0625, **more):
-    return Job(name, np.array([period * (1 - share)]), np.array([period * share]), period=period, **more)
+    return PeriodicJob(name, np.array([period * (1 - share)]), np.array([period * share]), period=period, **more)
 
 
 def test_two_jobs_that_share_the_bandwidth(make):

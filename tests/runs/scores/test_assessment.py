@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.runs.scores.assessment import assess, io_intensity, problem_score, ranked
-from iostrata.runs.scores.blocks import METRICS, Block
-from iostrata.runs.scores.limits import Limits
+from iostrata.runs.scores.blocks import METRICS, MetricBlock
+from iostrata.runs.scores.limits import MetricLimits
 
-LIMITS = Limits(dict.fromkeys(METRICS, (1.0, 10.0)), critical=4.0)
+LIMITS = MetricLimits(dict.fromkeys(METRICS, (1.0, 10.0)), critical=4.0)
 VALUE = {0: 0.5, 1: 5.0, 4: 50.0}
 """A value for each score."""
 
@@ -20,7 +20,7 @@ def block(values, metrics=METRICS, idle=0):
     nodes, systems, count, segments = values.shape
     series = nodes * systems * count
     node, system, metric = np.unravel_index(np.arange(series), (nodes, systems, count))
-    return Block(
+    return MetricBlock(
         jobs=("job",),
         filesystems=tuple(f"fs{place}" for place in range(systems)),
         node_names=tuple(f"n{place}" for place in range(nodes)),
@@ -118,7 +118,7 @@ def test_a_metric_that_is_missing_is_as_one_without_a_score(shape):
 @given(JOBS, st.floats(1e-3, 1e6))
 def test_other_units_change_nothing(shape, scale):
     values = made(shape)
-    scaled = Limits(
+    scaled = MetricLimits(
         {metric: (scale * low, scale * high) for metric, (low, high) in LIMITS.limits.items()}, critical=4.0
     )
     assert assess([block(values)], LIMITS) == assess([block(values * scale)], scaled)
@@ -141,7 +141,7 @@ def test_nodes_that_were_allocated_and_have_no_data_are_told():
 
 
 def test_where_the_lower_limit_is_0_any_operation_is_high():
-    limits = Limits({"md_file_delete": (0.0, 0.41)}, critical=4.0)
+    limits = MetricLimits({"md_file_delete": (0.0, 0.41)}, critical=4.0)
     values = np.zeros((2, 1, 1, 3))
     values[:, 0, 0, 1] = 0.001
     (found,) = assess([block(values, ("md_file_delete",))], limits)

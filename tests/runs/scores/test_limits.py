@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError, TraceError
-from iostrata.runs.scores.blocks import METRICS, Block
-from iostrata.runs.scores.limits import Limits, Training, critical_score, read_limits, train
+from iostrata.runs.scores.blocks import METRICS, MetricBlock
+from iostrata.runs.scores.limits import MetricLimits, Training, critical_score, read_limits, train
 
 
 def block(values, metric="read_calls"):
     values = np.asarray(values, np.float64)
     one = np.zeros(1, np.int64)
-    return Block(
+    return MetricBlock(
         ("j",), ("",), ("n",), one, one, one, np.array([METRICS.index(metric)]), one,
         np.array([0, len(values)]), values, np.array([len(values)]), np.ones(1), one,
     )  # fmt: skip
@@ -121,4 +121,4 @@ def test_quantiles_and_empty_training_are_refused():
         Training((0.9, 0.5))
     with pytest.raises(SelectionError, match="no values"):
         Training().limits()
-    assert isinstance(Limits({"md_mod": (0.0, 1.0)}).bounds[0], np.ndarray)
+    assert isinstance(MetricLimits({"md_mod": (0.0, 1.0)}).bounds[0], np.ndarray)
