@@ -3,7 +3,6 @@
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from ...model.arrays import Ints, Rows, Ticks
 from ..attribution.traffic import Traffic
@@ -93,7 +92,7 @@ class FlowRows:
 
 def union_inside(traffic: Traffic, ancestor: Ints, rows: Rows) -> int:
     """Return the time of the ancestors of some operations in which any of these was under way, in ticks."""
-    from ..statistics.group_kernels import union_by_group
+    from ...model.range_kernels import union_in_order
 
     if not len(rows):
         return 0
@@ -103,6 +102,5 @@ def union_inside(traffic: Traffic, ancestor: Ints, rows: Rows) -> int:
     begin, end = traffic.times(rows)
     low, high = traffic.times(above)
     begin, end = np.clip(begin, low, high), np.clip(end, low, high)
-    start = np.append(np.flatnonzero(np.diff(above, prepend=-1) != 0), len(above)).astype(np.int64)
-    covered: npt.NDArray[np.int64] = union_by_group(start, begin, end)
-    return int(covered.sum())
+    _, first, last = union_in_order(above, begin, end)
+    return int((last - first).sum())

@@ -1,4 +1,4 @@
-"""Compiled sums over operations in groups: distinct pairs, the time of their union, how many were under way at once.
+"""Compiled sums over operations in groups: distinct pairs, and how many were under way at once.
 
 The module needs numba; import it inside the function that uses it.
 """
@@ -8,32 +8,6 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Ticks
 from ...model.kernels import compiled
-
-
-@compiled
-def union_by_group(start: Ticks, begin: Ticks, end: Ticks) -> Ticks:
-    """Return the length of the union of the intervals of each group.
-
-    Parameters
-    ----------
-    start : int64 (groups+1,)
-        Where the intervals of each group begin; within one they stand by their begins.
-    begin, end : int64 (n,)
-
-    Returns
-    -------
-    int64 (groups,)
-    """
-    length = np.zeros(start.size - 1, np.int64)
-    for group in range(start.size - 1):
-        if start[group] == start[group + 1]:
-            continue
-        reached = begin[start[group]]
-        for row in range(start[group], start[group + 1]):
-            if end[row] > reached:
-                length[group] += end[row] - max(begin[row], reached)
-                reached = end[row]
-    return length
 
 
 @compiled
