@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .layers.layer import Layer as Layer
     from .layers.opening import open_trace as open_trace
     from .layers.summary.statistics import LayerStatistics as LayerStatistics
-    from .layers.trace import BinnedTrace as BinnedTrace, Trace as Trace
+    from .layers.trace import Trace as Trace
     from .model.errors import (
         ClusterError as ClusterError,
         IostrataError as IostrataError,

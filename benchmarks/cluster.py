@@ -15,7 +15,7 @@ from typing import Final
 
 from distributed import Client, LocalCluster
 from generate import SHAPES
-from iostrata.layers.opening import read_trace
+from iostrata.layers.opening import Purpose, open_trace
 from reading import archive_of, read_all_files
 from results import write_section
 
@@ -39,7 +39,7 @@ def turn(archive: Path, relations: bool, everyone: Client, client: Client | None
     read_all_files(archive)
     before = time.process_time() + sum(everyone.run(time.process_time).values())
     start = time.perf_counter()
-    trace = read_trace(archive, MEMORY, workers=2, relations=relations, client=client)
+    trace = open_trace(archive, memory=MEMORY, workers=2, client=client, purpose=Purpose(relations=relations))
     for layer in trace.layers.values():
         for direction in layer.directions:
             layer.statistics(direction)

@@ -75,22 +75,20 @@ class Request:
         told : set of Path, optional
             Traces of a command on several runs that were warned of: warnings name the trace, and come once.
         """
-        from ..layers.opening import read_trace
+        from ..layers.opening import Purpose, open_trace
 
         with Progress("reading events") as progress, _telling_of_compiling(progress):
-            trace = read_trace(
+            trace = open_trace(
                 self.trace,
-                self.memory,
-                fs=self.fs,
+                memory=self.memory,
+                fs="auto" if self.memory is None else self.fs,
                 engine=self.engine,
                 workers=self.workers,
                 files=self.files,
                 window=self.window,
                 progress=progress,
-                handle_bytes=handle_bytes,
                 client=self.dask,
-                relations=relations,
-                parts=parts,
+                purpose=Purpose(handle_bytes, relations, parts),
             )
         if told is None or self.trace not in told:
             _warn(trace, "" if told is None else f"{self.trace}: ")
@@ -284,9 +282,10 @@ def _tell_what_is_read_whole(trace: "Trace") -> None:
     """Say on stderr that the bound of memory is not one of what another recorder's files take while they are read."""
     from ..otf2io.archive import ENGINES
 
-    if trace.reading is not None and trace.engine not in ENGINES:
-        whose = "a table" if trace.engine == "Table" else f"{trace.engine}'s file"
-        held = bytes_text(trace.reading.source.held)
+    reading, engine = trace.stream.known_reading, trace.stream.engine
+    if reading is not None and engine not in ENGINES:
+        whose = "a table" if engine == "Table" else f"{engine}'s file"
+        held = bytes_text(reading.source.held)
         click.echo(
             f"iostrata: note: {whose} is read whole: {held} of operations, and --memory bounds what is made of them",
             err=True,
@@ -313,7 +312,7 @@ def _warn(trace: "Trace", name: str = "") -> None:
         )
     aside = trace.set_aside
     shown = any(layer.directions or layer.flushes for layer in trace.layers.values())
-    if aside.operations and not shown and not len(trace.handle_sums.kinds):
+    if aside.operations and not shown and not len(trace.sums.handles.kinds):
         what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"
         remedy = "--files all counts them" if trace.files == "application" else "choose other files"
         texts.append(f"nothing to show: all {what} are on files set aside; {remedy}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..analysis.comparison.layer_periods import chosen_layers
 from ..analysis.spectral.sampling_rate import phase_frequency
+from ..layers.dataset import check_frequency
 from ..layers.layer import Layer
 from ..layers.selection.directions import DIRECTIONS
 from ..layers.trace import Trace
@@ -72,7 +73,7 @@ def write_ftio(
     if not moving:
         raise SelectionError(f"layer {chosen.name} moved no bytes here, so FTIO has nothing to look at; choose another")
     rate = max(phase_frequency(signal) for signal in moving) if fs == "auto" else fs
-    trace.check_frequency(rate)
+    check_frequency(trace, rate)
     line = {_MODES[name]: _sample(chosen, name, traffic, trace.ranks, signal, rate) for name, signal in signals.items()}
     with atomic_file(path) as temporary:
         temporary.write_text(json.dumps(line, allow_nan=False) + "\n", "ascii")

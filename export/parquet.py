@@ -95,24 +95,25 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | I
 def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[str, Column]]:
     """Give the columns of the table in parts, at least one: the operations, then all that is none."""
     wanted = [trace.order.index(name) for name in layers] or range(-1, len(trace.order))
-    for traffic, call, called, first in called_blocks(trace.callers, known):
+    for traffic, call, called, first in called_blocks(trace.calls, known):
         rows = np.flatnonzero(traffic.within & np.isin(traffic.layer, wanted))
         unknown = np.full(len(traffic.operations), -1, np.int32)
         called = {name: called.get(name, ((), unknown)) for name in CALL_KEYS}
         for start in range(0, max(1, len(rows)), ROWS_AT_ONCE):
             yield operation_table(traffic, rows[start : start + ROWS_AT_ONCE], called, call, first)
-    functions = trace.reading.source.regions.name if known and trace.reading is not None else ()
-    for found in trace.callers.metadata_calls():
+    reading = trace.stream.known_reading
+    functions = reading.source.regions.name if known and reading is not None else ()
+    for found in trace.calls.metadata_calls():
         chosen = np.flatnonzero(np.isin(found.layer, wanted))
         for start in range(0, len(chosen), ROWS_AT_ONCE):
             part = found.take(chosen[start : start + ROWS_AT_ONCE])
-            yield metadata_table(part, trace.definitions, trace.order, trace.selection, functions)
+            yield metadata_table(part, trace.definitions, trace.order, trace.scope.selection, functions)
 
 
 def _tells_functions(trace: Trace) -> tuple[bool, dict[str, str]]:
     """Return whether the trace defines functions, and what to note where it cannot."""
     try:
-        return bool(trace.callers.blocks.reading.source.regions.does_io.any()), {}
+        return bool(trace.stream.reading.source.regions.does_io.any()), {}
     except SelectionError as error:
         # The rest of the table is worth as much without them.
         return False, {"function": f"unknown: {error}"}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION
-from ..model.errors import import_library
+from ..model.errors import SelectionError, import_library
 from ..model.version import __version__
 from ..signals.samples import bin_count
 from ..signals.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency
@@ -55,7 +55,6 @@ class Layered(Protocol):
     def resolution(self) -> float | None: ...
     @property
     def layers(self) -> Mapping[str, Layer]: ...
-    def check_frequency(self, fs: float) -> None: ...
 
 
 def common_frequency(trace: Layered, signals: Iterable[StepSignal]) -> float:
@@ -64,6 +63,18 @@ def common_frequency(trace: Layered, signals: Iterable[StepSignal]) -> float:
     rate = max(map(automatic_frequency, signals), default=FEWEST_AUTOMATIC_BINS / (end - start))
     # Where the bins that were kept begin beside the window, finer ones seem to bring something.
     return float(rate if trace.resolution is None else min(rate, 1 / trace.resolution))
+
+
+def check_frequency(trace: Layered, fs: float) -> None:
+    """Do nothing unless bins of 1/`fs` seconds are finer than those that the trace was read into.
+
+    Raises SelectionError if they are.
+    """
+    if trace.resolution is not None and fs * trace.resolution > 1 + 1e-6:
+        raise SelectionError(
+            f"bins of {1 / fs:.6g} s are finer than those that were kept, of {trace.resolution:.6g} s: read the trace "
+            "with this frequency or with more memory"
+        )
 
 
 def provenance(trace: Layered, fs: float, automatic: bool, traffic: str) -> dict[str, str | int | float]:
@@ -101,7 +112,7 @@ def bandwidth_dataset(trace: Layered, fs: float | Literal["auto"], traffic: str)
     rate = common_frequency(trace, signals) if fs == "auto" else fs
     start, end = trace.window
     bins = bin_count(end - start, rate)
-    trace.check_frequency(rate)
+    check_frequency(trace, rate)
     samples = [signal.sample(rate, abstraction_error=True) for signal in signals]
     shape = len(layers), len(DIRECTIONS)
     edges = start + np.arange(bins + 1) / rate

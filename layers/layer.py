@@ -21,7 +21,6 @@ from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_
 from .selection.window import TickWindow, completed_bytes
 from .statistics.counts import ValueCounts
 from .summary.accumulator import OperationSums, categories_of
-from .summary.bins import BinGrid
 from .summary.statistics import ChosenSums, LayerStatistics, layer_statistics, statistics_table
 from .summary.tables import OPERATIONS
 
@@ -49,21 +48,15 @@ class Layer:
         Identification of the paradigm: ``MPI-IO``, ``POSIX``.
     trace_sums : OperationSums
         Over all operations of the trace.
-    tick_window : TickWindow
-        Part of the trace's time that signals and statistics are of.
     kept : LayerRows or None
-        Its operations; None where the trace was read in bounded memory.
-    grid : BinGrid or None
-        Bandwidths in bins, where operations are not kept.
+        Its operations; None where they are not kept, and bandwidths are in the bins of `trace_sums`.
     part : str
         Which part of the layer it is, such as ``rank 3``; empty for the whole layer.
     """
 
     name: str
     trace_sums: OperationSums
-    tick_window: TickWindow
     kept: LayerRows | None = None
-    grid: BinGrid | None = None
     part: str = ""
 
     def __repr__(self) -> str:
@@ -73,6 +66,11 @@ class Layer:
 
     def _repr_html_(self) -> str:
         return statistics_table(self.statistics(direction) for direction in self.directions)
+
+    @property
+    def tick_window(self) -> TickWindow:
+        """Part of the trace's time that signals and statistics are of."""
+        return self.trace_sums.scope.window
 
     @property
     def definitions(self) -> Definitions:
@@ -100,7 +98,7 @@ class Layer:
         if not self.part:
             return self.trace_sums
         sums = self.trace_sums.empty()
-        sums.add(self.operations)
+        sums.add_operations(self.operations)
         return sums
 
     @property
@@ -176,9 +174,10 @@ class Layer:
         SelectionError
             If there is no such direction, traffic or layer.
         """
-        if self.grid is not None:
+        grid = self.trace_sums.grid
+        if grid is not None:
             categories = categories_of(self._lineages(traffic, below), modes_of(direction))
-            return self.grid.signal(np.array(categories, np.int64), self.tick_window, self.named(direction, traffic))
+            return grid.signal(np.array(categories, np.int64), self.tick_window, self.named(direction, traffic))
         mask = self._mask(direction, traffic)
         if below is not None:
             mask = mask & self._of_lineages(self.lineages_of("all", below))

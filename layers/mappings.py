@@ -7,8 +7,8 @@ import numpy as np
 
 from ..model.arrays import column_at
 from ..model.errors import UnknownKeyError, import_library
-from ..model.operations import Operations
-from .handles.metadata import MetadataEvents, selected_metadata
+from .handles.block import ScopedBlock
+from .handles.metadata import selected_metadata
 from .layer import Layer, LayerRows
 from .summary.accumulator import OperationSums
 from .summary.statistics import statistics_table
@@ -59,24 +59,20 @@ class UnknownLayerError(UnknownKeyError):
     """Raised when a layer is asked for that the trace does not have."""
 
 
-def kept_layers(sums: OperationSums, operations: Operations, metadata: MetadataEvents) -> LayerMapping:
-    """Return the layers of a trace whose operations are all there: each with those of selected files in the window."""
-    scope = sums.scope
-    selection, window = scope.selection, scope.window
-    layer_row = column_at(np.where(selection.selected, scope.stack.layer, np.int32(-1)), operations.handle)
-    layer_row[~window.overlaps(operations)] = -1
+def layers_of(sums: OperationSums, whole: ScopedBlock | None) -> LayerMapping:
+    """Return the layers of a trace, with their operations on selected files in the window where these are kept."""
+    order = sums.scope.order
+    rows = [None] * len(order) if whole is None else _rows_of_layers(whole)
+    return LayerMapping({name: Layer(name, sums, of) for name, of in zip(order, rows, strict=True)})
+
+
+def _rows_of_layers(whole: ScopedBlock) -> list[LayerRows]:
+    scope, operations, metadata = whole.scope, whole.operations, whole.metadata
+    layer_row = column_at(np.where(scope.selection.selected, scope.stack.layer, np.int32(-1)), operations.handle)
+    layer_row[~scope.window.overlaps(operations)] = -1
     metadata_layer = scope.layer_rows(metadata.paradigm)
-    metadata_layer[~selected_metadata(metadata, selection, window)] = -1
-    return LayerMapping(
-        {
-            name: Layer(
-                name,
-                sums,
-                window,
-                LayerRows(
-                    operations, np.flatnonzero(layer_row == row), metadata, np.flatnonzero(metadata_layer == row)
-                ),
-            )
-            for row, name in enumerate(scope.order)
-        }
-    )
+    metadata_layer[~selected_metadata(metadata, scope.selection, scope.window)] = -1
+    return [
+        LayerRows(operations, np.flatnonzero(layer_row == row), metadata, np.flatnonzero(metadata_layer == row))
+        for row in range(len(scope.order))
+    ]

@@ -2,49 +2,70 @@
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from ..model.definitions import Definitions
 from ..model.errors import SelectionError
-from ..model.operations import Operations
 from ..model.stream.columns import CollectedOperations
 from ..model.stream.mapping import Progress, cluster_of, map_partitions
 from ..model.stream.source import Block, Partition, Source, Tally
 from ..signals.samples import bin_count
-from .attribution.blocks import KeptEvents
-from .flow.sums import RelationSums
-from .handles.metadata import MetadataEvents
+from .attribution.stream import KeptEvents, Reading, Stream
 from .handles.order import layer_order
 from .handles.scope import Scope
 from .handles.stack import handle_lineages
-from .handles.sums import HandleSums
 from .selection.directions import DIRECTIONS
-from .selection.files import DEFAULT_RULES, FileRule, select_files
+from .selection.files import DEFAULT_RULES, FileSelection, select_files
 from .selection.source import open_timed_source
-from .selection.window import TickWindow, bounded_windows, select_window, trace_window
+from .selection.window import Seconds, TickWindow, bounded_windows, select_window, trace_window
 from .statistics.grouping import grouping
 from .summary.accumulator import OperationSums
 from .summary.bins import BinGrid
 from .summary.memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
-from .summary.reading import BinnedSums, Reading
 from .summary.tables import MODES
-from .trace import Binned, Trace, Window
+from .totals import FirstSums, TraceSums
+from .trace import Trace, trace_of
+
+BinsPerSecond = float | Literal["auto"]
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a trace that is read in bounded memory will be used for.
+
+    Attributes
+    ----------
+    handle_bytes : int
+        What to set aside of the memory for each handle of the trace.
+    relations : bool
+        Whether to add up what layers are to each other in the same pass; else their first use reads the trace again.
+    parts : (str, int), optional
+        By which key the layers will be split, and how many parts of each in a direction will have signals; see
+        `TraceSums.parts`.
+    """
+
+    handle_bytes: int = BYTES_PER_HANDLE
+    relations: bool = False
+    parts: tuple[str, int] | None = None
+
+
+ANYTHING: Final = Purpose()
 
 
 def open_trace(
     path: str | Path,
     *,
     memory: int | None = None,
-    fs: float | Literal["auto"] = "auto",
+    fs: BinsPerSecond = "auto",
     engine: str = "auto",
     workers: int | None = None,
     files: str = "application",
-    window: Window | None = None,
+    window: Seconds | None = None,
     progress: Progress | None = None,
     rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
     client: Any = None,
+    purpose: Purpose = ANYTHING,
 ) -> Trace:
     """Read a trace, an OTF2 archive or what another recorder wrote, and split its I/O into layers.
 
@@ -74,6 +95,8 @@ def open_trace(
     client : distributed.Client or str, optional
         A running Dask cluster, or the address of its scheduler, whose workers read instead of threads here. They need
         the same versions of Python and iostrata, and see the trace under the same path.
+    purpose : Purpose
+        With `memory`: what the trace will be used for, so that memory is set aside for it.
 
     Raises
     ------
@@ -92,120 +115,65 @@ def open_trace(
     """
     if memory is None and fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
-    return read_trace(
-        path,
-        memory,
-        fs=fs,
-        engine=engine,
-        workers=workers,
-        files=files,
-        window=window,
-        progress=progress,
-        rules=rules,
-        client=client,
-    )
-
-
-def read_trace(
-    path: str | Path,
-    memory: int | None = None,
-    *,
-    fs: float | Literal["auto"] = "auto",
-    engine: str = "auto",
-    workers: int | None = None,
-    files: str = "application",
-    window: Window | None = None,
-    progress: Progress | None = None,
-    rules: Iterable[tuple[str, str]] = DEFAULT_RULES,
-    handle_bytes: int = BYTES_PER_HANDLE,
-    relations: bool = False,
-    parts: tuple[str, int] | None = None,
-    client: object = None,
-) -> Trace:
-    """Read a trace as `open_trace`, of which the other parameters are, with what else is known of what it is for.
-
-    Raises as `open_trace`.
-
-    Parameters
-    ----------
-    handle_bytes : int
-        What to set aside of the memory for each handle of the trace.
-    relations : bool
-        With `memory`: whether to add up what layers are to each other in the same pass; else their first use reads the
-        trace again.
-    parts : (str, int), optional
-        With `memory`: by which key the layers will be split, and how many parts of each in a direction will have
-        signals; see `Trace.binned_parts`.
-    """
     source = open_timed_source(path, engine)
-    definitions, tally = source.definitions, Tally()
     # What can be refused is refused before the events are read.
-    table = tuple(FileRule(*rule) for rule in rules)
-    selection = select_files(definitions, files, table)
-    kept, binned = None, None
+    selection = select_files(source.definitions, files, rules)
     if memory is None:
-        threads = source.worker_count(workers)
-        kept = _all_rows(source, tally, threads, progress, client)
-        whole = trace_window(definitions.clock, kept.operations.extent)
-        tick_window = select_window(whole, window)
-        reading = Reading(source, (whole.start, whole.end), None, threads, client)
-    else:
-        counted, covered = bounded_windows(definitions, window)
-        order = layer_order(definitions)
-        scope = Scope(definitions, order, selection, counted, (covered.start, covered.end))
-        lineages = handle_lineages(scope.stack)
-        of_parts = _part_signals(definitions, order, parts)
-        kinds = 2 * len(set(lineages.traffic))
-        try:
-            plan = plan_memory(memory, source, 2 * len(lineages) + of_parts, workers, handle_bytes, kinds, relations)
-        except SelectionError as error:
-            if not of_parts:
-                raise
-            raise SelectionError(
-                f"{error}, or look at fewer parts with --parts: {of_parts:,} signals are too many"
-            ) from None
-        reading = Reading(source, scope.covered, plan.events_waiting * 400, plan.workers, client)
-        grid = BinGrid(MODES * len(lineages), plan.bins, *_origin_and_unit(covered, plan, fs), scope.covered)
-        sums = OperationSums(scope, grid)
-
-        def make() -> _Parts:
-            return _Parts(HandleSums(scope), RelationSums(scope) if relations else None)
-
-        found = reading.summed(make, BinnedSums(sums, tally), progress)
-        tally.damage.check_something_read(source.path)
-        tick_window = select_window(trace_window(definitions.clock, sums.extent), window)
-        grid.cover(tick_window)
-        if found.relations is not None:
-            found.relations.scope = replace(scope, window=tick_window)
-        binned = Binned(sums, grid, found.handles, found.relations)
-    return Trace(
-        path=source.path,
-        definitions=definitions,
-        damage=tally.damage,
-        engine=source.engine,
-        events_total=tally.events,
-        tick_window=tick_window,
-        rules=table,
-        selection=selection,
-        kept=kept,
-        binned=binned,
-        io_events=tally.io_events,
-        unmatched_events=tally.unmatched,
-        reading=reading,
+        reading = Reading(source, None, source.worker_count(workers), client)
+        return _kept_trace(reading, selection, window, progress)
+    counted, covered = bounded_windows(source.definitions, window)
+    order = layer_order(source.definitions)
+    scope = Scope(source.definitions, order, selection, counted, (covered.start, covered.end))
+    plan = _memory_plan(memory, source, scope, workers, purpose)
+    grid = BinGrid(
+        MODES * len(handle_lineages(scope.stack)), plan.bins, *_origin_and_unit(covered, plan, fs), scope.covered
     )
+    reading = Reading(source, plan.events_waiting * 400, plan.workers, client)
+    return _added_trace(reading, OperationSums(scope, grid), window, progress, purpose)
 
 
-def _all_rows(source: Source, tally: Tally, threads: int, progress: Progress | None, client: object) -> KeptEvents:
+def _kept_trace(reading: Reading, selection: FileSelection, window: Seconds | None, progress: Progress | None) -> Trace:
+    """Read a trace and keep its blocks."""
+    source, tally = reading.source, Tally()
+    kept = _kept_blocks(reading, tally, progress)
+    tally.damage.check_something_read(source.path)
+    chosen = select_window(trace_window(source.definitions.clock, kept.operations.extent), window)
+    order, covered = layer_order(source.definitions), (chosen.start, chosen.end)
+    scope = Scope(source.definitions, order, selection, chosen, covered, exact=True)
+    stream = Stream(source.path, source.engine, scope, reading, kept)
+    return trace_of(stream, tally)
+
+
+def _added_trace(
+    reading: Reading, operations: OperationSums, window: Seconds | None, progress: Progress | None, purpose: Purpose
+) -> Trace:
+    """Read a trace and keep what its blocks add up to."""
+    source, counted = reading.source, operations.scope
+    make = functools.partial(FirstSums, counted, purpose.relations)
+    found = reading.summed(counted, make, operations, progress)
+    found.tally.damage.check_something_read(source.path)
+    # The true start and end are known now.
+    whole = trace_window(source.definitions.clock, operations.extent)
+    scope = replace(counted, window=select_window(whole, window))
+    operations.take_scope(scope)
+    if found.relations is not None:
+        found.relations.scope = scope
+    known = {"operations": operations, "handles": found.handles, "relations": found.relations}
+    stream = Stream(source.path, source.engine, scope, reading)
+    return Trace(stream, TraceSums(stream, known), found.tally)
+
+
+def _kept_blocks(reading: Reading, tally: Tally, progress: Progress | None) -> KeptEvents:
     """Read all operations and other I/O events."""
+    source, threads = reading.source, reading.workers
     collected, total = CollectedOperations(source.definitions), sum(source.definitions.locations.events.tolist())
-    with cluster_of(client, source.path) as cluster:
+    with cluster_of(reading.client, source.path) as cluster:
         partitions = source.partitions(None, threads if cluster is None else cluster.workers)
         read = functools.partial(_blocks, source)
         for blocks in map_partitions(read, partitions, total, threads, progress, cluster):
             for block in blocks:
                 collected.add(block)
                 tally.add(block)
-    tally.damage.check_something_read(source.path)
     (other_events, _), operations = collected.metadata(), collected.operations()
     return KeptEvents(operations, other_events)
 
@@ -214,33 +182,24 @@ def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -
     return list(source.read(partition, done=done))
 
 
-class _Parts:
-    """Sums that follow processes: of handles, and of what layers are to each other, if asked for."""
-
-    def __init__(self, handles: HandleSums, relations: RelationSums | None) -> None:
-        self.handles = handles
-        self.relations = relations
-
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
-        self.handles.add(operations, metadata)
-        if self.relations is not None:
-            self.relations.add(operations, metadata)
-
-    def merge(self, other: "_Parts") -> None:
-        self.handles.merge(other.handles)
-        if self.relations is not None and other.relations is not None:
-            self.relations.merge(other.relations)
-
-
-def _part_signals(definitions: Definitions, order: tuple[str, ...], parts: tuple[str, int] | None) -> int:
-    """Return how many signals of parts there can be at most."""
-    if parts is None:
-        return 0
-    by, most = parts
-    return min(most, len(grouping(definitions, by).keys)) * len(DIRECTIONS) * len(order)
+def _memory_plan(memory: int, source: Source, scope: Scope, workers: int | None, purpose: Purpose) -> MemoryPlan:
+    """Share out the memory; SelectionError where it is not enough."""
+    lineages, of_parts = handle_lineages(scope.stack), 0
+    if purpose.parts is not None:
+        by, most = purpose.parts
+        of_parts = min(most, len(grouping(scope.definitions, by).keys)) * len(DIRECTIONS) * len(scope.order)
+    signals, kinds = 2 * len(lineages) + of_parts, 2 * len(set(lineages.traffic))
+    try:
+        return plan_memory(memory, source, signals, workers, purpose.handle_bytes, kinds, purpose.relations)
+    except SelectionError as error:
+        if not of_parts:
+            raise
+        raise SelectionError(
+            f"{error}, or look at fewer parts with --parts: {of_parts:,} signals are too many"
+        ) from None
 
 
-def _origin_and_unit(window: TickWindow, plan: MemoryPlan, fs: float | Literal["auto"]) -> tuple[int, float]:
+def _origin_and_unit(window: TickWindow, plan: MemoryPlan, fs: BinsPerSecond) -> tuple[int, float]:
     """Return where a bin begins, and of what widths of bins are powers of two; both in ticks."""
     if fs == "auto":
         # Nothing is known of what lies between two ticks.

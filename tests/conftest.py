@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from iostrata import DamageReport, Trace
-from iostrata.layers.attribution.blocks import KeptEvents
-from iostrata.layers.selection.files import DEFAULT_RULES, select_files
+from iostrata import Trace
+from iostrata.layers.attribution.stream import KeptEvents, Stream
+from iostrata.layers.handles.order import layer_order
+from iostrata.layers.handles.scope import Scope
+from iostrata.layers.selection.files import select_files
 from iostrata.layers.selection.window import trace_window
+from iostrata.layers.trace import trace_of
 from iostrata.model.arrays import column_types
 from iostrata.model.codes import (
     UNDEFINED_TIME,
@@ -35,6 +38,7 @@ from iostrata.model.definitions import (
 )
 from iostrata.model.events import IoEvents
 from iostrata.model.operations import Operations
+from iostrata.model.stream.source import Tally
 
 # Examples may take any time: a kernel is compiled within the first, and machines differ and are busy. Fixtures of
 # functions are shared by all examples on purpose: they make things and keep nothing.
@@ -201,18 +205,13 @@ def make_trace() -> Callable[..., Trace]:
         columns = operations if isinstance(operations, Operations) else operations_of(operations)
         found = events_of(events)
         other = (found.kind < IoRecord.OPERATION_BEGIN) | (found.kind > IoRecord.OPERATION_CANCELLED)
-        return Trace(
-            path=Path("made/by/hand.otf2"),
-            definitions=definitions,
-            damage=DamageReport(0, 0, ()),
-            engine="direct",
-            events_total=0,
-            tick_window=trace_window(definitions.clock, columns.extent),
-            rules=DEFAULT_RULES,
-            selection=select_files(definitions, files),
-            kept=KeptEvents(columns, found.take(other)),
-            io_events=len(events),
-        )
+        window = trace_window(definitions.clock, columns.extent)
+        selection, order = select_files(definitions, files), layer_order(definitions)
+        scope = Scope(definitions, order, selection, window, (window.start, window.end), exact=True)
+        tally = Tally()
+        tally.io_events = len(events)
+        stream = Stream(Path("made/by/hand.otf2"), "direct", scope, None, KeptEvents(columns, found.take(other)))
+        return trace_of(stream, tally)
 
     return make
 

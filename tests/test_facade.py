@@ -12,7 +12,6 @@ import iostrata
 import pytest
 
 CLASSES = {
-    "BinnedTrace",
     "ClusterError",
     "Comparison",
     "DamageReport",

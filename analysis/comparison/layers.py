@@ -93,13 +93,13 @@ class Comparison:
     @cached_property
     def balances(self) -> tuple[LayerBalance, ...]:
         """Of the layers that were asked for; none where single operations are not known."""
-        found = () if self._by_intervals else self.trace.balances
+        found = () if self._by_intervals else self.trace.relations.balances
         return tuple(one for one in found if not self.layers or one.layer in self.layers)
 
     @cached_property
     def times(self) -> tuple[TimeSplit, ...]:
         """Of the layers that were asked for; none where single operations are not known."""
-        found = () if self._by_intervals else self.trace.time_splits
+        found = () if self._by_intervals else self.trace.relations.time_splits
         return tuple(one for one in found if not self.layers or one.layer in self.layers)
 
     @cached_property
@@ -171,12 +171,12 @@ def compare_layers(
         return not wanted or {pair.upper, pair.lower} <= wanted or (len(wanted) == 1 and pair.upper in wanted)
 
     single = trace.definitions.recording.rows == "operations"
-    flows = tuple(filter(is_wanted, trace.flows_of(directions))) if single else ()
+    flows = tuple(filter(is_wanted, trace.relations.flows_of(directions))) if single else ()
     sides = () if single else tuple(filter(is_wanted, side_by_side(trace, directions)))
     compared: Mapping[int, PeriodComparison] = {}
     if periods:
         compared = compare_flows(trace, flows or sides, lambda signal: detect_period(signal, method, fs), _seen(known))
-    hidden = tuple(one for one in trace.hidden if not wanted or one.layer in wanted) if single else ()
+    hidden = tuple(one for one in trace.relations.hidden if not wanted or one.layer in wanted) if single else ()
     return Comparison(trace, flows, compared, hidden, find(trace, rules), wanted, sides)
 
 

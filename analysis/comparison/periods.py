@@ -149,7 +149,7 @@ def compare_flows(
 
 def _narrowest(trace: Trace, layer: str, direction: str, below: str | None) -> str | None:
     """Return the first of the layers, None before them all, below which a layer moved the same as below `below`."""
-    cells, one = trace.cells, trace.layers[layer]
+    cells, one = trace.relations.cells, trace.layers[layer]
     moving = cells.of(layer, direction) & cells.moving
     there = set(np.unique(one.lineages.of_handle[cells.handle[moving]]).tolist())
     wanted = there & set(one.lineages_of("all", below))

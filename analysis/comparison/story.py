@@ -359,9 +359,9 @@ def _kind(one: _Own, each: float, period: float, written: float) -> str:
 
 def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto"]) -> Iterator[Segment]:
     """Give what the highest layer that does so opens, closes and deletes in a time in which nothing moves."""
-    second = trace.tick_window.ticks_per_second
+    second = trace.scope.window.ticks_per_second
     for row, layer in enumerate(trace.order):
-        times, counts = trace.handle_sums.times(row)
+        times, counts = trace.sums.handles.times(row)
         there = (times >= gap.start * second) & (times <= gap.end * second)
         if counts[there].sum() < _EVENTS:
             continue
@@ -386,7 +386,7 @@ def _ranks(trace: Trace, one: _Own, start: float, end: float) -> int | None:
     recording = trace.definitions.recording
     if recording.rows != "operations" or not recording.ranks:
         return None
-    cells = trace.cells
+    cells = trace.relations.cells
     second = cells.window.ticks_per_second
     there = cells.of(one.layer, one.direction) & cells.own & cells.moving
     # Times are seconds that were ticks.
@@ -398,7 +398,8 @@ def _below(trace: Trace, layer: str, direction: str) -> tuple[str, ...]:
     """Return the layers below one through which its bytes go."""
     if trace.definitions.recording.rows != "operations":
         return ()
-    return tuple(flow.lower for flow in trace.flows_of((direction,)) if flow.upper == layer and flow.lower_operations)
+    flows = trace.relations.flows_of((direction,))
+    return tuple(flow.lower for flow in flows if flow.upper == layer and flow.lower_operations)
 
 
 def _named(segments: list[Segment]) -> Iterator[Segment]:

@@ -70,14 +70,14 @@ class Facts:
 
     def __init__(self, trace: Trace, limits: SizeLimits) -> None:
         self.trace = trace
-        self.sums = trace.relations if limits == SizeLimits() else trace.relations_with(limits=limits)
-        self.cells = trace.cells if self.sums is trace.relations else self.sums.table()
+        self._relations = trace.relations.with_limits(limits)
+        self.sums, self.cells = self._relations.sums, self._relations.cells
         self.definitions = trace.definitions
 
     @cached_property
     def flows(self) -> tuple[Flow, ...]:
         """The flows of all connected pairs, read and write."""
-        return self.trace.flows if self.sums is self.trace.relations else self.sums.all_flows(self.cells)
+        return self._relations.flows
 
     def adjacent(self, *directions: str) -> tuple[Flow, ...]:
         """Return the flows between neighbouring layers in some directions, one direction after the other."""

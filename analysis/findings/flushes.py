@@ -81,7 +81,7 @@ def synchronous_writes(facts: Facts, *, least_s: float = 0.001, share_of_run: fl
     """
     cells = facts.cells
     # The last is that of an undefined handle, -1.
-    waits = np.append(facts.trace.handle_sums.synchronous, False)[cells.handle]
+    waits = np.append(facts.trace.sums.handles.synchronous, False)[cells.handle]
     for layer in cells.layers:
         writes = cells.of(layer, "write")
         mine = writes & waits

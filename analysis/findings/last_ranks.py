@@ -167,9 +167,9 @@ def _arrivals(trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]) -> Ite
     ranks = np.append(trace.definitions.groups.rank, -1)
     most = max(_MOST // (len(wanted) * len(ranks)), 1)
     stretches = [_stretches(trace, *key, found[:most]) for key, found in wanted.items()]
-    sums = trace.sum_blocks(partial(ArrivalSums, trace.tick_window, stretches)).sums
+    sums = trace.stream.summed(partial(ArrivalSums, stretches)).sums
     sums = sums.taken(ranks[sums.keys[2]] >= 0)
-    second = trace.tick_window.ticks_per_second
+    second = trace.scope.window.ticks_per_second
     for place, (key, known) in enumerate(wanted.items()):
         mine = sums.taken(sums.keys[0] == place)
         collective = bool(2 * mine["collective"].sum() > mine["count"].sum())
@@ -185,10 +185,10 @@ def _arrivals(trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]) -> Ite
 def _stretches(trace: Trace, layer: str, direction: str, traffic: str, phases: tuple[Phase, ...]) -> Stretches:
     """Return the time from each phase on until the next, less half of what lies between them."""
     stack, one = trace.handles, trace.layers[layer]
-    handles = trace.selection.selected & (stack.layer_row == trace.order.index(layer))
+    handles = trace.scope.selection.selected & (stack.layer_row == trace.order.index(layer))
     if traffic != "all":
         handles = handles & ((stack.higher_ancestor < 0) == (traffic == "own"))
-    second = trace.tick_window.ticks_per_second
+    second = trace.scope.window.ticks_per_second
     start = np.array([phase.start for phase in phases]) * second
     end = np.array([phase.end for phase in phases]) * second
     following = np.append(start[1:], end[-1] + float(np.median(start[1:] - end[:-1])) if len(start) > 1 else end[-1])

@@ -137,7 +137,7 @@ def _others_wait(trace: Trace, found: LateRanks, late: Mask, moving: list[int]) 
     Where transfers are collective, in I/O as well. A rank that is late and that nobody waits for costs nothing. Of the
     others only those count that are `moving`: who has nothing to do waits whoever is late.
     """
-    cost = trace.cost
+    cost = trace.calls.cost
     if cost is None:
         return None
     waiting = cost.mpi + cost.io if found.collective else cost.mpi

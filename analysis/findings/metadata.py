@@ -44,7 +44,7 @@ def metadata_storm(
     :What helps: Keep files open, put many small files into one, open once and hand the data on, use collective metadata
         (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).
     """
-    second, sums = facts.cells.window.ticks_per_second, facts.trace.handle_sums
+    second, sums = facts.cells.window.ticks_per_second, facts.trace.sums.handles
     for row, layer in enumerate(facts.cells.layers):
         times, counts = sums.times(row)
         until = np.append(0, np.cumsum(counts))
@@ -118,7 +118,7 @@ def metadata_time(
         do not set its size or view anew (MPI_File_set_size, MPI_File_set_view). Where all ranks call together, each
         waits for the last: see who comes late.
     """
-    calls, reported = facts.trace.calls, 0.0
+    calls, reported = facts.trace.calls.totals, 0.0
     if calls is None:
         return
     every = _metadata_calls(calls)
@@ -212,7 +212,7 @@ def _transfers(facts: Facts, layer: int) -> tuple[int, float]:
 
 def _metadata_seconds(facts: Facts, layer: int) -> Floats | None:
     """Return what opens, closes and the like in a layer took each process, float64 (processes,), None where unknown."""
-    calls = facts.trace.calls
+    calls = facts.trace.calls.totals
     if calls is None:
         return None
     sums = calls.counted_metadata
@@ -251,7 +251,7 @@ def opened_not_used(facts: Facts, *, openers: float = 2, openers_share: float = 
         defers the open to aggregators.
     """
     cells = facts.cells
-    handle, process = facts.trace.handle_sums.opens.keys
+    handle, process = facts.trace.sums.handles.opens.keys
     shown = cells.selection.selected[handle]
     layer_of, file_of = cells.stack.layer[handle], cells.definitions.handles.file[handle]
     ranks = len(cells.processes)

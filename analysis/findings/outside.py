@@ -105,7 +105,7 @@ def hidden_traffic(facts: Facts, *, least_share: float = 0.01, least_bytes: floa
     :What helps: Look at what happens on opening, defining and closing files: headers, preallocation
         (MPI_File_preallocate), flushed buffers and caches.
     """
-    for one in facts.trace.hidden:
+    for one in facts.trace.relations.hidden:
         if one.kind != WITHOUT_PARENT:
             continue
         fills = _filled(facts, one.layer) if one.direction == "write" else 0

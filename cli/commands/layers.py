@@ -49,5 +49,5 @@ def command(request: Request, by: str | None) -> None:
         if table is not None:
             out.print()
             print_breakdown(table, out)
-            if by in ("function", "caller", "callpath") and trace.calls is not None:
-                print_groups(trace.calls, out)
+            if by in ("function", "caller", "callpath") and trace.calls.totals is not None:
+                print_groups(trace.calls.totals, out)

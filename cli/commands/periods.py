@@ -136,7 +136,7 @@ def command(
     else:
         most = parts or (PARTS_IN_JSON if request.as_json else PARTS_SHOWN)
         trace = request.open(parts=(by, most))
-        binned = None if trace.binned is None else trace.binned_parts(by)
+        binned = None if trace.resolution is None else trace.sums.parts(by)
         found = part_periods(chosen_layers(trace, request.layers), by, most, *looked_at, binned)
     require = trace.definitions.recording.require
     require(trace.path, f"--signal {quantity}", *NEEDS_OF_QUANTITIES[quantity])

@@ -67,8 +67,8 @@ def write_handles(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> 
     )
     for name, units, long_name in _HANDLE_NUMBERS:
         writer.numbers(name, row, getattr(handles, name), long_name=long_name, units=units)
-    if trace.calls is not None:
-        seconds = trace.calls.handle_seconds(len(handles))
+    if trace.calls.totals is not None:
+        seconds = trace.calls.totals.handle_seconds(len(handles))
         writer.numbers("metadata_s", row, seconds, long_name=_METADATA_TIME, units="s")
     aside = [reason is not None for reason in handles.set_aside]
     writer.flags("set_aside", row, aside, "whether the handle's file counts for no layer")
@@ -106,8 +106,8 @@ def write_statistics(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) 
     for column in columns_of(LayerStatistics):
         if not trace.definitions.recording.reason(*column.needs):
             writer.metric(column, grid, [column.value(one) for one in found])
-    if trace.calls is not None:
-        _write_calls(writer, trace.calls, names)
+    if trace.calls.totals is not None:
+        _write_calls(writer, trace.calls.totals, names)
     aside = trace.set_aside
     writer.attributes(set_aside_operations=aside.operations, set_aside_bytes=aside.bytes, set_aside_files=aside.files)
 

@@ -14,7 +14,7 @@ from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import MOST_COMPONENTS
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
-from ...layers.dataset import VARIABLES, common_frequency, provenance
+from ...layers.dataset import VARIABLES, check_frequency, common_frequency, provenance
 from ...layers.selection.directions import DIRECTIONS, check_traffic
 from ...layers.trace import Trace
 from ...model.errors import SelectionError
@@ -107,7 +107,7 @@ def write_hdf5(
         raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
     bins = bin_count(end - start, rate)
     rate = float(rate)
-    trace.check_frequency(rate)
+    check_frequency(trace, rate)
     search = PeriodSearch(method or DEFAULT_METHOD, fs, filter) if periods else None
 
     import h5netcdf

@@ -173,21 +173,23 @@ def layers_document(
         **_calls(trace, {layer.name for layer in layers}),
         **counters_entry(recording, [layer.name for layer in layers] if chosen else (), directions),
         set_aside=trace.set_aside.to_dict(),
-        unmatched_events=trace.unmatched_events,
+        unmatched_events=trace.tally.unmatched,
     )
     return found if table is None else {**found, "breakdown": {"by": table.by, "rows": table.to_dict()}}
 
 
 def _calls(trace: Trace, layers: Collection[str]) -> Document:
     """Return what calls took, where the trace records when functions were entered and left."""
-    if trace.calls is None:
+    calls = trace.calls
+    if calls.totals is None:
         return {}
+    overlap = calls.overlap if calls.non_blocking.length else None
     return {
-        "metadata_calls": [one.to_dict() for one in trace.calls.call_times if one.layer in layers],
-        "exclusive_s": trace.calls.group_seconds,
-        "cost": None if trace.cost is None else trace.cost.to_dict(),
-        "chain": None if trace.waiting_chain is None else trace.waiting_chain.to_dict(),
-        "overlap": trace.overlap.to_dict() if trace.callers.non_blocking.length and trace.overlap is not None else None,
+        "metadata_calls": [one.to_dict() for one in calls.totals.call_times if one.layer in layers],
+        "exclusive_s": calls.totals.group_seconds,
+        "cost": None if calls.cost is None else calls.cost.to_dict(),
+        "chain": None if calls.chain is None else calls.chain.to_dict(),
+        "overlap": None if overlap is None else overlap.to_dict(),
     }
 
 
@@ -201,8 +203,8 @@ def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Doc
     forest.
     """
     handles = trace.handles.dicts()
-    if trace.calls is not None:
-        seconds = trace.calls.handle_seconds(len(trace.handles)).tolist()
+    if trace.calls.totals is not None:
+        seconds = trace.calls.totals.handle_seconds(len(trace.handles)).tolist()
         handles = ({**handle, "metadata_s": took} for handle, took in zip(handles, seconds, strict=True))
     if layers is not None:
         wanted = {layer.name for layer in layers}

@@ -119,10 +119,10 @@ def print_heading(trace: Trace, console: Console) -> None:
     most = "at most " if trace.definitions.recording.whole_seconds and trace.duration < _LONG else ""
     facts = [most + seconds_text(trace.duration), counted(trace.ranks, "rank")]
     if trace.definitions.recording.nodes:
-        facts.append(counted(trace.nodes, "node"))
+        facts.append(counted(trace.definitions.node_count, "node"))
     recording = trace.definitions.recording
     counts_intervals = recording.rows == "intervals" and not recording.kept_in
-    facts.append(counted(trace.io_events, "interval" if counts_intervals else "I/O event"))
+    facts.append(counted(trace.tally.io_events, "interval" if counts_intervals else "I/O event"))
     if trace.resolution is not None:
         facts.append(f"signals binned ({seconds_text(trace.resolution)})")
     start, end = trace.window

@@ -34,8 +34,8 @@ def print_handles(trace: Trace, console: Console, layers: Iterable[Layer] | None
     chosen = None if layers is None else {layer.name for layer in layers}
     print_heading(trace, console)
     seconds = None
-    if trace.calls is not None and (console.width >= _WIDE_ENOUGH or not bounded(console)):
-        seconds = trace.calls.handle_seconds(len(forest))
+    if trace.calls.totals is not None and (console.width >= _WIDE_ENOUGH or not bounded(console)):
+        seconds = trace.calls.totals.handle_seconds(len(forest))
     roots = handle_groups(forest, chosen, seconds)
     if roots:
         for line in _tree(roots, console, seconds is not None):

@@ -57,23 +57,23 @@ def print_layers(
         what = "No transfer" if traffic == "all" else f"No transfer of {traffic} traffic"
         console.print(Text(f"{what} of these layers and directions on the selected files."))
     several, beside = len({entry.layer for entry in statistics}) > 1, list(_beside(trace, layers, statistics))
-    if statistics and (several or beside or trace.calls is None):
+    if statistics and (several or beside or trace.calls.totals is None):
         console.print()
     if several:
         note = "A lower layer repeats the bytes of the layers above it: never add layers up."
         console.print(Text(note, style="dim"))
     for line in beside:
         print_paragraph(line, console, indent=0)
-    if trace.calls is not None:
-        _print_calls(trace.calls, [layer.name for layer in layers], console)
-    if trace.cost is not None and len(layers) == len(trace.layers):
-        _print_cost(trace.cost, console)
-        if trace.waiting_chain is not None:
-            _print_chain(trace.waiting_chain, console)
-        if trace.callers.non_blocking.length and trace.overlap is not None:
-            _print_overlap(trace.overlap, console)
-    if trace.unmatched_events:
-        console.print(Text(f"{counted(trace.unmatched_events, 'event')} of operations that never began: not counted"))
+    if trace.calls.totals is not None:
+        _print_calls(trace.calls.totals, [layer.name for layer in layers], console)
+    if trace.calls.cost is not None and len(layers) == len(trace.layers):
+        _print_cost(trace.calls.cost, console)
+        if trace.calls.chain is not None:
+            _print_chain(trace.calls.chain, console)
+        if trace.calls.non_blocking.length and trace.calls.overlap is not None:
+            _print_overlap(trace.calls.overlap, console)
+    if trace.tally.unmatched:
+        console.print(Text(f"{counted(trace.tally.unmatched, 'event')} of operations that never began: not counted"))
     traced = set(trace.order) if trace.definitions.recording.rows == "operations" else set()
     wanted = {layer.name for layer in layers} if len(layers) < len(trace.layers) else ()
     print_counters(trace.definitions.recording, console, wanted, directions, traced)
@@ -107,7 +107,7 @@ def _beside(trace: Trace, layers: Iterable[Layer], statistics: Iterable[LayerSta
         if layer.flushes:
             flushes = f"{counted(layer.flushes, 'flush', 'flushes')}, busy for {seconds_text(layer.flush_busy_s)}"
             yield f"{printable(layer.name)}: {flushes}"
-        done = "" if layer.directions else trace.handle_sums.text_of(layer.order.index(layer.name))
+        done = "" if layer.directions else trace.sums.handles.text_of(layer.order.index(layer.name))
         if done:
             yield f"{printable(layer.name)}: {done}"
 

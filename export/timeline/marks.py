@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from ...layers.attribution.calls.functions import NO_EVENT
 from ...layers.attribution.calls.metadata_calls import MetadataCalls
+from ...layers.handles.block import ScopedBlock
 from ...layers.handles.lifetimes import Lifetimes, UsedHandles, handle_lifetimes
 from ...layers.handles.metadata import MetadataEvents
 from ...layers.selection.window import TickWindow
@@ -124,8 +125,9 @@ class MarkSums:
         self._made: list[MetadataEvents] = []
         self._used: list[UsedHandles] = []
 
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
-        """Add operations and metadata events of some processes."""
+    def add(self, block: ScopedBlock) -> None:
+        """Add a block."""
+        operations, metadata = block.operations, block.metadata
         self._finish(np.union1d(operations.process, metadata.process))
         self._made.append(metadata.take(np.isin(metadata.kind, _OF_LIFETIMES)))
         self._used.append(UsedHandles.of(operations))
@@ -233,13 +235,13 @@ def marks_of_files(trace: Trace, layers: tuple[str, ...], metadata: bool = True)
     forest, definitions = trace.handles, trace.definitions
     place = np.array([layers.index(name) if name in layers else -1 for name in forest.layers] + [-1], np.int64)
     layer = place[forest.layer_row]
-    shown = (layer >= 0) & trace.selection.selected
+    shown = (layer >= 0) & trace.scope.selection.selected
     files = len(definitions.files.id) + 1
     key = np.where(shown, layer * files + definitions.handles.file + 1, -1).astype(np.int64)
-    exact = trace.kept is not None and len(trace.kept.operations) <= _MOST_EXACT
-    sums = trace.sum_blocks(lambda: MarkSums(definitions, trace.tick_window, key, files, exact))
-    for found in trace.callers.metadata_calls() if metadata else ():
-        layer_of, selected = place[found.layer], column_at(trace.selection.file_reason, found.file) < 0
+    exact = trace.resolution is None and len(trace.operations) <= _MOST_EXACT
+    sums = trace.stream.summed(lambda: MarkSums(definitions, trace.scope.window, key, files, exact))
+    for found in trace.calls.metadata_calls() if metadata else ():
+        layer_of, selected = place[found.layer], column_at(trace.scope.selection.file_reason, found.file) < 0
         deletes = (found.handle < 0) & (found.file >= 0) & (layer_of >= 0) & selected
         sums.add_metadata(found, np.where(deletes, layer_of * files + found.file + 1, -1))
     return *sums.marks(), files, sums.gap

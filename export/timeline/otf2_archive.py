@@ -33,10 +33,11 @@ def write_otf2(trace: Trace, path: str | os.PathLike[str]) -> Written:
     OutputError
         If the archive cannot be written; nothing is left behind then.
     """
-    extent = trace.extent
+    extent = trace.sums.extent
+    blocks = ((block.operations, block.other_events) for block in trace.stream)
     with atomic_archive(path) as anchor:
         events = write_archive(
-            anchor.with_suffix(""), trace.definitions, trace.blocks(), 0 if extent is None else extent[0], trace.damage
+            anchor.with_suffix(""), trace.definitions, blocks, 0 if extent is None else extent[0], trace.damage
         )
         size = archive_size(anchor)
     return Written(Path(path), size, trace.order, events=events)

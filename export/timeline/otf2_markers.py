@@ -160,9 +160,9 @@ def _export(
     rewrite: bool,
 ) -> Written:
     """Copy and mark an archive; write a new one of any other trace, or where it is wanted."""
-    if trace.engine in ENGINES and not rewrite:
+    if trace.stream.engine in ENGINES and not rewrite:
         return write_annotated(trace, path, layers=layers, traffic=traffic, method=method, fs=fs)
-    whole = trace.tick_window == trace_window(trace.definitions.clock, trace.extent)
+    whole = trace.scope.window == trace_window(trace.definitions.clock, trace.sums.extent)
     if layers or traffic != "all" or trace.files != "application" or not whole:
         raise OptionError(
             "--layer, --traffic, --window and --files choose nothing here: a new archive holds all I/O of the trace"

@@ -87,7 +87,7 @@ def write_perfetto(
         with temporary.open("w", encoding="ascii") as file:
             _write(file, trace, names, periods, slices, calls)
         size = temporary.stat().st_size
-    seconds = max(slices.gap, 0 if calls is None else calls[1]) / trace.tick_window.ticks_per_second
+    seconds = max(slices.gap, 0 if calls is None else calls[1]) / trace.scope.window.ticks_per_second
     count = int(slices.marks.count[np.isin(slices.marks.kind, _TRANSFERS)].sum())
     return Written(Path(path), size, names, operations=count, slices=len(slices.marks), gap_s=seconds)
 
@@ -120,9 +120,9 @@ def _slices(trace: Trace, layers: tuple[str, ...], most: int) -> _Slices:
 
 def _calls(trace: Trace, most: int) -> tuple[StackBars, int] | None:
     """Return the calls of threads with I/O, and across which gaps in ticks neighbours are one; None where unknown."""
-    if trace.calls is None:
+    if trace.calls.totals is None:
         return None
-    with_io = np.flatnonzero(io_threads(trace.calls, trace.locations) > 0)
+    with_io = np.flatnonzero(io_threads(trace.calls.totals, len(trace.definitions.locations.id)) > 0)
     return call_stacks(trace, with_io.tolist(), most)
 
 
@@ -240,7 +240,7 @@ def _number_of(definitions: Definitions, process: int) -> int:
 def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Iterator[Event]:
     """Give the slices of each rank and layer, each on the first track that is free."""
     definitions, marks = trace.definitions, slices.marks
-    resolution = trace.tick_window.ticks_per_second
+    resolution = trace.scope.window.ticks_per_second
     columns = (slices.process, slices.layer, slices.file, marks.kind, marks.start, marks.end, marks.count, marks.bytes)
     place: tuple[int, int] | None = None
     tracks = _Tracks()
@@ -271,8 +271,8 @@ def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Itera
 
 def _stacks(trace: Trace, bars: StackBars) -> Iterator[Event]:
     """Give the calls of threads, each level on tracks of its own: calls of helper threads cross those they help."""
-    definitions, second = trace.definitions, trace.tick_window.ticks_per_second
-    names = trace.calls.functions.regions.name if trace.calls is not None else ()
+    definitions, second = trace.definitions, trace.scope.window.ticks_per_second
+    names = trace.calls.totals.functions.regions.name if trace.calls.totals is not None else ()
     locations, files = definitions.locations, definitions.handles.file
     bars = bars.take(np.lexsort((-bars.end, bars.begin, bars.depth, bars.location)))
     columns = (bars.location, bars.depth, bars.region, bars.handle, bars.begin, bars.end, bars.count)

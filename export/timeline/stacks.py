@@ -34,7 +34,7 @@ def call_stacks(trace: Trace, locations: Sequence[int], most: int) -> tuple[Stac
 
     Only the partitions that have these locations are read. None of the bars is outside of the window.
     """
-    calls, reading = trace.calls, trace.reading
+    calls, reading = trace.calls.totals, trace.stream.known_reading
     if calls is None or reading is None:
         raise ValueError("the trace does not tell when functions were entered and left")
     partitions = reading.source.partitions(reading.memory, reading.workers)

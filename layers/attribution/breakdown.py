@@ -14,14 +14,16 @@ from ...model.errors import SelectionError
 from ...model.keyed import KeyedSums
 from ...model.operations import view
 from ...model.ranges import RangeUnion
-from ...model.sums import either, keyed, nested
+from ...model.sums import Sums, either, keyed, nested
 from ..handles.metadata import MetadataEvents, selected_metadata
+from ..handles.scope import Scope
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from ..statistics.statistics import FRACTION, whole_and_part
 from .attribution import call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .calls.keys import CALL_KEYS, CALLER, FUNCTION
-from .traffic import Traffic, TrafficSums
+from .stream import TraceBlock
+from .traffic import Traffic
 
 _PLACES: Final = 1 << 21
 """More than there are functions or call paths; the last place is for those that are not known."""
@@ -95,7 +97,7 @@ _OF_PROCESSES: Final = ("calls", "inside_calls")
 _BY_PROCESS: Final = ("rank", "node")
 
 
-class BreakdownSums(TrafficSums):
+class BreakdownSums(Sums):
     """What each layer did, on selected files within the window, by layer and key, added up block by block.
 
     Raises SelectionError if there is no such key.
@@ -106,6 +108,7 @@ class BreakdownSums(TrafficSums):
         One of `iostrata.layers.statistics.grouping.KEYS` or of `CALL_KEYS`.
     """
 
+    scope: Scope
     by: str
     _sums: KeyedSums = keyed(1, *_SUMMED)
     _busy: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
@@ -123,17 +126,15 @@ class BreakdownSums(TrafficSums):
             self._count = len(self._keys)
         self._timed: tuple[str, ...] = ()
 
-    def add_traffic(
-        self, traffic: Traffic, metadata: MetadataEvents, called: tuple[Links, Links] | None = None
-    ) -> None:
-        """Add operations with their parents, and metadata events.
+    def add(self, block: TraceBlock, called: tuple[Links, Links] | None = None) -> None:
+        """Add a block.
 
         Parameters
         ----------
         called : (int32 (n,), int32 (m,))
             Needed by `CALL_KEYS`: the keys of both, −1 for none.
         """
-        scope = self.scope
+        scope, traffic, metadata = self.scope, block.traffic, block.metadata
         rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
         operations = view(traffic.operations, rows)
         metadata_layer = scope.layer_rows(metadata.paradigm)

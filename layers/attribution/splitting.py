@@ -9,34 +9,34 @@ import numpy as np
 from ...model.arrays import Ints
 from ...model.operations import Operations
 from ...model.stream.source import Partition
-from ..handles.metadata import metadata_events
 from .breakdown import Breakdown, BreakdownSums
-from .callers import Callers
+from .callers import TraceCalls
 from .calls.calls import Calls
 from .calls.keys import CALL_KEYS, CALLPATH, NamedRows, PathTree
 from .collectives import CallPlaces
+from .stream import TraceBlock
 from .traffic import Traffic
 
 
-def split(callers: Callers, by: str) -> Breakdown:
+def split(calls: TraceCalls, by: str) -> Breakdown:
     """Split what each layer did by a key; see `iostrata.layers.trace.Trace.breakdown`."""
     if by in CALL_KEYS:
-        return split_by_calls(callers, by)[1]
-    sums = callers.blocks.summed(lambda: BreakdownSums(callers.blocks.scope, by))
-    if callers.calls is not None:
-        sums.add_calls(callers.calls)
+        return split_by_calls(calls, by)[1]
+    sums = calls.stream.summed(lambda: BreakdownSums(calls.stream.scope, by))
+    if calls.totals is not None:
+        sums.add_calls(calls.totals)
     return sums.breakdown()
 
 
 def split_by_calls(
-    callers: Callers, by: str, texts: Callable[[Ints], list[Any]] | None = None
+    callers: TraceCalls, by: str, texts: Callable[[Ints], list[Any]] | None = None
 ) -> tuple[Calls | None, Breakdown]:
     """Return all calls and the split by who called; `texts` gives names of keys in place of the usual ones."""
-    blocks = callers.blocks
-    if blocks.scope.exact:
-        paths, calls, table = callers.paths, callers.calls, BreakdownSums(blocks.scope, by)
+    stream = callers.stream
+    if stream.scope.exact:
+        paths, calls, table = callers.paths, callers.totals, BreakdownSums(stream.scope, by)
         key = paths.keys(by)
-        table.add_traffic(blocks.traffic, blocks.metadata, (key[paths.operation], key[paths.event]))
+        table.add(stream.whole, (key[paths.operation], key[paths.event]))
         tree: PathTree = paths
     else:
         table, sums = _read_by_calls(callers, by)
@@ -47,9 +47,9 @@ def split_by_calls(
     return calls, table.breakdown()
 
 
-def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, Calls]:
+def _read_by_calls(callers: TraceCalls, by: str) -> tuple[BreakdownSums, Calls]:
     """Read the trace once more for what operations and calls take by who called."""
-    scope, source, make = callers.blocks.scope, callers.blocks.reading.source, callers.make_sums
+    scope, source, make = callers.stream.scope, callers.stream.reading.source, callers.make_sums
 
     def nothing() -> tuple[BreakdownSums, Calls]:
         return BreakdownSums(scope, by), make()
@@ -57,9 +57,8 @@ def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, Calls]:
     def read(partition: Partition, done: Callable[[int], None]) -> tuple[BreakdownSums, Calls]:
         table, calls = nothing()
         for block in source.read(partition, calls, done):
-            key, metadata = calls.paths.keys(by), metadata_events(block.metadata, source.definitions)
-            called = key[block.path], key[block.metadata_path]
-            table.add_traffic(Traffic.of(scope, block.operations), metadata, called)
+            key = calls.paths.keys(by)
+            table.add(TraceBlock.of(scope, block), (key[block.path], key[block.metadata_path]))
         return table, calls
 
     def merge(one: tuple[BreakdownSums, Calls], other: tuple[BreakdownSums, Calls]) -> tuple[BreakdownSums, Calls]:
@@ -69,28 +68,28 @@ def _read_by_calls(callers: Callers, by: str) -> tuple[BreakdownSums, Calls]:
         one[0].merge(other[0])
         return one
 
-    return callers.blocks.reading.reduced(read, merge, nothing)
+    return callers.stream.reading.reduced(read, merge, nothing)
 
 
-def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Ints, Mapping[str, NamedRows], int]]:
+def called_blocks(callers: TraceCalls, called: bool) -> Iterator[tuple[Traffic, Ints, Mapping[str, NamedRows], int]]:
     """Give all operations in one or several blocks, at least one.
 
     Each with the number of the collective call of each operation; by `CALL_KEYS` the names of who called, and the row
     of each operation there (−1 for none), nothing unless `called` is asked for; and the number of the block's first
     operation.
     """
-    blocks = callers.blocks
+    stream = callers.stream
     by: dict[str, NamedRows] = {}
-    if blocks.scope.exact:
+    if stream.scope.exact:
         if called:
             paths = callers.paths
             by = {name: paths.named(name, paths.operation) for name in CALL_KEYS}
-        yield blocks.traffic, blocks.traffic.calls.call, by, 0
+        yield stream.whole.traffic, stream.whole.traffic.calls.call, by, 0
         return
     places, first, given = CallPlaces(), 0, False
-    for block, sums in blocks.reading.followed_blocks(callers.make_sums if called else None):
+    for block, sums in stream.reading.followed_blocks(callers.make_sums if called else None):
         operations, given = block.operations, True
-        traffic = Traffic.of(blocks.scope, operations)
+        traffic = Traffic.of(stream.scope, operations)
         places.finish(np.unique(operations.process).astype(np.int64))
         sequence, place = places.keys(operations, traffic.sequences)
         if sums is not None and block.path is not None:
@@ -98,4 +97,4 @@ def called_blocks(callers: Callers, called: bool) -> Iterator[tuple[Traffic, Int
         yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
         first += len(operations)
     if not given:
-        yield Traffic.of(blocks.scope, Operations.empty()), np.empty(0, np.int64), by, 0
+        yield Traffic.of(stream.scope, Operations.empty()), np.empty(0, np.int64), by, 0

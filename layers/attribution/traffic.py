@@ -12,8 +12,6 @@ from ...model.arrays import column_at, nearest_marked
 from ...model.codes import PROCESS, Status
 from ...model.definitions import Definitions
 from ...model.operations import Operations, view
-from ...model.sums import Sums
-from ..handles.metadata import MetadataEvents
 from ..handles.order import layer_name, layer_place
 from ..handles.scope import Scope
 from ..handles.stack import HandleStack
@@ -192,17 +190,3 @@ class Traffic(Attributed):
         operations = view(self.operations, np.asarray(rows, np.intp))
         begin, end = self.window.clipped(operations)
         return begin, np.where(operations.status == Status.NEVER_COMPLETED, begin, end)
-
-
-class TrafficSums(Sums):
-    """Base of sums over operations with their parents, and metadata events."""
-
-    scope: Scope
-
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
-        """Add operations of some processes, ordered by begin, and metadata events."""
-        self.add_traffic(Traffic.of(self.scope, operations), metadata)
-
-    @abstractmethod
-    def add_traffic(self, traffic: Traffic, metadata: MetadataEvents) -> None:
-        """Add operations whose parents are known, and metadata events."""

@@ -11,10 +11,10 @@ from ...model.arrays import Ints, Mask, column_at
 from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.operations import view
-from ...model.sums import NOBODY, by_key, keyed, nested
+from ...model.sums import NOBODY, Sums, by_key, keyed, nested
 from ..attribution.collectives import CallPlaces
-from ..attribution.traffic import Traffic, TrafficSums
-from ..handles.metadata import MetadataEvents
+from ..attribution.stream import TraceBlock
+from ..attribution.traffic import Traffic
 from ..handles.order import layer_name
 from ..handles.scope import Scope
 from ..selection.directions import DIRECTIONS
@@ -57,7 +57,7 @@ class SizeLimits:
 DEFAULT_LIMITS: Final = SizeLimits()
 
 
-class RelationSums(TrafficSums):
+class RelationSums(Sums):
     """Sums over the operations of whole processes, which merge; memory follows handles, processes and collective calls.
 
     The order in which blocks are added or merged does not matter.
@@ -94,8 +94,9 @@ class RelationSums(TrafficSums):
         self._places = CallPlaces()
         self._first = KeyedSums.none(3, "begin")
 
-    def add_traffic(self, traffic: Traffic, _metadata: MetadataEvents) -> None:
-        """Add operations with their parents; metadata events play no part."""
+    def add(self, block: TraceBlock) -> None:
+        """Add a block; metadata events play no part."""
+        traffic = block.traffic
         self.finish(np.unique(traffic.operations.process).astype(np.int64))
         sequence, place = self._places.keys(traffic.operations, traffic.sequences)
         split: list[tuple[int, Mask]] = []

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Mask, Ticks
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
-from ...model.operations import Operations
 from ...model.sums import NOBODY, Sums, added, either, keyed, largest
+from .block import ScopedBlock
 from .lifetimes import UsedHandles, lifetime_events
 from .metadata import MetadataEvents, metadata_text, selected_metadata
 from .scope import Scope
@@ -61,8 +61,9 @@ class HandleSums(Sums):
         """Number of handles that the trace defines."""
         return len(self.scope.definitions.handles.id)
 
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
-        """Add all metadata events and operations of some processes."""
+    def add(self, block: ScopedBlock) -> None:
+        """Add a block."""
+        operations, metadata = block.operations, block.metadata
         within = self.scope.window.contains(metadata.time)
         self.events += np.bincount(metadata.handle[within & (metadata.handle >= 0)], minlength=len(self.events))
         self.synchronous[metadata.handle[metadata.synchronous & (metadata.handle >= 0)]] = True

@@ -64,12 +64,15 @@ class FileSelection:
         Row in `reasons`, −1 for a handle that is selected.
     file_reason : int32 (files,)
         The same for files, by their names alone.
+    rules : tuple of FileRule
+        The table behind ``application``.
     """
 
     files: str
     reasons: tuple[FileRule, ...]
     handle_reason: npt.NDArray[np.int32]
     file_reason: npt.NDArray[np.int32]
+    rules: tuple[FileRule, ...] = DEFAULT_RULES
 
     @property
     def selected(self) -> npt.NDArray[np.bool_]:
@@ -115,13 +118,13 @@ def select_files(
     """
     if not isinstance(files, str) or not files:
         raise SelectionError(f"files {files!r}: give 'application', 'all' or a pattern such as '*/out_*.nc'")
-    names = definitions.files.name
+    names, known = definitions.files.name, tuple(FileRule(*rule) for rule in rules)
     table: tuple[FileRule, ...]
     if files == "all":
         table = ()
         file_reason = np.full(len(names), -1, np.int32)
     elif files == "application":
-        table = tuple(FileRule(*rule) for rule in rules)
+        table = known
         file_reason = _first_match(names, table)
     else:
         table = (FileRule(files, "file that the chosen pattern does not match"),)
@@ -140,7 +143,7 @@ def select_files(
         handle_reason = np.full(len(handles.file), without_file, np.int32)
     handle_reason[handles.paradigm < 0] = len(table) + 1
     reasons = (*table, FileRule("", WITHOUT_FILE), FileRule("", WITHOUT_LAYER), FileRule("", WITHOUT_HANDLE))
-    return FileSelection(files, reasons, handle_reason.astype(np.int32), file_reason)
+    return FileSelection(files, reasons, handle_reason.astype(np.int32), file_reason, known)
 
 
 def _first_match(names: tuple[str, ...], rules: tuple[FileRule, ...]) -> npt.NDArray[np.int32]:

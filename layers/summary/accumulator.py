@@ -49,11 +49,17 @@ class OperationSums:
         self.category_of_handle = np.where(shown, self.lineages.of_handle * MODES, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
 
-    def add(self, operations: Operations) -> None:
+    def add_operations(self, operations: Operations) -> None:
         """Add operations, in any order."""
         kept = empty_columns(Kept, min(len(operations), _ROWS))
         for first in range(0, len(operations), _ROWS):
-            self._add_operations(operations, slice(first, first + _ROWS), kept)
+            self._add_rows(operations, slice(first, first + _ROWS), kept)
+
+    def take_scope(self, scope: Scope) -> None:
+        """Take the scope with its true window, which is known when all is added, and cover it with bins."""
+        self.scope = scope
+        if self.grid is not None:
+            self.grid.cover(scope.window)
 
     def empty(self) -> "OperationSums":
         """Return the same sums over no operations."""
@@ -121,7 +127,7 @@ class OperationSums:
         """Return the sum of the durations in all of `categories`."""
         return int(self.sums.ticks[list(categories)].sum())
 
-    def _add_operations(self, operations: Operations, rows: slice, kept: Kept) -> None:
+    def _add_rows(self, operations: Operations, rows: slice, kept: Kept) -> None:
         from .kernels import add_operations
 
         columns = OperationColumns(*(getattr(operations, name)[rows] for name in OperationColumns._fields))

@@ -1,16 +1,18 @@
 """When each process begins and ends its operations within stretches of time."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from ...model.arrays import Ints, Mask
 from ...model.codes import IoFlag
 from ...model.keyed import KeyedSums
-from ...model.operations import Operations, view
-from ..handles.metadata import MetadataEvents
-from ..selection.window import TickWindow
+from ...model.operations import view
+from ...model.sums import Sums, keyed
+from ..handles.block import ScopedBlock
+
+_COLUMNS: Final = ("count", "collective", "begin", "end")
 
 
 class Stretches(NamedTuple):
@@ -26,7 +28,7 @@ class Stretches(NamedTuple):
     end: Ints
 
 
-class ArrivalSums:
+class ArrivalSums(Sums):
     """Sums over operations, by place among `of`, stretch and process.
 
     Attributes
@@ -35,31 +37,23 @@ class ArrivalSums:
         How many operations, how many of them in collective calls, the first begin and the last end in ticks.
     """
 
-    def __init__(self, window: TickWindow, of: Sequence[Stretches]) -> None:
-        self._window, self._of = window, of
-        self.sums = self._none()
+    of: Sequence[Stretches]
+    sums: KeyedSums = keyed(3, *_COLUMNS)
 
-    @staticmethod
-    def _none() -> KeyedSums:
-        return KeyedSums.none(3, "count", "collective", "begin", "end")
-
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:  # noqa: ARG002
+    def add(self, block: ScopedBlock) -> None:
         """Add a block."""
-        found = self._none()
-        for place, one in enumerate(self._of):
+        operations, window = block.operations, block.scope.window
+        found = [self.sums]
+        for place, one in enumerate(self.of):
             rows = (operations.mode == one.mode) & np.append(one.handles, False)[operations.handle]
-            chosen = view(operations, rows & self._window.overlaps(operations))
-            chosen = view(chosen, self._window.bytes_within(chosen) >= one.least)
-            begin, end = self._window.clipped(chosen)
+            chosen = view(operations, rows & window.overlaps(operations))
+            chosen = view(chosen, window.bytes_within(chosen) >= one.least)
+            begin, end = window.clipped(chosen)
             stretch = np.searchsorted(one.start, begin, side="right") - 1
             inside = (stretch >= 0) & (begin < np.append(one.end, 0)[stretch])
             collective = (chosen.flags & np.uint32(IoFlag.COLLECTIVE)) != 0
             columns = {"count": np.ones(len(begin), np.int64), "collective": collective, "begin": begin, "end": end}
             keys = np.full(len(begin), place), stretch, chosen.process
             fresh = KeyedSums([key[inside] for key in keys], {name: one[inside] for name, one in columns.items()})
-            found = found.merged(fresh)
-        self.sums = self.sums.merged(found)
-
-    def merge(self, other: "ArrivalSums") -> None:
-        """Add the sums of other processes."""
-        self.sums = self.sums.merged(other.sums)
+            found.append(fresh)
+        self.sums = KeyedSums.merged(*found)

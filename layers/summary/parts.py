@@ -11,16 +11,16 @@ from ...model.arrays import Floats, Ints
 from ...model.codes import IoMode
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
-from ...model.stream.source import Tally
+from ...model.sums import Sums, keyed, nested
 from ...signals.step import StepSignal
-from ..handles.metadata import MetadataEvents
+from ..attribution.stream import Stream
+from ..handles.block import ScopedBlock
 from ..handles.scope import Scope
 from ..handles.stack import handle_lineages
 from ..selection.window import Amounts
 from ..statistics.grouping import Key, grouping
 from ..statistics.statistics import FRACTION, whole_and_part
 from .bins import BinGrid
-from .reading import BinnedSums, NoSums, Reading
 from .tables import MODES, Kept
 
 
@@ -71,66 +71,58 @@ class Counted:
         return np.array(categories, np.int64)[:, np.newaxis] * len(self.keys) + places
 
 
-class PartVolumes:
+class PartVolumes(Sums):
     """What each part moved, by category."""
 
-    def __init__(self, counted: Counted) -> None:
-        self._counted = counted
-        self._sums = KeyedSums.none(1, "whole", "part")
+    counted: Counted
+    sums: KeyedSums = keyed(1, "whole", "part")
 
-    def add(self, operations: Operations, _metadata: MetadataEvents) -> None:
-        """Add operations of some processes."""
-        group, _, moved = self._counted.transfers(operations)
+    def add(self, block: ScopedBlock) -> None:
+        """Add a block."""
+        group, _, moved = self.counted.transfers(block.operations)
         whole, part = whole_and_part(moved)
-        self._sums = self._sums.merged(KeyedSums([group], {"whole": whole, "part": part}))
-
-    def merge(self, other: "PartVolumes") -> None:
-        """Add what was added up elsewhere."""
-        self._sums = self._sums.merged(other._sums)
+        self.sums = self.sums.merged(KeyedSums([group], {"whole": whole, "part": part}))
 
     def of(self, categories: Sequence[int]) -> dict[Key, float]:
         """Return the bytes of all parts that moved some, the largest first."""
-        count = len(self._counted.keys)
-        group = self._sums.keys[0]
+        count = len(self.counted.keys)
+        group = self.sums.keys[0]
         chosen = np.isin(group // count, categories)
         places, row = np.unique(group[chosen] % count, return_inverse=True)
         whole, part = np.zeros(len(places), np.int64), np.zeros(len(places), np.int64)
-        np.add.at(whole, row, self._sums["whole"][chosen])
-        np.add.at(part, row, self._sums["part"][chosen])
+        np.add.at(whole, row, self.sums["whole"][chosen])
+        np.add.at(part, row, self.sums["part"][chosen])
         volumes = whole + part / FRACTION
-        keys = self._counted.keys
+        keys = self.counted.keys
         return {keys[places[one]]: float(volumes[one]) for one in np.argsort(-volumes, kind="stable").tolist()}
 
 
-class PartBins:
+class PartBins(Sums):
     """The bandwidths of some parts in bins."""
 
-    def __init__(self, counted: Counted, wanted: Sequence[PartSignal], grid: BinGrid) -> None:
-        self._counted, self._wanted, self.grid = counted, wanted, grid
-        places = {key: place for place, key in enumerate(counted.keys)}
-        groups = [counted.groups(one.categories, np.array([places[one.key]])).ravel() for one in wanted]
+    counted: Counted
+    wanted: Sequence[PartSignal]
+    like: BinGrid
+    grid: BinGrid = nested(lambda one: one.like.empty(len(one.wanted)))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        places = {key: place for place, key in enumerate(self.counted.keys)}
+        groups = [self.counted.groups(one.categories, np.array([places[one.key]])).ravel() for one in self.wanted]
         group = np.concatenate([np.zeros(0, np.int64), *groups])
-        row = np.repeat(np.arange(len(wanted), dtype=np.int32), [len(one) for one in groups])
+        row = np.repeat(np.arange(len(self.wanted), dtype=np.int32), [len(one) for one in groups])
         order = np.argsort(group)
         self._group, self._row = group[order], row[order]
 
-    def add(self, operations: Operations) -> None:
+    def add_operations(self, operations: Operations) -> None:
         """Add operations, in any order."""
-        group, chosen, moved = self._counted.transfers(operations)
+        group, chosen, moved = self.counted.transfers(operations)
         place = np.minimum(np.searchsorted(self._group, group), max(len(self._group) - 1, 0))
         there = self._group[place] == group if len(self._group) else np.zeros(len(group), np.bool_)
         row = np.where(there, self._row[place] if len(self._row) else -1, -1).astype(np.int32)
-        begin, end = self._counted.scope.window.clipped(chosen)
+        begin, end = self.counted.scope.window.clipped(chosen)
         volume: Floats = moved.astype(np.float64)
         self.grid.add(Kept(row, begin, end, volume), len(row), np.unique(row[row >= 0]))
-
-    def empty(self) -> "PartBins":
-        """Return the same bins with nothing in them."""
-        return PartBins(self._counted, self._wanted, self.grid.empty())
-
-    def merge(self, other: "PartBins") -> None:
-        """Add what was added up elsewhere."""
-        self.grid.merge(other.grid)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,13 +132,13 @@ class BinnedParts:
     The trace is read once more for what they moved, and once for their signals.
     """
 
-    reading: Reading
+    stream: Stream
     counted: Counted
     grid: BinGrid
 
     @cached_property
     def _volumes(self) -> PartVolumes:
-        return self.reading.summed(lambda: PartVolumes(self.counted))
+        return self.stream.summed(lambda: PartVolumes(self.counted))
 
     def volumes(self, categories: Sequence[int]) -> dict[Key, float]:
         """Return the bytes of all parts that moved some in some categories, the largest first."""
@@ -156,9 +148,14 @@ class BinnedParts:
         """Return the bandwidths of parts, in bins as wide as those of the layers; no operation is of two of them."""
         if not wanted:
             return []
-        bins = PartBins(self.counted, wanted, self.grid.empty(len(wanted)))
-        self.reading.summed(NoSums, BinnedSums(bins, Tally()))
-        bins.grid.cover(self.counted.scope.window)
-        return [
-            bins.grid.signal(np.array([row]), self.counted.scope.window, one.name) for row, one in enumerate(wanted)
-        ]
+        bins, scope = PartBins(self.counted, wanted, self.grid), self.counted.scope
+        self.stream.reading.summed(scope, NoSums, bins)
+        bins.grid.cover(scope.window)
+        return [bins.grid.signal(np.array([row]), scope.window, one.name) for row, one in enumerate(wanted)]
+
+
+class NoSums(Sums):
+    """Nothing to add up beside sums that take much memory."""
+
+    def add(self, block: ScopedBlock) -> None:
+        """Do nothing."""

@@ -20,6 +20,7 @@ from ..definitions import Definitions
 from ..errors import SelectionError
 from ..events import IoEvents
 from ..operations import Operations
+from ..sums import Sums, added, by_key
 from .calls import EventBatch, FollowsCalls, Regions
 from .damage import DamageReport, LocationDamage
 
@@ -227,26 +228,26 @@ class ProcessSource:
         return order, np.flatnonzero(np.diff(process[order], prepend=-1)), process
 
 
-@dataclass
-class Tally:
+class Tally(Sums):
     """What the blocks of a trace say beside operations and metadata events, added up; their order does not matter."""
 
-    events: int = 0
-    io_events: int = 0
-    unmatched: int = 0
-    expected: int = 0
-    miscounted: int = 0
-    cut: int = 0
-    given_up: int = 0
-    locations: tuple[LocationDamage, ...] = ()
-    irregular: Counter[str] = field(default_factory=Counter)
+    events: int = added(0)
+    io_events: int = added(0)
+    unmatched: int = added(0)
+    expected: int = added(0)
+    miscounted: int = added(0)
+    cut: int = added(0)
+    given_up: int = added(0)
+    locations: tuple[LocationDamage, ...] = added(())
+    irregular: dict[str, int] = by_key(lambda _sums: Counter())
 
-    def add(self, block: "Block | Tally") -> None:
-        """Add a block, or what was added up elsewhere."""
+    def add(self, block: Block) -> None:
+        """Add a block."""
         for name in ("events", "io_events", "unmatched", "expected", "miscounted", "cut", "given_up"):
             setattr(self, name, getattr(self, name) + getattr(block, name))
-        self.irregular.update(block.irregular)
-        self.locations += block.locations if isinstance(block, Tally) else block.damage
+        self.locations += block.damage
+        for name, count in block.irregular.items():
+            self.irregular[name] += count
 
     @property
     def damage(self) -> DamageReport:

@@ -128,7 +128,7 @@ def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str |
         for layer in trace.layers.values()
         for direction in layer.directions
     }
-    segments = trace.sum_blocks(lambda: SegmentSums(trace, settings.segment))
+    segments = trace.stream.summed(lambda: SegmentSums(trace, settings.segment))
     found = find(trace)
     row = JobRow(
         job=job,
@@ -155,7 +155,7 @@ def _recorded(trace: Trace) -> dict[str, Any]:
     # Of some processes it may not be known where they ran.
     nodes_known = recording.nodes and (groups.node[groups.kind == PROCESS] >= 0).all()
     return {
-        "engine": trace.engine,
+        "engine": trace.stream.engine,
         "recorder": recording.recorder,
         "layers_recorded": tuple(dict.fromkeys(printable(one) for one in (*watched, *trace.layers))) if watched else (),
         "directions_recorded": ("read", "write", *(name for name, known in rest.items() if known)),
@@ -163,10 +163,10 @@ def _recorded(trace: Trace) -> dict[str, Any]:
         "start_utc": _start(definitions.clock.realtime_ns),
         "duration_s": trace.duration,
         "ranks": trace.ranks,
-        "nodes": trace.nodes if nodes_known else None,
-        "locations": trace.locations,
-        "events": trace.events_total,
-        "io_events": trace.io_events,
+        "nodes": trace.definitions.node_count if nodes_known else None,
+        "locations": len(trace.definitions.locations.id),
+        "events": trace.tally.events,
+        "io_events": trace.tally.io_events,
         "layers": tuple(printable(one) for one in trace.layers),
     }
 
@@ -239,7 +239,7 @@ def _layer_rows(
 def _layer_row(
     trace: Trace, layer: Layer, job: str, direction: str, settings: Settings, signal: StepSignal
 ) -> LayerRow:
-    statistics, cells, recording = layer.statistics(direction), trace.cells, trace.definitions.recording
+    statistics, cells, recording = layer.statistics(direction), trace.relations.cells, trace.definitions.recording
     chosen = cells.of(layer.name, direction)
     values: dict[str, Any] = {
         "collective_operations": cells.operations(chosen & (cells.flags & IoFlag.COLLECTIVE > 0)),
@@ -276,7 +276,7 @@ def _phases(result: PeriodResult) -> dict[str, Any]:
 
 def _flow_above(trace: Trace, layer: str, direction: str) -> dict[str, Any]:
     """Return the columns of a layer on the flow into it from the one right above that moved most."""
-    into = [flow for flow in trace.flows_of((direction,)) if flow.lower == layer and flow.adjacent]
+    into = [flow for flow in trace.relations.flows_of((direction,)) if flow.lower == layer and flow.adjacent]
     if not into:
         return {}
     flow = max(into, key=lambda flow: flow.upper_bytes)

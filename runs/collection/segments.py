@@ -8,13 +8,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...layers.handles.block import ScopedBlock
 from ...layers.handles.metadata import MetadataEvents, selected_metadata
 from ...layers.selection.window import completed_bytes
 from ...layers.statistics.grouping import grouping
 from ...layers.trace import Trace
 from ...model.arrays import Ints, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
-from ...model.operations import Operations, view
+from ...model.operations import view
 from ...model.ranges import RangeUnion
 from ...model.recording import Recording
 from ...model.sums import Sums, by_key, nested
@@ -91,7 +92,7 @@ class SegmentSums(Sums):
     def __post_init__(self) -> None:
         super().__post_init__()
         trace, seconds = self.trace, self.seconds
-        definitions, window = trace.definitions, trace.tick_window
+        definitions, window = trace.definitions, trace.scope.window
         self._nodes, self._node_of = grouping(definitions, "node")
         self._systems, self._system_of = grouping(definitions, "filesystem")
         groups = len(self._nodes) * len(self._systems)
@@ -105,9 +106,10 @@ class SegmentSums(Sums):
         self.metadata = dict.fromkeys(names, 0)
         self._system_paradigms = np.array([row for row, name in enumerate(names) if name in SYSTEM_LAYERS], np.int32)
 
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:
-        """Add operations and metadata events of some processes."""
-        definitions, window, selection = self.trace.definitions, self.trace.tick_window, self.trace.selection
+    def add(self, block: ScopedBlock) -> None:
+        """Add a block."""
+        operations, metadata = block.operations, block.metadata
+        definitions, window, selection = self.trace.definitions, self.trace.scope.window, self.trace.scope.selection
         shown = view(operations, (selection.reason_of(operations.handle) < 0) & window.overlaps(operations))
         ended = view(shown, shown.end != UNDEFINED_TIME)
         self.busy.add(np.zeros(len(ended), np.int64), *window.clipped(ended))
@@ -127,8 +129,8 @@ class SegmentSums(Sums):
         self._add_metadata(metadata)
 
     def _add_metadata(self, metadata: MetadataEvents) -> None:
-        definitions, window = self.trace.definitions, self.trace.tick_window
-        chosen = selected_metadata(metadata, self.trace.selection, window)
+        definitions, window = self.trace.definitions, self.trace.scope.window
+        chosen = selected_metadata(metadata, self.trace.scope.selection, window)
         paradigm = metadata.paradigm[chosen & (metadata.paradigm >= 0)]
         for row, count in enumerate(np.bincount(paradigm, minlength=len(definitions.paradigms)).tolist()):
             self.metadata[definitions.paradigms[row].identification] += count
@@ -142,16 +144,16 @@ class SegmentSums(Sums):
     @property
     def segment_s(self) -> float:
         """Length of a segment in s, which may be longer than asked for."""
-        return self._width / self.trace.tick_window.ticks_per_second
+        return self._width / self.trace.scope.window.ticks_per_second
 
     @property
     def busy_s(self) -> float:
         """Time in s in which at least one operation of any layer was under way."""
-        return self.busy.length / self.trace.tick_window.ticks_per_second
+        return self.busy.length / self.trace.scope.window.ticks_per_second
 
     def rows(self, job: str) -> tuple[SegmentRow, ...]:
         """Return a row for each metric of each node and file system that did anything."""
-        window = self.trace.tick_window
+        window = self.trace.scope.window
         second = window.ticks_per_second
         lengths = np.full(self._count, self._width / second)
         lengths[-1] = max(1, window.end - window.start - self._width * (self._count - 1)) / second
@@ -184,7 +186,7 @@ class SegmentSums(Sums):
         return self.sums[key]
 
     def _segment(self, time: Ints) -> Ints:
-        places = ((time - self.trace.tick_window.start) / self._width).astype(np.int64)
+        places = ((time - self.trace.scope.window.start) / self._width).astype(np.int64)
         return np.clip(places, 0, self._count - 1)
 
     def _count_events(self, metric: str, group: Ints, time: Ints) -> None:
@@ -195,7 +197,7 @@ class SegmentSums(Sums):
 
     def _spread(self, metric: str, group: Ints, begin: Ints, end: Ints, length: Any, volume: Any) -> None:
         """Add volumes, each spread evenly over its `length` of which [begin, end] lies in the window."""
-        start, width, count = self.trace.tick_window.start, self._width, self._count
+        start, width, count = self.trace.scope.window.start, self._width, self._count
         first, last = self._segment(begin), self._segment(end)
         rate = np.divide(volume, length, out=np.zeros(len(volume)), where=length > 0)
         within = np.where(length > 0, rate * (end - begin), volume)

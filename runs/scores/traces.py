@@ -66,12 +66,12 @@ class TraceJobs:
                 if len(self.failed) == len(self.paths):
                     raise
                 continue
-            sums = trace.sum_blocks(lambda trace=trace: SegmentSums(trace, self.segment))  # type: ignore[misc]
+            sums = trace.stream.summed(lambda trace=trace: SegmentSums(trace, self.segment))  # type: ignore[misc]
             longer = too_long(name, sums.segment_s, self.segment)
             if longer is not None:
                 self.failed[str(path)] = longer
                 continue
-            yield block_of_rows(name, sums.rows(name), trace.nodes, self.segment, trace.duration)
+            yield block_of_rows(name, sums.rows(name), trace.definitions.node_count, self.segment, trace.duration)
 
 
 def block_of_rows(job: str, rows: Iterable[SegmentRow], nodes: int, segment: float, duration: float) -> MetricBlock:

@@ -193,8 +193,8 @@ def test_convert_with_an_automatic_frequency_in_little_memory(
 
 MEASURE = """
 import json, sys
-from iostrata.layers.opening import read_trace
-trace = read_trace(sys.argv[1], int(sys.argv[2]))
+from iostrata import open_trace
+trace = open_trace(sys.argv[1], memory=int(sys.argv[2]))
 layer = trace.layers["POSIX"]
 numbers = [layer.statistics(way).to_dict() for way in layer.directions]
 volume = sum(layer.bandwidth(way).volume for way in layer.directions)
@@ -202,7 +202,7 @@ volume = sum(layer.bandwidth(way).volume for way in layer.directions)
 with open("/proc/self/status") as status:
     peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
 moved = sum(entry["bytes"] for entry in numbers)
-print(json.dumps({"peak": peak, "events": trace.io_events, "volume": volume, "bytes": moved}))
+print(json.dumps({"peak": peak, "events": trace.tally.io_events, "volume": volume, "bytes": moved}))
 """
 GENERATE = """
 import sys

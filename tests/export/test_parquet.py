@@ -72,7 +72,7 @@ def test_what_is_unknown_is_null(table):
     assert found["end_s"].null_count == 12
     assert found["offset"].null_count == int((trace.operations.offset == 2**64 - 1).sum())
     assert found["bytes_moved"].null_count == int((trace.operations.moved == 2**64 - 1).sum())
-    assert found["parent"].null_count == int((trace.attribution.parent < 0).sum())
+    assert found["parent"].null_count == int((trace.stream.whole.traffic.attribution.parent < 0).sum())
     assert found.schema.metadata[b"ticks_per_second"] == b"1000000000"
 
 
@@ -176,12 +176,14 @@ def test_metadata_lasts_as_long_as_its_calls(table, name, kinds):
             calls[key] += 1
     # A stream that is opened anew (freopen) is closed by the same call, which is told once there.
     times = [
-        one for one in trace.calls.call_times if one.kind in kinds and (name, one.layer) != ("nonblocking4", "ISOC")
+        one
+        for one in trace.calls.totals.call_times
+        if one.kind in kinds and (name, one.layer) != ("nonblocking4", "ISOC")
     ]
     assert len(times) >= 2
     for one in times:
         assert took[one.layer, kinds[one.kind], None] == pytest.approx(one.summed_s, rel=1e-6)
-    functions = [of for one in trace.calls.call_times for of in one.functions]
+    functions = [of for one in trace.calls.totals.call_times for of in one.functions]
     wanted = {"nc_enddef": "netCDF", "MPI_File_sync": "MPI-IO", "MPI_File_preallocate": "MPI-IO"}
     some = [of for of in functions if of.function in wanted]
     assert some
@@ -199,7 +201,7 @@ def test_metadata_is_read_back(fixtures, tmp_path, memory):
     assert again.definitions.recording.metadata
     columns = ("location", "kind", "time", "handle", "mode", "flags", "value", "offset")
     events = [
-        list(zip(*(getattr(one.other_events, name).tolist() for name in columns), strict=True))
+        list(zip(*(getattr(one.stream.kept.other_events, name).tolist() for name in columns), strict=True))
         for one in (trace, again)
     ]
     assert sorted(events[0]) == sorted(events[1])
@@ -220,6 +222,6 @@ def test_metadata_rows_without_their_numbers_are_damage(fixtures, tmp_path):
         )
         parquet.write_table(broken, tmp_path / "y.parquet")
         again = open_trace(tmp_path / "y.parquet")
-        assert len(again.other_events) == sum(events) - 1
+        assert len(again.stream.kept.other_events) == sum(events) - 1
         assert again.damage.damaged
         assert "1 metadata event" in again.damage.locations[0].reason

@@ -134,7 +134,7 @@ def test_otf2_to_parquet_to_otf2(tmp_path, name, options):
 def metadata_of(path):
     """Return how often there is each metadata event, by all of it that is no number of a row."""
     trace = iostrata.open_trace(path, files="all")
-    events, definitions = trace.metadata, trace.definitions
+    events, definitions = trace.stream.whole.metadata, trace.definitions
     chains, files = lineage(definitions), (*definitions.files.name, None)
     columns = (
         [definitions.locations.name[row] for row in events.location.tolist()],

@@ -8,6 +8,7 @@ from iostrata import SelectionError, StepSignal, open_trace
 from iostrata.layers.parts import UnknownPartError
 from iostrata.layers.selection.directions import QUANTITIES
 from iostrata.layers.statistics.grouping import KEYS
+from iostrata.layers.trace import trace_of
 from iostrata.model.codes import IoMode, IoRecord, Status
 
 HANDLES = [("MPI-IO", "/s/a", -1), ("POSIX", "/s/a", 0), ("POSIX", "/s/b", -1), ("POSIX", None, -1)]
@@ -150,6 +151,7 @@ def test_nodes_of_one_name_stay_apart(make_trace):
         parent=np.array([-1, 0, 0], np.int32),
     )
     groups = replace(definitions.groups, node=np.array([1, 1, 2], np.int32))
-    trace = replace(trace, definitions=replace(definitions, system_tree=tree, groups=groups))
+    scope = replace(trace.scope, definitions=replace(definitions, system_tree=tree, groups=groups))
+    trace = trace_of(replace(trace.stream, scope=scope), trace.tally)
     assert list(trace.layers["POSIX"].by("node")) == ["n (1)", "n (2)"]
     assert trace.layers["POSIX"].by("node").volumes()["n (2)"] == 30

@@ -175,15 +175,15 @@ def test_handles_of_real_traces_have_lives(trace):
 
 def test_what_a_trace_tells_of_itself(trace):
     opened = trace("ckpt4")
-    assert (opened.ranks, opened.nodes, opened.locations) == (4, 2, 12)
-    assert opened.events_total == 14360
+    assert (opened.ranks, opened.definitions.node_count, opened.definitions.locations.id.size) == (4, 2, 12)
+    assert opened.tally.events == 14360
     assert opened.window == (0.0, opened.duration)
     assert opened.files == "application"
     assert not opened.damage.damaged
     assert "4 ranks on 2 nodes" in repr(opened)
     assert "MPI-IO, ISOC, POSIX" in repr(opened)
     assert opened.path.name == "traces.otf2"
-    assert opened.unmatched_events == 0
+    assert opened.tally.unmatched == 0
     copied = pickle.loads(pickle.dumps(opened))
     assert copied.layers["POSIX"].statistics("write") == opened.layers["POSIX"].statistics("write")
 
@@ -215,7 +215,10 @@ def test_rules_can_be_replaced(fixtures):
     opened = open_trace(fixtures / "serial1", rules=[("*.log", "logs")])
     assert opened.layers["ISOC"].directions == ()
     assert opened.set_aside.reasons["*.log: logs"] == len(opened.select(files="*.log").layers["ISOC"].operations)
-    assert (opened.selection.handle_reason == select_files(opened.definitions, rules=opened.rules).handle_reason).all()
+    assert (
+        opened.scope.selection.handle_reason
+        == select_files(opened.definitions, rules=opened.scope.selection.rules).handle_reason
+    ).all()
 
 
 @pytest.mark.parametrize("length", [2**62, 2**63, 2**64 - 1])
@@ -248,7 +251,7 @@ def test_events_without_an_operation_are_counted(tmp_path):
         thread.io_operation_begin(3, handle, otf2.IoOperationMode.WRITE, none, 5, 1)
         thread.io_operation_complete(4, handle, 5, 1)
     opened = open_trace(tmp_path / "run", engine="library")
-    assert opened.unmatched_events == 2
+    assert opened.tally.unmatched == 2
     assert opened.layers["POSIX"].statistics("write").bytes == 5
 
 

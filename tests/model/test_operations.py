@@ -60,8 +60,8 @@ def test_columns_are_told_in_a_line_however_many_rows_they_have() -> None:
 
 
 def test_what_a_reader_gives_passes() -> None:
-    check_rows(OPERATIONS, TRACE.other_events, TRACE.definitions)
-    check_rows(Operations.empty(), TRACE.other_events.take(np.arange(0)), TRACE.definitions)
+    check_rows(OPERATIONS, TRACE.stream.kept.other_events, TRACE.definitions)
+    check_rows(Operations.empty(), TRACE.stream.kept.other_events.take(np.arange(0)), TRACE.definitions)
 
 
 @pytest.mark.parametrize(
@@ -84,16 +84,16 @@ def test_rows_beyond_the_definitions_are_refused_wherever_operations_come_in(col
     with pytest.raises(TraceError, match=f"column {column} names row {row} of "):
         replace(TRACE, kept=TRACE.kept._replace(operations=broken), reading=None)
     with pytest.raises(TraceError, match=f"column {column} names row {row} of "):
-        RowSource(TRACE.path, TRACE.definitions, broken, TRACE.other_events)
+        RowSource(TRACE.path, TRACE.definitions, broken, TRACE.stream.kept.other_events)
 
 
 def test_rows_of_definitions_and_of_other_events_are_checked_too() -> None:
     group = np.full(len(TRACE.definitions.locations.id), 99, np.int32)
     locations = replace(TRACE.definitions.locations, group=group)
     with pytest.raises(TraceError, match="column group names row 99"):
-        check_rows(OPERATIONS, TRACE.other_events, replace(TRACE.definitions, locations=locations))
-    events = replace(TRACE.other_events, location=TRACE.other_events.location + 99)
+        check_rows(OPERATIONS, TRACE.stream.kept.other_events, replace(TRACE.definitions, locations=locations))
+    events = replace(TRACE.stream.kept.other_events, location=TRACE.stream.kept.other_events.location + 99)
     with pytest.raises(TraceError, match="column location names row"):
         check_rows(OPERATIONS, events, TRACE.definitions)
     with pytest.raises(TraceError, match="the column status has 3 rows, others"):
-        check_rows(replace(OPERATIONS, status=OPERATIONS.status[:3]), TRACE.other_events, TRACE.definitions)
+        check_rows(replace(OPERATIONS, status=OPERATIONS.status[:3]), TRACE.stream.kept.other_events, TRACE.definitions)

@@ -15,7 +15,7 @@ from .limits import Limits
 
 def _activity(trace: Trace) -> dict[str, Any] | None:
     """Return how many ranks were in I/O and in MPI over the window, and whether non-blocking I/O overlaps computing."""
-    overlap = trace.overlap
+    overlap = trace.calls.overlap
     if overlap is None:
         return None
     return {
@@ -32,10 +32,10 @@ def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | No
     Of more paths than the limit those with the most time in I/O are kept; a path always comes behind the one above it.
     Times are in s, summed over all threads; ``io_s`` of a path is the time in calls of I/O on it or below.
     """
-    cost = trace.cost
+    cost = trace.calls.cost
     if cost is None:
         return None
-    calls, table = split_by_calls(trace.callers, CALLPATH, np.ndarray.tolist)
+    calls, table = split_by_calls(trace.calls, CALLPATH, np.ndarray.tolist)
     if calls is None:
         return None
     functions = calls.functions

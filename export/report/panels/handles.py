@@ -30,7 +30,7 @@ def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
     """
     forest = trace.handles
     parent = forest.parent.astype(np.int64)
-    shown = trace.selection.selected.copy()
+    shown = trace.scope.selection.selected.copy()
     for row in np.flatnonzero(shown).tolist():
         while (row := int(parent[row])) >= 0 and not shown[row]:
             shown[row] = True

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....layers.handles.metadata import MetadataEvents
+from ....layers.handles.block import ScopedBlock
 from ....layers.selection.window import TickWindow
 from ....layers.trace import Trace
 from ....model.codes import IoMode
@@ -107,7 +107,7 @@ def heat_maps(trace: Trace, curves: list[tuple[str, str]], limits: Limits) -> di
         place = np.full((len(trace.order) + 1, len(IoMode)), -1, np.int64)
         for row, (name, direction) in enumerate(curves):
             place[trace.order.index(name), IoMode[direction.upper()]] = row
-        layer = np.where(trace.selection.selected, trace.handles.layer_row, -1)
+        layer = np.where(trace.scope.selection.selected, trace.handles.layer_row, -1)
         known_group = np.append(group, -1)
 
         def row_of(operations: Operations) -> npt.NDArray[np.int64]:
@@ -129,8 +129,8 @@ class _VolumeGrid:
         self._window, self._row_of = window, row_of
         self.grid = np.zeros((rows, bins))
 
-    def add(self, operations: Operations, metadata: MetadataEvents) -> None:  # noqa: ARG002
-        window, chosen = self._window, self._window.part(operations)
+    def add(self, block: ScopedBlock) -> None:
+        window, chosen = self._window, self._window.part(block.operations)
         begin, end = window.clipped(chosen)
         amount = window.bytes_within(chosen).astype(np.float64)
         length = window.end - window.start
@@ -148,7 +148,7 @@ def volume_grid(trace: Trace, row_of: RowOf, rows: int, bins: int) -> npt.NDArra
     row_of : callable
         From operations (n,) to the row of each, int64 (n,), −1 for none.
     """
-    return trace.sum_blocks(lambda: _VolumeGrid(trace.tick_window, row_of, rows, bins)).grid
+    return trace.stream.summed(lambda: _VolumeGrid(trace.scope.window, row_of, rows, bins)).grid
 
 
 def _scaled(grid: npt.NDArray[np.float64]) -> dict[str, Any]:

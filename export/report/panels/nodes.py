@@ -23,9 +23,9 @@ def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most
     shown = used[:most]
     columns = []
     for name, direction in curves:
-        chosen = trace.cells.of(name, direction)
-        node = np.append(groups.node, -1)[trace.cells.process[chosen]]
-        totals = sums_by(node[node >= 0], trace.cells.moved[chosen][node >= 0], len(tree.id))
+        chosen = trace.relations.cells.of(name, direction)
+        node = np.append(groups.node, -1)[trace.relations.cells.process[chosen]]
+        totals = sums_by(node[node >= 0], trace.relations.cells.moved[chosen][node >= 0], len(tree.id))
         columns.append({"layer": name, "direction": direction, "bytes": totals[shown].tolist()})
     return {
         "calls": _calls_within(trace, shown),
@@ -45,14 +45,14 @@ def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most
 
 def _calls_within(trace: Trace, shown: Any) -> list[dict[str, Any]]:
     """Return for each two layers how many calls of the lower one ran inside calls of the upper one, by node."""
-    if trace.calls is None:
+    if trace.calls.totals is None:
         return []
-    process, layer, around = trace.calls.counted_within.keys
+    process, layer, around = trace.calls.totals.counted_within.keys
     node = np.append(trace.definitions.groups.node, -1)[process]
     known, found = node >= 0, []
     for low in range(1, len(trace.order)):
         for high in range(low):
-            counts = trace.calls.counted_within["calls"] * ((layer == low) & (around >> high & 1 > 0) & known)
+            counts = trace.calls.totals.counted_within["calls"] * ((layer == low) & (around >> high & 1 > 0) & known)
             if counts.any():
                 totals = np.bincount(node[known], counts[known], minlength=len(trace.definitions.system_tree.id))
                 pair = {"upper": trace.order[high], "lower": trace.order[low]}

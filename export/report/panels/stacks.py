@@ -19,7 +19,7 @@ def thread_stacks(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] 
 
     Handles are in the order of their tree, each with its depth in it; only those on selected files.
     """
-    calls, definitions = trace.calls, trace.definitions
+    calls, definitions = trace.calls.totals, trace.definitions
     if calls is None:
         return None
     seconds = io_threads(calls, len(definitions.locations.id))
@@ -31,9 +31,9 @@ def thread_stacks(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] 
         return None
     bars, gap = call_stacks(trace, shown.tolist(), limits.stack_bars)
     bars = bars.take(np.flatnonzero(bars.depth <= _DEEPEST)[: 4 * limits.stack_bars])
-    functions, window = calls.functions, trace.tick_window
+    functions, window = calls.functions, trace.scope.window
     regions, function = np.unique(bars.region, return_inverse=True)
-    selected = np.append(trace.selection.selected, False)
+    selected = np.append(trace.scope.selection.selected, False)
     handles = np.unique(bars.handle[selected[bars.handle]])
     tree = _preorder(trace.handles.parent, handles)
     place = np.zeros(len(trace.handles) + 1, np.int64)

@@ -55,7 +55,7 @@ def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits
         "by_file": by_file,
         "ranks_a_row": together,
         "marks_total": int(marks.count.sum()),
-        "gap_s": max(gap, finest) / trace.tick_window.ticks_per_second,
+        "gap_s": max(gap, finest) / trace.scope.window.ticks_per_second,
         "rows": {
             "layer": [names.number(layers[number]) for number in which.tolist()],
             "file": [names.number(labels[number - 1]) if number > 0 else -1 for number in file_row.tolist()],
@@ -67,8 +67,8 @@ def timeline(trace: Trace, layers: tuple[str, ...], names: Names, limits: Limits
         "marks": {
             "row": packed(merged.row, "u2"),
             "kind": packed(merged.kind, "u1"),
-            "start": packed(_scaled(merged.start, trace.tick_window), "u4"),
-            "end": packed(_scaled(merged.end, trace.tick_window), "u4"),
+            "start": packed(_scaled(merged.start, trace.scope.window), "u4"),
+            "end": packed(_scaled(merged.end, trace.scope.window), "u4"),
             "count": packed(merged.count, "u4"),
             "bytes": packed(merged.bytes, "f4"),
         },

@@ -9,11 +9,11 @@ import numpy as np
 from ....model.arrays import Floats, Ints
 from ....model.codes import IoFlag
 from ....model.definitions import Definitions
-from ....model.operations import Operations, view
+from ....model.operations import view
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI
 from ....model.sums import Sums, nested
-from ...handles.metadata import MetadataEvents
+from ...handles.block import ScopedBlock
 from ...handles.scope import Scope
 from .calls import Calls
 from .stacks import StackBars
@@ -57,9 +57,9 @@ class NonBlockingSums(Sums):
     scope: Scope
     union: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
 
-    def add(self, operations: Operations, _metadata: MetadataEvents) -> None:
-        """Add operations of some processes."""
-        window, chosen = self.scope.window, self.scope.window.part(operations)
+    def add(self, block: ScopedBlock) -> None:
+        """Add a block."""
+        window, chosen = self.scope.window, self.scope.window.part(block.operations)
         selected = np.append(self.scope.selection.selected, False)[chosen.handle]
         chosen = view(chosen, ((chosen.flags & IoFlag.NON_BLOCKING) > 0) & selected)
         self.union.add(chosen.process.astype(np.int64), *window.clipped(chosen))

@@ -474,7 +474,7 @@ def monc(tmp_path_factory):
 
 def test_the_case_of_the_multi_layer_paper(monc):
     trace = open_trace(monc)
-    assert (trace.ranks, trace.nodes) == (112, 8)
+    assert (trace.ranks, trace.definitions.node_count) == (112, 8)
     assert tuple(trace.layers) == ("netCDF", "MPI-IO", "ISOC", "POSIX")
     ids = {one.id: one for one in reversed(find(trace))}
     funnel = ids["funnelled-collective"].evidence

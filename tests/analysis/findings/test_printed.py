@@ -222,7 +222,7 @@ def test_opens_and_deletions_of_the_program_are_those_printed(name, fixtures):
             handle = number(re.search(r'Handle: (".*?" <\d+>)', line)[1])
             if text.layer(handle) == "POSIX" and text.is_application(handle):
                 expected[IoRecord[kind]] += 1
-    kinds = trace.handle_sums.kinds_of(trace.order.index("POSIX"))
+    kinds = trace.sums.handles.kinds_of(trace.order.index("POSIX"))
     assert {kind: kinds.get(kind, 0) for kind in expected} == expected
     created = sum(
         "CREATE" in re.search(r"Creation Flags: (\{.*?\}|\w+)", line)[1]
@@ -232,7 +232,7 @@ def test_opens_and_deletions_of_the_program_are_those_printed(name, fixtures):
         if kind == "CREATE_HANDLE"
         for handle in [number(re.search(r'Handle: (".*?" <\d+>)', line)[1])]
     )
-    told = trace.handle_sums.text_of(trace.order.index("POSIX"))
+    told = trace.sums.handles.text_of(trace.order.index("POSIX"))
     assert (f"opens ({created:,} of them to create)" in told) is (created > 0)
     if name == "mdtest8":
         assert (expected[IoRecord.CREATE_HANDLE], expected[IoRecord.DELETE_FILE]) == (1160, 576)

@@ -199,7 +199,7 @@ def test_counts_of_recordings(name, memory):
     if not anchor.exists():
         pytest.skip("the recordings of benchmarks are not beside the repository")
     trace = open_trace(anchor, memory=memory)
-    deeds = trace.relations.streams[trace.order.index("POSIX")].deeds
+    deeds = trace.relations.sums.streams[trace.order.index("POSIX")].deeds
     counts = np.bincount(deeds.keys[0], deeds["count"], minlength=len(Deed)).astype(int).tolist()
     expected = streams_of(anchor)
     assert counts[Deed.TURNS] == expected["turns"]
@@ -223,7 +223,7 @@ def test_what_metadata_costs_where_calls_were_recorded():
         pytest.skip("the recordings of benchmarks are not beside the repository")
     trace = open_trace(anchor)
     (one,) = find(trace)
-    kinds = {call.kind: call.summed_s for call in trace.calls.call_times if call.layer == "POSIX"}
+    kinds = {call.kind: call.summed_s for call in trace.calls.totals.call_times if call.layer == "POSIX"}
     assert one.evidence["metadata_s"] == pytest.approx(kinds["opens"] + kinds["closes"] + kinds["deletions"])
     # Eight ranks share it.
     assert one.evidence["metadata_s"] / 8 <= one.cost_s < one.evidence["metadata_s"]

@@ -12,7 +12,9 @@ import xarray
 from iostrata import Trace, open_trace, write_hdf5
 from iostrata.export.hdf5.variables import storable
 from iostrata.export.written import Written
-from iostrata.layers.attribution.blocks import KeptEvents
+from iostrata.layers.attribution.stream import KeptEvents, Stream
+from iostrata.layers.trace import trace_of
+from iostrata.model.stream.source import Tally
 
 Check = Callable[[Path], None]
 Texts = Callable[[h5py.Dataset], list[str]]
@@ -52,7 +54,7 @@ def test_handles_are_the_forest(trace: Trace, written: Written, texts: Texts) ->
 
 
 def test_times_of_calls_are_those_of_the_trace(trace: Trace, written: Written) -> None:
-    calls = trace.calls
+    calls = trace.calls.totals
     assert calls is not None
     with xarray.open_dataset(written.path, engine="netcdf4", group="statistics") as group:
         kinds = group["call_kind"].values.tolist()
@@ -116,17 +118,10 @@ def test_trace_without_handles(trace: Trace, tmp_path: Path, opens_everywhere: C
         **{f.name: getattr(definitions.handles, f.name)[:0] for f in fields(definitions.handles)}
     )
     nothing = np.zeros(0, np.intp)
-    bare = Trace(
-        path=trace.path,
-        definitions=replace(definitions, handles=handles),
-        kept=KeptEvents(trace.operations.take(nothing), trace.other_events.take(nothing)),
-        damage=trace.damage,
-        engine=trace.engine,
-        events_total=0,
-        tick_window=trace.tick_window,
-        rules=trace.rules,
-        selection=replace(trace.selection, handle_reason=trace.selection.handle_reason[:0]),
-    )
+    selection = replace(trace.scope.selection, handle_reason=trace.scope.selection.handle_reason[:0])
+    scope = replace(trace.scope, definitions=replace(definitions, handles=handles), selection=selection)
+    kept = KeptEvents(trace.operations.take(nothing), trace.stream.kept.other_events.take(nothing))
+    bare = trace_of(Stream(trace.path, trace.stream.engine, scope, None, kept), Tally())
     result = write_hdf5(bare, tmp_path / "out.nc")
     assert result.layers == ()
     opens_everywhere(result.path)
@@ -141,11 +136,9 @@ def test_names_of_any_kind(trace: Trace, tmp_path: Path, opens_everywhere: Check
         trace.definitions.files,
         name=tuple(f"/{NASTY[row % len(NASTY)]}" for row in range(len(trace.definitions.files.name))),
     )
-    renamed = replace(
-        trace,
-        path=Path("traces\n\udcff.otf2"),
-        definitions=replace(trace.definitions, handles=replace(handles, name=names), files=files),
-    )
+    definitions = replace(trace.definitions, handles=replace(handles, name=names), files=files)
+    scope = replace(trace.scope, definitions=definitions)
+    renamed = trace_of(replace(trace.stream, path=Path("traces\n\udcff.otf2"), scope=scope), trace.tally)
     path = write_hdf5(renamed, tmp_path / "out.nc", fs=5.0, periods=False).path
     opens_everywhere(path)
     with h5py.File(path) as file:
@@ -176,7 +169,8 @@ def test_a_handle_of_no_known_layer_has_no_row(trace: Trace, tmp_path: Path) -> 
     handles = trace.definitions.handles
     paradigm = handles.paradigm.copy()
     paradigm[3] = -1
-    odd = replace(trace, definitions=replace(trace.definitions, handles=replace(handles, paradigm=paradigm)))
+    definitions = replace(trace.definitions, handles=replace(handles, paradigm=paradigm))
+    odd = trace_of(replace(trace.stream, scope=replace(trace.scope, definitions=definitions)), trace.tally)
     assert odd.handles.layer[3] is None
     path = write_hdf5(odd, tmp_path / "out.nc", fs=1.0, periods=False).path
     with h5py.File(path) as file:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from iostrata import Layer, StepSignal, Trace, open_trace, write_hdf5
 from iostrata.export.json.documents import handles_document, layers_document
 from iostrata.export.written import Written
+from iostrata.layers.trace import trace_of
 
 Check = Callable[[Path], None]
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -162,7 +163,8 @@ def test_chosen_layers_keep_their_order(trace: Trace, tmp_path: Path) -> None:
 
 def test_start_beyond_int64_is_kept(trace: Trace, tmp_path: Path) -> None:
     clock = replace(trace.definitions.clock, start=2**64 - 2)
-    late = replace(trace, definitions=replace(trace.definitions, clock=clock))
+    scope = replace(trace.scope, definitions=replace(trace.definitions, clock=clock))
+    late = trace_of(replace(trace.stream, scope=scope), trace.tally)
     path = write_hdf5(late, tmp_path / "out.nc", fs=1.0, periods=False).path
     with xarray.open_dataset(path, engine="netcdf4") as root:
         assert int(root.attrs["trace_start_ticks"]) == 2**64 - 2

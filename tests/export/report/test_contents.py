@@ -273,7 +273,7 @@ def test_call_paths_add_up_to_the_time_and_bytes_of_the_layers(trace_of):
     calls, paths = contents["calls"], contents["calls"]["paths"]
     names = contents["names"]
     assert all(parent < row for row, parent in enumerate(paths["parent"]))
-    seconds = trace.calls.group_seconds
+    seconds = trace.calls.totals.group_seconds
     groups = dict.fromkeys(trace.order, 0.0)
     for group, own, does_io in zip(paths["group"], paths["own_s"], paths["does_io"], strict=True):
         if does_io:

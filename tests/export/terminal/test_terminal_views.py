@@ -16,6 +16,7 @@ from iostrata.export.terminal.console import UNBOUNDED, bounded, damage_summary,
 from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_breakdown, print_layers
 from iostrata.export.terminal.periods import Row, notes, print_periods
+from iostrata.layers.trace import trace_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -35,8 +36,14 @@ def shown(view, *arguments, width=None):
 
 def with_handles(trace, **columns):
     """Return `trace` with other handles in its definitions."""
-    definitions = trace.definitions
-    return replace(trace, definitions=replace(definitions, handles=replace(definitions.handles, **columns)))
+    handles = replace(trace.definitions.handles, **columns)
+    return with_definitions(trace, handles=handles)
+
+
+def with_definitions(trace, **tables):
+    """Return `trace` with other tables in its definitions."""
+    scope = replace(trace.scope, definitions=replace(trace.definitions, **tables))
+    return trace_of(replace(trace.stream, scope=scope), trace.tally)
 
 
 def test_a_pipe_has_no_width():
@@ -63,7 +70,7 @@ def test_a_chain_of_handles_does_not_run_off_the_screen(width):
 def test_wide_characters_keep_the_columns_straight(trace):
     files = trace.definitions.files
     names = tuple(name.replace("run.log", "記録記録記録.log") for name in files.name)
-    wide = replace(trace, definitions=replace(trace.definitions, files=replace(files, name=names)))
+    wide = with_definitions(trace, files=replace(files, name=names))
     lines = shown(print_handles, wide, width=80).splitlines()
     (line,) = (line for line in lines if "記録" in line)
     header = next(line for line in lines if line.startswith("layer and file"))

@@ -65,7 +65,7 @@ def test_opens_and_closes_last_as_long_as_their_calls(fixtures, memory):
         rows = found.kind == KINDS.index(kind)
         for place, layer in enumerate(layers):
             mine = rows & (key[found.row] // files == place)
-            expected = [one.summed_s for one in trace.calls.call_times if (one.layer, one.kind) == (layer, name)]
+            expected = [one.summed_s for one in trace.calls.totals.call_times if (one.layer, one.kind) == (layer, name)]
             took = (found.end - found.start)[mine].sum() / trace.definitions.clock.ticks_per_second
             assert took == pytest.approx(sum(expected), rel=1e-9)
 
@@ -77,7 +77,7 @@ def test_deletions_are_marks_of_the_file_that_they_name(fixtures, memory):
     found, key, _, files, _ = marks_of_files(trace, layers)
     of_posix = key[found.row] // files == layers.index("POSIX")
     others = of_posix & (found.kind == KINDS.index("other"))
-    expected = {one.kind: one for one in trace.calls.call_times if one.layer == "POSIX"}
+    expected = {one.kind: one for one in trace.calls.totals.call_times if one.layer == "POSIX"}
     assert found.count[others].sum() == expected["deletions"].calls
     took = (found.end - found.start)[others].sum() / trace.definitions.clock.ticks_per_second
     assert took == pytest.approx(expected["deletions"].summed_s, rel=1e-9)

@@ -55,7 +55,7 @@ def test_a_trace_written_anew_is_the_same_trace(tmp_path, name):
     done = subprocess.run(["otf2-print", written.path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
     assert done.stderr == b""
     again = open_trace(written.path)
-    assert written.events == again.io_events == again.events_total
+    assert written.events == again.tally.io_events == again.tally.events
     # What had been lost is lost in the copy too, and said there.
     assert again.damage.locations == tuple(replace(one, inherited=True) for one in trace.damage.locations)
     for before, after in zip(told(trace), told(again), strict=True):
@@ -138,6 +138,6 @@ def test_of_two_writers_at_once_one_succeeds(tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(outcomes, key=str) == [trace.io_events, None]
+    assert sorted(outcomes, key=str) == [trace.tally.io_events, None]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x", "x.def", "x.otf2"]
     assert len(open_trace(tmp_path / "x.otf2").operations) == len(trace.operations)

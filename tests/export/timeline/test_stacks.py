@@ -51,7 +51,7 @@ def test_every_call_has_its_depth_and_length(name):
     bars, gap = call_stacks(trace, range(len(locations.id)), 10**6)
     assert gap == 0
     assert (bars.count == 1).all()
-    names = trace.calls.functions.regions.name
+    names = trace.calls.totals.functions.regions.name
     expected, did = printed(str(FIXTURES / name / "traces.otf2"))
     length = (bars.end - bars.begin).tolist()
     rows = zip(locations.id[bars.location].tolist(), bars.region.tolist(), bars.depth.tolist(), length, strict=True)
@@ -67,7 +67,7 @@ def test_every_call_has_its_depth_and_length(name):
 
 def test_bars_merge_to_the_limit_and_lose_no_call():
     trace = open_trace(FIXTURES / "ckpt4_compiler")
-    every = range(trace.locations)
+    every = range(trace.definitions.locations.id.size)
     whole, _ = call_stacks(trace, every, 10**6)
     few, gap = call_stacks(trace, every, 2000)
     assert len(few) <= 2000
@@ -80,10 +80,10 @@ def test_bars_merge_to_the_limit_and_lose_no_call():
 
 def test_one_thread_of_many_is_as_among_all():
     trace = open_trace(FIXTURES / "ncckpt4")
-    seconds = io_threads(trace.calls, trace.locations)
+    seconds = io_threads(trace.calls.totals, trace.definitions.locations.id.size)
     busiest = int(seconds.argmax())
     alone, _ = call_stacks(trace, [busiest], 10**6)
-    whole, _ = call_stacks(trace, range(trace.locations), 10**6)
+    whole, _ = call_stacks(trace, range(trace.definitions.locations.id.size), 10**6)
     own = whole.take(whole.location == busiest)
     assert len(alone) == len(own)
     for column in ("depth", "region", "handle", "kind", "begin", "end"):
@@ -113,7 +113,7 @@ def test_calls_that_cross_end_with_their_own_leave_and_open_ones_with_the_locati
         writer.io_create_handle(40, handle, IoAccessMode.WRITE_ONLY, 0, 0)
     found = open_trace(tmp_path / "trace" / "traces.otf2")
     bars, _ = call_stacks(found, [0], 100)
-    names = found.calls.functions.regions.name
+    names = found.calls.totals.functions.regions.name
     rows = zip(bars.region.tolist(), bars.depth.tolist(), bars.begin.tolist(), bars.end.tolist(), strict=True)
     assert sorted((names[region], *rest) for region, *rest in rows) == [
         ("one", 0, 0, 20), ("one", 0, 40, 40), ("other", 1, 10, 30),

@@ -43,7 +43,7 @@ def test_segments_are_operations_with_inferred_handles(traced_log):
     )
     assert trace.damage.irregular == {"transfers of no bytes": 1, "operations of no duration": 1}
     assert not trace.damage.damaged
-    assert trace.nodes == 2
+    assert trace.definitions.node_count == 2
 
 
 def test_of_segments_that_begin_at_once_mpi_called_posix(darshan_log):

@@ -39,7 +39,7 @@ def test_calls_become_operations_with_their_offsets(small_dftracer):
     read = trace.layers["POSIX"].statistics("read")
     assert (read.operations, read.bytes, read.undefined_bytes_operations) == (2, 100, 1)
     # One opening, one seek, one closing.
-    assert sorted(trace.metadata.kind.tolist()) == [69, 70, 72]
+    assert sorted(trace.stream.whole.metadata.kind.tolist()) == [69, 70, 72]
     assert not trace.damage.damaged
 
 

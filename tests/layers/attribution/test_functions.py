@@ -47,12 +47,12 @@ def walked(anchor):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_functions_as_the_official_reader_tells(fixtures, name, workers):
     trace = open_trace(fixtures / name, workers=workers)
-    paths = trace.callers.paths
+    paths = trace.calls.paths
     (of_events, event), (of_begins, begin) = (paths.named("function", rows) for rows in (paths.event, paths.operation))
     events, begins = walked(trace.path)
     named = [of_events[row] if row >= 0 else None for row in event.tolist()]
     by_location = defaultdict(list)
-    for location, function in zip(trace.other_events.location.tolist(), named, strict=True):
+    for location, function in zip(trace.stream.kept.other_events.location.tolist(), named, strict=True):
         by_location[location].append(function)
     assert by_location == events
     operations, start = trace.operations, trace.definitions.clock.start
@@ -89,14 +89,14 @@ def test_breakdown_by_function_counts_operations_and_metadata(fixtures):
 
 def test_a_trace_without_functions_has_none(fixtures):
     trace = open_trace(fixtures / "ior384")
-    assert (trace.callers.paths.operation == -1).all()
+    assert (trace.calls.paths.operation == -1).all()
     assert {row["function"] for row in trace.breakdown("function").to_dict()} == {None}
 
 
 def test_selections_share_them(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
-    known = trace.callers.paths
-    assert trace.select(files="all", window=(0.1, 0.2)).callers.paths is known
+    known = trace.calls.paths
+    assert trace.select(files="all", window=(0.1, 0.2)).calls.paths is known
 
 
 @pytest.mark.parametrize("options", [{"engine": "library"}, {"memory": 500 * 10**6}], ids=str)
@@ -108,10 +108,10 @@ def test_every_way_of_reading_knows_them(fixtures, options):
 
 def test_a_trace_that_changed_is_refused(fixtures):
     trace = open_trace(fixtures / "ckpt4_linktime")
-    make = trace.callers.make_sums
-    events = replace(trace.other_events, time=trace.other_events.time + 1)
+    make = trace.calls.make_sums
+    events = replace(trace.stream.kept.other_events, time=trace.stream.kept.other_events.time + 1)
     with pytest.raises(TraceError, match="has changed"):
-        read_call_paths(trace.reading.source, trace.operations, events, make)
+        read_call_paths(trace.stream.reading.source, trace.operations, events, make)
     operations = replace(trace.operations, begin=trace.operations.begin + 1)
     with pytest.raises(TraceError, match="has changed"):
-        read_call_paths(trace.reading.source, operations, trace.other_events, make)
+        read_call_paths(trace.stream.reading.source, operations, trace.stream.kept.other_events, make)

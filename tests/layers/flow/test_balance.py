@@ -26,7 +26,7 @@ def test_a_nested_call(make_trace):
         {"handle": 2, "begin": 30, "end": 40, "moved": 1},
         {"handle": 3, "begin": 60, "end": 65, "moved": 1, "mode": IoMode.READ},
     ]
-    first, second = make_trace(STACK, rows).time_splits
+    first, second = make_trace(STACK, rows).relations.time_splits
     assert (first.layer, first.direction) == ("netCDF", "write")
     assert first.spent_s == pytest.approx({"netCDF": 0.30, "MPI-IO": 0.55, "POSIX": 0.15})
     assert second.spent_s == pytest.approx({"MPI-IO": 0.55, "POSIX": 0.15})
@@ -36,16 +36,16 @@ def test_a_nested_call(make_trace):
 @given(st.lists(OPERATION, max_size=14))
 def test_parts_equal_a_count_of_ticks(make_trace, rows):
     trace = make_trace(STACK, [{**row, "end": row["begin"] + row["length"]} for row in rows])
-    operations, found = trace.operations, trace.attribution
+    operations, found = trace.operations, trace.stream.whole.traffic.attribution
     layer = found.layer.tolist()
     parent = found.parent.tolist()
-    for split in trace.time_splits:
-        row = trace.traffic.layer_row(split.layer)
+    for split in trace.relations.time_splits:
+        row = trace.stream.whole.traffic.layer_row(split.layer)
         spent = dict.fromkeys(split.spent_s, 0)
         for number in range(len(operations)):
             if layer[number] != row or operations.mode[number] != IoMode[split.direction.upper()]:
                 continue
-            if not trace.traffic.selected[number]:
+            if not trace.stream.whole.traffic.selected[number]:
                 continue
             below = []
             for other in range(len(operations)):
@@ -56,14 +56,14 @@ def test_parts_equal_a_count_of_ticks(make_trace, rows):
                     below.append(other)
             for tick in range(int(operations.begin[number]), int(operations.end[number])):
                 at_work = [layer[one] for one in below if operations.begin[one] <= tick < operations.end[one]]
-                spent[trace.traffic.layers[max(at_work)]] += 1
+                spent[trace.stream.whole.traffic.layers[max(at_work)]] += 1
         assert split.spent_s == pytest.approx({name: ticks / 100 for name, ticks in spent.items()})
         assert sum(split.spent_s.values()) == pytest.approx(split.summed_s)
 
 
 def test_a_netcdf_write_of_the_real_archive(fixtures):
     trace = open_trace(fixtures / "ncckpt4")
-    splits = {(one.layer, one.direction): one for one in trace.time_splits}
+    splits = {(one.layer, one.direction): one for one in trace.relations.time_splits}
     one = splits["netCDF", "write"]
     assert list(one.spent_s) == ["netCDF", "HDF5", "MPI-IO", "POSIX"]
     flow = trace.flow("netCDF", "HDF5", "write")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError
+from iostrata.layers.trace import trace_of
 from iostrata.model.codes import IoFlag, IoMode
 
 STACK = [
@@ -21,7 +22,8 @@ STACK = [
 def with_columns(trace, **columns):
     operations = trace.operations
     changed = {name: np.array(values, getattr(operations, name).dtype) for name, values in columns.items()}
-    return replace(trace, kept=trace.kept._replace(operations=replace(operations, **changed)))
+    kept = trace.stream.kept._replace(operations=replace(operations, **changed))
+    return trace_of(replace(trace.stream, in_memory=kept), trace.tally)
 
 
 @pytest.fixture
@@ -169,7 +171,7 @@ OPERATION = st.fixed_dictionaries(
 def test_every_byte_is_somewhere(make_trace, rows):
     trace = make_trace(STACK, [{**row, "end": row["begin"] + row["length"]} for row in rows])
     names = ("netCDF", "MPI-IO", "POSIX", "POSIX", "POSIX")
-    found = {(one.layer, one.direction): one for one in trace.balances}
+    found = {(one.layer, one.direction): one for one in trace.relations.balances}
     for one in found.values():
         parts = one.attributed_bytes + one.inferred_bytes + one.hidden_bytes + one.set_aside_bytes
         assert parts == one.bytes

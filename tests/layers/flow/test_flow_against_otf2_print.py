@@ -202,7 +202,7 @@ def _union(intervals):
 @pytest.mark.parametrize("name", NAMES)
 def test_balances_conserve_every_byte(printed, name):
     text, trace = printed(name)
-    rows = {(one.layer, one.direction.upper()): one for one in trace.balances}
+    rows = {(one.layer, one.direction.upper()): one for one in trace.relations.balances}
     expected = defaultdict(lambda: defaultdict(int))
     for one in text.operations:
         if one.mode == "FLUSH":

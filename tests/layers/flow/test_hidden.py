@@ -9,7 +9,7 @@ STACK = [("MPI-IO", "/s/a", -1), ("POSIX", "/s/a", 0), ("MPI-IO", "/s/b", -1), (
 
 
 def found(trace):
-    return {(one.kind, one.layer, one.direction): one for one in trace.hidden}
+    return {(one.kind, one.layer, one.direction): one for one in trace.relations.hidden}
 
 
 def test_bytes_without_a_parent(make_trace):
@@ -45,7 +45,7 @@ def test_bytes_without_children(make_trace, rows, cause):
 
 def test_the_lowest_layer_needs_no_children(make_trace):
     rows = [{"handle": 3, "begin": 0, "end": 9, "moved": 5, "mode": IoMode.READ}]
-    assert not make_trace(STACK, rows).hidden
+    assert not make_trace(STACK, rows).relations.hidden
 
 
 def test_known_archives(fixtures):

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import open_trace
 from iostrata.analysis.findings import find
+from iostrata.layers.attribution.stream import TraceBlock
 from iostrata.layers.flow.sums import RelationSums
 from iostrata.layers.handles.sums import HandleSums
-from iostrata.layers.trace import Trace
+from iostrata.layers.totals import TraceSums
+from iostrata.layers.trace import Trace, trace_of
 from iostrata.model.codes import UNDEFINED_TIME, IoFlag, IoMode
 
 STACK = [
@@ -27,19 +29,6 @@ STACK = [
 ]
 
 
-class Merged(Trace):
-    """A trace whose sums are put together from blocks."""
-
-    __slots__ = ()
-
-    @property
-    def parts(self):
-        return self.__dict__["put_together"]
-
-    relations = property(lambda self: self.parts[0])
-    handle_sums = property(lambda self: self.parts[1])
-
-
 def at_rest(operations):
     """Return after which operations none is in flight, those of a process ordered by begin."""
     reached = np.maximum.accumulate(np.where(operations.end == UNDEFINED_TIME, 2**62, operations.end))
@@ -48,7 +37,7 @@ def at_rest(operations):
 
 def put_together(trace, groups, cuts, rng, exact=True):
     """Return the trace with sums over its processes in `groups` of partitions, each process in up to `cuts` blocks."""
-    operations, metadata = trace.operations, trace.metadata
+    (operations, other_events), metadata = trace.stream.kept, trace.stream.whole.metadata
     scope = replace(trace.scope, exact=exact)
     processes = np.unique(np.append(operations.process, metadata.process)).tolist()
     rng.shuffle(processes)
@@ -61,16 +50,16 @@ def put_together(trace, groups, cuts, rng, exact=True):
         handles = HandleSums(scope)
         for process in members:
             mine = operations.take(operations.process == process)
-            events = metadata.take(metadata.process == process)
+            events = other_events.take(metadata.process == process)
             rest = at_rest(mine).tolist()
             places = sorted(rng.sample(rest, min(cuts - 1, len(rest))))
             edges = [0, *places, len(mine)]
             times = [-(2**62), *(int(mine.begin[place]) for place in places), 2**62]
             for number in range(len(edges) - 1):
                 block = mine.take(np.arange(edges[number], edges[number + 1]))
-                relations.add(block, events.take(slice(0, 0)))
                 inside = (events.time >= times[number]) & (events.time < times[number + 1])
-                handles.add(block, events.take(inside))
+                relations.add(TraceBlock(scope, block, events.take(inside)))
+                handles.add(TraceBlock(scope, block, events.take(inside)))
         parts.append((relations, handles))
     rng.shuffle(parts)
     while len(parts) > 1:
@@ -80,18 +69,17 @@ def put_together(trace, groups, cuts, rng, exact=True):
         relations.merge(other[0])
         handles.merge(other[1])
         parts.append((relations, handles))
-    merged = Merged(**{name: getattr(trace, name) for name in Trace.__dataclass_fields__})
-    merged.__dict__["put_together"] = parts[0]
-    return merged
+    sums = TraceSums(trace.stream, {"relations": parts[0][0], "handles": parts[0][1]})
+    return Trace(trace.stream, sums, trace.tally)
 
 
 def told(trace):
     forest = [{**row} for row in trace.handles.to_dict()]
     entries = {
         "flows": [flow.to_dict() for flow in trace.flows],
-        "balances": [one.to_dict() for one in trace.balances],
-        "times": [one.to_dict() for one in trace.time_splits],
-        "hidden": [one.to_dict() for one in trace.hidden],
+        "balances": [one.to_dict() for one in trace.relations.balances],
+        "times": [one.to_dict() for one in trace.relations.time_splits],
+        "hidden": [one.to_dict() for one in trace.relations.hidden],
         "findings": [one.to_dict() for one in find(trace)],
         "calls": [flow.collectives.begin.tolist() for flow in trace.flows],
         "handles": forest,
@@ -141,7 +129,8 @@ def test_any_cut_and_order(make_trace, rows, flags, offsets, groups, cuts, seed,
         flags=np.array(collective, np.uint32),
         offset=np.array(offsets[: len(rows)], np.uint64),
     )
-    trace = replace(trace, kept=trace.kept._replace(operations=operations))
+    kept = trace.stream.kept._replace(operations=operations)
+    trace = trace_of(replace(trace.stream, in_memory=kept), trace.tally)
     if window is not None:
         trace = trace.select(window=window)
     assert told(put_together(trace, groups, cuts, random.Random(seed), exact)) == told(trace)
@@ -155,7 +144,7 @@ def test_a_block_is_gone_once_it_was_added(fixtures):
     gone = weakref.ref(block)
     gc.disable()
     try:
-        relations.add(block, trace.metadata.take(slice(0, 0)))
+        relations.add(TraceBlock(relations.scope, block, trace.stream.kept.other_events))
         del block
         assert gone() is None
     finally:

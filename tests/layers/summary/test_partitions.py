@@ -17,10 +17,11 @@ from iostrata.export.report.panels.limits import SizeLimits
 from iostrata.export.timeline import marks
 from iostrata.inputs.source import RowSource
 from iostrata.layers import opening
+from iostrata.layers.attribution import stream
 from iostrata.layers.attribution.splitting import called_blocks
 from iostrata.layers.document import document
 from iostrata.layers.handles import sums
-from iostrata.layers.summary import memory, reading
+from iostrata.layers.summary import memory
 from iostrata.model.codes import CREATE_FILE, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord
 from iostrata.model.definitions import Definitions, LocationGroups, Locations
 from iostrata.model.keyed import KeyedSums
@@ -167,7 +168,7 @@ def operations_told(trace: Any) -> list[Any]:
     """Each operation by its process and begin, which no other has, with its parent and those it makes a call with."""
     told: list[Any] = []
     names: list[tuple[int, int]] = []
-    for traffic, call, _, first in called_blocks(trace.callers, False):
+    for traffic, call, _, first in called_blocks(trace.calls, False):
         operations = traffic.operations
         assert first == len(names)
         names += zip(operations.process.tolist(), operations.begin.tolist(), strict=True)
@@ -181,7 +182,7 @@ def operations_told(trace: Any) -> list[Any]:
 
 def cells_told(trace: Any) -> list[Any]:
     """Each kind of operation, named by itself and those above it, with its sums."""
-    rows = list(zip(*(column.tolist() for column in trace.cells.columns), strict=True))
+    rows = list(zip(*(column.tolist() for column in trace.relations.cells.columns), strict=True))
 
     def chain(row: int) -> list[Any]:
         return [] if row < 0 else [rows[row][1:4], *chain(rows[row][0])]
@@ -220,7 +221,7 @@ def told(
     window = (start, None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "open_timed_source", lambda *_: source)
-        patch.setattr(reading, "cluster_of", lambda *_: nullcontext(Folding(workers)))
+        patch.setattr(stream, "cluster_of", lambda *_: nullcontext(Folding(workers)))
         # As many however many threads share the memory.
         patch.setattr(memory, "MOST_BINS", 1 << 12)
         if few:
@@ -229,17 +230,17 @@ def told(
         if full:
             trace = opening.open_trace("x", files="all", window=window)
         else:
-            trace = opening.read_trace(
+            trace = opening.open_trace(
                 "x",
-                MEMORY,
+                memory=MEMORY,
                 workers=workers,
                 files="all",
-                parts=("rank", 3),
+                purpose=opening.Purpose(parts=("rank", 3)),
                 client="folding" if apart else None,
                 window=window,
             )
         layers = trace.layers.values()
-        binned = None if full else trace.binned_parts("rank")
+        binned = None if full else trace.sums.parts("rank")
         periods = [*layer_periods(layers), *part_periods(layers, "rank", 3, binned=binned)]
         found = {
             "document": document(trace),
@@ -259,10 +260,10 @@ def told(
             ],
             "breakdowns": [trace.breakdown(by).to_dict() for by in ("file", "rank", "handle")],
             "flows": [flow.to_dict() for flow in trace.flows],
-            "balances": [repr(one) for one in (*trace.balances, *trace.time_splits)],
-            "hidden": [repr(one) for one in trace.hidden],
+            "balances": [repr(one) for one in (*trace.relations.balances, *trace.relations.time_splits)],
+            "hidden": [repr(one) for one in trace.relations.hidden],
             "cells": cells_told(trace),
-            "evidence": evidence_told(trace.relations),
+            "evidence": evidence_told(trace.relations.sums),
             "findings": [one.to_dict() for one in find(trace)],
             "periods": [
                 (one.result.to_dict(), one.signal.to_dict()) if hasattr(one, "result") else one.volumes
@@ -287,13 +288,13 @@ def told(
             },
             "lifetimes": {name: counts.tolist() for name, counts in trace.handles.lifetime_counts.items()},
             "metadata": [
-                ([times.tolist() for times in trace.handle_sums.times(row)], trace.handle_sums.kinds_of(row))
+                ([times.tolist() for times in trace.sums.handles.times(row)], trace.sums.handles.kinds_of(row))
                 for row in range(len(trace.order))
             ],
             "operations": operations_told(trace),
-            "opens": [column.tolist() for column in trace.handle_sums.opens.keys],
+            "opens": [column.tolist() for column in trace.sums.handles.opens.keys],
             "marks": marks_told(trace),
-            "non-blocking": [column.tolist() for column in trace.callers.non_blocking.stretches],
+            "non-blocking": [column.tolist() for column in trace.calls.non_blocking.stretches],
             "heat maps": heat_maps(trace, [(one.name, way) for one in layers for way in one.directions], limits),
         }
     return {name: json.dumps(one, default=str) for name, one in found.items()}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from iostrata import SelectionError, open_trace
 from iostrata.analysis.comparison.layer_periods import PartsLeftOut, part_periods
-from iostrata.layers.opening import read_trace
+from iostrata.layers.opening import Purpose
 from iostrata.layers.summary.parts import PartSignal
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -19,8 +19,8 @@ def test_volumes_and_signals_of_parts(name: str, by: str) -> None:
     end = open_trace(FIXTURES / name).duration
     for window in (None, (0.3333 * end, 0.77 * end)):
         full = open_trace(FIXTURES / name, window=window)
-        binned = read_trace(FIXTURES / name, MEMORY, window=window, parts=(by, 5), workers=2)
-        parts = binned.binned_parts(by)
+        binned = open_trace(FIXTURES / name, memory=MEMORY, window=window, purpose=Purpose(parts=(by, 5)), workers=2)
+        parts = binned.sums.parts(by)
         for layer_name, layer in full.layers.items():
             mine, theirs = binned.layers[layer_name], layer.by(by)
             for direction, traffic in (("read", "all"), ("write", "own"), ("total", "inherited")):
@@ -44,8 +44,10 @@ def test_volumes_and_signals_of_parts(name: str, by: str) -> None:
 
 def test_any_number_of_threads_and_a_cut_give_the_same_bits() -> None:
     def told(workers: int) -> list[bytes]:
-        trace = read_trace(FIXTURES / "ior384", 2**30, fs=500.0, parts=("rank", 4), workers=workers)
-        found = part_periods(trace.layers.values(), "rank", 4, binned=trace.binned_parts("rank"))
+        trace = open_trace(
+            FIXTURES / "ior384", memory=2**30, fs=500.0, purpose=Purpose(parts=("rank", 4)), workers=workers
+        )
+        found = part_periods(trace.layers.values(), "rank", 4, binned=trace.sums.parts("rank"))
         signals = [one.signal for one in found if not isinstance(one, PartsLeftOut)]
         assert len(signals) > 3
         return [column.tobytes() for one in signals for column in (one.times, one.values, one.cumulative)]
@@ -54,9 +56,12 @@ def test_any_number_of_threads_and_a_cut_give_the_same_bits() -> None:
 
 
 def test_periods_of_parts_are_those_of_the_whole_trace() -> None:
-    full, binned = open_trace(FIXTURES / "ncckpt4"), read_trace(FIXTURES / "ncckpt4", MEMORY, parts=("rank", 3))
+    full, binned = (
+        open_trace(FIXTURES / "ncckpt4"),
+        open_trace(FIXTURES / "ncckpt4", memory=MEMORY, purpose=Purpose(parts=("rank", 3))),
+    )
     theirs = list(part_periods(full.layers.values(), "rank", 3))
-    ours = list(part_periods(binned.layers.values(), "rank", 3, binned=binned.binned_parts("rank")))
+    ours = list(part_periods(binned.layers.values(), "rank", 3, binned=binned.sums.parts("rank")))
     assert len(ours) == len(theirs) > 5
     for mine, other in zip(ours, theirs, strict=True):
         if isinstance(other, PartsLeftOut):
@@ -72,21 +77,21 @@ def test_periods_of_parts_are_those_of_the_whole_trace() -> None:
 
 
 def test_what_bounded_memory_does_not_have_is_refused() -> None:
-    trace = read_trace(FIXTURES / "serial1", MEMORY)
+    trace = open_trace(FIXTURES / "serial1", memory=MEMORY)
     with pytest.raises(SelectionError, match="bounded memory"):
-        list(part_periods(trace.layers.values(), "rank", 3, quantity="operations", binned=trace.binned_parts("rank")))
+        list(part_periods(trace.layers.values(), "rank", 3, quantity="operations", binned=trace.sums.parts("rank")))
     with pytest.raises(SelectionError, match="cannot split layers by 'day'"):
-        trace.binned_parts("day").volumes([0])
+        trace.sums.parts("day").volumes([0])
     with pytest.raises(SelectionError, match="read in bounded memory"):
-        open_trace(FIXTURES / "serial1").binned_parts("rank")
+        open_trace(FIXTURES / "serial1").sums.parts("rank")
 
 
 def test_too_many_parts_are_refused_in_one_line() -> None:
     with pytest.raises(SelectionError, match=r"at least \d+M$") as refused:
-        read_trace(FIXTURES / "ior384", 10**7, workers=1)
+        open_trace(FIXTURES / "ior384", memory=10**7, workers=1)
     least = int(str(refused.value).rsplit("least ", 1)[1][:-1]) * 10**6
-    read_trace(FIXTURES / "ior384", least, parts=("rank", 1), workers=1)
+    open_trace(FIXTURES / "ior384", memory=least, purpose=Purpose(parts=("rank", 1)), workers=1)
     with pytest.raises(
         SelectionError, match=r"give at least \d+M, or look at fewer parts with --parts: [\d,]+ signals"
     ):
-        read_trace(FIXTURES / "ior384", least, parts=("rank", 10**9), workers=1)
+        open_trace(FIXTURES / "ior384", memory=least, purpose=Purpose(parts=("rank", 10**9)), workers=1)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from iostrata import BinnedTrace, IostrataError, SelectionError, Trace, open_trace, write_hdf5
-from iostrata.layers.opening import read_trace
+from iostrata import IostrataError, SelectionError, Trace, open_trace, write_hdf5
+from iostrata.layers.dataset import check_frequency
 from iostrata.otf2io import source as source_module
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -28,13 +28,17 @@ HANDLE_NUMBERS = (
 )  # fmt: skip
 
 
-def check_same(full: Trace, binned: BinnedTrace, metadata: bool = True) -> None:
+def check_same(full: Trace, binned: Trace, metadata: bool = True) -> None:
     assert (binned.window, binned.duration) == (full.window, full.duration)
-    assert binned.tick_window == full.tick_window
+    assert binned.scope.window == full.scope.window
     assert binned.damage == full.damage
-    assert (binned.events_total, binned.io_events) == (full.events_total, full.io_events)
-    assert binned.unmatched_events == full.unmatched_events
-    assert (binned.ranks, binned.nodes, binned.locations) == (full.ranks, full.nodes, full.locations)
+    assert (binned.tally.events, binned.tally.io_events) == (full.tally.events, full.tally.io_events)
+    assert binned.tally.unmatched == full.tally.unmatched
+    assert (binned.ranks, binned.definitions.node_count, binned.definitions.locations.id.size) == (
+        full.ranks,
+        full.definitions.node_count,
+        full.definitions.locations.id.size,
+    )
     check_set_aside(full, binned)
     assert list(binned.layers) == list(full.layers)
     for name, layer in full.layers.items():
@@ -54,7 +58,7 @@ def check_same(full: Trace, binned: BinnedTrace, metadata: bool = True) -> None:
     assert binned.handles.set_aside == full.handles.set_aside
 
 
-def check_set_aside(full: Trace, binned: BinnedTrace) -> None:
+def check_set_aside(full: Trace, binned: Trace) -> None:
     theirs, ours = full.set_aside.to_dict(), binned.set_aside.to_dict()
     assert ours.pop("bytes") == pytest.approx(theirs.pop("bytes"), rel=1e-12)
     assert ours == theirs
@@ -68,7 +72,7 @@ def check_numbers(expected: dict[str, Any], statistics: Any) -> None:
         assert found[key] == (pytest.approx(value, rel=1e-12) if isinstance(value, float) else value), key
 
 
-def check_signal(exact: Any, binned: Any, trace: BinnedTrace, full: Trace) -> None:
+def check_signal(exact: Any, binned: Any, trace: Trace, full: Trace) -> None:
     assert (binned.window, binned.name, binned.unit) == (exact.window, exact.name, exact.unit)
     quanta = len(full.operations) * 2**-15
     assert binned.volume == pytest.approx(exact.volume, rel=1e-12, abs=quanta)
@@ -86,19 +90,23 @@ def check_signal(exact: Any, binned: Any, trace: BinnedTrace, full: Trace) -> No
 @pytest.mark.parametrize("name", ALL)
 def test_every_fixture(name: str) -> None:
     full = open_trace(FIXTURES / name)
-    check_same(full, read_trace(FIXTURES / name, MEMORY if name in FINEST else SMALL))
+    check_same(full, open_trace(FIXTURES / name, memory=MEMORY if name in FINEST else SMALL))
     end = full.duration
     windows = [(None, 0.6 * end), (0.3333 * end, 0.77 * end), (0.5 * end, None), (-5.0, end + 5)]
     for window in windows[ALL.index(name) % 2 :: 2]:
-        check_same(full.select(window=window), read_trace(FIXTURES / name, SMALL, window=window))
-    everything = read_trace(FIXTURES / name, SMALL, files="all", workers=3)
+        check_same(full.select(window=window), open_trace(FIXTURES / name, memory=SMALL, window=window))
+    everything = open_trace(FIXTURES / name, memory=SMALL, files="all", workers=3)
     check_same(full.select(files="all"), everything)
 
 
 def test_a_pattern_and_other_rules() -> None:
-    check_same(open_trace(FIXTURES / "ncckpt4", files="*.nc"), read_trace(FIXTURES / "ncckpt4", SMALL, files="*.nc"))
+    check_same(
+        open_trace(FIXTURES / "ncckpt4", files="*.nc"), open_trace(FIXTURES / "ncckpt4", memory=SMALL, files="*.nc")
+    )
     rules = [("*.nc", "not these")]
-    check_same(open_trace(FIXTURES / "ncckpt4", rules=rules), read_trace(FIXTURES / "ncckpt4", SMALL, rules=rules))
+    check_same(
+        open_trace(FIXTURES / "ncckpt4", rules=rules), open_trace(FIXTURES / "ncckpt4", memory=SMALL, rules=rules)
+    )
 
 
 @pytest.mark.parametrize("name", ["nonblocking4", "ior384", "ckpt4_compiler_flush"])
@@ -107,14 +115,14 @@ def test_the_same_bits_for_any_number_of_workers(name: str) -> None:
     # More workers leave less memory to the bins; here there is enough for as many bins as there may be.
     for window, counts in ((None, (1, 3, 3)), ((0.31 * end, 0.71 * end), (1, 3))):
         first, *others = (
-            everything(read_trace(FIXTURES / name, MEMORY, fs=512 / end, workers=workers, window=window))
+            everything(open_trace(FIXTURES / name, memory=MEMORY, fs=512 / end, workers=workers, window=window))
             for workers in counts
         )
         assert all(other == first for other in others)
 
 
-def everything(trace: BinnedTrace) -> list[Any]:
-    found: list[Any] = [trace.set_aside.to_dict(), trace.tick_window]
+def everything(trace: Trace) -> list[Any]:
+    found: list[Any] = [trace.set_aside.to_dict(), trace.scope.window]
     for layer in trace.layers.values():
         for direction in DIRECTIONS:
             for traffic in TRAFFIC:
@@ -129,7 +137,7 @@ def test_samples_at_a_given_frequency(fs: float) -> None:
     full = open_trace(FIXTURES / "ckpt4")
     for window in (None, (1.0, 6.5)):
         binned = open_trace(FIXTURES / "ckpt4", memory=SMALL, fs=fs, window=window)
-        binned.check_frequency(fs)
+        check_frequency(binned, fs)
         assert 1 / fs / binned.resolution == pytest.approx(round(1 / fs / binned.resolution))
         for name, layer in full.select(window=window or (None, None)).layers.items():
             for direction in DIRECTIONS:
@@ -140,18 +148,18 @@ def test_samples_at_a_given_frequency(fs: float) -> None:
 
 
 def test_frequencies_that_do_not_fit() -> None:
-    coarse = read_trace(FIXTURES / "ckpt4", SMALL, fs=2.0)
+    coarse = open_trace(FIXTURES / "ckpt4", memory=SMALL, fs=2.0)
     with pytest.raises(SelectionError, match="finer than those that were kept"):
-        coarse.check_frequency(2 / coarse.resolution)
+        check_frequency(coarse, 2 / coarse.resolution)
     with pytest.raises(SelectionError, match="more than the 1048576 that can be kept"):
-        read_trace(FIXTURES / "ckpt4", MEMORY, fs=200_000.0)
+        open_trace(FIXTURES / "ckpt4", memory=MEMORY, fs=200_000.0)
     with pytest.raises(SelectionError, match=r"give it (\d+)M") as caught:
-        read_trace(FIXTURES / "ckpt4", SMALL, fs=100_000.0)
+        open_trace(FIXTURES / "ckpt4", memory=SMALL, fs=100_000.0)
     enough = int(str(caught.value).split("give it ")[1].split("M")[0])
-    read_trace(FIXTURES / "ckpt4", enough * 10**6, fs=100_000.0).check_frequency(100_000.0)
+    check_frequency(open_trace(FIXTURES / "ckpt4", memory=enough * 10**6, fs=100_000.0), 100_000.0)
     for fs in (0.0, -1.0, float("nan")):
         with pytest.raises(SelectionError, match="sampling frequency"):
-            read_trace(FIXTURES / "ckpt4", SMALL, fs=fs)
+            open_trace(FIXTURES / "ckpt4", memory=SMALL, fs=fs)
 
 
 @pytest.fixture
@@ -178,7 +186,7 @@ def test_clocks_without_length_and_operations_outside_of_it(
 ) -> None:
     with_clock(length, later)
     full = open_trace(FIXTURES / "ckpt4", window=window)
-    binned = read_trace(FIXTURES / "ckpt4", SMALL, window=window)
+    binned = open_trace(FIXTURES / "ckpt4", memory=SMALL, window=window)
     # Of a whole trace all metadata events count, also those outside of the time of its operations.
     check_same(full, binned, metadata=window == (0.5, 2.5))
     start, end = binned.window
@@ -190,7 +198,7 @@ def test_an_automatic_frequency_is_no_finer_than_the_bins(
 ) -> None:
     # Operations outside of the clock's time: the bins widen, and do not begin where the window does.
     with_clock(3 * 10**9, 10**9)
-    trace = read_trace(FIXTURES / "ckpt4", 285 << 20)
+    trace = open_trace(FIXTURES / "ckpt4", memory=285 << 20)
     written = write_hdf5(trace, tmp_path / "x.h5", periods=False)
     assert written.fs * trace.resolution <= 1 + 1e-9
 
@@ -200,17 +208,19 @@ def test_windows_that_make_no_sense(window: Any) -> None:
     with pytest.raises(SelectionError) as expected:
         open_trace(FIXTURES / "ckpt4", window=window)
     with pytest.raises(SelectionError) as found:
-        read_trace(FIXTURES / "ckpt4", SMALL, window=window)
+        open_trace(FIXTURES / "ckpt4", memory=SMALL, window=window)
     assert str(found.value).split(":")[0] == str(expected.value).split(":")[0]
 
 
 def test_a_window_of_a_few_ticks() -> None:
     window = (5.0, 5.000000005)
-    check_same(open_trace(FIXTURES / "ckpt4", window=window), read_trace(FIXTURES / "ckpt4", SMALL, window=window))
+    check_same(
+        open_trace(FIXTURES / "ckpt4", window=window), open_trace(FIXTURES / "ckpt4", memory=SMALL, window=window)
+    )
 
 
 def test_what_cannot_be_had() -> None:
-    layer = read_trace(FIXTURES / "ckpt4", SMALL).layers["POSIX"]
+    layer = open_trace(FIXTURES / "ckpt4", memory=SMALL).layers["POSIX"]
     for call in (lambda: layer.by("rank"), lambda: layer.signal("operations")):
         with pytest.raises(SelectionError, match="read in bounded memory"):
             call()
@@ -221,15 +231,15 @@ def test_what_cannot_be_had() -> None:
 
 def test_what_it_looks_like() -> None:
     trace = open_trace(FIXTURES / "ckpt4", memory=SMALL)
-    assert isinstance(trace, BinnedTrace)
+    assert isinstance(trace, Trace)
     assert "in bins of" in repr(trace)
     assert "POSIX" in repr(trace.layers["POSIX"])
     assert "<table" in trace.layers["POSIX"]._repr_html_()
 
 
 def test_the_library_engine_tells_the_same() -> None:
-    direct, library = (read_trace(FIXTURES / "nonblocking4", SMALL, engine=one) for one in ("direct", "library"))
-    assert library.engine == "library"
+    direct, library = (open_trace(FIXTURES / "nonblocking4", memory=SMALL, engine=one) for one in ("direct", "library"))
+    assert library.stream.engine == "library"
     assert [layer.statistics(way) for layer in direct.layers.values() for way in layer.directions] == [
         layer.statistics(way) for layer in library.layers.values() for way in layer.directions
     ]
@@ -247,9 +257,9 @@ def test_damaged_archives_give_the_same_or_are_refused_alike(seed: int, tmp_path
             content[at] = int(chance.integers(0, 256))
         path.write_bytes(content[: len(content) - (seed % 2) * int(chance.integers(0, 500))])
     expected = refusal(lambda: open_trace(folder, engine="direct"))
-    assert refusal(lambda: read_trace(folder, SMALL)) == expected
+    assert refusal(lambda: open_trace(folder, memory=SMALL)) == expected
     if expected is None:
-        check_same(open_trace(folder, engine="direct"), read_trace(folder, SMALL), metadata=False)
+        check_same(open_trace(folder, engine="direct"), open_trace(folder, memory=SMALL), metadata=False)
 
 
 def refusal(read: Callable[[], object]) -> str | None:
@@ -264,7 +274,7 @@ def test_nothing_left_to_read(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(FIXTURES / "serial1", tmp_path / "x", copy_function=shutil.copyfile))
     shutil.rmtree(folder / "traces")
     with pytest.raises(IostrataError, match="none of the"):
-        read_trace(folder, SMALL)
+        open_trace(folder, memory=SMALL)
 
 
 def test_numba_is_only_loaded_for_reading() -> None:

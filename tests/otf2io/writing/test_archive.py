@@ -103,7 +103,7 @@ def blocks_of(operations, cuts):
 def read_back(folder, engine):
     trace = open_trace(folder / "x.otf2", engine=engine, files="all")
     assert not trace.damage.damaged
-    assert trace.unmatched_events == 0
+    assert trace.tally.unmatched == 0
     return trace
 
 
@@ -133,7 +133,7 @@ def test_what_is_written_is_read_by_both_engines(definitions, tmp_path, rows, cu
     for engine in ("direct", "library"):
         trace = read_back(tmp_path / "out", engine)
         assert in_order(trace.operations) == in_order(operations)
-        assert trace.io_events == events_written
+        assert trace.tally.io_events == events_written
 
 
 @given(rows=rows)
@@ -188,7 +188,7 @@ def test_metadata_events_come_back(definitions, make_events, tmp_path, found):
     events_in = make_events(rows)
     write(tmp_path / "out", definitions, [(Operations.empty(), events_in)])
     for engine in ("direct", "library"):
-        again = read_back(tmp_path / "out", engine).other_events
+        again = read_back(tmp_path / "out", engine).stream.kept.other_events
         for name in (one.name for one in fields(IoEvents)):
             assert getattr(again, name).tolist() == getattr(events_in, name).tolist(), name
 
@@ -379,9 +379,9 @@ def test_ids_are_numbered_anew(make_definitions, make_events, tmp_path):
     )
     write(tmp_path / "out", definitions, [(one_operation(0, 5), found)])
     again = read_back(tmp_path / "out", "direct")
-    assert again.other_events.handle.tolist() == [0, 2**32 - 1, 2**32 - 1]
-    assert again.other_events.value.tolist() == [1, 0, 0]
-    assert again.other_events.mode.tolist() == [0, 1, 0]
+    assert again.stream.kept.other_events.handle.tolist() == [0, 2**32 - 1, 2**32 - 1]
+    assert again.stream.kept.other_events.value.tolist() == [1, 0, 0]
+    assert again.stream.kept.other_events.mode.tolist() == [0, 1, 0]
     assert again.operations.handle.tolist() == [0]
     printed(tmp_path / "out" / "x.otf2")
 

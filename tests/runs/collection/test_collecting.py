@@ -101,7 +101,7 @@ def test_segments_add_up_however_long_they_are(fixtures):
     volumes = []
     for seconds in (0.013, 0.4, 5.0):
         volume = 0.0
-        for row in trace.sum_blocks(lambda seconds=seconds: SegmentSums(trace, seconds)).rows("job"):
+        for row in trace.stream.summed(lambda seconds=seconds: SegmentSums(trace, seconds)).rows("job"):
             if row.metric == "write_bytes":
                 edges = [min(start + place * row.segment_s, end) for place in range(len(row.values) + 1)]
                 volume += sum(

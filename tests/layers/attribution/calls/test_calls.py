@@ -93,13 +93,13 @@ def test_time_by_path_and_function_as_otf2_print_tells(name, options):
     anchor = FIXTURES / name / "traces.otf2"
     trace = open_trace(anchor, files="all", **options)
     paths, _ = printed(anchor)
-    found = found_paths(trace.calls)
+    found = found_paths(trace.calls.totals)
     assert {path: tuple(values.tolist()) for path, values in found.items()} == {
         path: tuple(values.tolist()) for path, values in paths.items()
     }
-    regions = trace.calls.functions.regions.name
+    regions = trace.calls.totals.functions.regions.name
     by_function = Counter()
-    for row, (calls, whole, own) in enumerate(trace.calls.by_function.tolist()):
+    for row, (calls, whole, own) in enumerate(trace.calls.totals.by_function.tolist()):
         if calls:
             by_function[regions[row]] += 1
             assert functions(paths)[regions[row]] == (calls, whole, own)
@@ -112,7 +112,7 @@ def test_time_by_path_and_function_as_otf2_print_tells(name, options):
 def test_a_benchmark_instrumented_by_the_compiler():
     anchor = SHARED / "benchmarks" / "ior_compiler4" / "traces.otf2"
     paths, _ = printed(anchor)
-    found = found_paths(open_trace(anchor, files="all").calls)
+    found = found_paths(open_trace(anchor, files="all").calls.totals)
     assert {path: tuple(values.tolist()) for path, values in found.items()} == {
         path: tuple(values.tolist()) for path, values in paths.items()
     }
@@ -124,7 +124,7 @@ def test_a_benchmark_instrumented_by_the_compiler():
 def test_operations_are_in_the_paths_that_otf2_print_tells(name):
     anchor = FIXTURES / name / "traces.otf2"
     trace = open_trace(anchor, files="all")
-    paths = trace.callers.paths
+    paths = trace.calls.paths
     names = paths.regions.name
     whole = []
     for above, region in zip(paths.parent.tolist(), paths.region.tolist(), strict=True):
@@ -145,7 +145,7 @@ def test_the_numbers_that_were_missing(fixtures):
     assert rows["MPI-IO", "MPI_File_open"]["calls_s"] == pytest.approx(0.023650800)
     assert rows["netCDF", "nc_enddef"]["calls_s"] == pytest.approx(0.184627, abs=1e-6)
     assert rows["MPI-IO", "MPI_File_set_view"]["calls_s"] == pytest.approx(0.072, abs=5e-4)
-    times = {(one.layer, one.kind): one for one in trace.calls.call_times}
+    times = {(one.layer, one.kind): one for one in trace.calls.totals.call_times}
     assert times["netCDF", "opens"].calls == 8
     assert times["netCDF", "opens"].summed_s == pytest.approx(
         sum(rows["netCDF", name]["calls_s"] for name in ("nc_open_par", "nc_create_par"))
@@ -160,7 +160,7 @@ def test_every_split_has_the_time_of_all_calls(fixtures, by):
     table = trace.breakdown(by)
     for layer in trace.order:
         rows = [row == layer for row in table.layer]
-        times = [one for one in trace.calls.call_times if one.layer == layer]
+        times = [one for one in trace.calls.totals.call_times if one.layer == layer]
         assert table.columns["metadata_s"][rows].sum() == pytest.approx(sum(one.summed_s for one in times))
         for one in times:
             assert table.columns[f"{one.kind}_s"][rows].sum() == pytest.approx(one.summed_s)
@@ -168,8 +168,8 @@ def test_every_split_has_the_time_of_all_calls(fixtures, by):
 
 def test_times_of_handles(fixtures):
     trace = open_trace(fixtures / "ncckpt4")
-    seconds = trace.calls.handle_seconds(len(trace.handles))
-    known = sum(one.summed_s for one in trace.calls.call_times if one.kind not in ("other_calls", "deletions"))
+    seconds = trace.calls.totals.handle_seconds(len(trace.handles))
+    known = sum(one.summed_s for one in trace.calls.totals.call_times if one.kind not in ("other_calls", "deletions"))
     assert seconds.sum() == pytest.approx(known)
     set_aside = np.array([reason is not None for reason in trace.handles.set_aside])
     assert not seconds[set_aside].any()
@@ -181,15 +181,15 @@ def test_a_window_takes_what_falls_into_it(fixtures):
     middle = whole.duration / 2
     parts = [whole.select(window=window) for window in ((None, middle), (middle, None))]
     for place in (1, 2):
-        sums = sum(part.calls.by_function[:, place] for part in parts)
-        assert np.array_equal(sums, whole.calls.by_function[:, place])
+        sums = sum(part.calls.totals.by_function[:, place] for part in parts)
+        assert np.array_equal(sums, whole.calls.totals.by_function[:, place])
     bounded = open_trace(fixtures / "ckpt4_compiler", files="all", window=(None, middle), memory=500 * 10**6)
-    assert np.array_equal(bounded.calls.by_function, parts[0].calls.by_function)
+    assert np.array_equal(bounded.calls.totals.by_function, parts[0].calls.totals.by_function)
 
 
 def test_own_times_add_up_to_the_time_of_the_outermost_calls(fixtures):
     trace = open_trace(fixtures / "ckpt4_compiler")
-    calls = trace.calls
+    calls = trace.calls.totals
     roots = calls.paths.parent < 0
     assert calls.times[:, :, 2].sum() == calls.times[roots, :, 1].sum()
     assert sum(calls.group_seconds.values()) == pytest.approx(
@@ -203,17 +203,17 @@ def test_own_times_add_up_to_the_time_of_the_outermost_calls(fixtures):
 def test_calls_on_what_is_not_recorded_do_not_count(fixtures):
     trace = open_trace(fixtures / "ncckpt4")
     everything = open_trace(fixtures / "ncckpt4", files="all")
-    names = trace.calls.functions.regions.name
+    names = trace.calls.totals.functions.regions.name
     row = names.index("openat")
-    assert everything.calls.by_function[row, 0] > 400
-    assert trace.calls.by_function[row, 0] == 0
-    assert (trace.calls.by_function <= everything.calls.by_function).all()
+    assert everything.calls.totals.by_function[row, 0] > 400
+    assert trace.calls.totals.by_function[row, 0] == 0
+    assert (trace.calls.totals.by_function <= everything.calls.totals.by_function).all()
 
 
 def test_a_trace_without_enter_and_leave(fixtures):
     for options in ({}, {"memory": 500 * 10**6}):
         trace = open_trace(fixtures / "ior384", **options)
-        assert trace.calls is None
+        assert trace.calls.totals is None
         assert "metadata_s" not in trace.breakdown("file").columns
 
 
@@ -279,7 +279,7 @@ def test_who_calls_in_a_benchmark():
 def test_calls_inside_calls_of_a_higher_layer_by_rank(name):
     anchor = FIXTURES / name / "traces.otf2"
     trace = open_trace(anchor, files="all")
-    functions = trace.calls.functions
+    functions = trace.calls.totals.functions
     layer_of = {
         text: trace.order[row]
         for text, row in zip(functions.regions.name, functions.layer.tolist(), strict=True)

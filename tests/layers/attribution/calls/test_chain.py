@@ -52,7 +52,7 @@ def test_who_is_last_as_otf2_print_tells(options):
         last = max(begins, key=begins.get)
         assert begins[last] <= min(times[place] for times in leave.values())
         expected.append((last, begins[last], sum(begins[last] - begin for begin in begins.values())))
-    chain = open_trace(FIXTURES / "late4", **options).waiting_chain
+    chain = open_trace(FIXTURES / "late4", **options).calls.chain
     told = [
         (rank, round(end * SECOND), round(waited * SECOND))
         for rank, end, waited, function in zip(chain.rank, chain.end, chain.waited, chain.function, strict=True)
@@ -68,14 +68,14 @@ def test_who_is_last_as_otf2_print_tells(options):
 @pytest.mark.parametrize("name", ["late4", "ncckpt4", "ckpt4_compiler", "ckpt8_unnested"])
 def test_a_chain_fills_the_window(name):
     trace = open_trace(FIXTURES / name)
-    chain = trace.waiting_chain
+    chain = trace.calls.chain
     assert (chain.start[0], chain.end[-1]) == pytest.approx(trace.window)
     assert all(one == other for one, other in zip(chain.end[:-1], chain.start[1:], strict=True))
     whole = chain.end - chain.start
     assert ((chain.io >= 0) & (chain.mpi >= 0) & (chain.io + chain.mpi <= whole + 1e-9)).all()
     assert chain.io_s + chain.mpi_s + chain.other_s == pytest.approx(trace.duration)
     # No chain has more of I/O than there is time in which any rank is in I/O.
-    assert chain.io_s <= trace.cost.any_io + 1e-9
+    assert chain.io_s <= trace.calls.cost.any_io + 1e-9
     assert sum(chain.held_up.values()) == pytest.approx(chain.waited.sum())
     document = chain.to_dict()
     assert document["steps_total"] == len(chain.rank)
@@ -84,8 +84,8 @@ def test_a_chain_fills_the_window(name):
 
 
 def test_one_rank_or_no_calls_have_none():
-    assert open_trace(FIXTURES / "serial1").waiting_chain is None
-    assert open_trace(FIXTURES / "ior384").waiting_chain is None
+    assert open_trace(FIXTURES / "serial1").calls.chain is None
+    assert open_trace(FIXTURES / "ior384").calls.chain is None
 
 
 def test_a_call_on_what_is_set_aside_is_no_io_of_the_chain(tmp_path):
@@ -114,10 +114,10 @@ def test_a_call_on_what_is_set_aside_is_no_io_of_the_chain(tmp_path):
             if rank == 0:
                 writer.leave(1_000_000, read)
     trace = open_trace(tmp_path / "trace" / "traces.otf2")
-    chain = trace.waiting_chain
+    chain = trace.calls.chain
     assert len(chain.rank) == 11
     assert chain.io_s == pytest.approx(0.1)
-    assert chain.io_s <= trace.cost.any_io + 1e-9
+    assert chain.io_s <= trace.calls.cost.any_io + 1e-9
 
 
 def test_what_a_union_covers_between_edges_as_counted_tick_by_tick():

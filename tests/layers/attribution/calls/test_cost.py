@@ -79,17 +79,19 @@ def test_shares_as_otf2_print_tells(name, options):
     sums, covered = printed(FIXTURES / name / "traces.otf2")
     second = trace.definitions.clock.ticks_per_second
     # Score-P numbers the locations of a process from its rank on, its first thread first.
-    first = [sums[str(rank)] for rank in trace.cost.rank]
-    for kind, column in (("io", trace.cost.io), ("mpi", trace.cost.mpi)):
+    first = [sums[str(rank)] for rank in trace.calls.cost.rank]
+    for kind, column in (("io", trace.calls.cost.io), ("mpi", trace.calls.cost.mpi)):
         assert [round(one * second) for one in column.tolist()] == [ticks[kind] for ticks in first]
     every = sum(ticks["io"] for ticks in sums.values())
-    assert trace.cost.other_threads_io.sum() * second == pytest.approx(every - sum(ticks["io"] for ticks in first))
-    assert trace.cost.any_io * second == pytest.approx(covered)
-    assert not trace.cost.set_aside.any()
+    assert trace.calls.cost.other_threads_io.sum() * second == pytest.approx(
+        every - sum(ticks["io"] for ticks in first)
+    )
+    assert trace.calls.cost.any_io * second == pytest.approx(covered)
+    assert not trace.calls.cost.set_aside.any()
 
 
 def test_parts_fill_the_window(fixtures):
-    cost = open_trace(fixtures / "ckpt4_compiler").cost
+    cost = open_trace(fixtures / "ckpt4_compiler").calls.cost
     whole = cost.io + cost.mpi + cost.set_aside + cost.other
     assert whole == pytest.approx(cost.length)
     assert 0 < cost.most_saved <= cost.any_io
@@ -161,11 +163,11 @@ def asynchronous(tmp_path):
 )
 def test_who_waits_for_io_elsewhere_is_faster_with_free_io(asynchronous, function, paradigm, file, role, in_io):
     trace = asynchronous(function, paradigm, file, role)
-    assert trace.cost.io.tolist() == pytest.approx([in_io])
+    assert trace.calls.cost.io.tolist() == pytest.approx([in_io])
     # Without I/O the run computes for 0.3 + 0.1 s.
-    assert trace.cost.most_saved == pytest.approx(0.6)
+    assert trace.calls.cost.most_saved == pytest.approx(0.6)
     assert not [one for one in find(trace) if one.id == "metadata-time"]
 
 
 def test_without_enter_and_leave_nothing_is_told(fixtures):
-    assert open_trace(fixtures / "ior384").cost is None
+    assert open_trace(fixtures / "ior384").calls.cost is None

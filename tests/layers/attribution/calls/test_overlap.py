@@ -67,7 +67,7 @@ def test_overlap_as_otf2_print_tells(name, options):
     trace = open_trace(FIXTURES / name, files="all", **options)
     whole, computing = printed(FIXTURES / name / "traces.otf2")
     second = trace.definitions.clock.ticks_per_second
-    overlap = trace.overlap
+    overlap = trace.calls.overlap
     assert sum(whole.values()) > 0
     for rank, found, hidden in zip(overlap.rank, overlap.under_way, overlap.computing, strict=True):
         # In this archive operations that never complete are under way until the end of the window here.
@@ -105,7 +105,7 @@ def run(folder, wait_from):
 
 @pytest.mark.parametrize("wait_from", [120, 500, 900])
 def test_what_is_not_waited_for_overlaps(tmp_path, wait_from):
-    overlap = run(tmp_path / "trace", wait_from).overlap
+    overlap = run(tmp_path / "trace", wait_from).calls.overlap
     assert overlap.under_way.tolist() == pytest.approx([0.8])
     assert overlap.computing.tolist() == pytest.approx([(wait_from - 120) / 1000])
     assert overlap.to_dict()["ranks"] == [
@@ -114,7 +114,7 @@ def test_what_is_not_waited_for_overlaps(tmp_path, wait_from):
 
 
 def test_ranks_in_io_over_time_add_up(tmp_path):
-    overlap = run(tmp_path / "trace", 500).overlap
+    overlap = run(tmp_path / "trace", 500).calls.overlap
     width = np.diff(overlap.edges)
     assert (overlap.io * width).sum() == pytest.approx(0.02)
     assert (overlap.mpi * width).sum() == pytest.approx(0.4)
@@ -123,5 +123,9 @@ def test_ranks_in_io_over_time_add_up(tmp_path):
 
 
 def test_blocking_runs_have_none(fixtures):
-    assert open_trace(fixtures / "ncckpt4").overlap.to_dict() == {"under_way_s": 0.0, "computing_s": 0.0, "ranks": []}
-    assert open_trace(fixtures / "ior384").overlap is None
+    assert open_trace(fixtures / "ncckpt4").calls.overlap.to_dict() == {
+        "under_way_s": 0.0,
+        "computing_s": 0.0,
+        "ranks": [],
+    }
+    assert open_trace(fixtures / "ior384").calls.overlap is None

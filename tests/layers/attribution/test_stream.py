@@ -1,10 +1,11 @@
 """Operations that are kept are added up in parts of whole processes; how many there are changes nothing."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import iostrata
 import pytest
-from iostrata.layers.attribution import blocks
+from iostrata.layers.attribution import stream
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -23,34 +24,34 @@ def told(trace, folder):
 def test_parts_of_whole_processes_tell_the_same_as_all_at_once(monkeypatch, tmp_path, name):
     path = FIXTURES / name
     once = told(iostrata.open_trace(path), tmp_path)
-    monkeypatch.setattr(blocks, "AT_ONCE", 5)
+    monkeypatch.setattr(stream, "AT_ONCE", 5)
     trace = iostrata.open_trace(path)
-    parts = [part for part, _ in trace._blocks.traffic_parts()]
+    parts = list(trace.stream)
     assert len(parts) > 1
-    assert sum(len(part.operations) for part in parts) == len(trace._blocks.kept.operations)
+    assert sum(len(part.operations) for part in parts) == len(trace.operations)
     assert told(trace, tmp_path) == once
 
 
 def test_parts_are_few(monkeypatch):
     """Sums grow with what they hold, and so does merging two of them."""
-    monkeypatch.setattr(blocks, "AT_ONCE", 5)
-    monkeypatch.setattr(blocks, "MOST_PARTS", 2)
+    monkeypatch.setattr(stream, "AT_ONCE", 5)
+    monkeypatch.setattr(stream, "MOST_PARTS", 2)
     trace = iostrata.open_trace(FIXTURES / "ncckpt4")
-    assert 1 < len(list(trace._blocks.traffic_parts())) <= 3
+    assert 1 < len(list(trace.stream)) <= 3
 
 
 def test_events_of_a_process_without_operations_are_in_a_part(monkeypatch):
     class Count:
         operations = metadata = 0
 
-        def add(self, operations, metadata):
-            self.operations += len(operations)
-            self.metadata += len(metadata)
+        def add(self, block):
+            self.operations += len(block.operations)
+            self.metadata += len(block.metadata)
 
-    monkeypatch.setattr(blocks, "AT_ONCE", 1)
+    monkeypatch.setattr(stream, "AT_ONCE", 1)
     trace = iostrata.open_trace(FIXTURES / "small_files2")
-    kept = trace._blocks.kept
+    kept = trace.stream.kept
     of_one = kept.operations.take(kept.operations.process == kept.operations.process.max())
-    only = blocks.Blocks(**{**vars(trace._blocks), "in_memory": blocks.KeptEvents(of_one, kept.other_events)})
+    only = replace(trace.stream, in_memory=kept._replace(operations=of_one))
     found = only.summed(Count)
     assert (found.operations, found.metadata) == (len(of_one), len(kept.other_events))

@@ -1,0 +1,313 @@
+"""All I/O of a trace, block by block: the blocks are kept, or read each time they are asked for."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar, cast
+
+import numpy as np
+
+from ...model.arrays import Ints, Links, Rows
+from ...model.errors import SelectionError
+from ...model.events import IoEvents
+from ...model.operations import Operations, view
+from ...model.stream.calls import FollowsCalls
+from ...model.stream.mapping import Progress, cluster_of, map_partitions, reduce_partitions
+from ...model.stream.source import Block, Partition, Source
+from ..handles.block import ScopedBlock
+from ..handles.scope import Scope
+from .attribution import Attribution
+from .traffic import Traffic
+
+AT_ONCE: Final = 2**19
+"""Operations that are kept of which whole processes are added up together: what that takes is small beside them."""
+MOST_PARTS: Final = 16
+"""Parts that they are divided into: sums grow with what they hold, and so does merging two of them."""
+
+
+class KeptEvents(NamedTuple):
+    """All I/O of a trace, of all files and times."""
+
+    operations: Operations
+    other_events: IoEvents
+    """I/O events that are none of an operation."""
+
+
+@dataclass(frozen=True, eq=False)
+class TraceBlock(ScopedBlock):
+    """A block whose operations can be asked for their parents.
+
+    Attributes
+    ----------
+    block : Block or None
+        What was read; None where the operations are kept.
+    attribute : callable or None
+        Gives the parents of the operations where they are known.
+    """
+
+    block: Block | None = None
+    attribute: Callable[[], Attribution] | None = None
+
+    @classmethod
+    def of(cls, scope: Scope, block: Block) -> Self:
+        """Return a block that was read."""
+        return cls(scope, block.operations, block.metadata, block)
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """The operations beside what the numbers between layers need of them."""
+        if self.attribute is None:
+            return Traffic.of(self.scope, self.operations)
+        return Traffic(self.scope, self.operations, self.attribute())
+
+
+class BlockSums(Protocol):
+    """What blocks are added to."""
+
+    def add(self, block: TraceBlock) -> None:
+        """Add operations and metadata events; the blocks of a process come one after the other."""
+
+    def merge(self, other: Any) -> None:
+        """Add the sums of another one of its kind, over other processes."""
+
+
+class WideSums(Protocol):
+    """Sums over operations in any order that take much memory."""
+
+    def add_operations(self, operations: Operations) -> None:
+        """Add operations."""
+
+    def empty(self) -> Any:
+        """Return the same sums over no operations."""
+
+    def merge(self, other: Any) -> None:
+        """Add the sums of another one of its kind."""
+
+
+Result = TypeVar("Result")
+BlockSumsT = TypeVar("BlockSumsT", bound=BlockSums)
+FollowsCallsT = TypeVar("FollowsCallsT", bound=FollowsCalls)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How a trace is read, to do so again.
+
+    Attributes
+    ----------
+    source : Source
+    memory : int or None
+        Bytes for the blocks that are in work on `workers` threads; None for no bound.
+    client : distributed.Client, str or None
+        The cluster that reads instead of threads here.
+    """
+
+    source: Source
+    memory: int | None
+    workers: int
+    client: object = None
+
+    def followed_blocks(
+        self, make: Callable[[], FollowsCallsT] | None = None
+    ) -> Iterator[tuple[Block, FollowsCallsT | None]]:
+        """Read the trace block by block, in one thread, each with what followed the calls of its partition."""
+        for partition in self.source.partitions(self.memory, 1):
+            sums = None if make is None else make()
+            for block in self.source.read(partition, sums):
+                yield block, sums
+
+    def reduced(
+        self,
+        read: Callable[[Partition, Callable[[int], None]], Result],
+        merge: Callable[[Result, Result], Result],
+        nothing: Callable[[], Result],
+    ) -> Result:
+        """Return what `merge` makes of what is `read` of each partition; `nothing` where there are none."""
+        with cluster_of(self.client, self.source.path) as cluster:
+            partitions = self.source.partitions(self.memory, self.workers)
+            if not partitions:
+                return nothing()
+            return reduce_partitions(read, merge, partitions, 0, self.workers, cluster=cluster)
+
+    def summed(
+        self,
+        scope: Scope,
+        make: Callable[[], BlockSumsT],
+        wide: WideSums | None = None,
+        progress: Progress | None = None,
+    ) -> BlockSumsT:
+        """Read the trace and return sums over its blocks.
+
+        Parameters
+        ----------
+        make : callable
+            Gives empty sums; each partition has its own, which are then merged.
+        wide : WideSums, optional
+            To what the operations of each block are added too: one for all here, one a task on a cluster.
+        """
+        if self.client is not None:
+            with cluster_of(self.client, self.source.path) as cluster:
+                return self._summed_there(scope, make, wide, cluster, progress)
+        lock = threading.Lock()
+
+        def read(partition: Partition, done: Callable[[int], None]) -> BlockSumsT:
+            sums = make()
+            for block in self.source.read(partition, done=done):
+                sums.add(TraceBlock.of(scope, block))
+                if wide is not None:
+                    with lock:
+                        wide.add_operations(block.operations)
+            return sums
+
+        total = sum(self.source.definitions.locations.events.tolist())
+        partitions = self.source.partitions(self.memory, self.workers)
+        whole = make()
+        for part in map_partitions(read, partitions, total, self.workers, progress):
+            whole.merge(part)
+        return whole
+
+    def _summed_there(
+        self,
+        scope: Scope,
+        make: Callable[[], BlockSumsT],
+        wide: WideSums | None,
+        cluster: Any,
+        progress: Progress | None,
+    ) -> BlockSumsT:
+        """Do the same on a cluster, whose threads have as much memory as those here would have."""
+        source = self.source
+
+        def read(partitions: Sequence[Partition]) -> tuple[Any, WideSums | None]:
+            whole, wide_there = make(), None if wide is None else wide.empty()
+            for partition in partitions:
+                sums = make()
+                for block in source.read(partition):
+                    sums.add(TraceBlock.of(scope, block))
+                    if wide_there is not None:
+                        wide_there.add_operations(block.operations)
+                whole.merge(sums)
+            return whole, wide_there
+
+        partitions = source.partitions(self.memory and self.memory // self.workers * cluster.workers, cluster.workers)
+        sums, found = cluster.reduce(read, _merged_pairs, partitions, progress, (source.definitions,))
+        if wide is not None:
+            wide.merge(found)
+        return cast(BlockSumsT, sums)
+
+
+def _merged_pairs(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return two kinds of sums, each merged; the second may not be there."""
+    for mine, theirs in zip(one, other, strict=True):
+        if mine is not None:
+            mine.merge(theirs)
+    return one
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """All I/O of a trace as blocks, of all files and times, and what of it counts.
+
+    Attributes
+    ----------
+    path : Path
+        The archive's anchor, or the file of another recorder.
+    engine : str
+        What read the events: ``direct`` or ``library``, or the recorder.
+    scope : Scope
+        What counts.
+    known_reading : Reading or None
+        How the blocks are read; None where they were made by hand.
+    in_memory : KeptEvents or None
+        The blocks where they are kept, as one.
+    """
+
+    path: Path
+    engine: str
+    scope: Scope
+    known_reading: Reading | None = None
+    in_memory: KeptEvents | None = None
+
+    @property
+    def kept(self) -> KeptEvents:
+        """All operations and other events; SelectionError where they are not kept."""
+        if self.in_memory is None:
+            raise SelectionError(f"{self.path}: operations are not kept where a trace is read in bounded memory")
+        return self.in_memory
+
+    @property
+    def reading(self) -> Reading:
+        """How the trace is read once more; SelectionError where it was made by hand."""
+        if self.known_reading is None:
+            raise SelectionError(f"{self.path}: it is not known where this trace was read from")
+        return self.known_reading
+
+    @cached_property
+    def whole(self) -> TraceBlock:
+        """All blocks as one; raises as `kept`."""
+        return TraceBlock(self.scope, *self.kept)
+
+    @property
+    def known_traffic(self) -> Traffic | None:
+        """All operations beside what the numbers between layers need of them; None where they are not kept."""
+        return None if self.in_memory is None else self.whole.traffic
+
+    def __iter__(self) -> Iterator[TraceBlock]:
+        """Give the blocks: of whole processes where they are kept, else as they are read."""
+        if self.in_memory is None:
+            yield from (TraceBlock.of(self.scope, block) for block, _ in self.reading.followed_blocks())
+        elif not self._part.any():
+            yield self.whole
+        else:
+            yield from (self._block_of(*rows) for rows in zip(*self._rows_of_parts, strict=True))
+
+    def summed(self, make: Callable[[], BlockSumsT]) -> BlockSumsT:
+        """Return sums over the blocks.
+
+        Parameters
+        ----------
+        make : callable
+            Gives empty sums, with ``add(block)`` and ``merge(other)`` for sums over other processes.
+        """
+        if self.in_memory is None:
+            return self.reading.summed(self.scope, make)
+        sums = make()
+        for block in self:
+            sums.add(block)
+        return sums
+
+    def _block_of(self, rows: Rows, event_rows: Rows) -> TraceBlock:
+        operations, events = self.kept
+        parts = partial(self._attribution_of, rows)
+        return TraceBlock(self.scope, view(operations, rows), events.take(event_rows), attribute=parts)
+
+    def _attribution_of(self, rows: Rows) -> Attribution:
+        """Return the parents of the operations of some processes, by their places among these."""
+        whole = self.whole.traffic.attribution
+        place = np.empty(len(whole.parent), np.int64)
+        place[rows] = np.arange(len(rows))
+        parent = whole.parent[rows]
+        return Attribution(whole.layer[rows], np.where(parent < 0, -1, place[parent]), whole.inferred[rows])
+
+    @cached_property
+    def _part(self) -> Ints:
+        """Number of the part that each process is in, int64 (groups + 1,), the first where it is not known (−1).
+
+        A part has at most `AT_ONCE` operations, or a `MOST_PARTS`-th of all, unless a process has more.
+        """
+        count = np.bincount(self.kept.operations.process + 1, minlength=len(self.scope.definitions.groups.id) + 1)
+        size = max(AT_ONCE, -(-len(self.kept.operations) // MOST_PARTS))
+        return np.unique((np.cumsum(count) - 1) // size, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def _rows_of_parts(self) -> tuple[list[Rows], list[Rows]]:
+        """Rows of the operations of each part, and of its other events."""
+        return self._split(self.kept.operations.process), self._split(self.whole.metadata.process)
+
+    def _split(self, process: Links) -> list[Rows]:
+        """Return the rows of each part, of columns with a process in each row."""
+        # Numbers of 16 bits are sorted in one go.
+        part = self._part.astype(np.int16)[process + 1]
+        sizes = np.bincount(part, minlength=int(self._part.max()) + 1)
+        return np.split(np.argsort(part, kind="stable"), np.cumsum(sizes)[:-1])
