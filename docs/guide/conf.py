@@ -7,6 +7,8 @@ from click.testing import CliRunner
 from iostrata.analysis.registry import PeriodMethod, methods, period_method
 from iostrata.cli.group import COMMANDS
 from iostrata.cli.group import iostrata as group
+from iostrata.layers.summary.statistics import LayerStatistics
+from iostrata.model.metrics import Metric, metrics_of
 
 project = "iostrata"
 author = "The iostrata developers"
@@ -50,3 +52,14 @@ def method_text(method: PeriodMethod) -> str:
 
 for name in methods():
     (generated / f"method-{name}.txt").write_text(method_text(period_method(name)), encoding="utf-8")
+
+
+def entry(one: Metric) -> str:
+    """Return a metric as an entry of the glossary: its heading, its name in documents, its unit and what it is."""
+    unit = "" if one.unit == "1" else f", in {one.unit.replace(' s-1', '/s')}"
+    return f"   {one.title}\n      (``{one.key}``{unit}) {one.sentence}\n"
+
+
+# The glossary says what the columns of tables are in the words of their declarations.
+columns = "\n".join(map(entry, metrics_of(LayerStatistics)))
+(generated / "metrics.rst").write_text(f".. glossary::\n\n{columns}", encoding="utf-8")

@@ -11,6 +11,7 @@ from pathlib import Path
 import iostrata
 import pytest
 from iostrata.cli.group import COMMANDS
+from iostrata.model.metrics import metrics_of
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "guide"
@@ -35,8 +36,6 @@ def test_the_words_of_the_tables_are_explained():
     for word in (
         "own",
         "inherited",
-        "busy",
-        "summed",
         "set aside",
         "recurrence",
         "abstraction error",
@@ -45,6 +44,14 @@ def test_the_words_of_the_tables_are_explained():
         "B_IO",
     ):
         assert f"\n   {word}\n      " in glossary, word
+
+
+def test_the_columns_of_layers_are_explained_as_they_are_declared():
+    assert ".. include:: generated/metrics.rst" in (GUIDE / "glossary.rst").read_text()
+    written = (GUIDE / "generated" / "metrics.rst").read_text() if (GUIDE / "generated").is_dir() else None
+    for one in metrics_of(iostrata.LayerStatistics):
+        assert one.sentence.endswith(".")
+        assert written is None or f"   {one.title}\n      (``{one.key}``" in written
 
 
 def test_every_method_is_explained():
