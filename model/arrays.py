@@ -37,10 +37,11 @@ TableT = TypeVar("TableT")
 @functools.cache
 def column_types(table: Hashable) -> tuple[np.dtype[Any], ...]:
     """Return the types of the arrays that the fields of a table are declared to be."""
-    return tuple(np.dtype(_innermost(hint)) for hint in get_type_hints(table).values())
+    return tuple(np.dtype(innermost(hint)) for hint in get_type_hints(table).values())
 
 
-def _innermost(hint: Any) -> Any:
+def innermost(hint: Any) -> Any:
+    """Return the type of the elements that a field is declared to have."""
     # Before NumPy 2.5 an NDArray[T] is an ndarray of a shape and a dtype[T]; since then it is a name with T alone.
     while arguments := get_args(hint):
         hint = arguments[-1]
