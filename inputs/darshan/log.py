@@ -4,6 +4,7 @@ The log is read here and not by libdarshan-util, whose assertions end the proces
 """
 
 import bz2
+import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ _FIRST: Final = 1 << 11
 _READ: Final = 1 << 16
 _ENDS_EARLY: Final = "the file ends too early"
 _NOT_COMPRESSED: Final = 2
+_OLD_HEADER: Final = struct.Struct("<16xB3xI2Q32Q16I")
+_NEW_HEADER: Final = struct.Struct("<16xB7xQ2Q128Q64I")
+"""Compression, flags of modules that ran full, place and length of the names, then of each module, and its version."""
 
 _SINCE_3_00: Final = [
     "NULL",
@@ -99,57 +103,55 @@ def read_log(path: Path) -> Log:
 
     Raises TraceError if the log is cut in its header or job, UnsupportedTraceError if no reader here knows it.
     """
-    size = path.stat().st_size
     with path.open("rb") as file:
-        head = file.read(2048)
-        if not head:
-            raise TraceError(
-                f"{path}: the Darshan log is empty: its job was killed or the disk was full; record it again"
-            )
-        version = head[:8].split(b"\0")[0].decode("ascii", "replace")
-        if head[8:16] == _SWAPPED:
-            raise UnsupportedTraceError(f"{path}: a Darshan log of a big-endian machine; convert it there")
-        try:
-            number = float(version)
-        except ValueError:
-            number = 0.0
-        if not 3 <= number < 4:
-            raise UnsupportedTraceError(
-                f"{path}: Darshan log version {version!r} is unknown here; 3.00 to 3.4x are read"
-            )
-        recent = number >= 3.4
-        count, start = (64, 32) if recent else (16, 24)
-        length = start + 16 + 20 * count
-        if len(head) < length:
+        head, size = file.read(2048), path.stat().st_size
+        version = _version(path, head)
+        recent = version >= "3.4"
+        header = _NEW_HEADER if recent else _OLD_HEADER
+        if len(head) < header.size:
             raise TraceError(f"{path}: the Darshan log ends in its header; copy it again")
-        compression = head[16]
+        compression, flags, names_at, names_length, *numbers = header.unpack_from(head)
         if compression not in (*_DECOMPRESSORS, _NOT_COMPRESSED):
             raise UnsupportedTraceError(f"{path}: unknown compression {compression} of the Darshan log")
-        flags = struct.unpack_from("<Q" if recent else "<I", head, 24 if recent else 20)[0]
-        maps = struct.unpack_from(f"<{2 + 2 * count}Q", head, start)
-        versions = struct.unpack_from(f"<{count}I", head, start + 16 + 16 * count)
-        names = _SINCE_3_40 if recent else _SINCE_3_20 if number >= 3.2 else _SINCE_3_00
-        modules = {}
-        faults = []
-        for place in range(count):
-            offset, compressed = maps[2 + 2 * place : 4 + 2 * place]
-            if not compressed:
-                continue
-            name = names[place] if place < len(names) else f"module {place}"
-            if offset + compressed > size:
-                faults.append(f"{name} reaches past the end of the file")
-            modules[name] = Module(name, offset, compressed, versions[place], bool(flags >> place & 1))
+        listed = _SINCE_3_40 if recent else _SINCE_3_20 if version >= "3.2" else _SINCE_3_00
+        modules = _modules(listed, numbers, flags)
+        faults = [f"{one.name} reaches past the end of the file" for one in modules if one.offset + one.length > size]
         # The job's region has no length: it ends where the next one begins.
-        places = [place for place in (maps[0], *(one.offset for one in modules.values())) if place > length]
-        job, fault = _inflated(file, length, min([*places, size]) - length, compression)
+        ends = [place for place in (names_at, *(one.offset for one in modules)) if place > header.size]
+        job, fault = _inflated(file, header.size, min([*ends, size]) - header.size, compression)
         if len(job) < 1064:
             raise TraceError(f"{path}: the Darshan log's job cannot be read ({fault or 'it is cut'}); copy it again")
         if fault:
             faults.append(f"command line and mount points of the job: {fault}")
-        known, lost = ({}, None) if not maps[1] else _names(_inflated(file, maps[0], maps[1], compression))
+        known, lost = _names(_inflated(file, names_at, names_length, compression)) if names_length else ({}, None)
     if lost:
         faults.append(f"names of files: {lost}")
-    return Log(path, version, _job(job, recent), known, modules, compression, tuple(faults))
+    by_name = {one.name: one for one in modules}
+    return Log(path, version, _job(job, recent), known, by_name, compression, tuple(faults))
+
+
+def _version(path: Path, head: bytes) -> str:
+    """Return the version of a log's format; TraceError where it has none, or none that is known here."""
+    if not head:
+        raise TraceError(f"{path}: the Darshan log is empty: its job was killed or the disk was full; record it again")
+    if head[8:16] == _SWAPPED:
+        raise UnsupportedTraceError(f"{path}: a Darshan log of a big-endian machine; convert it there")
+    version = head[:8].split(b"\0")[0].decode("ascii", "replace")
+    if not re.fullmatch(r"3\.\d+", version):
+        raise UnsupportedTraceError(f"{path}: Darshan log version {version!r} is unknown here; 3.00 to 3.4x are read")
+    return version
+
+
+def _modules(names: list[str], numbers: list[int], flags: int) -> list[Module]:
+    """Return the modules of a header's numbers: place and length of each, then the version of each."""
+    count = len(numbers) // 3
+    found = []
+    for place in range(count):
+        offset, length, version = *numbers[2 * place : 2 * place + 2], numbers[2 * count + place]
+        if length:
+            name = names[place] if place < len(names) else f"module {place}"
+            found.append(Module(name, offset, length, version, bool(flags >> place & 1)))
+    return found
 
 
 def _job(data: bytes, recent: bool) -> Job:
