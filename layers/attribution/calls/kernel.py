@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Ints, Links, Mask, Ticks, named_columns
+from ....model.arrays import Ints, Links, Mask, Ticks
 from ....model.kernels import compiled_uncounted, hashed, inlined
 from ....model.stream.calls import RegionEvents
 from .functions import NO_EVENT, TRANSFER
@@ -115,10 +115,6 @@ class Stamps(NamedTuple):
 
     location: Links
     time: Ticks
-
-
-Crossings: Final = named_columns(RegionEvents, "Crossings", region=Links)
-"""Enter and Leave of a batch; `region` is a row."""
 
 
 class Functions(NamedTuple):

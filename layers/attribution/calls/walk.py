@@ -8,7 +8,7 @@ import numpy.typing as npt
 from ....model.arrays import Ints, Links, Mask, RowsOfIds, columns_as, empty_columns
 from ....model.codes import IoRecord
 from ....model.events import IoEvents
-from ....model.stream.calls import RegionEvents
+from ....model.stream.calls import RegionColumns, RegionEvents
 from ...handles.metadata import EventObjects
 from ...handles.scope import Scope
 from ...selection.window import NO_LENGTH
@@ -163,7 +163,7 @@ class CallWalker:
             self.tree.nodes, self._frames, self._noted, self._state, self._latest, self._about, self._edges, shares,
             calls, noted, self._every,
         )  # fmt: skip
-        crossings = columns_as(kernel.Crossings, regions, time=time, region=rows)
+        crossings = columns_as(RegionColumns, regions, time=time, region=rows)
         stamps = kernel.Stamps(events.location, event_time)
         count = kernel.walk_calls(stamps, self._notes(events, did), crossings, walk, found, over)
         tables: Any = calls, noted
