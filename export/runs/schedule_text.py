@@ -11,7 +11,7 @@ from ...model.text import printable, shortened
 from ...runs.scheduling.comparison import PolicyComparison, PolicyOutcome
 from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
-from ..terminal.console import print_paragraph
+from ..terminal.console import folded_column, name_column, plain_table, print_paragraph
 
 TITLES: Final = {
     "fair": "fair share",
@@ -72,10 +72,7 @@ def _change(before: float, after: float) -> str:
 
 
 def _policies(found: PolicyComparison, error: float) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("policy", no_wrap=True)
-    for title in ("stretch", "worst job", "I/O slowdown", "utilization"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = plain_table(name_column("policy"), "stretch", "worst job", "I/O slowdown", "utilization")
     for one in found.outcomes:
         wrong = f", periods ±{percent_text(error)}" if one.policy == "set-10" and error > 0 else ""
         table.add_row(TITLES[one.policy] + wrong, *_cells(one, found.runs))
@@ -98,10 +95,7 @@ def _percent(share: float) -> str:
 
 
 def _sets(sets: Sequence[Set], load: dict[str, float]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in ("set", "periods", "priority", "jobs", "bandwidth"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("", overflow="fold")
+    table = plain_table("set", "periods", "priority", "jobs", "bandwidth", folded_column())
     for one in sets:
         names = ", ".join(shortened(printable(name), 24) for name in one.jobs[:_NAMES_SHOWN])
         table.add_row(
@@ -116,15 +110,10 @@ def _sets(sets: Sequence[Set], load: dict[str, float]) -> Table:
 
 
 def _jobs(found: PolicyComparison, jobs: Sequence[PeriodicJob], sets: dict[str, Set], width: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("job", overflow="fold", min_width=8)
-    for title in ("period", "set", "I/O"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for policy in found.metrics:
-        table.add_column({"fair": "fair", "set-10": "Set-10"}.get(policy, policy), justify="right", no_wrap=True)
+    policies = ({"set-10": "Set-10"}.get(policy, policy) for policy in found.metrics)
     recorded = any(job.signal for job in jobs)
-    if recorded:
-        table.add_column("phases of", overflow="fold")
+    origin = [folded_column("phases of")] if recorded else []
+    table = plain_table(folded_column("job", 8), "period", "set", "I/O", *policies, *origin)
     for row, job in enumerate(jobs[:_JOBS_SHOWN]):
         number = sets[job.name].set
         cells = [

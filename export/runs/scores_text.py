@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ...model.quantities import count_text, counted, rate_text, seconds_text, share_text
 from ...model.text import printable, shortened
 from ...runs.scores.assessment import JobScore
 from ...runs.scores.limits import MetricLimits
-from ..terminal.console import print_paragraph
+from ..terminal.console import folded_column, plain_table, print_paragraph
 
 TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity"}
 
@@ -58,11 +58,8 @@ def print_scores(
     facts = f"{counted(len(jobs), 'job')}, {count_text(len(busy))} with intensive I/O"
     console.print(Text(f"{facts}, ranked by {TITLES[order]}", style="bold"))
     if busy:
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        table.add_column("", justify="right")
-        table.add_column("job", overflow="fold", min_width=8)
-        for title in ("score", "time", "util.", "balance", "nodes", "segments", "data"):
-            table.add_column(title, justify="right", no_wrap=True)
+        names = Column("", justify="right"), folded_column("job", 8)
+        table = plain_table(*names, "score", "time", "util.", "balance", "nodes", "segments", "data")
         for number, one in enumerate(busy[:shown], start=1):
             table.add_row(
                 str(number),
@@ -107,10 +104,7 @@ def print_scores(
 
 def _limits_table(limits: MetricLimits) -> Table:
     low, high = limits.quantiles
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("metric")
-    for title in (f"q{100 * low:g}", f"q{100 * high:g}", "segments"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = plain_table(Column("metric"), f"q{100 * low:g}", f"q{100 * high:g}", "segments")
     for metric, (lower, upper) in limits.limits.items():
         known = "–" if limits.values is None else count_text(limits.values.get(metric, 0))
         table.add_row(metric, value_text(metric, lower), value_text(metric, upper), known)

@@ -11,7 +11,7 @@ from ...model.arrays import Floats
 from ...model.quantities import bytes_text, counted, rate_text, seconds_text
 from ...model.text import printable, shortened
 from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
-from ..terminal.console import bounded, curve_width, print_paragraph
+from ..terminal.console import bounded, curve_width, folded_column, plain_table, print_paragraph
 from ..terminal.periods import GUTTER, interval_row, labelled_curve, points_per_column
 
 _HEIGHT: Final = 5
@@ -68,9 +68,7 @@ def _curve(signature: Signature, console: Console) -> list[Text]:
 
 
 def _bursts(bursts: tuple[CommonBurst, ...], runs: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in ("burst", "from", "centre", "to", "volume", "runs", "apart by"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = plain_table("burst", "from", "centre", "to", "volume", "runs", "apart by")
     for number, burst in enumerate(bursts, start=1):
         spread = max(burst.peaks_s) - min(burst.peaks_s) if burst.peaks_s else 0.0
         table.add_row(
@@ -86,11 +84,7 @@ def _bursts(bursts: tuple[CommonBurst, ...], runs: int) -> Table:
 
 
 def _samples(samples: tuple[SampleUse, ...], width: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("run", overflow="fold", min_width=8)
-    for title in ("length", "volume", "bursts"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("", overflow="fold")
+    table = plain_table(folded_column("run", 8), "length", "volume", "bursts", folded_column())
     for sample in samples[:_NAMES_SHOWN]:
         table.add_row(
             shortened(printable(sample.name), max(12, width // 3)),

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ...analysis.comparison.layers import Comparison, FlushTime
@@ -15,13 +15,28 @@ from ...layers.flow.flow import Flow
 from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
 from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 from ...model.text import printable
-from .console import bounded, first_findings, print_damage, print_findings, print_heading, print_paragraph
+from .console import (
+    bounded,
+    first_findings,
+    folded_column,
+    name_column,
+    plain_table,
+    print_damage,
+    print_findings,
+    print_heading,
+    print_paragraph,
+)
 
 _ROOMY: Final = 120
 _ROOM_FOR_INTERVALS: Final = 100
 _FAR: Final = "⇢"
 _FINDINGS: Final = 3
 _NEIGHBOURS: Final = 8
+_TITLES: Final = ("above", "below", "ratio", "inside", "ranks", "fan-out")
+_ROOMY_TITLES: Final = (
+    *("above", "below by descent", "ratio", "ratio inside", "hidden", "ranks above", "ranks below", "busiest"),
+    *("fan-out", "time above", "in the lower layer"),
+)
 _SCREEN: Final = 19
 """Lines of a terminal of 24 without the heading and the prompt."""
 
@@ -50,16 +65,17 @@ def print_comparison(comparison: Comparison, console: Console, brief: bool = Fal
     print_damage(comparison.trace.damage, console)
 
 
+def _table(names: str, *columns: Column | str, gap: int = 1) -> Table:
+    """Return a table of pairs of layers and directions."""
+    return plain_table(folded_column(names, 8), name_column(), *columns, gap=gap)
+
+
 def _print_neighbours(comparison: Comparison, flows: list[Flow], console: Console) -> int:
     """Print a row for each pair of neighbours, as many as a screen has room for, and return the number of lines."""
     places = {id(flow): place for place, flow in enumerate(comparison.flows)}
     near = [flow for flow in flows if flow.adjacent] or flows
     shown = near[:_NEIGHBOURS] if bounded(console) else near
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    table.add_column("layers", overflow="fold", min_width=8)
-    table.add_column("", no_wrap=True)
-    for title in ("above", "below", "ratio", "ranks", "fan-out", "period"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("layers", "above", "below", "ratio", "ranks", "fan-out", "period")
     for flow in shown:
         found = comparison.periods.get(places[id(flow)])
         above, below, ratio, _, ranks, fan_out = _cells(flow)
@@ -74,11 +90,7 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
     """Print layers of which nobody knows what serves what."""
     recording = comparison.trace.definitions.recording
     if comparison.sides:
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-        table.add_column("layers", overflow="fold", min_width=8)
-        table.add_column("", no_wrap=True)
-        for title in ("above", "below", "ratio", "ranks", "period"):
-            table.add_column(title, justify="right", no_wrap=True)
+        table = _table("layers", "above", "below", "ratio", "ranks", "period")
         for place, side in enumerate(comparison.sides):
             ranks = "–" if side.upper_ranks is None else f"{side.upper_ranks} | {side.lower_ranks}"
             moved = bytes_text(side.upper_bytes), bytes_text(side.lower_layer_bytes), _ratio(side.ratio)
@@ -130,24 +142,7 @@ def _print_details(comparison: Comparison, flows: list[Flow], console: Console) 
 
 
 def _pairs(flows: Iterable[Flow], roomy: bool) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2 if roomy else 1, 0, 0))
-    table.add_column("layers", overflow="fold", min_width=8)
-    table.add_column("", no_wrap=True)
-    titles = ["above", "below", "ratio", "inside", "ranks", "fan-out"]
-    if roomy:
-        titles = [
-            "above",
-            "below by descent",
-            "ratio",
-            "ratio inside",
-            "hidden",
-            "ranks above",
-            "ranks below",
-            "busiest",
-        ]
-        titles += ["fan-out", "time above", "in the lower layer"]
-    for title in titles:
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("layers", *(_ROOMY_TITLES if roomy else _TITLES), gap=2 if roomy else 1)
     for flow in flows:
         table.add_row(_named(flow), flow.direction, *(_roomy_cells(flow) if roomy else _cells(flow)))
     return table
@@ -204,14 +199,8 @@ def _print_periods(comparison: Comparison, console: Console) -> None:
     if not shown:
         return
     console.print()
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    table.add_column("period of", overflow="fold", min_width=8)
-    table.add_column("", no_wrap=True)
-    for title in ("above", "below"):
-        table.add_column(title, justify="right", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
-    for title in ("lag", "coherence"):
-        table.add_column(title, justify="right", no_wrap=True)
+    above, below = (Column(title, justify="right", overflow="fold") for title in ("above", "below"))
+    table = _table("period of", above, below, name_column("verdict"), "lag", "coherence")
     for flow, found in shown:
         table.add_row(_named(flow), flow.direction, *_period_cells(found, console.width >= _ROOM_FOR_INTERVALS))
     console.print(table)

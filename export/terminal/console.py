@@ -8,7 +8,7 @@ from io import StringIO, TextIOBase
 from typing import Final, TextIO, cast
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ...analysis.findings.find import Finding
@@ -46,6 +46,30 @@ def stdout_console(stream: TextIO | None = None, width: int | None = None) -> Co
     if width is None:
         console.width = UNBOUNDED
     return console
+
+
+def plain_table(*columns: Column | str, gap: int = 2) -> Table:
+    """Return a table without lines; a column that is only a title has numbers, which stand on the right.
+
+    Parameters
+    ----------
+    columns : Column or str
+        As `name_column` and `folded_column` return them.
+    gap : int
+        Blanks between columns.
+    """
+    made = [Column(one, justify="right", no_wrap=True) if isinstance(one, str) else one for one in columns]
+    return Table(*made, box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
+
+
+def name_column(title: str = "") -> Column:
+    """Return a column of names that stay on their line."""
+    return Column(title, no_wrap=True)
+
+
+def folded_column(title: str = "", least: int | None = None) -> Column:
+    """Return a column of names that continue on the next line, `least` wide if there are such."""
+    return Column(title, overflow="fold", min_width=least)
 
 
 def bounded(console: Console) -> bool:
@@ -164,11 +188,8 @@ def print_counters(
     if not totals:
         return
     console.print()
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in ("counters", "layer", ""):
-        table.add_column(title, no_wrap=True)
-    for title in ("operations", "bytes", "files", "ranks"):
-        table.add_column(title, justify="right", no_wrap=True)
+    names = map(name_column, ("counters", "layer", ""))
+    table = plain_table(*names, "operations", "bytes", "files", "ranks")
     for one in totals:
         table.add_row(
             Text(printable(one.module), style="bold"),

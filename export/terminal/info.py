@@ -10,7 +10,7 @@ from ...model.quantities import count_text, counted, frequency_text, seconds_tex
 from ...model.recording import OTF2
 from ...model.stream.summary import TraceSummary, start_time
 from ...model.text import printable
-from .console import print_counters
+from .console import folded_column, name_column, plain_table, print_counters
 
 _NODES_SHOWN: Final = 4
 _DEEPEST_TREE: Final = 8
@@ -105,14 +105,10 @@ def _files_and_handles(summary: TraceSummary) -> list[tuple[str, str]]:
 
 
 def _paradigms(summary: TraceSummary, gap: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
-    table.add_column("paradigm", overflow="fold", min_width=8)
-    table.add_column("name", overflow="fold")
-    table.add_column("class", no_wrap=True)
     known = summary.definitions.recording.handles != "absent"
-    for title in ("handles", "roots", "files") if known else ():
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("properties", overflow="fold", min_width=10)
+    names = folded_column("paradigm", 8), folded_column("name"), name_column("class")
+    numbers = ("handles", "roots", "files") if known else ()
+    table = plain_table(*names, *numbers, folded_column("properties", 10), gap=gap)
     for counts in summary.paradigms:
         paradigm = counts.paradigm
         table.add_row(

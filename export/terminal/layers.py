@@ -1,7 +1,7 @@
 """The terminal view of ``iostrata layers``."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from rich.cells import cell_len
@@ -18,12 +18,15 @@ from ...layers.attribution.calls.overlap import Overlap
 from ...layers.layer import Layer
 from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
-from ...model.metrics import Metric, columns_of
+from ...model.metrics import UNKNOWN, Metric, columns_of
 from ...model.quantities import bytes_text, count_text, counted, seconds_text, share_text
 from ...model.stream.source import Source, Tally
 from ...model.text import printable, shortened
 from .console import (
     bounded,
+    folded_column,
+    name_column,
+    plain_table,
     print_counters,
     print_damage,
     print_heading,
@@ -46,11 +49,27 @@ def print_layers(
     Only operations of `traffic` are in the rows; flushes have none and are told below, all of them.
     """
     layers = tuple(layers)
-    statistics = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
-    statistics = [entry for entry in statistics if entry.operations]
     print_heading(trace, console)
     if traffic != "all":
         console.print(Text(f"{traffic} traffic only", style="bold"))
+    _print_transfers(trace, layers, directions, console, traffic)
+    _print_times(trace, layers, console)
+    if trace.tally.unmatched:
+        console.print(Text(f"{counted(trace.tally.unmatched, 'event')} of operations that never began: not counted"))
+    recording = trace.definitions.recording
+    traced = () if recording.reason("operations") else trace.order
+    wanted = {layer.name for layer in layers} if len(layers) < len(trace.layers) else ()
+    print_counters(recording, console, wanted, directions, traced)
+    print_set_aside(trace, console)
+    print_damage(trace.damage, console)
+
+
+def _print_transfers(
+    trace: Trace, layers: Iterable[Layer], directions: Sequence[str], console: Console, traffic: str
+) -> None:
+    """Print the rows, and what there is beside them."""
+    statistics = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
+    statistics = [entry for entry in statistics if entry.operations]
     if statistics:
         _print_table(statistics, console)
     else:
@@ -64,21 +83,20 @@ def print_layers(
         console.print(Text(note, style="dim"))
     for line in beside:
         print_paragraph(line, console, indent=0)
-    if trace.calls.totals is not None:
-        _print_calls(trace.calls.totals, [layer.name for layer in layers], console)
-    if trace.calls.cost is not None and len(layers) == len(trace.layers):
-        _print_cost(trace.calls.cost, console)
-        if trace.calls.chain is not None:
-            _print_chain(trace.calls.chain, console)
-        if trace.calls.non_blocking.length and trace.calls.overlap is not None:
-            _print_overlap(trace.calls.overlap, console)
-    if trace.tally.unmatched:
-        console.print(Text(f"{counted(trace.tally.unmatched, 'event')} of operations that never began: not counted"))
-    traced = set(trace.order) if trace.definitions.recording.rows == "operations" else set()
-    wanted = {layer.name for layer in layers} if len(layers) < len(trace.layers) else ()
-    print_counters(trace.definitions.recording, console, wanted, directions, traced)
-    print_set_aside(trace, console)
-    print_damage(trace.damage, console)
+
+
+def _print_times(trace: Trace, layers: Collection[Layer], console: Console) -> None:
+    """Print what calls took, and of all layers where the ranks' time goes."""
+    calls = trace.calls
+    if calls.totals is not None:
+        _print_calls(calls.totals, [layer.name for layer in layers], console)
+    if calls.cost is None or len(layers) < len(trace.layers):
+        return
+    _print_cost(calls.cost, console)
+    if calls.chain is not None:
+        _print_chain(calls.chain, console)
+    if calls.non_blocking.length and calls.overlap is not None:
+        _print_overlap(calls.overlap, console)
 
 
 def print_counted(source: Source, layers: Collection[str], directions: Sequence[str], console: Console) -> None:
@@ -121,41 +139,47 @@ def _uncounted(entry: LayerStatistics) -> Iterator[str]:
         yield f"{printable(entry.layer)} {entry.direction}: {unknown} of unknown bytes{f' ({told})' if told else ''}"
 
 
+_TitledCells = tuple[str, list[str]]
+"""A column: its title and the texts of its rows."""
+
+
 def _print_table(statistics: list[LayerStatistics], console: Console) -> None:
     """Print all columns where they fit, else those for a narrow terminal, of these as many as fit."""
-    unavailable = statistics[0].unavailable
-    metrics = [one for one in columns_of(LayerStatistics) if one.column and one.path[0] not in unavailable]
     names = [printable(entry.layer) for entry in statistics]
-    directions = [entry.direction for entry in statistics]
     name_width = min(_WIDEST_NAME, max(map(cell_len, names)))
-    left = name_width + max(map(len, directions))
-    columns, gap = [column for one in metrics for column in _wide_columns(one, statistics)], 2
-    dropped = []
-    if left + gap + _width(columns, gap) > console.width:
-        narrow, gap = [one for one in metrics if one.narrow], 1
-        columns = [(one.narrow, [one.text(entry) for entry in statistics]) for one in narrow]
-        for least in sorted((one for one in narrow if one.gives_way), key=lambda one: one.gives_way):
-            if left + gap + _width(columns, gap) <= console.width:
-                break
-            columns = [column for column in columns if column[0] != least.narrow]
-            dropped.append(least.narrow.replace("\n", " "))
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
-    table.add_column("layer", overflow="fold", min_width=name_width)
-    table.add_column("", no_wrap=True)
-    for title, _ in columns:
-        table.add_column(title, justify="right", no_wrap=True)
+    room = console.width - name_width - max(len(entry.direction) for entry in statistics)
+    columns, gap, dropped = _fitting(statistics, room)
+    titles = (title for title, _ in columns)
+    table = plain_table(folded_column("layer", name_width), name_column(), *titles, gap=gap)
     previous = None
     for row, name in enumerate(names):
         # A terminal is for eyes, a pipe for programs that take line by line.
         shown = name if name != previous or not console.is_terminal else ""
         previous = name
-        table.add_row(Text(shown, style="bold"), directions[row], *(cells[row] for _, cells in columns))
+        table.add_row(Text(shown, style="bold"), statistics[row].direction, *(cells[row] for _, cells in columns))
     console.print(table)
     if dropped:
         console.print(Text(f"Too narrow for: {', '.join(dropped)}.", style="dim"))
 
 
-def _wide_columns(metric: Metric, statistics: list[LayerStatistics]) -> Iterator[tuple[str, list[str]]]:
+def _fitting(statistics: list[LayerStatistics], room: int) -> tuple[list[_TitledCells], int, list[str]]:
+    """Return the columns that fit, the gap between them, and the titles of what did not fit with short ones."""
+    unavailable = statistics[0].unavailable
+    metrics = [one for one in columns_of(LayerStatistics) if one.column and one.path[0] not in unavailable]
+    columns = [column for one in metrics for column in _wide_columns(one, statistics)]
+    if _width(columns, 2) <= room:
+        return columns, 2, []
+    shown, dropped = [one for one in metrics if one.narrow], []
+    columns = [(one.narrow, [one.text(entry) for entry in statistics]) for one in shown]
+    for least in sorted((one for one in shown if one.gives_way), key=lambda one: one.gives_way):
+        if _width(columns, 1) <= room:
+            break
+        columns = [column for column in columns if column[0] != least.narrow]
+        dropped.append(least.narrow.replace("\n", " "))
+    return columns, 1, dropped
+
+
+def _wide_columns(metric: Metric, statistics: list[LayerStatistics]) -> Iterator[_TitledCells]:
     """Yield the column of a metric, and of bytes that are known exactly another one with all their digits."""
     yield metric.title, [metric.text(entry) for entry in statistics]
     # Within intervals the recorder rounds.
@@ -269,50 +293,15 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
     rows = _ordered(table)
     if not rows:
         return
-    counted_rows = table.columns["reads"][0] is not None
-    roomy = console.width >= _ROOMY and counted_rows
-    by_function = "calls_s" in table.columns
-    told = "calls_s" if by_function else "metadata_s" if "metadata_s" in table.columns else None
-    titles = ["reads", "writes", "metadata", "read", "written", "busy"]
-    kinds = METADATA_KINDS
-    if roomy:
-        # Columns without a number would push those with one off the screen.
-        kinds = {kind: records for kind, records in METADATA_KINDS.items() if not told or table.columns[kind].any()}
-        titles = ["reads", "writes", "flushes", *(kind.replace("_", " ") for kind in kinds), "read", "written"]
-        titles += ["summed", "busy", "inside calls"]
-    if by_function:
-        titles += ["calls", "in calls", "exclusive"] if roomy else ["in calls"]
-    elif told:
-        titles += ["in metadata"]
-    if not counted_rows:
-        titles = ["read", "written"]
+    roomy = console.width >= _ROOMY and table.columns["reads"][0] is not None
     shown = rows[:_ROWS_SHOWN] if console.is_terminal else rows
-    columns = {name: column.tolist() for name, column in table.columns.items()}
-    lines = [["layer", _TITLES[table.by], *titles]]
+    shown_columns = _shown_columns(table, roomy)
+    lines = [["layer", _TITLES[table.by], *(one.title for one in shown_columns)]]
+    values = {name: column.tolist() for name, column in table.columns.items()}
     for row in shown:
-        of = {one: column[row] for one, column in columns.items()}
-        moved = [bytes_text(of[one]) if of[one] else "–" for one in ("bytes_read", "bytes_written")]
-        name = printable(table.layer[row]), _key(table.key[row], console)
-        if not counted_rows:
-            lines.append([*name, *moved])
-            continue
-        metadata = [of[kind] for kind in kinds]
-        # What metadata operations took is in columns of its own, where it is known.
-        timed = of["reads"] or of["writes"] or of["flushes"]
-        summed, busy = (seconds_text(of[one]) if timed else "–" for one in ("summed_s", "busy_s"))
-        if roomy:
-            inside = of["inside_operations"] + of["inside_metadata"]
-            counts = [of["reads"], of["writes"], of["flushes"], *metadata]
-            cells = [*map(_count, counts), *moved, summed, busy, _count(inside)]
-        else:
-            counts = [of["reads"], of["writes"], sum(metadata)]
-            cells = [*map(_count, counts), *moved, busy]
-        if by_function:
-            took = [seconds_text(of[one]) if of["calls"] else "–" for one in ("calls_s", "exclusive_s")]
-            cells += [_count(of["calls"]), *took] if roomy else took[:1]
-        elif told:
-            cells.append(seconds_text(of[told]) if of[told] else "–")
-        lines.append([*name, *cells])
+        of = {name: column[row] for name, column in values.items()}
+        cells = (one.cell(of) for one in shown_columns)
+        lines.append([printable(table.layer[row]), _key(table.key[row], console), *cells])
     if bounded(console):
         console.print(_table(lines, 2 if roomy else 1))
     else:
@@ -321,6 +310,62 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
         console.print(Text(f"and {counted(len(rows) - len(shown), 'further row')}; --json has them all"))
     if table.by == "caller" and all(key is None for key in table.key):
         print_paragraph(_NO_CALLERS, console, "dim", indent=0)
+
+
+class _BreakdownColumn(NamedTuple):
+    """A column of a breakdown: the sum of `keys` by `text`, known where one of `known_by`, or of `keys`, is not 0.
+
+    `room` is that where it is shown, everywhere if empty; it is left out where the breakdown lacks one of `keys` or
+    `needs`, and one that `gives_way` where it has no number and others say how long calls took.
+    """
+
+    title: str
+    keys: tuple[str, ...]
+    text: Callable[[Any], str] = count_text
+    room: Literal["", "narrow", "roomy"] = ""
+    known_by: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    gives_way: bool = False
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """Return the text of a row."""
+        known = any(row[key] for key in self.known_by or self.keys)
+        return self.text(sum(row[key] for key in self.keys)) if known else UNKNOWN
+
+
+_OPERATIONS: Final = ("reads", "writes", "flushes")
+"""What metadata operations took is in columns of its own, where it is known."""
+_COLUMNS: Final = (
+    _BreakdownColumn("reads", ("reads",)),
+    _BreakdownColumn("writes", ("writes",)),
+    _BreakdownColumn("metadata", tuple(METADATA_KINDS), room="narrow"),
+    _BreakdownColumn("flushes", ("flushes",), room="roomy"),
+    *(_BreakdownColumn(kind.replace("_", " "), (kind,), room="roomy", gives_way=True) for kind in METADATA_KINDS),
+    _BreakdownColumn("read", ("bytes_read",), bytes_text),
+    _BreakdownColumn("written", ("bytes_written",), bytes_text),
+    _BreakdownColumn("summed", ("summed_s",), seconds_text, "roomy", _OPERATIONS),
+    _BreakdownColumn("busy", ("busy_s",), seconds_text, known_by=_OPERATIONS),
+    _BreakdownColumn("inside calls", ("inside_operations", "inside_metadata"), room="roomy"),
+    _BreakdownColumn("calls", ("calls",), room="roomy", needs=("calls_s",)),
+    _BreakdownColumn("in calls", ("calls_s",), seconds_text, known_by=("calls",)),
+    _BreakdownColumn("exclusive", ("exclusive_s",), seconds_text, "roomy", ("calls",)),
+    _BreakdownColumn("in metadata", ("metadata_s",), seconds_text),
+)
+
+
+def _shown_columns(table: Breakdown, roomy: bool) -> list[_BreakdownColumn]:
+    """Return the columns that there are and that there is room for."""
+    known = {name for name, column in table.columns.items() if column[0] is not None}
+    timed = not known.isdisjoint(("calls_s", "metadata_s"))
+    # Columns without a number would push those with one off the screen.
+    empty = {name for name in known if timed and not table.columns[name].any()}
+    return [
+        one
+        for one in _COLUMNS
+        if one.room in ("", "roomy" if roomy else "narrow")
+        and known.issuperset(one.keys + one.needs)
+        and not (one.gives_way and empty.issuperset(one.keys))
+    ]
 
 
 def print_groups(calls: Calls, console: Console) -> None:
@@ -345,9 +390,8 @@ def _ordered(table: Breakdown) -> list[int]:
 
 
 def _table(lines: list[list[str]], gap: int) -> Table:
-    view = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
-    for place, title in enumerate(lines[0]):
-        view.add_column(title, justify="left" if place < _NAMES else "right", no_wrap=True)
+    titles = lines[0]
+    view = plain_table(*map(name_column, titles[:_NAMES]), *titles[_NAMES:], gap=gap)
     for layer, *cells in lines[1:]:
         view.add_row(Text(layer, style="bold"), *map(Text, cells))
     return view
@@ -369,7 +413,3 @@ def _write_lines(lines: list[list[str]], console: Console) -> None:
 def _key(key: str | int | None, console: Console) -> str:
     name = "(none)" if key is None else printable(str(key))
     return shortened(name, max(20, console.width // 3))
-
-
-def _count(count: int) -> str:
-    return count_text(count) if count else "–"

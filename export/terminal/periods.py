@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
 from ...analysis.comparison.alike import alike
@@ -32,7 +32,17 @@ from ...model.text import printable, shortened
 from ...signals.construction import StepSignal
 from ..quantities import QuantityWords, words
 from ..written import Written
-from .console import bounded, curve_width, print_damage, print_heading, print_paragraph, print_set_aside, written_lines
+from .console import (
+    bounded,
+    curve_width,
+    name_column,
+    plain_table,
+    print_damage,
+    print_heading,
+    print_paragraph,
+    print_set_aside,
+    written_lines,
+)
 
 GUTTER: Final = 11
 """Columns of the labels left of a curve."""
@@ -186,11 +196,8 @@ def print_rows(rows: Sequence[Row], titles: tuple[str, ...], console: Console) -
     programs that take line by line.
     """
     width = min(_WIDEST_NAME, max(cell_len(printable(row.layer)) for row in rows))
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    table.add_column("layer", no_wrap=True, min_width=min(width, 8))
-    table.add_column("", no_wrap=True)
-    for title in (*titles, *TITLES):
-        table.add_column(title, justify="right", no_wrap=True)
+    layer = Column("layer", no_wrap=True, min_width=min(width, 8))
+    table = plain_table(layer, name_column(), *titles, *TITLES, gap=1)
     previous = None
     told: list[tuple[str, LayerPeriod]] = []
     for row in rows:
@@ -365,11 +372,9 @@ def _print_phases(period: LayerPeriod, last: Sequence[LastRank | None], console:
     phases, of = period.result.phases, words(period.quantity)
     if not phases:
         return
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     collective = any(one is not None and one.collective for one in last)
     who = (f"last to {'begin' if collective else 'end'}", "after median") if last else ()
-    for title in ("phase", "start in s", "end in s", "lasts", "after", of.noun, "mean rate", *who):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = plain_table("phase", "start in s", "end in s", "lasts", "after", of.noun, "mean rate", *who)
     shown = phases[:_PHASES_SHOWN] if bounded(console) else phases
     for number, phase in enumerate(shown, start=1):
         length = phase.end - phase.start

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
 from ...live.answer import Answer
 from ...live.following import Update
 from ...model.quantities import bytes_text, percent_text, seconds_text
 from ...model.text import printable, shortened
+from .console import plain_table
 
 
 def show_updates(updates: Iterable[Update], console: Console, title: str) -> None:
@@ -29,15 +30,8 @@ def watch_view(update: Update, title: str) -> RenderableType:
     notes = [Text(wrong, style="yellow")] if wrong else []
     if not update.answers:
         return Group(heading, Text("No I/O so far."), *notes)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("layer")
-    table.add_column("now")
-    table.add_column("moved", justify="right")
-    table.add_column("phases", justify="right")
-    table.add_column("period", justify="right")
-    table.add_column("sure", justify="right")
-    table.add_column("since", justify="right")
-    table.add_column("next phase")
+    numbers = (Column(title, justify="right") for title in ("moved", "phases", "period", "sure", "since"))
+    table = plain_table(Column("layer"), Column("now"), *numbers, Column("next phase"))
     for answer in update.answers:
         table.add_row(*_row(answer))
     reasons = [
