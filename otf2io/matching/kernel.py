@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import empty_columns
+from ...model.arrays import Mask, empty_columns
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, hashed, inlined, random_seed
@@ -184,40 +184,42 @@ def end_location(keys: OpenKeys, found: Operations) -> None:
 
 @inlined
 def _begin_operation(
-    columns: IoEvents, event: int, place: int, apart: bool, keys: OpenKeys, found: Operations, waiting: WaitingEvents
+    columns: IoEvents, event: int, place: int, shared: Mask, keys: OpenKeys, found: Operations, waiting: WaitingEvents
 ) -> None:
-    """Give an operation its row, and enter it at the place of its key; `apart` where its process decides."""
+    """Give an operation its row, and enter it at the place of its key."""
     counts = keys.counts
+    location, handle, matching = columns.location[event], columns.handle[event], columns.matching[event]
+    flags = columns.flags[event]
     row = counts[ROWS]
     counts[ROWS] += 1
-    found.location[row] = columns.location[event]
+    found.location[row] = location
     found.end_location[row] = NONE
-    found.handle[row] = columns.handle[event]
+    found.handle[row] = handle
     found.mode[row] = columns.mode[event]
-    found.flags[row] = columns.flags[event]
+    found.flags[row] = flags
     found.begin[row] = columns.time[event]
     found.issued[row] = NO_TIME
     found.end[row] = NO_TIME
     found.requested[row] = columns.value[event]
     found.moved[row] = _UNKNOWN
     found.offset[row] = columns.offset[event]
-    found.matching[row] = columns.matching[event]
+    found.matching[row] = matching
     found.tests[row] = 0
     found.status[row] = Status.NEVER_COMPLETED
     if not keys.used[place]:
         counts[KEYS] += 1
         keys.used[place] = True
-        keys.handle[place] = columns.handle[event]
-        keys.matching[place] = columns.matching[event]
+        keys.handle[place] = handle
+        keys.matching[place] = matching
         keys.latest[place] = NONE
     elif keys.blocking[place] != NONE:
         counts[IN_FLIGHT] -= 1
     keys.blocking[place] = NONE
     keys.last[place] = row
-    if columns.flags[event] & _NON_BLOCKING == 0:
+    if flags & _NON_BLOCKING == 0:
         keys.blocking[place] = row
         counts[IN_FLIGHT] += 1
-    elif apart:
+    elif shared[location]:
         _wait(columns, event, row, keys, waiting)
     else:
         found.end_location[row] = keys.latest[place]
@@ -227,13 +229,13 @@ def _begin_operation(
 
 @inlined
 def _match_step(
-    columns: IoEvents, event: int, place: int, apart: bool, keys: OpenKeys, found: Operations, waiting: WaitingEvents
+    columns: IoEvents, event: int, place: int, shared: Mask, keys: OpenKeys, found: Operations, waiting: WaitingEvents
 ) -> None:
     """Note an issued or test event at the operation of its key that is in flight."""
     row = keys.last[place] if keys.used[place] else NONE
-    if row != NONE and (keys.blocking[place] == row or not apart):
+    if row != NONE and (keys.blocking[place] == row or not shared[columns.location[event]]):
         note_step(found, row, columns.kind[event], columns.time[event])
-    elif apart:
+    elif shared[columns.location[event]]:
         _wait(columns, event, row, keys, waiting)
     else:
         keys.counts[UNMATCHED] += 1
@@ -241,14 +243,14 @@ def _match_step(
 
 @inlined
 def _match_end(
-    columns: IoEvents, event: int, place: int, apart: bool, keys: OpenKeys, found: Operations, waiting: WaitingEvents
+    columns: IoEvents, event: int, place: int, shared: Mask, keys: OpenKeys, found: Operations, waiting: WaitingEvents
 ) -> None:
     """Let a complete or cancelled event close an operation of its key."""
     known = keys.used[place]
     row = keys.blocking[place] if known else NONE
     if row != NONE:
         keys.blocking[place] = NONE
-    elif apart:
+    elif shared[columns.location[event]]:
         _wait(columns, event, NONE, keys, waiting)
         return
     elif known:
@@ -270,7 +272,7 @@ def match_rows(
     columns: IoEvents,
     first: int,
     last: int,
-    shared: npt.NDArray[np.bool_],
+    shared: Mask,
     enough: int,
     keys: OpenKeys,
     found: Operations,
@@ -311,11 +313,11 @@ def match_rows(
             return event
         place = _place_of(keys, columns.handle[event], columns.matching[event])
         if kind == BEGIN:
-            _begin_operation(columns, event, place, shared[location], keys, found, waiting)
+            _begin_operation(columns, event, place, shared, keys, found, waiting)
         elif kind in (COMPLETE, CANCELLED):
-            _match_end(columns, event, place, shared[location], keys, found, waiting)
+            _match_end(columns, event, place, shared, keys, found, waiting)
         else:
-            _match_step(columns, event, place, shared[location], keys, found, waiting)
+            _match_step(columns, event, place, shared, keys, found, waiting)
     return last
 
 

@@ -201,7 +201,9 @@ class Matcher:
             # Rows of a location stand in the order of its file.
             rows = rows[np.argsort(identity, kind="stable")]
         rows = rows_by_begin(found.begin, rows)
-        columns = {name: column[rows] for name, column in cast(Any, found)._asdict().items()}
+        columns = cast(Any, empty_columns(OperationColumns, len(rows)))._asdict()
+        for name, column in columns.items():
+            np.take(getattr(found, name), rows, out=column, mode="clip")
         columns["handle"] = self._handles.rows(columns["handle"])
         operations = Operations(**columns, process=self._definitions.locations.group[columns["location"]])
         metadata = IoEvents.concatenate(self._metadata) if self._metadata else IoEvents.empty()
